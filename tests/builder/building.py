@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +20,20 @@ def recipe(*sources: str) -> str:
 
 
 def fails(
-    folder: Path, files: dict[str, str | bytes], text: str | None = None, **options: object
+    folder: Path, files: Mapping[str, str | bytes], text: str | None = None, **options: object
 ) -> BuildError:
     """The error of a build with bad input; any other exception fails the test."""
     with pytest.raises(BuildError) as caught:
-        build_at(folder, files, text, **options)
+        build_at(folder, dict(files), text, **options)
     return caught.value
 
 
 def unwritable(
-    folder: Path, files: dict[str, str | bytes], text: str | None = None, **options: object
+    folder: Path, files: Mapping[str, str | bytes], text: str | None = None, **options: object
 ) -> OutputError:
     """The error of a build whose output cannot be written."""
     with pytest.raises(OutputError) as caught:
-        build_at(folder, files, text, **options)
+        build_at(folder, dict(files), text, **options)
     return caught.value
 
 

@@ -118,43 +118,38 @@ def test_the_manifest_states_the_base(base: Path, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_same_bytes_in_another_process(base: Path, tmp_path: Path) -> None:
-    """Another seed of hashes, another folder, another time zone."""
+    """With and without a base: another seed of hashes, another folder, another time zone."""
     one = built(tmp_path / "1", moved(3, "New"), base)
     code = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[3]);"
-        "from tests.builder.test_base import built, moved;"
-        "built(Path(sys.argv[1]), moved(3, 'New'), Path(sys.argv[2]))"
+        "from tests.builder.test_base import ROWS, built, moved; folder = Path(sys.argv[1]);"
+        "built(folder / '2', moved(3, 'New'), Path(sys.argv[2])); built(folder / '3', ROWS)"
     )
-    command = [sys.executable, "-c", code, str(tmp_path / "2"), str(base), str(ROOT)]
+    command = [sys.executable, "-c", code, str(tmp_path), str(base), str(ROOT)]
     environment = os.environ | {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
     subprocess.run(command, check=True, env=environment, cwd=tmp_path)
-    assert digests(one) == digests(tmp_path / "2" / "dataset")
+    for ours, theirs in ((one, "2"), (base, "3")):
+        assert digests(ours) == digests(tmp_path / theirs / "dataset")
 
 
-def test_a_base_of_another_name(base: Path, tmp_path: Path) -> None:
-    """Its rows are rows all the same: a dataset may get another name."""
+def test_a_base_of_another_name_or_other_rows(base: Path, tmp_path: Path) -> None:
+    """A dataset may get another name. Of a base with nothing in common nothing is left."""
     dataset = built(tmp_path / "d", moved(0, "New"), base, name="other")
     keeps_numbers(base, dataset)
     assert read_manifest(dataset).metadata().base == read_manifest(base).generation
     assert geolookup.verify(dataset, deep=True).generation != read_manifest(base).generation
-
-
-def test_a_base_that_has_nothing_in_common(base: Path, tmp_path: Path) -> None:
     rows = [("9.9.9.0/24", "CH", "Zürich", 19281), ("9.9.8.0/24", "FR", "Lyon", 3215)]
-    dataset, alone = built(tmp_path / "d", rows, base), built(tmp_path / "alone", rows)
+    dataset, alone = built(tmp_path / "2", rows, base), built(tmp_path / "alone", rows)
     assert {**content(dataset), fmt.MANIFEST: b""} == {**content(alone), fmt.MANIFEST: b""}
 
 
 def test_the_output_may_be_the_base(base: Path, tmp_path: Path) -> None:
-    copy = copied(base, tmp_path / "copy")
+    """And a base may be a store, of which it is the current generation."""
+    copy, store = copied(base, tmp_path / "copy"), tmp_path / "store"
     (tmp_path / "a.csv").write_text(text(moved(0, "New")), encoding="utf-8")
     geolookup.build(tmp_path / "a.csv", copy, force=True, base=copy)
     geolookup.verify(copy)
     assert read_manifest(copy).metadata().base == read_manifest(base).generation
-
-
-def test_a_store_is_its_current_generation(base: Path, tmp_path: Path) -> None:
-    store = tmp_path / "store"
     generation = geolookup.publish(base, store)
     dataset = built(tmp_path / "d", moved(0, "New"), store)
     assert read_manifest(dataset).metadata().base == generation

@@ -51,30 +51,25 @@ DROP = 'max_drop = "20%"'
 
 
 def test_max_drop_compares_with_the_base(tmp_path: Path) -> None:
-    text = recipe(f'path = "a.csv"\n{DROP}')
-    _, report = build_at(tmp_path, {"a.csv": rows(10)}, text)
-    unchecked = "a.csv: max_drop was not checked: no earlier dataset (geolookup build --base)"
-    assert report.warnings == [unchecked]
+    """A source of another month is the same; of another name it is not."""
+    text = recipe(f'path = "a-2026-01.csv"\n{DROP}')
+    _, report = build_at(tmp_path, {"a-2026-01.csv": rows(10)}, text)
+    problem = "max_drop was not checked:"
+    assert report.warnings == [
+        f"a-2026-01.csv: {problem} no earlier dataset (geolookup build --base)"
+    ]
     base = (tmp_path / "dataset").rename(tmp_path / "base")
     assert read_manifest(base).metadata().sources[0].rows == 10
-    _, report = build_at(tmp_path, {"a.csv": rows(8)}, text, base=base)
-    assert report.warnings == []
-    error = fails(tmp_path, {"a.csv": rows(7)}, text, base=base)
-    assert error.problem == (
-        "a.csv has 7 usable rows, 10 in the base, but max_drop = 20% allows 8 at least"
-    )
+    for name in ("a-2026-01.csv", "a-2026-02.csv"):
+        text = recipe(f'path = "{name}"\n{DROP}')
+        _, report = build_at(tmp_path, {name: rows(8)}, text, base=base)
+        assert report.warnings == []
+        assert fails(tmp_path, {name: rows(7)}, text, base=base).problem == (
+            f"{name} has 7 usable rows, 10 in the base, but max_drop = 20% allows 8 at least"
+        )
     text = recipe(f'path = "b.csv"\n{DROP}')
     _, report = build_at(tmp_path, {"b.csv": rows(1)}, text, base=base)
-    unchecked = "b.csv: max_drop was not checked: the base has no rows of this source"
-    assert report.warnings == [unchecked]
-
-
-def test_the_source_of_another_month_is_the_same(tmp_path: Path) -> None:
-    build_at(tmp_path, {"x-2026-01.csv": rows(10)})
-    base = (tmp_path / "dataset").rename(tmp_path / "base")
-    text = recipe(f'path = "x-2026-02.csv"\n{DROP}')
-    error = fails(tmp_path, {"x-2026-02.csv": rows(1)}, text, base=base)
-    assert "1 usable rows, 10 in the base" in error.problem
+    assert report.warnings == [f"b.csv: {problem} the base has no rows of this source"]
 
 
 def test_two_releases(build: Build, tmp_path: Path) -> None:

@@ -68,18 +68,16 @@ def test_an_empty_text_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_paths_are_relative_to_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And those of a copy to the folder of the copy."""
     monkeypatch.chdir(tmp_path)
     (source, *_) = loading.load(Path("dbip-lite")).sources
     assert source.base == tmp_path
-    sources = loading.load(Path("world")).sources
-    files = [each for each in sources if each.remote is None]
+    files = [each for each in loading.load(Path("world")).sources if each.remote is None]
     assert {each.base for each in files} == {packaged.FOLDER}
     assert all(list(each.base.glob(each.path)) for each in files)
-
-
-def test_a_copy_is_a_recipe_like_any_other(tmp_path: Path) -> None:
-    shutil.copy(packaged.FOLDER / "dbip-lite.toml", tmp_path / "my.toml")
-    assert loading.load(tmp_path / "my.toml").sources[0].base == tmp_path
+    (tmp_path / "below").mkdir()
+    shutil.copy(packaged.FOLDER / "dbip-lite.toml", tmp_path / "below" / "my.toml")
+    assert loading.load(tmp_path / "below" / "my.toml").sources[0].base == tmp_path / "below"
 
 
 def test_recipes_lists_and_prints_them() -> None:
@@ -133,22 +131,20 @@ def test_an_mmdb_needs_no_recipe(tmp_path: Path) -> None:
     says_france(tmp_path / "data")
 
 
-@pytest.mark.parametrize("name", ["feeds", "feeds [1]*"])
-def test_a_folder_needs_no_recipe(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    feeds = tmp_path / name
-    feeds.mkdir()
-    (feeds / "one.csv").write_text("8.8.8.0/24,FR,,,\n", encoding="utf-8")
-    (feeds / "two.csv").write_text("9.9.9.0/24,DE,DE-BE,Berlin,\n", encoding="utf-8")
-    (feeds / "LICENCE").write_text("terms", encoding="utf-8")
-    geolookup.build(feeds, tmp_path / "data")
-    monkeypatch.chdir(feeds)
-    geolookup.build(".", tmp_path / "again")
-    with geolookup.open(tmp_path / "data") as one, geolookup.open(tmp_path / "again") as other:
-        assert one.generation == other.generation
-        assert one.metadata.name == name
-        assert one.data("9.9.9.9")["location"]["city_name"] == "Berlin"
+def test_a_folder_needs_no_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("feeds", "feeds [1]*"):
+        feeds = tmp_path / name
+        feeds.mkdir()
+        (feeds / "one.csv").write_text("8.8.8.0/24,FR,,,\n", encoding="utf-8")
+        (feeds / "two.csv").write_text("9.9.9.0/24,DE,DE-BE,Berlin,\n", encoding="utf-8")
+        (feeds / "LICENCE").write_text("terms", encoding="utf-8")
+        geolookup.build(feeds, tmp_path / "data", force=True)
+        monkeypatch.chdir(feeds)
+        geolookup.build(".", tmp_path / "again", force=True)
+        with geolookup.open(tmp_path / "data") as one, geolookup.open(tmp_path / "again") as other:
+            assert one.generation == other.generation
+            assert one.metadata.name == name
+            assert one.data("9.9.9.9")["location"]["city_name"] == "Berlin"
 
 
 def test_data_of_no_known_format(tmp_path: Path) -> None:
@@ -160,17 +156,15 @@ def test_data_of_no_known_format(tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize(("name", "shown"), [(b"\xff", "\\xff"), (b"x\ny", "x\\ny")])
-def test_a_name_that_is_no_text_of_one_line_is_escaped(
-    name: bytes, shown: str, tmp_path: Path
-) -> None:
-    path = tmp_path / os.fsdecode(name + b".csv")
-    path.write_text(CSV, encoding="utf-8")
-    report = geolookup.build(path, tmp_path / "data")
-    assert next(report.lines()).startswith(f"{shown}.csv: 1 rows read")
-    with geolookup.open(tmp_path / "data") as engine:
-        assert engine.metadata.name == shown
-        assert [each.name for each in engine.metadata.sources] == [f"{shown}.csv"]
+def test_a_name_that_is_no_text_of_one_line_is_escaped(tmp_path: Path) -> None:
+    for name, shown in ((b"\xff", "\\xff"), (b"x\ny", "x\\ny")):
+        path = tmp_path / os.fsdecode(name + b".csv")
+        path.write_text(CSV, encoding="utf-8")
+        report = geolookup.build(path, tmp_path / "data", force=True)
+        assert next(report.lines()).startswith(f"{shown}.csv: 1 rows read")
+        with geolookup.open(tmp_path / "data") as engine:
+            assert engine.metadata.name == shown
+            assert [each.name for each in engine.metadata.sources] == [f"{shown}.csv"]
 
 
 def test_links_of_a_folder(tmp_path: Path) -> None:

@@ -37,6 +37,9 @@ def test_a_terminal_sees_the_stages_and_a_clean_line_after(tmp_path: Path) -> No
     assert places == sorted(places)
     assert shown.endswith(CLEAR)
     assert "\n" not in shown
+    with pytest.raises(BuildError):
+        compiled(tmp_path, terminal := Terminal(), "network\nnowhere\n")
+    assert terminal.getvalue().endswith(CLEAR)
 
 
 def test_rows_are_shown_of_each_stage_and_not_too_often() -> None:
@@ -55,19 +58,16 @@ def test_rows_are_shown_of_each_stage_and_not_too_often() -> None:
         assert "rows" not in terminal.getvalue()[before:]
 
 
-@pytest.mark.parametrize(
-    ("stream", "shown"),
-    [
+def test_a_note_is_a_line_where_there_is_no_terminal() -> None:
+    for stream, shown in (
         (io.StringIO(), "geolookup: fetching a\\x1b.csv: retry in 2.0 s\n"),
         (Terminal(), f"{CLEAR}fetching a\x1b.csv  retry in 2.0 s{CLEAR}"),
-    ],
-)
-def test_a_note_is_a_line_where_there_is_no_terminal(stream: io.StringIO, shown: str) -> None:
-    for progress in (Progress(stream), Progress(stream, silent=True)):
-        with progress.stage("fetching a\x1b.csv"):
-            progress.note("retry in 2.0 s")
-    assert stream.getvalue().endswith(shown)
-    assert stream.getvalue().count("retry") == 1
+    ):
+        for progress in (Progress(stream), Progress(stream, silent=True)):
+            with progress.stage("fetching a\x1b.csv"):
+                progress.note("retry in 2.0 s")
+        assert stream.getvalue().endswith(shown)
+        assert stream.getvalue().count("retry") == 1
 
 
 def test_no_terminal_no_display(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,13 +78,6 @@ def test_no_terminal_no_display(tmp_path: Path, capsys: pytest.CaptureFixture[st
     with progress.stage("reading"):
         progress.rows(1)
     assert capsys.readouterr() == ("", "")
-
-
-def test_a_failure_leaves_a_clean_line(tmp_path: Path) -> None:
-    terminal = Terminal()
-    with pytest.raises(BuildError):
-        compiled(tmp_path, terminal, "network\nnowhere\n")
-    assert terminal.getvalue().endswith(CLEAR)
 
 
 def test_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import re
 import tomllib
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,11 +35,8 @@ Files = Mapping[str, str | bytes]
 
 def zipped(folder: str, files: Files) -> bytes:
     """An archive as vendors make it: a folder, and the terms beside the data."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, content in {**files, "LICENSE.txt": "terms", "COPYRIGHT.txt": "c"}.items():
-            archive.writestr(folder + name, content)
-    return stream.getvalue()
+    terms = {"LICENSE.txt": "terms", "COPYRIGHT.txt": "c"}
+    return dbip.zipped({folder + name: content for name, content in {**files, **terms}.items()})
 
 
 def of_maxmind(product: str, files: Files) -> dict[str, bytes]:
@@ -55,6 +50,10 @@ def of_dbip(product: str) -> dict[str, bytes]:
     return {f"dbip-{product}-2026-11.csv.gz": gzip.compress(dbip.rows(rest).encode())}
 
 
+def of_blocks(product: str, blocks: str, rows: str) -> dict[str, bytes]:
+    return of_maxmind(f"GeoIP2-{product}", {"Blocks-IPv4.csv": maxmind.BLOCKS[blocks] + rows})
+
+
 def of_ip2location(name: str, text: str) -> dict[str, bytes]:
     return {f"{name}.ZIP": zipped("", {name: text})}
 
@@ -66,6 +65,7 @@ PLACES: Files = {
 }
 CITY: Files = {**PLACES, "Blocks-IPv4.csv": maxmind.CITY}
 ASN = ip2location.quoted(["83952640", "83953663", "5.1.4.0/22", "64500", "Example AS"])
+_V6 = "2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff"
 #: Recipe: files beside it.
 DELIVERED: dict[str, Mapping[str, str | bytes]] = {
     "maxmind-geolite2": {
@@ -88,17 +88,8 @@ DELIVERED: dict[str, Mapping[str, str | bytes]] = {
     ),
     "maxmind-geoip2": {
         **of_maxmind("GeoIP2-City", CITY),
-        **of_maxmind(
-            "GeoIP2-ISP",
-            {
-                "Blocks-IPv4.csv": maxmind.BLOCKS["isp"]
-                + "8.8.4.0/24,Example Net,Example AG,64502,EXAMPLE-2,,\n"
-            },
-        ),
-        **of_maxmind(
-            "GeoIP2-Connection-Type",
-            {"Blocks-IPv4.csv": maxmind.BLOCKS["connection"] + "8.8.4.0/23,Cable/DSL\n"},
-        ),
+        **of_blocks("ISP", "isp", "8.8.4.0/24,Example Net,Example AG,64502,EXAMPLE-2,,\n"),
+        **of_blocks("Connection-Type", "connection", "8.8.4.0/23,Cable/DSL\n"),
     },
     "dbip-lite": {**of_dbip("city-lite"), **of_dbip("asn-lite")},
     "dbip-location-isp": of_dbip("location-isp"),
@@ -120,15 +111,19 @@ DELIVERED: dict[str, Mapping[str, str | bytes]] = {
     },
     "world": {
         "user-country-ipv4-num.csv": "84213760,84214783,CH\n16843776,16844031,JP\n",
-        "user-country-ipv6.csv": "2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,DE\n",
+        "user-country-ipv6.csv": f"{_V6},DE\n",
         "origin-asn-ipv4-num.csv": "84213760,84214783,64500,Example AS\n",
-        "origin-asn-ipv6.csv": "2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,64503,Other\n",
-        **{
-            f"world/{path.name}": path.read_bytes() for path in sorted((FOLDER / "world").iterdir())
-        },
+        "origin-asn-ipv6.csv": f"{_V6},64503,Other\n",
+        **{f"world/{path.name}": path.read_bytes() for path in (FOLDER / "world").iterdir()},
     },
 }
-ZURICH = {"latitude": 47.3769, "city_name": "Zürich", "zone": "Europe/Zurich", "code": "CHF"}
+ZURICH: dict[str, object] = {
+    "latitude": 47.3769,
+    "city_name": "Zürich",
+    "zone": "Europe/Zurich",
+    "code": "CHF",
+}
+ZURICH["region_code"] = "ZH"
 WINTERTHUR = {**ip2location.expected(11), "region_code": "ZH", "zone": "Europe/Zurich"}
 #: Recipe: address: some of what is then known of it.
 ANSWERS: dict[str, dict[str, dict[str, object]]] = {
@@ -138,22 +133,18 @@ ANSWERS: dict[str, dict[str, dict[str, object]]] = {
         "280:14c:418:1000::7": {"city_name": "Betaville", "asn_organization": "OTHER"},
     },
     "maxmind-enterprise": {
-        "8.8.4.4": {**maxmind.ALPHA, "asn": 64500, "isp": "Example Net", "user_type": "business"},
+        "8.8.4.4": {**maxmind.ALPHA, "asn": 64500, "isp": "Example Net", "user_type": "business"}
     },
     "maxmind-geoip2": {
-        "8.8.4.4": {
-            **maxmind.ALPHA,
-            "organization": "Example AG",
-            "connection_type": "Residential",
-        },
+        "8.8.4.4": maxmind.ALPHA | {"organization": "Example AG", "connection_type": "Residential"},
         "8.8.5.5": {"city_name": "Betaville", "isp": None, "connection_type": "Residential"},
     },
     "dbip-lite": {
-        "5.1.0.0": {**ZURICH, "region_code": "ZH", "asn": 64500},
-        "2a02:8::": {**ZURICH, "region_code": "ZH", "asn_organization": "Example, AG"},
+        "5.1.0.0": {**ZURICH, "asn": 64500},
+        "2a02:8::": {**ZURICH, "asn_organization": "Example, AG"},
     },
     "dbip-location-isp": {
-        "5.1.3.255": {**ZURICH, "region_code": "ZH", "isp": "Example Net", "asn": 64500},
+        "5.1.3.255": {**ZURICH, "isp": "Example Net", "asn": 64500},
         "2a02:8::": {"postal_code": "8001", "connection_type": "Mobile"},
     },
     "ip2location-lite": {

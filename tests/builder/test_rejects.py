@@ -8,10 +8,8 @@ file of rejects must name exactly the bad ones.
 from __future__ import annotations
 
 import csv
-import io
 import os
 import random
-import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -19,9 +17,10 @@ import pytest
 from geolookup_builder.sources.reading import delimited
 
 from tests.builder.building import fails, recipe, unwritable
+from tests.builder.sources.reading.test_inputs import zipped
 from tests.conftest import Build
 
-CELLS = "wrong number of cells"
+CELLS, NO = "wrong number of cells", "not an address"
 #: Text of a row and its reason; "" is a good one, None a blank line.
 KINDS: list[tuple[str, str | None]] = [
     ("8.8.{n}.0/24,good", ""),
@@ -84,24 +83,15 @@ def test_the_source_itself_is_read_before_it_is_replaced(build: Build, tmp_path:
 
 
 def test_several_files_members_and_sources(build: Build, tmp_path: Path) -> None:
-    texts = {name: written(seed, "\n") for seed, name in enumerate(("a1.csv", "a2.csv"), 50)}
-    members = {name: written(seed, "\n") for seed, name in enumerate(("y.csv", "x.csv"), 60)}
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, (text, _) in members.items():
-            archive.writestr(name, text)
-    files = {"z.zip": stream.getvalue(), **{name: text for name, (text, _) in texts.items()}}
+    """Members by name, then the files of a glob by theirs."""
+    names = ("z.zip!x.csv", "z.zip!y.csv", "a1.csv", "a2.csv")
+    made = {name: written(seed, "\n") for seed, name in enumerate(names, 50)}
+    texts: dict[str, str | bytes] = {name: text for name, (text, _) in made.items()}
+    members = {name[6:]: str(texts.pop(name)) for name in reversed(names[:2])}
     sources = recipe('path = "z.zip"', 'path = "a*.csv"')
-    _, report = build(files, sources, rejects=tmp_path / "rejects.csv")
-    expected = [
-        [str(tmp_path / name), *row]
-        for name, (_, rows) in [
-            *((f"z.zip!{member}", members[member]) for member in sorted(members)),
-            *texts.items(),
-        ]
-        for row in rows
-    ]
-    assert read(tmp_path / "rejects.csv") == expected
+    _, report = build({"z.zip": zipped(members), **texts}, sources, rejects=tmp_path / "r.csv")
+    expected = [[str(tmp_path / name), *row] for name, (_, rows) in made.items() for row in rows]
+    assert read(tmp_path / "r.csv") == expected
     assert sum(source.rejected.total() for source in report.sources) == len(expected)
 
 
@@ -109,10 +99,7 @@ def test_several_files_members_and_sources(build: Build, tmp_path: Path) -> None
 FEW: tuple[tuple[str, Expected], ...] = (
     ("network,isp\n8.8.8.0/24,x\n", []),
     ("\ufeffnetwork\n\n\nx\n", [("4", "not an address", "x")]),
-    (
-        "network,isp\nx\n\ny,\nz\n",
-        [("2", CELLS, "x"), ("4", "not an address", "y,"), ("5", CELLS, "z")],
-    ),
+    ("network,isp\nx\n\ny,\nz\n", [("2", CELLS, "x"), ("4", NO, "y,"), ("5", CELLS, "z")]),
     ("network,isp\nx\nz", [("2", CELLS, "x"), ("3", CELLS, "z")]),
 )
 
@@ -121,9 +108,9 @@ def test_few_rows(build: Build, tmp_path: Path) -> None:
     """None, after a byte order mark and blank lines, nothing but rows of wrong cells."""
     files = {f"{at}.csv": text for at, (text, _) in enumerate(FEW)}
     _, report = build(files, rejects=tmp_path / "r.csv")
-    assert read(tmp_path / "r.csv") == [
-        [str(tmp_path / f"{at}.csv"), *row] for at, (_, rows) in enumerate(FEW) for row in rows
-    ]
+    named = zip(files, FEW, strict=True)
+    expected = [[str(tmp_path / name), *row] for name, (_, rows) in named for row in rows]
+    assert read(tmp_path / "r.csv") == expected
     assert [each.read for each in report.sources] == [1, 1, 3, 2]
 
 
@@ -182,9 +169,8 @@ def test_rows_of_wrong_cells_count(tmp_path: Path) -> None:
 
 def test_the_limit_is_of_each_source(tmp_path: Path) -> None:
     error = fails(tmp_path, {"a.csv": counted(1000, 0), "b.csv": counted(99, 2)}, max_rejects=None)
-    assert str(error).startswith(
-        f"{tmp_path / 'b.csv'}:101: not an address; 2 of 101 rows of b.csv"
-    )
+    problem = f"{tmp_path / 'b.csv'}:101: not an address; 2 of 101 rows of b.csv"
+    assert str(error).startswith(problem)
 
 
 def test_the_rejects_are_written_when_the_build_stops(tmp_path: Path) -> None:

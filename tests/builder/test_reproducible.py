@@ -1,13 +1,15 @@
-"""The same inputs give the same bytes; the generation is of the content and nothing else."""
+"""The same inputs give the same bytes; what a build of few rows does besides its work."""
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import json
 import os
-import subprocess
-import sys
+import threading
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from geolookup_builder.sources.reading import delimited
@@ -16,7 +18,7 @@ from geolookup import parallel
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from tests.builder.building import recipe
-from tests.conftest import ROOT, build_at
+from tests.conftest import build_at
 
 TEXT = "network,country_code,city_name,asn,user_type\n" + "".join(
     f"8.{n}.0.0/{16 + n % 8},{'US' if n % 3 else 'SE'},City {n % 7},{n % 5},"
@@ -46,21 +48,6 @@ def test_the_same_bytes_twice(one: Path, tmp_path: Path) -> None:
     assert set(digests(one)) == {*fmt.FILES, fmt.MANIFEST}
     for name in ("a.csv", "b.csv"):
         assert digests(built(tmp_path / name, TEXT, name)) == digests(one)
-
-
-@pytest.mark.long
-def test_the_same_bytes_in_another_process(one: Path, tmp_path: Path) -> None:
-    """Another seed of hashes, another folder, another time zone."""
-    (tmp_path / "2").mkdir()
-    code = (
-        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]);"
-        "from tests.builder.test_reproducible import TEXT, build_at, recipe;"
-        "build_at(Path(sys.argv[1]), {'a.csv': TEXT}, recipe('path = \"a.csv\"\\nname = \"N\"'))"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "2"), str(ROOT)]
-    environment = os.environ | {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
-    subprocess.run(command, check=True, env=environment, cwd=tmp_path)
-    assert digests(one) == digests(tmp_path / "2" / "dataset")
 
 
 @pytest.mark.parametrize("threads", [1, 5])
@@ -95,3 +82,49 @@ def test_the_manifest_tells_nothing_of_the_build(one: Path) -> None:
     assert str(one.parent) not in text
     assert "a.csv" not in text
     assert {"created", "time", "host", "pyarrow"}.isdisjoint(json.loads(text))
+
+
+FILES: dict[str, str | bytes] = {
+    "a.csv": "network,country_code,city_name,latitude,longitude,asn,user_type\n"
+    "8.8.8.0/24,US,Boston,42.36,-71.06,1,hosting\n2a00::/16,SE,,,,,\n"
+}
+
+
+def test_arrow_infers_no_type_of_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no type is stated, Arrow imports dateutil again for each value, present or not."""
+    imported: list[str] = []
+    real = builtins.__import__
+
+    def importing(name: str, *arguments: Any, **options: Any) -> Any:
+        imported.append(name)
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", importing)
+    build_at(tmp_path, FILES)
+    assert "dateutil.relativedelta" not in imported
+
+
+def test_no_thread_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+    start = threading.Thread.start
+
+    def starting(thread: threading.Thread) -> None:
+        started.append(thread.name)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", starting)
+    build_at(tmp_path, FILES)
+    assert started == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere folders are not synced")
+def test_each_file_is_synced_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: Counter[int] = Counter()
+
+    def sync(descriptor: int) -> None:
+        synced[os.fstat(descriptor).st_ino] += 1
+
+    monkeypatch.setattr(os, "fsync", sync)
+    dataset, _ = build_at(tmp_path, FILES)
+    paths = [*dataset.iterdir(), dataset, tmp_path]
+    assert synced == Counter(path.stat().st_ino for path in paths)

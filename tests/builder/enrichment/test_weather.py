@@ -98,40 +98,34 @@ def test_how_far_is_near(tmp_path: Path) -> None:
     assert codes(tmp_path, rows, stations=stations) == ["A", None]
 
 
-def test_the_shortest_way_leads_over_the_date_line(tmp_path: Path) -> None:
+def test_which_station_is_the_nearest(tmp_path: Path) -> None:
+    """The shortest way leads over the date line; of stations at one place the first counts."""
     stations = "code,latitude,longitude\nWEST,-17,179.9\nFAR,-17,-179\n"
     assert codes(tmp_path, ["FJ,-17,-179.9,"], stations=stations) == ["WEST"]
-
-
-def test_of_stations_at_one_place_the_first_counts(tmp_path: Path) -> None:
     stations = "latitude,code,longitude\n1,B,2\n1.0,A,2\n"
     assert codes(tmp_path, ["US,1,2,"], stations=stations) == ["B"]
 
 
-@pytest.mark.parametrize(
-    ("table", "line", "problem"),
-    [
-        ("", None, "empty file"),
-        ("code,latitude,longitude\n", None, "no station in it"),
-        ("code,latitude,longitud\n", 1, "unknown column 'longitud'"),
-        ("code,latitude\n", 1, "missing column longitude"),
-        (STATIONS + ",1,2\n", 4, "a station without code"),
-        (STATIONS + "A,north,2\n", 4, "bad latitude 'north'"),
-        (STATIONS + "A,,2\n", 4, "bad latitude ''"),
-        (STATIONS + "A,90.1,2\n", 4, "bad latitude '90.1'"),
-        (STATIONS + "A,nan,2\n", 4, "bad latitude 'nan'"),
-        (STATIONS + "A,1,-180.5\n", 4, "bad longitude '-180.5'"),
-        (STATIONS + "A,1\n", 4, "2 cells under 3 columns"),
-    ],
-)
-def test_a_bad_table(tmp_path: Path, table: str, line: int | None, problem: str) -> None:
-    files: dict[str, str | bytes] = {"a.csv": "network\n", "stations.csv": table}
-    error = fails(tmp_path, files, recipe("path = 'a.csv'") + ON)
-    assert (error.path, error.line) == (str(tmp_path / "stations.csv"), line)
-    assert error.problem == problem
+BAD_TABLES: list[tuple[str, int | None, str]] = [
+    ("", None, "empty file"),
+    ("code,latitude,longitude\n", None, "no station in it"),
+    ("code,latitude,longitud\n", 1, "unknown column 'longitud'"),
+    ("code,latitude\n", 1, "missing column longitude"),
+    (STATIONS + ",1,2\n", 4, "a station without code"),
+    (STATIONS + "A,north,2\n", 4, "bad latitude 'north'"),
+    (STATIONS + "A,,2\n", 4, "bad latitude ''"),
+    (STATIONS + "A,90.1,2\n", 4, "bad latitude '90.1'"),
+    (STATIONS + "A,nan,2\n", 4, "bad latitude 'nan'"),
+    (STATIONS + "A,1,-180.5\n", 4, "bad longitude '-180.5'"),
+    (STATIONS + "A,1\n", 4, "2 cells under 3 columns"),
+]
 
 
-def test_a_table_that_is_not_there(tmp_path: Path) -> None:
-    error = fails(tmp_path, {"a.csv": "network\n"}, recipe("path = 'a.csv'") + ON)
-    assert error.path == str(tmp_path / "stations.csv")
+def test_a_bad_table(tmp_path: Path) -> None:
+    text, path = recipe("path = 'a.csv'") + ON, str(tmp_path / "stations.csv")
+    error = fails(tmp_path, {"a.csv": "network\n"}, text)
+    assert error.path == path
     assert "cannot be read" in error.problem
+    for table, line, problem in BAD_TABLES:
+        error = fails(tmp_path, {"a.csv": "network\n", "stations.csv": table}, text)
+        assert (error.path, error.line, error.problem) == (path, line, problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from geolookup_builder.report import Filled
+from geolookup_builder.report import BuildReport, Filled
 
 import geolookup
 from geolookup.dataset import layout as fmt
@@ -50,13 +50,13 @@ def test_zone(tmp_path: Path) -> None:
 
 
 def test_counts_are_of_distinct_locations_that_lacked_it(tmp_path: Path) -> None:
+    columns = "country_code,latitude,longitude"
     rows = ("US,37.4,-122.08", "US,37.4,-122.08", "US,40.7,-74", "US,,", "SE,,", ",,", "US,0,-150")
-    _, counts = enriched(tmp_path, ON, "country_code,latitude,longitude", *rows)
+    _, counts = enriched(tmp_path, ON, columns, *rows)
     assert counts == {"time_zone": Filled(2, 2)}
-
-
-def test_without_the_switch_nothing_is_filled(tmp_path: Path) -> None:
-    _, counts = enriched(tmp_path, "time_zone = false", "country_code,latitude,longitude", "US,1,1")
+    report = BuildReport(enriched=counts)
+    assert "time_zone: 2 locations filled, 2 not found" in list(report.lines())
+    _, counts = enriched(tmp_path, "time_zone = false", columns, "US,1,1")
     assert (counts, zones(tmp_path, 1)) == ({}, [None])
 
 
@@ -68,12 +68,6 @@ def test_who_is_owed_is_credited_where_it_is_used(build: Build) -> None:
         manifest = json.loads((dataset / fmt.MANIFEST).read_text())
         licences[switch] = {each["name"]: each["licence"] for each in manifest["credits"]}
     assert licences["true"] == {**licences["false"], "Timezone Boundary Builder": "ODbL-1.0"}
-
-
-def test_the_summary_tells(build: Build) -> None:
-    text = recipe("path = 'a.csv'") + "[enrich]\ntime_zone = true\n"
-    _, report = build({"a.csv": "network,latitude,longitude\n8.8.8.0/24,52.5,13.4\n"}, text)
-    assert "time_zone: 1 locations filled, 0 not found" in list(report.lines())
 
 
 def test_the_source_of_the_location_is_that_of_its_zone(build: Build) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 from urllib.request import Request, urlopen
 
 import pytest
@@ -77,33 +78,30 @@ def program(scheme: str) -> Iterator[str]:
         process.communicate("\n")
 
 
-class Bucket:
+class Bucket(NamedTuple):
     """A bucket named ``bucket``: its addresses, and a way to put files there."""
 
-    def __init__(self, scheme: str, host: str, system: fs.FileSystem, options: str) -> None:
-        self.scheme, self.host, self._system, self._options = scheme, host, system, options
+    scheme: str
+    host: str
+    system: fs.FileSystem
+    options: str
 
     def put(self, name: str, content: bytes) -> str:
-        with self._system.open_output_stream(f"bucket/{name}") as stream:
+        with self.system.open_output_stream(f"bucket/{name}") as stream:
             stream.write(content)
         return self.address(name)
 
     def address(self, name: str) -> str:
         endpoint = f"endpoint_override={self.host}&scheme=http"
-        return f"{self.scheme}://bucket/{name}?{endpoint}{self._options}"
+        return f"{self.scheme}://bucket/{name}?{endpoint}{self.options}"
 
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[Bucket]:
+    keys = {"access_key": "a", "secret_key": "b"}  # any will do there
     with program("s3") as host:
-        system = fs.S3FileSystem(
-            access_key="a",
-            secret_key="b",  # noqa: S106 (any will do there)
-            scheme="http",
-            endpoint_override=host,
-            region="us-east-1",
-            allow_bucket_creation=True,
-        )
+        options = {"scheme": "http", "endpoint_override": host, "region": "us-east-1"}
+        system = fs.S3FileSystem(**keys, **options, allow_bucket_creation=True)
         system.create_dir("bucket")
         yield Bucket("s3", host, system, "&region=us-east-1")
 
@@ -111,11 +109,11 @@ def s3() -> Iterator[Bucket]:
 @pytest.fixture(scope="module")
 def gs() -> Iterator[Bucket]:
     with program("gs") as host:
-        made = Request(
+        address, kind = (
             f"http://{host}/storage/v1/b?project=p",
-            data=b'{"name": "bucket"}',
-            headers={"Content-Type": "application/json"},
+            {"Content-Type": "application/json"},
         )
+        made = Request(address, data=b'{"name": "bucket"}', headers=kind)
         urlopen(made).close()  # noqa: S310 (the scheme stands above)
         system = fs.GcsFileSystem(anonymous=True, scheme="http", endpoint_override=host)
         yield Bucket("gs", host, system, "&anonymous=true")
@@ -134,10 +132,15 @@ def bucket(request: pytest.FixtureRequest) -> Bucket:
 
 
 def test_an_object_comes_once_and_is_then_unchanged(bucket: Bucket, tmp_path: Path) -> None:
+    """With its date."""
+    before = datetime.now(UTC).replace(microsecond=0)
     address = bucket.put("d/a.csv", ROWS)
     first, second = fetched(address, tmp_path), fetched(address, tmp_path)
     assert (first.changed, second.changed) == (True, False)
     assert first.kept.path.read_bytes() == ROWS
+    modified = first.kept.version.modified
+    assert modified.endswith("+00:00")
+    assert before <= datetime.fromisoformat(modified) <= datetime.now(UTC)
     bucket.put("d/a.csv", OTHER)
     assert fetched(address, tmp_path).changed
     assert kept_files(tmp_path, "a.csv") == [OTHER]
@@ -168,13 +171,6 @@ def test_a_build_reads_a_bucket(bucket: Bucket, tmp_path: Path) -> None:
     assert report.sources[0].name == "a.csv"
 
 
-def test_the_date_of_an_object(bucket: Bucket, tmp_path: Path) -> None:
-    before = datetime.now(UTC).replace(microsecond=0)
-    modified = fetched(bucket.put("a.csv", ROWS), tmp_path).kept.version.modified
-    assert modified.endswith("+00:00")
-    assert before <= datetime.fromisoformat(modified) <= datetime.now(UTC)
-
-
 def test_what_is_not_there(bucket: Bucket, tmp_path: Path) -> None:
     for address in (bucket.address("none.csv"), bucket.address("none/none.csv")):
         with pytest.raises(BuildError, match="no such file in the bucket; correct the path"):
@@ -191,13 +187,14 @@ def test_content_is_checked_as_that_of_the_web_is(bucket: Bucket, tmp_path: Path
             fetched(bucket.put(name, content), tmp_path)
 
 
+UNREADABLE = "the bucket cannot be read ("
 FAILURES = {
     "refused": (status(403), "the bucket refuses access; check the credentials"),
-    "failing": (status(503), "the bucket cannot be read ("),
-    "dropping": (drop, "the bucket cannot be read ("),
+    "failing": (status(503), UNREADABLE),
+    "dropping": (drop, UNREADABLE),
     "missing": (status(404), "no such file in the bucket"),
-    "cutting": (cut(ROWS, 1000), "the bucket cannot be read ("),
-    "resetting": (cut(ROWS, 1000, reset=True), "the bucket cannot be read ("),
+    "cutting": (cut(ROWS, 1000), UNREADABLE),
+    "resetting": (cut(ROWS, 1000, reset=True), UNREADABLE),
 }
 
 

@@ -14,6 +14,7 @@ import sys
 import traceback
 import zipfile
 from base64 import b64encode, urlsafe_b64encode
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -39,6 +40,7 @@ from tests.builder.remote.serving import (
     status,
     to,
 )
+from tests.builder.sources.reading.test_inputs import zipped as packed
 from tests.builder.test_progress import Terminal
 from tests.conftest import ROOT
 
@@ -58,12 +60,15 @@ def telling(code: int) -> Act:
     def act(handler: Handler) -> None:
         told = (handler.headers.get("Authorization") or handler.path).encode()
         handler.send_response_only(code, HIDDEN)
-        handler.send_header("Content-Length", str(len(told)))
-        handler.send_header("Content-Type", f"text/html; key={HIDDEN}")
-        handler.send_header("Content-Encoding", HIDDEN)
-        handler.send_header("WWW-Authenticate", f'Basic realm="{HIDDEN}"')
-        handler.send_header("Retry-After", HIDDEN)
-        handler.send_header("Location", f"ftp://{HIDDEN}")
+        for name, value in {
+            "Content-Length": str(len(told)),
+            "Content-Type": f"text/html; key={HIDDEN}",
+            "Content-Encoding": HIDDEN,
+            "WWW-Authenticate": f'Basic realm="{HIDDEN}"',
+            "Retry-After": HIDDEN,
+            "Location": f"ftp://{HIDDEN}",
+        }.items():
+            handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(told)
 
@@ -71,11 +76,9 @@ def telling(code: int) -> Act:
 
 
 def zipped(name: str, content: bytes) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("LICENSE.txt", "licence\n" * 1000)  # name is not at the beginning
-        archive.writestr(name, content)
-    return stream.getvalue()
+    # Not compressed: the name is not at the beginning.
+    files = {"LICENSE.txt": "licence\n" * 1000, name: content.decode()}
+    return packed(files, zipfile.ZIP_STORED)
 
 
 def clean(text: str) -> bool:
@@ -109,8 +112,8 @@ def refusing(handler: Handler) -> None:
     handler.answer(200, f"Invalid key {sent}, sorry\n".encode(), Content_Type="text/plain")
 
 
-CODES = (200, 302, 401, 404, 416, 418, 429, 500)
-ACTS = {**{str(code): telling(code) for code in CODES}, "drop": drop, "no http": no_http}
+ACTS: dict[str, Act] = {"drop": drop, "no http": no_http, "a refusal": refusing}
+ACTS |= {str(code): telling(code) for code in (200, 302, 401, 404, 416, 418, 429, 500)}
 ACTS["a refusal"] = refusing
 
 
@@ -174,27 +177,18 @@ def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
 
     def look(handler: Handler) -> None:
         for path in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
+            with suppress(OSError):
                 seen.append(path.read_bytes().decode("latin-1"))
-            except OSError:
-                continue
         handler.answer(200, ROWS)
 
     if not Path("/proc/self/cmdline").exists():
         pytest.skip("no /proc here")
+    path = tmp_path / "recipe.toml"
     with serving(look) as site:
-        (tmp_path / "recipe.toml").write_text(
-            '[dataset]\nname = "t"\n[[source]]\nformat = "csv"\n'
-            f'path = "{site.url}/a.csv?key={{key}}"\nkey_env = "VENDOR_KEY"\n'
-        )
-        args = [sys.executable, "-m", "geolookup", "download", str(tmp_path / "recipe.toml")]
-        done = subprocess.run(
-            [*args, "--cache", str(tmp_path / "cache")],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        path.write_text(recipe(f'path = "{site.url}/a.csv?key={{key}}"\nkey_env = "VENDOR_KEY"'))
+        args = [sys.executable, "-m", "geolookup", "download", str(path)]
+        args += ["--cache", str(tmp_path / "cache")]
+        done = subprocess.run(args, cwd=ROOT, capture_output=True, text=True, check=True)
     assert QUOTED in site.asked[0][0]
     assert any("geolookup\0download" in each for each in seen)
     assert clean("".join(seen) + done.stdout + done.stderr)
@@ -269,11 +263,15 @@ MISSING = {
 
 
 def test_what_is_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "https://h.example/a.csv"
     for value, said in MISSING.items():
         monkeypatch.setenv("VENDOR_KEY", value)
         with pytest.raises(BuildError, match=said) as caught:
-            key_of(remote("https://h.example/a.csv", tmp_path, key_env="VENDOR_KEY"))
+            key_of(remote(address, tmp_path, key_env="VENDOR_KEY"))
         assert clean(str(caught.value))
+    monkeypatch.setenv("VENDOR_KEY", HIDDEN)
+    with pytest.raises(BuildError, match="has no colon; write user:password"):
+        key_of(remote(address, tmp_path, key_env="VENDOR_KEY", key_as="basic"))
 
 
 def test_a_key_file_that_is_none(tmp_path: Path) -> None:
@@ -283,14 +281,7 @@ def test_a_key_file_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "none.txt").write_bytes(HIDDEN.encode() + b"\xff")
     with pytest.raises(BuildError, match="not a text") as caught:
         key_of(source)
-    lines = traceback.format_exception(caught.value)
-    assert clean("".join(lines))
-
-
-def test_basic_wants_a_colon(tmp_path: Path) -> None:
-    source = remote("https://h.example/a.csv", tmp_path, key_env="VENDOR_KEY", key_as="basic")
-    with pytest.raises(BuildError, match="has no colon; write user:password"):
-        key_of(source)
+    assert clean("".join(traceback.format_exception(caught.value)))
 
 
 def test_a_refusal_names_where_the_key_is(tmp_path: Path) -> None:

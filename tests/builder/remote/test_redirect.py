@@ -12,7 +12,6 @@ import pytest
 from geolookup.errors import BuildError
 from tests.builder.remote.serving import (
     Site,
-    drop,
     fetched,
     file,
     kept_files,
@@ -54,15 +53,21 @@ def other(authority: trustme.CA) -> Iterator[Site]:
         yield site
 
 
+@pytest.fixture
+def own(authority: trustme.CA) -> Iterator[Site]:
+    """The host of the source."""
+    with serving(file(ROWS), tls=authority.issue_cert("localhost")) as site:
+        yield site
+
+
 def authorizations(site: Site) -> list[str | None]:
     return [headers.get("Authorization") for _, headers in site.asked]
 
 
 @encrypted
-def test_certificates(authority: trustme.CA, tmp_path: Path) -> None:
+def test_certificates(authority: trustme.CA, own: Site, tmp_path: Path) -> None:
     """A valid one, one of another host, and one of an authority that nobody trusts."""
-    with serving(file(ROWS), tls=authority.issue_cert("localhost")) as site:
-        assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ROWS
+    assert fetched(f"{own.url}/a.csv", tmp_path).kept.path.read_bytes() == ROWS
     for issuer, name in ((authority, "elsewhere.example"), (trustme.CA(), "localhost")):
         with (
             serving(file(ROWS), tls=issuer.issue_cert(name)) as site,
@@ -74,68 +79,61 @@ def test_certificates(authority: trustme.CA, tmp_path: Path) -> None:
 
 
 @encrypted
-def test_the_key_stays_with_its_host(authority: trustme.CA, other: Site, tmp_path: Path) -> None:
-    with serving(drop, tls=authority.issue_cert("localhost")) as site:
-        for code in (301, 302, 303, 307, 308):
-            site.plan[:] = [to("/b.csv", code), to(f"{other.url}/c.csv", code)]
-            site.asked[:], other.asked[:] = [], []
-            done = fetched(f"{site.url}/a.csv", tmp_path / str(code), key_env="VENDOR_KEY")
-            assert done.kept.path.read_bytes() == ROWS
-            assert [path for path, _ in site.asked] == ["/a.csv", "/b.csv"]
-            assert authorizations(site) == [f"Bearer {HIDDEN}"] * 2
-            assert authorizations(other) == [None]
-            assert HIDDEN not in str(other.asked[0][1])
+def test_the_key_stays_with_its_host(own: Site, other: Site, tmp_path: Path) -> None:
+    for code in (301, 302, 303, 307, 308):
+        own.plan[:] = [to("/b.csv", code), to(f"{other.url}/c.csv", code)]
+        own.asked[:], other.asked[:] = [], []
+        done = fetched(f"{own.url}/a.csv", tmp_path / str(code), key_env="VENDOR_KEY")
+        assert done.kept.path.read_bytes() == ROWS
+        assert [path for path, _ in own.asked] == ["/a.csv", "/b.csv"]
+        assert authorizations(own) == [f"Bearer {HIDDEN}"] * 2
+        assert authorizations(other) == [None]
+        assert HIDDEN not in str(other.asked[0][1])
 
 
 @encrypted
-def test_the_key_comes_back_with_its_host_only(
-    authority: trustme.CA, other: Site, tmp_path: Path
-) -> None:
-    with serving(file(ROWS), tls=authority.issue_cert("localhost")) as site:
-        site.plan.insert(0, to(f"{other.url}/b.csv"))
-        other.plan.insert(0, to(f"{site.url}/c.csv"))
-        fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
-    assert authorizations(site) == [f"Bearer {HIDDEN}"] * 2
+def test_the_key_comes_back_with_its_host_only(own: Site, other: Site, tmp_path: Path) -> None:
+    own.plan.insert(0, to(f"{other.url}/b.csv"))
+    other.plan.insert(0, to(f"{own.url}/c.csv"))
+    fetched(f"{own.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+    assert authorizations(own) == [f"Bearer {HIDDEN}"] * 2
     assert authorizations(other) == [None]
 
 
 @encrypted
 def test_a_host_that_hands_the_key_on_is_not_followed(
-    authority: trustme.CA, other: Site, tmp_path: Path
+    own: Site, other: Site, tmp_path: Path
 ) -> None:
     for key in (HIDDEN, "s3cr3t-K%2Fey%2B7"):
-        act = to(f"{other.url}/a.csv?key={key}")
-        with (
-            serving(act, tls=authority.issue_cert("localhost")) as site,
-            pytest.raises(BuildError) as caught,
-        ):
-            fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+        own.plan[:] = [to(f"{other.url}/a.csv?key={key}")]
+        with pytest.raises(BuildError) as caught:
+            fetched(f"{own.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
         assert "redirects to localhost with the key in the address" in str(caught.value)
         assert key not in str(caught.value)
     assert other.asked == []
 
 
+INVALID: tuple[str, ...] = (
+    "ftp://localhost/a.csv",
+    "file:///etc/passwd",
+    "https://user:word@localhost/a.csv",
+)
+INVALID += ("https://[/a.csv", "https://localhost:x/a.csv", "")
 WRONG = {
-    "ftp://localhost/a.csv": "redirects to an invalid address",
-    "file:///etc/passwd": "redirects to an invalid address",
-    "https://user:word@localhost/a.csv": "redirects to an invalid address",
-    "https://[/a.csv": "redirects to an invalid address",
-    "https://localhost:x/a.csv": "redirects to an invalid address",
-    "": "redirects to an invalid address",
+    **dict.fromkeys(INVALID, "redirects to an invalid address"),
     "/a.csv": "redirects over 5 times",
     "http://localhost/a.csv": "redirects to localhost without encryption",
 }
 
 
 @encrypted
-def test_redirects_that_are_not_followed(authority: trustme.CA, tmp_path: Path) -> None:
-    with serving(to(""), tls=authority.issue_cert("localhost")) as site:
-        for location, said in WRONG.items():
-            for insecure in ("true", "false"):
-                site.plan[:] = [to(location)]
-                with pytest.raises(BuildError) as caught:
-                    fetched(f"{site.url}/a.csv", tmp_path, insecure=insecure)
-                assert str(caught.value).startswith(f"{site.url}/a.csv: {said}; "), location
+def test_redirects_that_are_not_followed(own: Site, tmp_path: Path) -> None:
+    for location, said in WRONG.items():
+        for insecure in ("true", "false"):
+            own.plan[:] = [to(location)]
+            with pytest.raises(BuildError) as caught:
+                fetched(f"{own.url}/a.csv", tmp_path, insecure=insecure)
+            assert str(caught.value).startswith(f"{own.url}/a.csv: {said}; "), location
     assert kept_files(tmp_path, "a.csv") == []
 
 
@@ -150,7 +148,7 @@ def test_plain_http_stays_on_this_machine(tmp_path: Path) -> None:
 
 
 @encrypted
-def test_plain_http_may_lead_to_https(authority: trustme.CA, other: Site, tmp_path: Path) -> None:
+def test_plain_http_may_lead_to_https(other: Site, tmp_path: Path) -> None:
     with serving(to(f"{other.url}/a.csv")) as site:
         done = fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
     assert done.kept.path.read_bytes() == ROWS
@@ -159,36 +157,25 @@ def test_plain_http_may_lead_to_https(authority: trustme.CA, other: Site, tmp_pa
 
 
 @encrypted
-def test_an_error_behind_a_redirect_is_told(
-    authority: trustme.CA, other: Site, tmp_path: Path
-) -> None:
-    other.plan[:] = [status(403)]
-    with (
-        serving(to(f"{other.url}/b.csv"), tls=authority.issue_cert("localhost")) as site,
-        pytest.raises(BuildError, match=r"refuses access .403.; check the key in VENDOR_KEY"),
-    ):
-        fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+def test_an_error_behind_a_redirect_is_told(own: Site, other: Site, tmp_path: Path) -> None:
+    own.plan[:], other.plan[:] = [to(f"{other.url}/b.csv")], [status(403)]
+    with pytest.raises(BuildError, match=r"refuses access .403.; check the key in VENDOR_KEY"):
+        fetched(f"{own.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
 
 
 @encrypted
-def test_the_ways_of_a_key(authority: trustme.CA, tmp_path: Path) -> None:
+def test_the_ways_of_a_key(own: Site, tmp_path: Path) -> None:
     basic = base64.b64encode(b"42:word").decode()
     (tmp_path / "key.txt").write_text("42:word\n")
-    with serving(file(ROWS), tls=authority.issue_cert("localhost")) as site:
-        fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
-        fetched(f"{site.url}/b.csv", tmp_path, key_env="VENDOR_KEY", key_as="X-Api-Key")
-        fetched(f"{site.url}/c.csv", tmp_path, key_file="key.txt", key_as="basic")
-        fetched(f"{site.url}/{{key}}/d.csv?k={{key}}", tmp_path, key_env="VENDOR_KEY")
-        fetched(f"{site.url}/e.csv", tmp_path)
-    named = [(headers.get("Authorization"), headers.get("X-Api-Key")) for _, headers in site.asked]
-    assert named == [
-        (f"Bearer {HIDDEN}", None),
-        (None, HIDDEN),
-        (f"Basic {basic}", None),
-        (None, None),
-        (None, None),
-    ]
-    assert site.asked[3][0] == "/s3cr3t-K%2Fey%2B7/d.csv?k=s3cr3t-K%2Fey%2B7"
+    fetched(f"{own.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+    fetched(f"{own.url}/b.csv", tmp_path, key_env="VENDOR_KEY", key_as="X-Api-Key")
+    fetched(f"{own.url}/c.csv", tmp_path, key_file="key.txt", key_as="basic")
+    fetched(f"{own.url}/{{key}}/d.csv?k={{key}}", tmp_path, key_env="VENDOR_KEY")
+    fetched(f"{own.url}/e.csv", tmp_path)
+    named = [(headers.get("Authorization"), headers.get("X-Api-Key")) for _, headers in own.asked]
+    header = [(f"Bearer {HIDDEN}", None), (None, HIDDEN), (f"Basic {basic}", None)]
+    assert named == [*header, (None, None), (None, None)]
+    assert own.asked[3][0] == "/s3cr3t-K%2Fey%2B7/d.csv?k=s3cr3t-K%2Fey%2B7"
 
 
 def test_a_key_in_the_address_is_not_in_the_headers_too(tmp_path: Path) -> None:

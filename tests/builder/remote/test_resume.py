@@ -60,28 +60,26 @@ def test_the_next_run_goes_on(tmp_path: Path) -> None:
     assert kept_files(tmp_path, "a.csv") == [ONE]
 
 
+ONE_ENDS, GREW = f"{len(ONE) - 1}/{len(ONE)}", ONE + TWO
 LATER = {
     "the range is ignored": [status(200, ONE, ETag='"one"')],
     "the file changed": [file(TWO, '"two"')],
     "the file changed, and the range is answered": [
-        answered(TWO[AT:], f"bytes {AT}-{len(TWO) - 1}/{len(TWO)}", ETag='"two"'),
+        answered(TWO[AT:], f"bytes {AT}-{ONE_ENDS}", ETag='"two"'),
         file(TWO, '"two"'),
     ],
     "the file grew, under the same ETag": [
-        answered((ONE + TWO)[AT:], f"bytes {AT}-{len(ONE + TWO) - 1}/{len(ONE + TWO)}"),
+        answered(GREW[AT:], f"bytes {AT}-{len(GREW) - 1}/{len(GREW)}"),
         file(ONE),
     ],
-    "another range": [answered(ONE[9:], f"bytes 9-{len(ONE) - 1}/{len(ONE)}"), file(ONE)],
+    "another range": [answered(ONE[9:], f"bytes 9-{ONE_ENDS}"), file(ONE)],
     "not to the end": [answered(ONE[AT : AT + 9], f"bytes {AT}-{AT + 8}/{len(ONE)}"), file(ONE)],
     "no range stated": [answered(ONE[AT:], ""), file(ONE)],
     "nonsense stated": [answered(ONE[AT:], "bytes x-y/z"), file(ONE)],
     "out of range": [status(416, Content_Range=f"bytes */{len(ONE)}"), file(ONE)],
-    "cut again": [
-        cut(ONE, AT),  # from the beginning, for the range is ignored
-        file(ONE),
-    ],
+    "cut again": [cut(ONE, AT), file(ONE)],  # from the beginning, for the range is ignored
     "packed now": [
-        answered(ONE[AT:], f"bytes {AT}-{len(ONE) - 1}/{len(ONE)}", Content_Encoding="gzip"),
+        answered(ONE[AT:], f"bytes {AT}-{ONE_ENDS}", Content_Encoding="gzip"),
         file(ONE),
     ],
 }
@@ -116,20 +114,14 @@ def test_without_a_sure_version_it_begins_again(tmp_path: Path) -> None:
 
 
 def test_what_stays_of_a_failure_is_what_can_be_resumed(tmp_path: Path) -> None:
+    """Nothing stays of what is too large."""
     for name, etag, stays in (("no version", "", []), ("version", '"one"', [ONE[:AT]])):
         folder = tmp_path / name
         with serving(cut(ONE, AT, etag=etag), status(503)) as site, pytest.raises(BuildError):
             fetched(f"{site.url}/a.csv", folder)
         assert [path.read_bytes() for path in folder.glob("cache/*/part/*")] == stays
-
-
-def test_nothing_stays_of_what_is_too_large(tmp_path: Path) -> None:
-    small = replace(FAST, largest=AT)
-    with (
-        serving(file(ONE)) as site,
-        pytest.raises(BuildError, match="larger than"),
-    ):
-        fetched(f"{site.url}/a.csv", tmp_path, "", small)
+    with serving(file(ONE)) as site, pytest.raises(BuildError, match="larger than"):
+        fetched(f"{site.url}/a.csv", tmp_path, "", replace(FAST, largest=AT))
     assert list(tmp_path.glob("cache/*/part")) == []
 
 

@@ -15,8 +15,6 @@ import random
 import socket
 import subprocess
 import sys
-import tarfile
-import zipfile
 from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
@@ -44,6 +42,8 @@ from tests.builder.remote.serving import (
     status,
     trickle,
 )
+from tests.builder.sources.reading.test_inputs import tarred, zstd
+from tests.builder.sources.reading.test_inputs import zipped as packed
 from tests.builder.test_progress import Terminal
 from tests.conftest import ROOT
 
@@ -53,11 +53,8 @@ PAGE = b"<!DOCTYPE html>\n<html><body>Please log in</body></html>"
 SHA256 = hashlib.sha256(ROWS).hexdigest()
 
 
-def zipped(content: bytes = ROWS) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.csv", content)
-    return stream.getvalue()
+def zipped() -> bytes:
+    return packed({"a.csv": ROWS.decode()})
 
 
 def parquet() -> bytes:
@@ -120,16 +117,11 @@ def test_a_new_file_takes_the_place_of_the_old(tmp_path: Path) -> None:
 
 
 def test_a_stated_digest_that_is_there_needs_no_server(tmp_path: Path) -> None:
-    with serving(file(ROWS)) as site:
-        fetched(f"{site.url}/a.csv", tmp_path, SHA256)
-    again = fetched(f"{site.url}/a.csv", tmp_path, SHA256)
-    assert not again.changed
-    assert len(site.asked) == 1
-
-
-def test_another_stated_digest_is_fetched_without_a_condition(tmp_path: Path) -> None:
+    """Another one is fetched without a condition."""
     with serving(file(ROWS), file(OTHER)) as site:  # the same ETag for both
-        fetched(f"{site.url}/a.csv", tmp_path)
+        fetched(f"{site.url}/a.csv", tmp_path, SHA256)
+        assert not fetched(f"{site.url}/a.csv", tmp_path, SHA256).changed
+        assert len(site.asked) == 1
         digest = hashlib.sha256(OTHER).hexdigest()
         assert fetched(f"{site.url}/a.csv", tmp_path, digest).kept.path.read_bytes() == OTHER
     assert site.asked[1][1].get("If-None-Match") is None
@@ -138,14 +130,18 @@ def test_another_stated_digest_is_fetched_without_a_condition(tmp_path: Path) ->
 def test_a_damaged_cache_is_mended(tmp_path: Path) -> None:
     with serving(file(ROWS)) as site:
         path = fetched(f"{site.url}/a.csv", tmp_path).kept.path
-        path.write_bytes(OTHER)
-        assert fetched(f"{site.url}/a.csv", tmp_path).changed
-        (path.parent.parent / "kept.json").write_text('{"sha256": ["')
-        assert fetched(f"{site.url}/a.csv", tmp_path).changed
+        for damaged, content in (
+            (path, OTHER),
+            (path.parent.parent / "kept.json", b'{"sha256": ["'),
+        ):
+            damaged.write_bytes(content)
+            assert fetched(f"{site.url}/a.csv", tmp_path).changed
     assert path.read_bytes() == ROWS
 
 
 GIVEN_UP = "(tried 4 times); try again later"
+WAITING = "and to wait for 3,600 s (tried once); try again later"
+#: Name of the file, what the server does, words of the error.
 BAD: dict[str, tuple[str, Act, str]] = {
     "401": ("a.csv", status(401), "the server refuses access (401); state key_env or key_file"),
     "403": ("a.csv", status(403, PAGE), "the server refuses access (403)"),
@@ -156,21 +152,13 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "429": ("a.csv", status(429), f"the server answers 429 {GIVEN_UP}"),
     "500": ("a.csv", status(500, PAGE), f"the server answers 500 {GIVEN_UP}"),
     "503": ("a.csv", status(503, Retry_After="0"), f"the server answers 503 {GIVEN_UP}"),
-    "wait": (
-        "a.csv",
-        status(429, Retry_After="3600"),
-        "the server answers 429, and to wait for 3,600 s (tried once); try again later",
-    ),
+    "wait": ("a.csv", status(429, Retry_After="3600"), f"429, {WAITING}"),
     "cut": ("a.csv", cut(ROWS, 1000), f"at 1,000 of {len(ROWS):,} bytes {GIVEN_UP}"),
     "cut at once": ("a.csv", cut(ROWS, 0), f"at 0 of {len(ROWS):,} bytes {GIVEN_UP}"),
     "reset": ("a.csv", cut(ROWS, 1000, reset=True), GIVEN_UP),
     "drop": ("a.csv", drop, "localhost"),
     "no http": ("a.csv", raw(b"SSH-2.0-x\r\n"), f"cannot be reached (BadStatusLine) {GIVEN_UP}"),
-    "too short": (
-        "a.csv",
-        status(200, ROWS, Content_Length="99999"),
-        f"of 99,999 bytes {GIVEN_UP}",
-    ),
+    "too short": ("a.csv", status(200, ROWS, Content_Length="99999"), f"99,999 bytes {GIVEN_UP}"),
     "negative": ("a.csv", file(ROWS, Content_Length="-5"), "does not state the length of the file"),
     "no length": ("a.csv", file(ROWS, Content_Length=""), "length of the file; state its sha256"),
     "chunks cut": ("a.csv", chunked(ROWS, ended=False), "the connection broke (Incomplete"),
@@ -192,11 +180,7 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "half gzip": ("a.csv.gz", file(gzip.compress(ROWS)[:-9]), "truncated or damaged ("),
     "half parquet": ("a.parquet", file(parquet()[:-1]), "truncated or damaged (no end mark)"),
     "half mmdb": ("a.mmdb", file(random.Random(1).randbytes(200_000)), "(no end mark)"),
-    "other coding": (
-        "a.csv",
-        file(ROWS, Content_Encoding="br"),
-        "a Content-Encoding that was not requested",
-    ),
+    "other coding": ("a.csv", file(ROWS, Content_Encoding="br"), "Encoding that was not requested"),
     "false coding": ("a.csv", file(ROWS, Content_Encoding="gzip"), "truncated or damaged ("),
     "slow": ("a.csv", trickle(ROWS, 0.01), f"fewer than 100,000 bytes a second {GIVEN_UP}"),
     "silent": ("a.csv", silent, f"cannot be reached (timeout) {GIVEN_UP}"),
@@ -224,15 +208,11 @@ def test_what_is_not_whole_and_right_is_not_taken(tmp_path: Path) -> None:
 
 
 def test_what_was_there_before_stays(tmp_path: Path) -> None:
-    good = {"zip": zipped(), "gz": gzip.compress(ROWS), "csv": ROWS, "parquet": parquet()}
-    good |= {"bz2": bz2.compress(ROWS), "xz": lzma.compress(ROWS), "tgz": EMPTY_TAR}
-    good["mmdb"] = b"\xab\xcd\xefMaxMind.com"
-    good["zst"] = bytes(pa.Codec("zstd").compress(ROWS, asbytes=True))
     with serving(file(ROWS)) as site:
         for name, (path, act, _) in BAD.items():
-            content = good[path.rpartition(".")[2]]
+            content = GOOD[path.rpartition(".")[2]]
             folder, site.plan[:] = tmp_path / name, [file(content, '"before"'), act]
-            fetched(f"{site.url}/{path}", folder)
+            assert fetched(f"{site.url}/{path}", folder).kept.path.read_bytes() == content, name
             if name == "304":  # which is now the right answer
                 assert not fetched(f"{site.url}/{path}", folder).changed
             else:
@@ -241,16 +221,19 @@ def test_what_was_there_before_stays(tmp_path: Path) -> None:
             assert kept_files(folder, path) == [content], name
 
 
-def _tar() -> bytes:
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        info = tarfile.TarInfo("a.csv")
-        info.size = len(ROWS)
-        archive.addfile(info, io.BytesIO(ROWS))
-    return stream.getvalue()
-
-
-EMPTY_TAR = _tar()
+#: A whole file of each kind, by its suffix.
+GOOD = {
+    "bz2": bz2.compress(ROWS),
+    "csv": ROWS,
+    "gz": gzip.compress(ROWS),
+    "json": b'{"network": "8.8.8.0/24"}\n',
+    "mmdb": b"\xab\xcd\xefMaxMind.com",
+    "parquet": parquet(),
+    "tgz": tarred({"a.csv": ROWS.decode()}),
+    "xz": lzma.compress(ROWS),
+    "zip": zipped(),
+    "zst": zstd(ROWS.decode()),
+}
 
 
 def test_a_wrong_digest(tmp_path: Path) -> None:
@@ -286,18 +269,19 @@ def test_the_reason_of_a_retry_is_shown(tmp_path: Path) -> None:
     assert "fetching a.csv  the server answers 503; retry in 0.0 s" in terminal.getvalue()
 
 
-@pytest.mark.parametrize("date", [False, True])
 def test_the_wait_a_server_asks_for_is_kept(
-    date: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
     monkeypatch.setattr("geolookup_builder.remote.transfer.time.sleep", waits.append)
     monkeypatch.setattr("geolookup_builder.remote.web.time.time", lambda: 1_795_132_800.0)
-    asked = formatdate(1_795_132_807, usegmt=True) if date else "7"
-    with serving(status(429, Retry_After=asked), status(503, Retry_After="x"), file(ROWS)) as site:
-        fetched(f"{site.url}/a.csv", tmp_path, "", Limits())
-    assert waits[0] == 7
-    assert 1 <= waits[1] <= 2  # the second failure: half to all of two seconds
+    for asked in ("7", formatdate(1_795_132_807, usegmt=True)):
+        acts = (status(429, Retry_After=asked), status(503, Retry_After="x"), file(ROWS))
+        with serving(*acts) as site:
+            fetched(f"{site.url}/a.csv", tmp_path, "", Limits())
+        assert waits[0] == 7
+        assert 1 <= waits[1] <= 2  # the second failure: half to all of two seconds
+        waits.clear()
 
 
 def test_waits_double_up_to_the_longest() -> None:
@@ -328,29 +312,21 @@ def test_the_bytes_are_shown() -> None:
             assert f"fetching a.csv  {shown}" in terminal.getvalue()
 
 
-def test_chunks_without_a_length(tmp_path: Path) -> None:
-    with serving(chunked(ROWS)) as site:
-        assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ROWS
+def test_no_length_at_all_is_well_with_chunks_or_a_digest(tmp_path: Path) -> None:
+    unstated = file(ROWS, Content_Length="")
+    with serving(chunked(ROWS), unstated, file(ROWS[:-9], Content_Length="")) as site:
+        for name, digest in (("chunks", ""), ("digest", SHA256)):
+            done = fetched(f"{site.url}/a.csv", tmp_path / name, digest)
+            assert done.kept.path.read_bytes() == ROWS
+        with pytest.raises(BuildError, match="the SHA-256 of the file is"):
+            fetched(f"{site.url}/a.csv", tmp_path, SHA256)
 
 
-def test_no_length_at_all_is_well_with_a_digest(tmp_path: Path) -> None:
-    with serving(file(ROWS, Content_Length="")) as site:
-        assert fetched(f"{site.url}/a.csv", tmp_path, SHA256).kept.path.read_bytes() == ROWS
-    with (
-        serving(file(ROWS[:-9], Content_Length="")) as site,
-        pytest.raises(BuildError, match="the SHA-256 of the file is"),
-    ):
-        fetched(f"{site.url}/a.csv", tmp_path, SHA256)
-
-
+ONCE = gzip.compress(ROWS)
 CODED = {
-    "packed for the way": ("a.csv", gzip.compress(ROWS), ROWS),
-    "said of a file that is gzip itself": ("a.csv.gz", gzip.compress(ROWS), gzip.compress(ROWS)),
-    "a gzip within a gzip": (
-        "a.csv.gz",
-        gzip.compress(gzip.compress(ROWS)),
-        gzip.compress(ROWS),
-    ),
+    "packed for the way": ("a.csv", ONCE, ROWS),
+    "said of a file that is gzip itself": ("a.csv.gz", ONCE, ONCE),
+    "a gzip within a gzip": ("a.csv.gz", gzip.compress(ONCE), ONCE),
 }
 
 
@@ -391,13 +367,7 @@ def test_a_full_disk_while_it_is_decompressed(tmp_path: Path) -> None:
 
 def test_whole_files_of_every_kind_are_taken(tmp_path: Path) -> None:
     with serving(file(ROWS)) as site:
-        for name, content in {
-            "a.zip": zipped(),
-            "a.csv.gz": gzip.compress(ROWS),
-            "a.tar.gz": EMPTY_TAR,
-            "a.parquet": parquet(),
-            "a.json": b'{"network": "8.8.8.0/24"}\n',
-            "a.mmdb": b"\xab\xcd\xefMaxMind.com",
-        }.items():
+        for suffix, content in {**GOOD, "tar.gz": GOOD["tgz"]}.items():
             site.plan[:] = [file(content)]
-            assert fetched(f"{site.url}/{name}", tmp_path).kept.path.read_bytes() == content
+            done = fetched(f"{site.url}/a.{suffix}", tmp_path)
+            assert done.kept.path.read_bytes() == content, suffix

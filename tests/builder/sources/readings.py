@@ -6,9 +6,9 @@ the overlay of sources do is seen before it; ``test_auto`` compares both for a f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, summarize_address_range
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -18,6 +18,7 @@ from geolookup_builder.report import BuildReport, SourceReport
 from geolookup_builder.sources.reading.reader import Reject
 
 from geolookup import parallel
+from geolookup.contract.address import MAX
 from geolookup.dataset.intervals import Addresses
 from tests.conftest import build_at
 
@@ -77,6 +78,19 @@ class Reading:
                     intervals.append((family, layered.starts.item(at), stated))
         return intervals
 
+    def ranges(self) -> dict[str, Stated]:
+        """All that is stated: the known fields by network, or by the ends of a range."""
+        found: dict[str, Stated] = {}
+        last = dict(MAX)
+        for family, first, stated in reversed(self.intervals()):
+            if stated:
+                kind = IPv4Address if family == 4 else IPv6Address
+                ends = kind(first), kind(last[family])
+                networks = [str(each) for each in summarize_address_range(*ends)]
+                found[networks[0] if len(networks) == 1 else f"{ends[0]}-{ends[1]}"] = stated
+            last[family] = first - 1
+        return found
+
     def _interval(self, family: int, at: int) -> Stated:
         stated: Stated = {}
         for layer, numbers in self._build._merged[family].numbers.items():
@@ -100,8 +114,15 @@ class Reading:
         return found
 
 
+def fields(text: str) -> Stated:
+    """Fields written as ``asn=64500; isp=Acme``, each as its column holds it."""
+    pairs = (each.strip().partition("=") for each in text.split(";"))
+    kinds: dict[str, type] = {"asn": int, "latitude": float, "longitude": float}
+    return {name: kinds.get(name, str)(value) for name, _, value in pairs}
+
+
 def read_at(
-    folder: Path, files: dict[str, str | bytes], recipe: str | None = None, **options: Any
+    folder: Path, files: Mapping[str, str | bytes], recipe: str | None = None, **options: Any
 ) -> Reading:
     """Read the sources of a recipe, with the arguments of ``build_at``."""
     builds: list[_Build] = []
@@ -112,7 +133,7 @@ def read_at(
 
     # Threads cost more than they save on a few rows; the tests of whole builds use them.
     with mock.patch.object(_Build, "finish", finish), mock.patch.object(parallel, "cores", int):
-        build_at(folder, files, recipe, **options)
+        build_at(folder, dict(files), recipe, **options)
     return Reading(builds[0])
 
 

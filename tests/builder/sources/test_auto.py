@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import zipfile
+from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as papq
 import pytest
 from geolookup_builder import loading
 from geolookup_builder.sources import FORMATS, auto
@@ -19,16 +17,13 @@ from geolookup.errors import BuildError
 from tests.builder.building import fails, known
 from tests.builder.sources.formats import (
     test_bgpdump,
-    test_cidr_list,
     test_cloud,
     test_dbip,
     test_generic_typed,
     test_geofeed,
     test_ip2location,
     test_ip2proxy,
-    test_ip2region,
     test_ipinfo,
-    test_iplocate,
     test_iptoasn,
     test_maxmind,
     test_pfx2as,
@@ -40,6 +35,7 @@ from tests.builder.sources.formats import (
 )
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.mrt_writing import TABLE
+from tests.builder.sources.formats.test_dbip import zipped
 from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one
 from tests.conftest import Build, build_at
@@ -51,7 +47,7 @@ HOSTING = 'fields = { user_type = "hosting" }'
 IPINFO = {f"{product}.csv": text for product, (text, _) in test_ipinfo.PRODUCTS.items()}
 FILES: dict[str, dict[str, str | bytes]] = {
     "bgpdump": {"a": test_bgpdump.TEXT},
-    "cidr-list": {"a.txt": test_cidr_list.LIST, "b": "\ufeff\n ; x\n2600::/32\n"},
+    "cidr-list": {"a.txt": test_tor.LIST, "b": "\ufeff\n ; x\n2600::/32\n"},
     "cloud": {
         **{f"{name}.json": json.dumps(each) for name, each in test_cloud.DOCUMENTS.items()},
         "ips-v4": test_cloud.LIST,
@@ -72,24 +68,18 @@ FILES: dict[str, dict[str, str | bytes]] = {
         "c.csv": test_geofeed.FEED.encode("utf-16"),
     },
     "ip2location": {
-        name: text
+        f"IP2LOCATION-LITE-DB{number}{suffix}.CSV": write(number)
         for number in test_ip2location.DATABASES
-        for name, text in (
-            (f"IP2LOCATION-LITE-DB{number}.CSV", test_ip2location.ipv4(number)),
-            (f"IP2LOCATION-LITE-DB{number}.IPV6.CSV", test_ip2location.ipv6(number)),
-        )
+        for suffix, write in (("", test_ip2location.ipv4), (".IPV6", test_ip2location.ipv6))
     },
     "ip2proxy": {
-        name: text
+        f"IP2PROXY-LITE-PX{number}{suffix}.CSV": write(number)
         for number in (1, 12)
-        for name, text in (
-            (f"IP2PROXY-LITE-PX{number}.CSV", test_ip2proxy.ipv4(number)),
-            (f"IP2PROXY-LITE-PX{number}.IPV6.CSV", test_ip2proxy.ipv6(number)),
-        )
+        for suffix, write in (("", test_ip2proxy.ipv4), (".IPV6", test_ip2proxy.ipv6))
     },
-    "ip2region": {"a.txt": test_ip2region.NEW, "b.txt": test_ip2region.OLD},
+    "ip2region": {"a.txt": test_iptoasn.REGIONS, "b.txt": test_iptoasn.WITHOUT_CODES},
     "ipinfo": {**IPINFO, "a.json": '{"network":"8.8.8.0/24","city":"x"}\n'},
-    "iplocate": {"a.csv": test_iplocate.COUNTRY, "b.csv": test_iplocate.ASN},
+    "iplocate": {"a.csv": test_dbip.IPLOCATE_COUNTRY, "b.csv": test_dbip.IPLOCATE_ASN},
     "iptoasn": {
         "a.tsv": test_iptoasn.V4,
         "b": test_iptoasn.V6,
@@ -127,13 +117,9 @@ LIBRARIES = {"mmdb": "maxminddb", "mrt": "ftlbgp"}
 DERIVED, ELSEWHERE = ("continent_", "country_"), {"time_zone"}
 
 
-def zipped(files: dict[str, str | bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.mkdir("delivery")
-        for name, content in files.items():
-            archive.writestr(f"delivery/{name}", content)
-    return stream.getvalue()
+def delivered(files: Mapping[str, str | bytes]) -> bytes:
+    """An archive as vendors make it, with an entry for its folder."""
+    return zipped({"delivery/": "", **{f"delivery/{name}": each for name, each in files.items()}})
 
 
 def detected(folder: Path, path: str, *options: str) -> str:
@@ -197,33 +183,23 @@ def check_dataset(folder: Path, reading: Reading, text: str) -> None:
         assert answer.keys() - wanted.keys() <= derived, address
 
 
-def test_parquet(tmp_path: Path) -> None:
-    table = pa.table({"network": ["8.8.8.0/24"], "city": ["x"]})
-    papq.write_table(table, tmp_path / "location")
-    assert detected(tmp_path, "location") == "ipinfo"
-
-
 def test_it_says_what_it_took_a_file_for(build: Build) -> None:
     text = one("auto", "*.csv", 'locale = "de"', 'name = "City"')
     dataset, report = build(test_maxmind.CITY_FILES, text)
-    assert [each.note for each in report.sources] == [
-        "detected maxmind: City blocks, tables of Blocks"
-    ]
+    notes = [each.note for each in report.sources]
+    assert notes == ["detected maxmind: City blocks, tables of Blocks"]
     assert known(dataset, "8.8.4.4")[0]["city_name"] == "Alphastadt"
-    manifest = json.loads((dataset / "manifest.json").read_bytes())
-    assert {key: manifest["sources"][0][key] for key in ("format", "name")} == {
-        "format": "maxmind",
-        "name": "City",
-    }
+    (source,) = json.loads((dataset / "manifest.json").read_bytes())["sources"]
+    assert (source["format"], source["name"]) == ("maxmind", "City")
 
 
 def test_the_note_stands_before_that_of_the_reader(read: Read) -> None:
-    files: dict[str, str | bytes] = {
+    files = {
         "a.csv": f"{test_maxmind.BLOCKS['asn']}8.8.8.0/24,64500,x\n",
         "b.csv": "network,domain\n8.8.8.0/24,example.com\n",
         "c.csv": f"{test_maxmind.BLOCKS['connection']}8.8.8.0/24,Cellular\n",
     }
-    reading = read({"GeoIP2.zip": zipped(files)}, one("auto", "GeoIP2.zip"))
+    reading = read({"GeoIP2.zip": delivered(files)}, one("auto", "GeoIP2.zip"))
     taken = "detected maxmind: ASN blocks, Domain blocks, Connection-Type blocks"
     ignored = "Domain ignored: no field holds it"
     assert [each.note for each in reading.report.sources] == [f"{taken}; {ignored}", ""]
@@ -237,18 +213,15 @@ def test_a_named_format_reads_the_same_without_a_note(read: Read) -> None:
     assert named.intervals() == auto.intervals()
 
 
-@pytest.mark.parametrize("folder", [True, False], ids=["folder", "zip"])
-def test_a_delivery_with_its_licence(tmp_path: Path, folder: bool) -> None:
+def test_a_delivery_with_its_licence(tmp_path: Path) -> None:
     files = {**test_maxmind.CITY_FILES, "LICENSE.txt": "The terms.\n", "COPYRIGHT.txt": "(c)\n"}
-    if folder:
-        with zipfile.ZipFile(io.BytesIO(zipped(files))) as archive:
-            archive.extractall(tmp_path / "GeoLite2")
-    else:
-        (tmp_path / "GeoLite2.zip").write_bytes(zipped(files))
-    (path,) = [each.name for each in tmp_path.iterdir()]
-    reading = read_at(tmp_path, {}, one("auto", path))
-    test_maxmind.check_city(reading)
-    assert "LICENSE" not in reading.source.note
+    (tmp_path / "GeoLite2.zip").write_bytes(delivered(files))
+    with zipfile.ZipFile(tmp_path / "GeoLite2.zip") as archive:
+        archive.extractall(tmp_path / "GeoLite2")
+    for path in ("GeoLite2", "GeoLite2.zip"):
+        reading = read_at(tmp_path, {}, one("auto", path))
+        test_maxmind.check_city(reading)
+        assert "LICENSE" not in reading.source.note
 
 
 CONSIDERED = (
@@ -278,51 +251,44 @@ def test_what_nobody_claims(tmp_path: Path) -> None:
         assert str(error) == f"{place}: not recognised, it holds {shown} {CONSIDERED}"
 
 
-@pytest.mark.parametrize(
-    ("text", "fitting"),
-    [
-        (test_dbip.rows("CH"), "dbip (layout country-lite), sapics (country)"),
-        (
-            test_sapics.ASN.replace(",Two", ",Two words"),
-            "dbip (layout asn-lite), ip2location (ASN), sapics (asn)",
-        ),
-        (test_sapics.as_integers(test_sapics.ASN), "ip2location (ASN), sapics (asn)"),
-    ],
-)
-def test_what_several_formats_fit(tmp_path: Path, text: str, fitting: str) -> None:
-    error = fails(tmp_path, {"ranges.csv": text}, one("auto", "ranges.csv"))
-    assert error.path == str(tmp_path / "ranges.csv")
-    assert error.problem == f"fits several formats: {fitting}"
-    assert error.remedy == 'name the format in a recipe: format = "…"'
+FITTING = {
+    test_dbip.rows("CH"): "dbip (layout country-lite), sapics (country)",
+    test_sapics.ASN.replace(",Two", ",Two words"): (
+        "dbip (layout asn-lite), ip2location (ASN), sapics (asn)"
+    ),
+    test_sapics.as_integers(test_sapics.ASN): "ip2location (ASN), sapics (asn)",
+}
 
 
-def test_the_vendors_name_decides_where_the_content_fits_several(tmp_path: Path) -> None:
-    names = {
-        "dbip-country-lite-2026-11.csv": "dbip",
-        "dbip-country-ipv4.csv": "sapics",
-        "ip2asn.csv": None,
-    }
-    for name, expected in names.items():
-        (tmp_path / name).write_text("5.1.0.0,5.1.3.255,CH\n")
-        if expected is not None:
-            assert detected(tmp_path, name) == expected
-        else:
-            fails(tmp_path, {}, one("auto", name))
+def test_what_several_formats_fit(tmp_path: Path) -> None:
+    for text, fitting in FITTING.items():
+        error = fails(tmp_path, {"ranges.csv": text}, one("auto", "ranges.csv"))
+        assert error.path == str(tmp_path / "ranges.csv")
+        assert error.problem == f"fits several formats: {fitting}"
+        assert error.remedy == 'name the format in a recipe: format = "…"'
 
 
-def test_a_name_without_the_content_is_nothing(tmp_path: Path) -> None:
-    files = {"dbip-city-lite.csv": "8.8.8.0/24,US,US-NJ,Newark,\n", "GeoLite2.mmdb": "8.8.8.8\n"}
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    assert detected(tmp_path, "dbip-city-lite.csv") == "geofeed"
-    assert detected(tmp_path, "GeoLite2.mmdb", HOSTING) == "cidr-list"
+#: Name, text and option of a file, and what it is detected as.
+NAMED: list[tuple[str, str | bytes, str, str]] = [
+    ("dbip-country-lite-2026-11.csv", "5.1.0.0,5.1.3.255,CH\n", "", "dbip"),
+    ("dbip-country-ipv4.csv", "5.1.0.0,5.1.3.255,CH\n", "", "sapics"),
+    # A name without the content is nothing.
+    ("dbip-city-lite.csv", "8.8.8.0/24,US,US-NJ,Newark,\n", "", "geofeed"),
+    ("GeoLite2.mmdb", "8.8.8.8\n", HOSTING, "cidr-list"),
+    # The content tells the format alone; the option that its reader asks for may be given.
+    ("a.csv", test_dbip.rows(test_dbip.LAYOUTS["city-lite"][0]), 'layout = "city-lite"', "dbip"),
+    ("location", test_ipinfo.as_parquet([{"network": "8.8.8.0/24", "city": "x"}]), "", "ipinfo"),
+    # Long files are told by their beginning.
+    ("long.csv", "network,isp\n" + "8.8.8.0/24,x\n" * 50_000, "", "csv"),
+]
 
 
-def test_a_layout_that_the_recipe_has_to_state(tmp_path: Path) -> None:
-    """The content tells the format alone; the option that its reader asks for may be given."""
-    (tmp_path / "a.csv").write_text(test_dbip.rows(test_dbip.LAYOUTS["city-lite"][0]))
+def test_names_decide_where_the_content_fits_several(tmp_path: Path) -> None:
+    for name, content, option, expected in NAMED:
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        assert detected(tmp_path, name, option) == expected, name
+    fails(tmp_path, {"ip2asn.csv": "5.1.0.0,5.1.3.255,CH\n"}, one("auto", "ip2asn.csv"))
     assert "states no layout" in fails(tmp_path, {}, one("auto", "a.csv")).problem
-    assert detected(tmp_path, "a.csv", 'layout = "city-lite"') == "dbip"
 
 
 def test_an_option_of_another_format(tmp_path: Path) -> None:
@@ -335,19 +301,18 @@ def test_an_option_of_another_format(tmp_path: Path) -> None:
 
 
 def test_files_of_one_glob_are_of_one_format(tmp_path: Path) -> None:
-    files = {"a.csv": "network,isp\n8.8.8.0/24,x\n", "b.csv": test_iplocate.COUNTRY}
+    files = {"a.csv": "network,isp\n8.8.8.0/24,x\n", "b.csv": test_dbip.IPLOCATE_COUNTRY}
     error = fails(tmp_path, dict(files), one("auto", "*.csv"))
     assert error.problem == "files of several formats: csv; iplocate"
     error = fails(tmp_path, {"b.csv": "what,ever\n"}, one("auto", "*.csv"))
     assert error.path == str(tmp_path / "b.csv")
 
 
-@pytest.mark.parametrize("empty", [True, False])
-def test_an_archive_of_nothing_known(tmp_path: Path, empty: bool) -> None:
-    content = zipped({} if empty else {"a.txt": "hello\n", "b.txt": "world\n"})
-    error = fails(tmp_path, {"a.zip": content}, one("auto", "a.zip"))
-    assert error.path == str(tmp_path / "a.zip")
-    assert error.problem.startswith("not recognised, it holds files, none of them known")
+def test_an_archive_of_nothing_known(tmp_path: Path) -> None:
+    for files in ({}, {"a.txt": "hello\n", "b.txt": "world\n"}):
+        error = fails(tmp_path, {"a.zip": delivered(files)}, one("auto", "a.zip"))
+        assert error.path == str(tmp_path / "a.zip")
+        assert error.problem.startswith("not recognised, it holds files, none of them known")
 
 
 def test_a_folder(tmp_path: Path) -> None:
@@ -380,9 +345,3 @@ def test_before_anything_is_read(tmp_path: Path) -> None:
     text = one("csv", "a.csv") + '[[source]]\nformat = "auto"\npath = "b.csv"\n'
     with pytest.raises(BuildError, match="not recognised"):
         build_at(tmp_path, files, text, max_rejects=0)
-
-
-def test_long_files_are_told_by_their_beginning(tmp_path: Path) -> None:
-    rows = "network,isp\n" + "8.8.8.0/24,x\n" * 50_000
-    (tmp_path / "a.csv").write_text(rows)
-    assert detected(tmp_path, "a.csv") == "csv"

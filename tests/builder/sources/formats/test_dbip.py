@@ -1,33 +1,26 @@
-"""DB-IP: every layout, how it is found, what is unknown, and files that are something else."""
+"""DB-IP and iplocate: every layout and table, how it is found, what is unknown."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import zipfile
-from pathlib import Path
+from collections.abc import Mapping
 
 import pytest
 from geolookup_builder.sources.reading import delimited
 
-from tests.builder.building import fails
-from tests.builder.sources.readings import Read
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.readings import Read, fields
+from tests.builder.sources.recipes import one
 
 PLACE = (
     '"Kanton Zürich","Bezirk Zürich",Zürich,8001,47.3769,8.5417,2657896,1,Europe/Zurich,SZXX0033'
 )
-LOCATED = {
-    "continent_code": "EU",
-    "country_code": "CH",
-    "region_name": "Kanton Zürich",
-    "city_name": "Zürich",
-    "postal_code": "8001",
-    "latitude": 47.3769,
-    "longitude": 8.5417,
-    "time_zone": "Europe/Zurich",
-    "weather_code": "SZXX0033",
-}
+LOCATED = fields(
+    "continent_code=EU; country_code=CH; region_name=Kanton Zürich; city_name=Zürich;"
+    "postal_code=8001; latitude=47.3769; longitude=8.5417; time_zone=Europe/Zurich;"
+    "weather_code=SZXX0033"
+)
 BESIDES_CITY = {"postal_code", "time_zone", "weather_code"}
 #: Layout: the rest of a row, what is known then.
 LAYOUTS: dict[str, tuple[str, dict[str, object]]] = {
@@ -40,29 +33,18 @@ LAYOUTS: dict[str, tuple[str, dict[str, object]]] = {
     "country": ("EU,CH", {"continent_code": "EU", "country_code": "CH"}),
     "isp": (
         "EU,CH,Example Net,64500,hosting,fttx,Example AG",
-        {
-            "continent_code": "EU",
-            "country_code": "CH",
-            "isp": "Example Net",
-            "asn": 64500,
-            "user_type": "hosting",
-            "connection_type": "Residential",
-            "organization": "Example AG",
-        },
+        fields(
+            "continent_code=EU; country_code=CH; isp=Example Net; asn=64500; user_type=hosting;"
+            "connection_type=Residential; organization=Example AG"
+        ),
     ),
     "location": (f"EU,CH,ZH,{PLACE}", {**LOCATED, "region_code": "ZH"}),
     "location-isp": (
         f"EU,CH,{PLACE},Example Net,AS64500,wireless,Example AG",
-        {
-            **LOCATED,
-            "isp": "Example Net",
-            "asn": 64500,
-            "connection_type": "Mobile",
-            "organization": "Example AG",
-        },
+        LOCATED
+        | fields("isp=Example Net; asn=64500; connection_type=Mobile; organization=Example AG"),
     ),
 }
-ADDRESSES = ("5.1.0.0", "5.1.3.255", "2a02:8::", "2a02:8:ff::ffff")
 
 
 def rows(rest: str) -> str:
@@ -70,16 +52,15 @@ def rows(rest: str) -> str:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("named", [True, False])
-def test_layouts(read: Read, layout: str, named: bool) -> None:
+def test_layouts(read: Read, layout: str) -> None:
     rest, expected = LAYOUTS[layout]
-    name = f"dbip-{layout}-2026-11.csv.gz" if named else "ranges.csv.gz"
-    options = [] if named else [f'layout = "{layout}"']
-    reading = read({name: gzip.compress(rows(rest).encode())}, one("dbip", name, *options))
-    assert (reading.source.read, reading.source.rejected.total()) == (2, 0)
-    assert reading.stated(*ADDRESSES) == [expected] * 4
-    assert reading.stated("5.1.4.0", "5.0.255.255", "2a02:9::") == [{}] * 3
-    assert not reading.source.nulled
+    text = gzip.compress(rows(rest).encode())
+    named, option = f"dbip-{layout}-2026-11.csv.gz", f'layout = "{layout}"'
+    for name, options in ((named, []), ("ranges.csv.gz", [option])):
+        reading = read({name: text}, one("dbip", name, *options))
+        assert (reading.source.read, reading.source.rejected.total()) == (2, 0)
+        assert reading.ranges() == {"5.1.0.0/22": expected, "2a02:8::/32": expected}
+        assert not reading.source.nulled
 
 
 def test_what_is_unknown(read: Read) -> None:
@@ -90,12 +71,11 @@ def test_what_is_unknown(read: Read) -> None:
         "5.3.0.0,5.3.255.255,AF,GH,,,0,1.5\n"
     )
     reading = read({"dbip-city-lite.csv": text}, one("dbip", "dbip-city-lite.csv"))
-    assert reading.stated("5.0.0.1", "5.1.0.1", "5.2.0.1", "5.3.0.1") == [
-        {},
-        {"continent_code": "EU"},
-        {"continent_code": "EU", "country_code": "CH", "city_name": "Zürich"},
-        {"continent_code": "AF", "country_code": "GH", "latitude": 0, "longitude": 1.5},
-    ]
+    assert reading.ranges() == {
+        "5.1.0.0/16": {"continent_code": "EU"},
+        "5.2.0.0/16": fields("continent_code=EU; country_code=CH; city_name=Zürich"),
+        "5.3.0.0/16": fields("continent_code=AF; country_code=GH; latitude=0; longitude=1.5"),
+    }
     assert not reading.source.nulled
 
 
@@ -103,77 +83,32 @@ def test_columns_of_the_recipe(read: Read) -> None:
     columns = '["continent", "country", "-", "ip_start", "ip_end", "-", "usage_type"]'
     text = "EU,CH,x,5.1.0.0,5.1.3.255,y,corporate\n"
     reading = read({"a.csv": text}, one("dbip", "a.csv", f"columns = {columns}"))
-    assert reading.at("5.1.2.3") == {
-        "continent_code": "EU",
-        "country_code": "CH",
-        "user_type": "business",
-    }
+    expected = fields("continent_code=EU; country_code=CH; user_type=business")
+    assert reading.ranges() == {"5.1.0.0/22": expected}
 
 
-WRONG = {
-    'layout = "city-light"': "unknown layout 'city-light'; did you mean 'city-lite'?",
-    'columns = ["ip_start", "ip_end", "contry"]': "unknown column 'contry'",
-    'columns = ["ip_start", "country"]': "no ip_end in columns",
-    'columns = ["ip_start", "ip_start", "ip_end"]': "column 'ip_start' twice",
-    'columns = "country"': "source.columns is not a list",
-    "columns = [1]": "source.columns is not a list",
-    'layout = "isp"\ncolumns = ["ip_start", "ip_end"]': "both layout and columns",
-    "": "the file name states no layout",
-    'layout = "country"': "a.csv:1: 3 columns, but the layout country has 4",
-    'layout = "asn-lite"': "a.csv:1: 3 columns, but the layout asn-lite has 4",
-}
-
-
-def test_what_the_recipe_has_wrong(tmp_path: Path) -> None:
-    for options, problem in WRONG.items():
-        text = one("dbip", "a.csv", options)
-        assert problem in str(fails(tmp_path, {"a.csv": rows("CH")}, text))
-
-
-@pytest.mark.parametrize(
-    ("layout", "rest", "column"),
-    [
-        ("country", '64500,"Example"', "continent"),
-        ("asn-lite", "EU,CH", "as_number"),
-        ("city-lite", "EU,CH,a,b,c,d", "latitude"),
-        ("country-lite", "Switzerland", "country"),
-    ],
-)
-def test_content_of_another_layout(tmp_path: Path, layout: str, rest: str, column: str) -> None:
-    name = f"dbip-{layout}-2026-11.csv"
-    error = refused(tmp_path, name, rows(rest), one("dbip", name))
-    assert error.line == 1
-    assert f"is no {column}" in error.problem
-
-
-def test_names_that_state_no_layout(tmp_path: Path) -> None:
-    for name in ("dbip-country-full-2026.csv", "dbip-asn-2026-11.csv", "city-lite.csv"):
-        error = refused(tmp_path, name, rows("CH"), one("dbip", name))
-        assert "states no layout" in error.problem
+def zipped(files: Mapping[str, str | bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return stream.getvalue()
 
 
 def test_files_of_several_layouts_are_several_tables(read: Read) -> None:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for layout in ("asn-lite", "city-lite", "country-lite"):
-            archive.writestr(f"x/dbip-{layout}-2026-11.csv", rows(LAYOUTS[layout][0]))
-        archive.writestr("x/LICENSE.txt", "CC BY 4.0")
-    reading = read({"all.zip": stream.getvalue()}, one("dbip", "all.zip"))
-    assert [each.name for each in reading.report.sources] == [
-        "all.zip (city-lite)",
-        "all.zip (country-lite)",
-        "all.zip (asn-lite)",
-    ]
+    layouts = ("asn-lite", "city-lite", "country-lite")
+    files = {f"x/dbip-{each}-2026-11.csv": rows(LAYOUTS[each][0]) for each in layouts}
+    data = zipped({**files, "x/LICENSE.txt": "CC BY 4.0"})
+    reading = read({"all.zip": data}, one("dbip", "all.zip"))
+    titles = [each.name for each in reading.report.sources]
+    assert titles == [f"all.zip ({each})" for each in ("city-lite", "country-lite", "asn-lite")]
     found = reading.at("5.1.0.9")
     assert (found["asn"], found["city_name"]) == (64500, "Zürich")
 
 
 def test_the_archive_may_have_the_name(read: Read) -> None:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("data.csv", rows("CH"))
     name = "dbip-country-lite-2026-11.zip"
-    reading = read({name: stream.getvalue()}, one("dbip", name))
+    reading = read({name: zipped({"data.csv": rows("CH")})}, one("dbip", name))
     assert reading.at("5.1.0.0") == {"country_code": "CH"}
 
 
@@ -190,3 +125,37 @@ def test_rejects_have_their_lines(read: Read, monkeypatch: pytest.MonkeyPatch, b
         (15, "not an address"),
         (16, "wrong number of cells"),
     ]
+
+
+IPLOCATE_COUNTRY = (
+    "network,continent_code,country_code,country_name\n"
+    "8.8.4.0/24,NA,US,United States\n"
+    '8.8.5.0/24,AF,NA,"Namibia"\n'
+    "2600:1::/32,EU,CH,Switzerland\n"
+)
+IPLOCATE_ASN = (
+    "network,asn,country_code,name,org,domain\n"
+    "8.8.4.0/23,64500,AU,EXAMPLE,Example Inc,example.com\n"
+    "8.8.6.0/24,64501,AU,HANDLE,,\n"
+    "2600:1::/32,64502,AU,OTHER,Other AG,example.ch\n"
+)
+
+
+def test_both_tables(read: Read) -> None:
+    files = {"ip-to-asn": IPLOCATE_ASN, "ip-to-country": IPLOCATE_COUNTRY}
+    plain = {f"{name}.csv": text for name, text in files.items()}
+    packed = {f"{name}.zip": zipped({f"{name}-20261101.csv": files[name]}) for name in files}
+    for pattern, content in (("*.csv", plain), ("*.zip", packed)):
+        reading = read(dict[str, str | bytes](content), one("iplocate", f"ip-to-{pattern}"))
+        assert [(each.name, each.read) for each in reading.report.sources] == [
+            (f"ip-to-{pattern} (Country)", 3),
+            (f"ip-to-{pattern} (ASN)", 3),
+        ]
+        holder = "asn=64500; asn_organization=Example Inc"
+        other = "asn=64502; asn_organization=Other AG"
+        assert reading.ranges() == {
+            "8.8.4.0/24": fields(f"continent_code=NA; country_code=US; {holder}"),
+            "8.8.5.0/24": fields(f"continent_code=AF; country_code=NA; {holder}"),
+            "8.8.6.0/24": {"asn": 64501, "asn_organization": "HANDLE"},
+            "2600:1::/32": fields(f"continent_code=EU; country_code=CH; {other}"),
+        }

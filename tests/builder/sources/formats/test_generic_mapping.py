@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 from tests.builder.building import fails
-from tests.builder.plain_rows import check_rows
 from tests.builder.sources.readings import Read
 from tests.builder.sources.recipes import one
 
@@ -23,12 +20,11 @@ SEMICOLON = 'delimiter = ";"'
 
 def test_names_of_the_file(read: Read) -> None:
     reading = read({"a.csv": FOREIGN}, one("csv", "a.csv", HERE, SEMICOLON))
-    assert reading.stated("8.8.8.8", "2600:100::1", "9.9.9.9", "9.9.9.8") == [
-        {"country_code": "CH", "asn": 64500},
-        {"country_code": "DE", "asn": 64501},
-        {"country_code": "NO"},
-        {},
-    ]
+    assert reading.ranges() == {
+        "8.8.8.0/24": {"country_code": "CH", "asn": 64500},
+        "2600:100::/32": {"country_code": "DE", "asn": 64501},
+        "9.9.9.9/32": {"country_code": "NO"},
+    }
     assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
 
 
@@ -164,11 +160,3 @@ def test_bad_rows_are_found_at_their_lines(read: Read) -> None:
             (first + 2, "not an address"),
         ]
         assert reading.source.read == 6
-
-
-def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
-    rows = [
-        {"network": row["cidr"], "asn": row["as_number"], "country_code": row["country"].upper()}
-        for row in csv.DictReader(io.StringIO(FOREIGN, newline=""), delimiter=";")
-    ]
-    check_rows(tmp_path, {"a.csv": FOREIGN}, one("csv", "a.csv", HERE, SEMICOLON), rows)

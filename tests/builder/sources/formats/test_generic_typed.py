@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from ipaddress import ip_address
 from pathlib import Path
@@ -24,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geolookup.filesystem import limits
-from tests.builder.sources.readings import Read, read_at
+from tests.builder.sources.readings import Read, Reading, fields, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.tiers import scaled
 
@@ -99,77 +99,70 @@ def test_any_rows_make_the_same_dataset(
 ) -> None:
     """Ranges as text, as integers and in bytes; numbers with and without a fraction."""
     folder = tmp_path_factory.mktemp("any")
-    texts = [_with_ends(row, str(ip_address(row["first"])), _text(row["last"])) for row in rows]
-    packed = [_with_ends(row, _packed(row["first"]), _packed(row["last"])) for row in rows]
-    integers = [_with_ends(row, *(Decimal(row[end]) for end in ("first", "last"))) for row in rows]
-    wide = pa.schema([("first", pa.decimal256(39)), ("last", pa.decimal256(39))])
+
+    def ends_as(form: Callable[[int], object]) -> list[Record]:
+        return [row | {end: form(row[end]) for end in ("first", "last")} for row in rows]
+
+    texts = ends_as(lambda value: str(ip_address(value)))
     made = [
         intervals(folder, "a.csv", as_csv(texts)),
         intervals(folder, "a.jsonl", as_json(texts)),
         intervals(folder, "a.jsonl", as_json(rows)),
         intervals(folder, "a.parquet", as_parquet(texts)),
-        intervals(folder, "a.parquet", as_parquet(packed)),
-        intervals(folder, "a.parquet", as_parquet(_typed(integers, wide))),
+        intervals(folder, "a.parquet", as_parquet(ends_as(_packed))),
+        intervals(folder, "a.parquet", as_parquet(_wide(ends_as(Decimal)))),
     ]
     assert len(set(made)) == 1
-
-
-def _text(value: int) -> str:
-    return str(ip_address(value))
 
 
 def _packed(value: int) -> bytes:
     return ip_address(value).packed
 
 
-def _with_ends(row: Record, first: object, last: object) -> Record:
-    return row | {"first": first, "last": last}
-
-
-def _typed(rows: list[Record], ends: pa.Schema) -> pa.Table:
+def _wide(rows: list[Record]) -> pa.Table:
     table = pa.Table.from_pylist(rows)
     for name in ("first", "last"):
-        at = table.schema.names.index(name)
-        table = table.set_column(at, name, table[name].cast(ends.field(name).type))
+        column = table[name].cast(pa.decimal256(39))
+        table = table.set_column(table.schema.names.index(name), name, column)
     return table
 
 
 EIGHT = 0x08080400
-RANGES: dict[str, tuple[pa.DataType, Any, Any]] = {
-    "int64": (pa.int64(), EIGHT, EIGHT + 255),
-    "uint32": (pa.uint32(), EIGHT, EIGHT + 255),
-    "float64": (pa.float64(), EIGHT, EIGHT + 255),
-    "decimal": (pa.decimal128(20), EIGHT, EIGHT + 255),
-    "fixed bytes": (pa.binary(4), _packed(EIGHT), _packed(EIGHT + 255)),
-    "bytes": (pa.binary(), _packed(EIGHT), _packed(EIGHT + 255)),
-    "large bytes": (pa.large_binary(), _packed(EIGHT), _packed(EIGHT + 255)),
-    "text in bytes": (pa.binary(), b"8.8.4.0", b"8.8.4.255"),
-    "text": (pa.large_string(), "8.8.4.0", "8.8.4.255"),
-    "text view": (pa.string_view(), "8.8.4.0", "8.8.4.255"),
-    "dictionary": (pa.dictionary(pa.int8(), pa.string()), "8.8.4.0", "8.8.4.255"),
-    "dictionary of bytes": (
-        pa.dictionary(pa.int8(), pa.binary()),
-        _packed(EIGHT),
-        _packed(EIGHT + 255),
-    ),
+ADDRESSES = (EIGHT, EIGHT + 255)
+PACKED, TEXTS = (_packed(EIGHT), _packed(EIGHT + 255)), ("8.8.4.0", "8.8.4.255")
+RANGES: dict[str, tuple[pa.DataType, tuple[Any, Any]]] = {
+    "int64": (pa.int64(), ADDRESSES),
+    "uint32": (pa.uint32(), ADDRESSES),
+    "float64": (pa.float64(), ADDRESSES),
+    "decimal": (pa.decimal128(20), ADDRESSES),
+    "fixed bytes": (pa.binary(4), PACKED),
+    "bytes": (pa.binary(), PACKED),
+    "large bytes": (pa.large_binary(), PACKED),
+    "text in bytes": (pa.binary(), (b"8.8.4.0", b"8.8.4.255")),
+    "text": (pa.large_string(), TEXTS),
+    "text view": (pa.string_view(), TEXTS),
+    "dictionary": (pa.dictionary(pa.int8(), pa.string()), TEXTS),
+    "dictionary of bytes": (pa.dictionary(pa.int8(), pa.binary()), PACKED),
 }
 
 
+def read_table(read: Read, columns: dict[str, Any], *options: str) -> Reading:
+    content = as_parquet(pa.table(columns))
+    return read({"a.parquet": content}, one("parquet", "a.parquet", *options))
+
+
 def test_types_of_ranges(read: Read) -> None:
-    for kind, (type_, first, last) in RANGES.items():
+    for kind, (type_, (first, last)) in RANGES.items():
         ends = {"first": pa.array([first, None], type_), "last": pa.array([last, last], type_)}
-        table = pa.table({**ends, "isp": ["x", "y"]})
-        reading = read({"a.parquet": as_parquet(table)}, one("parquet", "a.parquet"))
-        found = reading.values("isp", "8.8.3.255", "8.8.4.0", "8.8.4.255", "8.8.5.0")
-        assert found == [None, "x", "x", None], kind
+        reading = read_table(read, {**ends, "isp": ["x", "y"]})
+        assert reading.ranges() == {"8.8.4.0/24": {"isp": "x"}}, kind
         assert reading.source.rejected.total() == 1, kind
 
 
 def test_networks_in_bytes(read: Read) -> None:
     """A text of 16 bytes is not taken for a packed address."""
     cells = [b"100.100.100.0/24", _packed(EIGHT), ip_address("2600::1").packed, b"::1", b"123", b""]
-    table = pa.table({"network": pa.array(cells, pa.binary()), "isp": list("abcdef")})
-    reading = read({"a.parquet": as_parquet(table)}, one("parquet", "a.parquet"))
+    reading = read_table(read, {"network": pa.array(cells, pa.binary()), "isp": list("abcdef")})
     assert reading.stated("8.8.4.0", "8.8.4.1", "2600::1") == [{"isp": "b"}, {}, {"isp": "c"}]
     assert dict(reading.source.rejected) == {"not an address": 2}
     assert reading.source.read == 6
@@ -177,30 +170,19 @@ def test_networks_in_bytes(read: Read) -> None:
 
 def test_integers_of_ipv6(read: Read) -> None:
     first = 0x2600 << 112
-    for name, content in {
-        "a.jsonl": as_json([{"first": first, "last": first + 9, "isp": "x"}]),
-        "a.parquet": as_parquet(
-            pa.table(
-                {end: pa.array([first + at], pa.decimal256(39)) for at, end in
-                 ((0, "first"), (9, "last"))} | {"isp": ["x"]}
-            )
-        ),
-    }.items():  # fmt: skip
-        reading = read({name: content}, one(name[2:], name), force=True)
+    ends = {"first": first, "last": first + 9}
+    wide = {end: pa.array([at], pa.decimal256(39)) for end, at in ends.items()}
+    text = read({"a.jsonl": as_json([{**ends, "isp": "x"}])}, one("jsonl", "a.jsonl"), force=True)
+    for reading in (text, read_table(read, {**wide, "isp": ["x"]})):
         assert reading.stated("2600::9", "2600::a") == [{"isp": "x"}, {}]
-    small = pa.table({"first": [5], "last": [9], "isp": ["x"]})
-    options = "family = 6"
-    reading = read({"a.parquet": as_parquet(small)}, one("parquet", "a.parquet", options),
-                      force=True)  # fmt: skip
+    reading = read_table(read, {"first": [5], "last": [9], "isp": ["x"]}, "family = 6")
     assert reading.source.addresses_clipped == 5
 
 
 def test_integers_that_are_no_addresses(read: Read, tmp_path: Path) -> None:
     ends = [(-1, 5), (1 << 40, 1 << 41), (1, None), (9, 1), (EIGHT, EIGHT)]
     first, last = (pa.array([each[at] for each in ends], pa.int64()) for at in (0, 1))
-    table = pa.table({"first": first, "last": last, "isp": ["x"] * 5})
-    text = one("parquet", "a.parquet", "family = 4")
-    reading = read({"a.parquet": as_parquet(table)}, text)
+    reading = read_table(read, {"first": first, "last": last, "isp": ["x"] * 5}, "family = 4")
     path = str(tmp_path / "a.parquet")
     assert reading.rejects == [
         Reject(path, 1, "not an address", "-1,5"),
@@ -226,55 +208,40 @@ MAPPED = (
 )
 
 
+_ISO = pa.struct([("iso", pa.string())])
+_PLACE = {
+    "geo": pa.struct([("lat", pa.float32())]),
+    "names": pa.map_(pa.string(), pa.string()),
+    "codes": pa.large_list(_ISO),
+}
+NESTED_TYPES = {
+    "range": pa.struct([("cidr", pa.string())]),
+    "place": pa.struct(list(_PLACE.items())),
+    "tags": pa.list_(pa.string()),
+    "a.b": pa.string(),
+}
+
+
 @pytest.mark.parametrize("name", ["a.parquet", "a.jsonl"])
 def test_nested_columns(read: Read, name: str) -> None:
-    kind = pa.schema(
-        [
-            ("range", pa.struct([("cidr", pa.string())])),
-            (
-                "place",
-                pa.struct(
-                    [
-                        ("geo", pa.struct([("lat", pa.float32())])),
-                        ("names", pa.map_(pa.string(), pa.string())),
-                        ("codes", pa.large_list(pa.struct([("iso", pa.string())]))),
-                    ]
-                ),
-            ),
-            ("tags", pa.list_(pa.string())),
-            ("a.b", pa.string()),
-        ]
-    )
     is_parquet = name == "a.parquet"
     rows = json.loads(json.dumps(NESTED))
     rows[0]["place"]["names"] = [("en", "Alpha")]
-    content = as_parquet(pa.Table.from_pylist(rows, kind)) if is_parquet else as_json(NESTED)
-    more = ', city_name = "place.names.en" }' if is_parquet else ', city_name = "place.names.0.1" }'
+    table = pa.Table.from_pylist(rows, pa.schema(list(NESTED_TYPES.items())))
+    content = as_parquet(table) if is_parquet else as_json(NESTED)
+    more = f', city_name = "place.names.{"en" if is_parquet else "0.1"}" }}'
     reading = read({name: content}, one(name[2:], name, MAPPED + more))
-    assert reading.stated("8.8.4.4", "8.8.5.5", "8.8.6.6") == [
-        {
-            "country_code": "CH",
-            "city_name": "Alpha",
-            "latitude": 47.5,
-            "isp": "dotted",
-            "user_type": "hosting",
-        },
-        {},
-        {},
-    ]
+    place = "country_code=CH; city_name=Alpha; latitude=47.5"
+    expected = fields(f"{place}; isp=dotted; user_type=hosting")
+    assert reading.ranges() == {"8.8.4.0/24": expected}
 
 
-PATHS: Record = {
-    "first": "8.8.4.0",
-    "last": "8.8.4.255",
-    "location.country_code": "CH",
-    "location.country_name": "Switzerland",
-    "location.country_languages": ["de"],
-    "location.latitude": 47.5,
-    "time.zone": "Europe/Zurich",
-    "network.asn": 64500,
-    "network.isp": "x",
-}
+PATHS: Record = json.loads("""{
+  "first": "8.8.4.0", "last": "8.8.4.255", "location.country_code": "CH",
+  "location.country_name": "Switzerland", "location.country_languages": ["de"],
+  "location.latitude": 47.5, "time.zone": "Europe/Zurich", "network.asn": 64500,
+  "network.isp": "x"
+}""")
 
 
 def test_columns_named_by_path(read: Read) -> None:
@@ -306,17 +273,15 @@ def test_columns_named_by_path(read: Read) -> None:
 def test_unknown_and_odd_values(read: Read) -> None:
     """Not-a-number is unknown, as an empty cell is; what is no coordinate is nulled."""
     nan = float("nan")
-    table = pa.table(
-        {
-            "network": [f"8.8.{at}.0/24" for at in range(4, 9)],
-            "latitude": pa.array([nan, float("inf"), 91.0, -0.0, 12], pa.float64()),
-            "longitude": pa.array([nan, 1.0, 1.0, 2.0, 3.0], pa.float32()),
-            "asn": pa.array([nan, 64500.0, 1e10, 0.0, 64501.5], pa.float64()),
-            "postal_code": pa.array([800, None, 1, 2, 3], pa.int16()),
-            "isp": pa.array([True, None, False, True, True]),
-        }
-    )
-    reading = read({"a.parquet": as_parquet(table)}, one("parquet", "a.parquet"))
+    columns = {
+        "network": [f"8.8.{at}.0/24" for at in range(4, 9)],
+        "latitude": pa.array([nan, float("inf"), 91.0, -0.0, 12], pa.float64()),
+        "longitude": pa.array([nan, 1.0, 1.0, 2.0, 3.0], pa.float32()),
+        "asn": pa.array([nan, 64500.0, 1e10, 0.0, 64501.5], pa.float64()),
+        "postal_code": pa.array([800, None, 1, 2, 3], pa.int16()),
+        "isp": pa.array([True, None, False, True, True]),
+    }
+    reading = read_table(read, columns)
     addresses = ("8.8.4.4", "8.8.5.5", "8.8.7.7", "8.8.8.8")
     assert reading.values("latitude", *addresses) == [None, None, 0, 12]
     assert reading.values("asn", *addresses) == [None, 64500, None, None]
@@ -331,14 +296,13 @@ def test_keys_that_the_first_records_lack(read: Read, monkeypatch: pytest.Monkey
         {"network": f"8.{at >> 8}.{at & 255}.0/24", "isp": "x"} for at in range(1500)
     ]
     rows[1200] |= {"country_code": "CH", "location": {"city_name": "Alpha"}}
-    reading = read({"a.jsonl": as_json(rows)}, one("jsonl", "a.jsonl"))
-    assert reading.stated("8.4.176.1", "8.4.177.1") == [
-        {"country_code": "CH", "city_name": "Alpha", "isp": "x"},
-        {"isp": "x"},
-    ]
+    files = {"a.jsonl": as_json(rows)}
+    reading = read(files, one("jsonl", "a.jsonl"))
+    alpha = fields("country_code=CH; city_name=Alpha; isp=x")
+    assert reading.stated("8.4.176.1", "8.4.177.1") == [alpha, {"isp": "x"}]
     columns = 'columns = { network = "network", city_name = "location.city_name" }'
-    reading = read({"a.jsonl": as_json(rows)}, one("jsonl", "a.jsonl", columns), force=True)
-    assert reading.stated("8.4.176.1", "8.4.177.1") == [{"city_name": "Alpha"}, {}]
+    reading = read(files, one("jsonl", "a.jsonl", columns), force=True)
+    assert reading.ranges() == {"8.4.176.0/24": {"city_name": "Alpha"}}
 
 
 def test_a_late_key_that_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,50 +323,44 @@ def test_files_of_one_folder(read: Read, tmp_path: Path) -> None:
     assert reading.values("country_code", "8.8.4.4", "2600:1::") == ["CH", "NO"]
 
 
-WRONG: dict[str, tuple[Record, str, str]] = {
-    "unknown": ({"network": "8.8.8.8", "cuntry_code": "x"}, "", "unknown column 'cuntry_code'; "),
-    "unknown path": (
-        {"network": "8.8.8.8", "location": {"cuntry_code": "x"}},
+NETWORK = {"network": "8.8.8.8"}
+#: A record, options, the error.
+WRONG: list[tuple[Record, str, str]] = [
+    ({**NETWORK, "cuntry_code": "x"}, "", "unknown column 'cuntry_code'; "),
+    (
+        {**NETWORK, "location": {"cuntry_code": "x"}},
         "",
         "unknown column 'location.cuntry_code'; did you mean 'location.country_code'?",
     ),
-    "no range": ({"isp": "x"}, "", "no range in its columns; name the range as network"),
-    "twice": (
-        {"network": "8.8.8.8", "isp": "x", "network.isp": "y"},
+    ({"isp": "x"}, "", "no range in its columns; name the range as network"),
+    (
+        {**NETWORK, "isp": "x", "network.isp": "y"},
         "",
         "columns 'isp' and 'network.isp' are the same field; drop one",
     ),
-    "a list": (
-        {"network": "8.8.8.8", "isp": ["x"]},
-        "",
-        "column 'isp' holds no values, but list<",
-    ),
-    "no path": (
+    ({**NETWORK, "isp": ["x"]}, "", "column 'isp' holds no values, but list<"),
+    (
         {"range": {"cidr": "8.8.8.8"}},
         'columns = { network = "range.cdir" }',
         "no column 'range.cdir'; did you mean 'range.cidr'?",
     ),
-    "no item": (
-        {"range": ["8.8.8.8"]},
-        'columns = { network = "range.first" }',
-        "no column 'range.first'; ",
-    ),
-    "a struct": (
-        {"network": "8.8.8.8", "names": {"en": "x"}},
+    ({"range": ["8.8.8.8"]}, 'columns = { network = "range.first" }', "no column 'range.first'; "),
+    (
+        {**NETWORK, "names": {"en": "x"}},
         'columns = { network = "network", isp = "names" }',
         "column 'names' holds no values, but struct<en: string>; name a column of texts or numbers",
     ),
-    "no option": ({"network": "8.8.8.8"}, 'delimiter = ";"', "unknown key source.delimiter"),
-}  # fmt: skip
+    (NETWORK, 'delimiter = ";"', "unknown key source.delimiter"),
+]
 
 
-@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl"])
-def test_columns_that_cannot_be_used(tmp_path: Path, name: str) -> None:
-    for case, (row, options, text) in WRONG.items():
-        content = as_parquet([row]) if name == "a.parquet" else as_json([row])
-        error = refused(tmp_path, name, content, one(name[2:], name, options))
-        place = "recipe.toml" if case == "no option" else name
-        assert str(error).startswith(f"{tmp_path / place}: {text}"), case
+def test_columns_that_cannot_be_used(tmp_path: Path) -> None:
+    for row, options, text in WRONG:
+        contents: dict[str, str | bytes] = {"a.parquet": as_parquet([row])}
+        for name, content in {**contents, "a.jsonl": as_json([row])}.items():
+            error = refused(tmp_path, name, content, one(name[2:], name, options))
+            place = "recipe.toml" if "delimiter" in options else name
+            assert str(error).startswith(f"{tmp_path / place}: {text}"), (name, row)
 
 
 def test_a_parquet_column_twice(tmp_path: Path) -> None:
@@ -473,16 +431,11 @@ def test_a_bomb_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_one_long_value_in_all_rows(read: Read) -> None:
     """Written out for each row, the texts would take 26 GB."""
     rows = 1 << 17
-    values = pa.DictionaryArray.from_arrays(
-        pa.repeat(pa.scalar(0, pa.int32()), rows), ["x" * 200_000]
-    )
+    zeros = pa.repeat(pa.scalar(0, pa.int32()), rows)
+    values = pa.DictionaryArray.from_arrays(zeros, ["x" * 200_000])
     good = pa.concat_arrays([pa.repeat("8.8.8.0/24", rows - 1), pa.array(["8.8.9.0/24"])])
-    for name in ("isp", "first"):
-        columns = {"network": good, "isp": values} if name == "isp" else {"network": values}
-        content = as_parquet(pa.table(columns))
-        text = one("parquet", "a.parquet")
-        reading = read({"a.parquet": content}, text, force=True)
-        assert reading.source.read == rows
+    for columns in ({"network": good, "isp": values}, {"network": values}):
+        assert read_table(read, columns).source.read == rows
 
 
 def test_sizes_of_a_column_that_cannot_be(tmp_path: Path) -> None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 
 from tests.builder.sources.readings import Read
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.recipes import one
 
 _PLACE = ["CH", "Switzerland"]
 _CITY = ["Zurich", "Winterthur"]
@@ -68,7 +67,8 @@ def test_every_database(read: Read) -> None:
     for number in DATABASES:
         lite, six = f"IP2PROXY-LITE-PX{number}.CSV", f"PX{number}.IPV6.CSV"
         reading = read({lite: ipv4(number), six: ipv6(number)}, one("auto", f"*PX{number}.*CSV"))
-        assert reading.stated("8.8.4.4", "2600::1", "8.8.3.3") == [*[expected(number)] * 2, {}]
+        known = expected(number)
+        assert reading.ranges() == {"8.8.4.0/24": known, "2600::/32": known}
         assert reading.source.nulled.total() == 0
         assert reading.source.note == f"detected ip2proxy: PX{number}"
 
@@ -124,18 +124,3 @@ def test_editions_and_regions(read: Read) -> None:
         text = one("ip2proxy", "a.csv", "db = 3", 'regions = "codes.csv"')
         reading = read({"a.csv": content, "codes.csv": codes}, text, force=True)
         assert reading.at("8.8.4.255") == {**expected(3), "region_code": "ZH"}
-
-
-def test_files_that_cannot_be_used(tmp_path: Path) -> None:
-    wrong = {
-        ("a.csv", ""): "the file name states no database; write db = … in the recipe: 1 to 12 (it",
-        ("a.csv", "db = 13"): "source.db is 13; write a number from 1 to 12",
-        ("a.csv", 'db = "PX2"'): "correct db in the recipe (it looks like PX1)",
-        ("PX3.CSV", ""): "4 columns, but PX3 has 7; correct db in the recipe (it looks like PX1)",
-    }
-    for (name, options), text in wrong.items():
-        error = refused(tmp_path, name, ipv4(1), one("ip2proxy", name, options))
-        assert text in str(error)
-    content = rows(["134743040", "134743295", "some", *_PLACE])
-    error = refused(tmp_path, "PX2.CSV", content, one("ip2proxy", "PX2.CSV"))
-    assert error.problem == "'some' is no proxy_type, so this is not PX2"

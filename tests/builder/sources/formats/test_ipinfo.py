@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,148 +15,115 @@ import pyarrow.parquet as papq
 import pytest
 from geolookup_builder.sources.reading import jsonlines, parquet
 
-from tests.builder.plain_rows import check_rows
-from tests.builder.sources.readings import Read
+from tests.builder.sources.readings import Read, fields
 from tests.builder.sources.recipes import one, refused
 
-LEGACY_PLACE = {
-    "country_code": "AU",
-    "region_name": "Example Region",
-    "city_name": "Alphaville",
-    "postal_code": "0800",
-    "latitude": -12.5,
-    "longitude": 130.75,
-    "time_zone": "Australia/Darwin",
-}
-PLACE = {**LEGACY_PLACE, "continent_code": "OC"}
-HOLDER = {"asn": 64500, "asn_organization": "Example, Inc."}
-MOST = {**PLACE, "region_code": "NT", **HOLDER}
-CORE = (
-    "network,city,region,region_code,country,country_code,continent,continent_code,latitude,"
-    "longitude,timezone,postal_code,asn,as_name,as_domain,as_type,carrier_name,mcc,mnc,"
-    "is_anonymous,is_anycast,is_hosting,is_mobile,is_satellite,is_relay,is_vpn\n"
-    "8.8.4.0/24,Alphaville,Example Region,NT,Australia,AU,Oceania,OC,-12.5,130.75,"
-    'Australia/Darwin,0800,AS64500,"Example, Inc.",example.com,business,,,,'
+LEGACY_PLACE = fields(
+    "country_code=AU; region_name=Example Region; city_name=Alphaville; postal_code=0800;"
+    "latitude=-12.5; longitude=130.75; time_zone=Australia/Darwin"
 )
-#: Product: a CSV with one row of 8.8.4.0/24, what is then known of it.
-PRODUCTS: dict[str, tuple[str, dict[str, object]]] = {
+PLACE = {**LEGACY_PLACE, "continent_code": "OC"}
+LAND = fields("continent_code=OC; country_code=AU")
+HOLDER = fields("asn=64500; asn_organization=Example, Inc.")
+MOBILE = fields("isp=Example Mobile; connection_type=Mobile; user_type=cellular")
+MOST = {**PLACE, "region_code": "NT", **HOLDER}
+#: Words of the examples: columns and cells that several products share.
+SHARED = {
+    "ENDS": "start_ip,end_ip",
+    "RANGE": "8.8.4.0,8.8.4.255",
+    "KEYED": "start_ip,end_ip,join_key",
+    "KEY": "8.8.4.0,8.8.4.255,8.8.0.0",
+    "NET": "8.8.4.0/24",
+    "INC": '"Example, Inc."',
+    "PLACES": "city,region,region_code,country,country_code,continent,continent_code,latitude,"
+    "longitude,timezone,postal_code",
+    "PLACE": "Alphaville,Example Region,NT,Australia,AU,Oceania,OC,-12.5,130.75,"
+    "Australia/Darwin,0800",
+    "FLAGS": "asn,as_name,as_domain,as_type,carrier_name,mcc,mnc,is_anonymous,is_anycast,"
+    "is_hosting,is_mobile,is_satellite,is_relay,is_vpn",
+    "WHERE": "latitude,longitude,postal_code,timezone",
+    "STATES": "country,country_name,continent,continent_name",
+    "STATE": "AU,Australia,OC,Oceania",
+}
+CORE = ("network,PLACES,FLAGS", "NET,PLACE,AS64500,INC,example.com,")
+#: Product: columns and a row of 8.8.4.0/24, in shared words; what is then known of it.
+WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
     "Lite": (
-        (
-            "network,country,country_code,continent,continent_code,asn,as_name,as_domain\n"
-            '8.8.4.0/24,Australia,AU,Oceania,OC,AS64500,"Example, Inc.",example.com\n'
-        ),
-        {"continent_code": "OC", "country_code": "AU", **HOLDER},
+        "network,country,country_code,continent,continent_code,asn,as_name,as_domain",
+        "NET,Australia,AU,Oceania,OC,AS64500,INC,example.com",
+        {**LAND, **HOLDER},
     ),
-    "location": (
-        (
-            "network,city,region,region_code,country,country_code,continent,continent_code,"
-            "latitude,longitude,timezone,postal_code\n"
-            "8.8.4.0/24,Alphaville,Example Region,NT,Australia,AU,Oceania,OC,-12.5,130.75,"
-            "Australia/Darwin,0800\n"
-        ),
-        {**PLACE, "region_code": "NT"},
-    ),
+    "location": ("network,PLACES", "NET,PLACE", {**PLACE, "region_code": "NT"}),
     "location, legacy": (
-        (
-            "start_ip,end_ip,join_key,city,region,country,latitude,longitude,postal_code,timezone\n"
-            "8.8.4.0,8.8.4.255,8.8.0.0,Alphaville,Example Region,AU,-12.5,130.75,0800,"
-            "Australia/Darwin\n"
-        ),
+        "KEYED,city,region,country,WHERE",
+        "KEY,Alphaville,Example Region,AU,-12.5,130.75,0800,Australia/Darwin",
         LEGACY_PLACE,
     ),
     "location, extended": (
-        (
-            "start_ip,end_ip,join_key,city,region,region_name,country,country_name,latitude,"
-            "longitude,postal_code,timezone,geoname_id,radius\n"
-            "8.8.4.0,8.8.4.255,8.8.0.0,Alphaville,NT,Example Region,AU,Australia,-12.5,130.75,"
-            "0800,Australia/Darwin,1,50\n"
-        ),
+        "KEYED,city,region,region_name,country,country_name,WHERE,geoname_id,radius",
+        "KEY,Alphaville,NT,Example Region,AU,Australia,-12.5,130.75,0800,Australia/Darwin,1,50",
         {**LEGACY_PLACE, "region_code": "NT"},
     ),
     "asn": (
-        (
-            "network,asn,domain,name,type,country\n"
-            '8.8.4.0/24,AS64500,example.com,"Example, Inc.",hosting,US\n'
-        ),
+        "network,asn,domain,name,type,country",
+        "NET,AS64500,example.com,INC,hosting,US",
         {**HOLDER, "user_type": "hosting"},
     ),
     "asn, legacy": (
-        (
-            "start_ip,end_ip,join_key,asn,domain,name,type,country\n"
-            '8.8.4.0,8.8.4.255,8.8.0.0,AS64500,example.com,"Example, Inc.",education,US\n'
-        ),
+        "KEYED,asn,domain,name,type,country",
+        "KEY,AS64500,example.com,INC,education,US",
         {**HOLDER, "user_type": "college"},
     ),
-    "asn, free": (
-        'start_ip,end_ip,asn,name,domain\n8.8.4.0,8.8.4.255,AS64500,"Example, Inc.",example.com\n',
-        HOLDER,
-    ),
-    "country": (
-        (
-            "start_ip,end_ip,country,country_name,continent,continent_name\n"
-            "8.8.4.0,8.8.4.255,AU,Australia,OC,Oceania\n"
-        ),
-        {"continent_code": "OC", "country_code": "AU"},
-    ),
+    "asn, free": ("ENDS,asn,name,domain", "RANGE,AS64500,INC,example.com", HOLDER),
+    "country": ("ENDS,STATES", "RANGE,STATE", LAND),
     "country_asn": (
-        (
-            "start_ip,end_ip,country,country_name,continent,continent_name,asn,as_name,as_domain\n"
-            '8.8.4.0,8.8.4.255,AU,Australia,OC,Oceania,AS64500,"Example, Inc.",example.com\n'
-        ),
-        {"continent_code": "OC", "country_code": "AU", **HOLDER},
+        "ENDS,STATES,asn,as_name,as_domain",
+        "RANGE,STATE,AS64500,INC,example.com",
+        {**LAND, **HOLDER},
     ),
     "company": (
-        (
-            "start_ip,end_ip,join_key,name,domain,type,asn,as_name,as_domain,as_type,country\n"
-            '8.8.4.0,8.8.4.255,8.8.0.0,Tenant AG,example.ch,government,AS64500,"Example, Inc.",'
-            "example.com,isp,CH\n"
-        ),
+        "KEYED,name,domain,type,asn,as_name,as_domain,as_type,country",
+        "KEY,Tenant AG,example.ch,government,AS64500,INC,example.com,isp,CH",
         {**HOLDER, "organization": "Tenant AG", "user_type": "government"},
     ),
-    "carrier": (
-        "network,name,country,mcc,mnc\n8.8.4.0/24,Example Mobile,AU/CC/CX,505,02\n",
-        {"isp": "Example Mobile", "connection_type": "Mobile", "user_type": "cellular"},
-    ),
-    "carrier, legacy": (
-        (
-            "start_ip,end_ip,join_key,name,country,mcc,mnc\n"
-            "8.8.4.0,8.8.4.255,8.8.0.0,Example Mobile,AU,505,02\n"
-        ),
-        {"isp": "Example Mobile", "connection_type": "Mobile", "user_type": "cellular"},
-    ),
+    "carrier": ("network,name,country,mcc,mnc", "NET,Example Mobile,AU/CC/CX,505,02", MOBILE),
+    "carrier, legacy": ("KEYED,name,country,mcc,mnc", "KEY,Example Mobile,AU,505,02", MOBILE),
     "privacy": (
-        "network,hosting,proxy,tor,relay,vpn,service\n8.8.4.0/24,true,false,false,false,false,\n",
+        "network,hosting,proxy,tor,relay,vpn,service",
+        "NET,true,false,false,false,false,",
         {"user_type": "hosting"},
     ),
     "privacy, legacy": (
-        (
-            "start_ip,end_ip,join_key,hosting,proxy,tor,vpn,relay,service\n"
-            "8.8.4.0,8.8.4.255,8.8.0.0,true,,,true,,Example VPN\n"
-        ),
+        "KEYED,hosting,proxy,tor,vpn,relay,service",
+        "KEY,true,,,true,,Example VPN",
         {"user_type": "consumer_privacy_network"},
     ),
     "core": (
-        CORE + "false,false,false,false,false,false,false\n",
+        CORE[0],
+        CORE[1] + "business,,,,false,false,false,false,false,false,false",
         {**MOST, "user_type": "business"},
     ),
     "core, mobile": (
-        CORE.replace("business,,", "isp,Example Mobile,505")
-        + "false,false,false,true,false,false,false\n",
-        {
-            **MOST,
-            "isp": "Example Mobile",
-            "user_type": "cellular",
-            "connection_type": "Mobile",
-        },
+        CORE[0],
+        CORE[1] + "isp,Example Mobile,505,,false,false,false,true,false,false,false",
+        {**MOST, **MOBILE},
     ),
     "core, satellite": (
-        CORE + "false,false,true,false,true,false,false\n",
-        {
-            **MOST,
-            "user_type": "hosting",
-            "connection_type": "Satellite",
-        },
+        CORE[0],
+        CORE[1] + "business,,,,false,false,true,false,true,false,false",
+        {**MOST, "user_type": "hosting", "connection_type": "Satellite"},
     ),
+}
+
+
+def full(line: str) -> str:
+    return re.sub("[A-Z]{3,}", lambda word: SHARED.get(word[0], word[0]), line) + "\n"
+
+
+#: Product: a CSV with one row of 8.8.4.0/24, what is then known of it.
+PRODUCTS = {
+    product: (full(columns) + full(row), known)
+    for product, (columns, row, known) in WRITTEN_AS.items()
 }
 NUMBERS = ("latitude", "longitude")
 
@@ -176,9 +144,9 @@ def as_json(rows: list[dict[str, Any]]) -> bytes:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
-def as_parquet(rows: list[dict[str, Any]]) -> bytes:
+def as_parquet(rows: list[dict[str, Any]] | pa.Table) -> bytes:
     stream = io.BytesIO()
-    papq.write_table(pa.Table.from_pylist(rows), stream)
+    papq.write_table(pa.Table.from_pylist(rows) if isinstance(rows, list) else rows, stream)
     return stream.getvalue()
 
 
@@ -201,11 +169,7 @@ def test_products(read: Read, product: str) -> None:
     for suffix, content in written(text).items():
         reading = read({f"a.{suffix}": content}, one("ipinfo", f"a.{suffix}"))
         assert (reading.source.read, reading.source.nulled.total()) == (1, 0), suffix
-        assert reading.stated("8.8.3.255", "8.8.4.0", "8.8.4.255", "8.8.5.0") == [
-            {},
-            *[expected] * 2,
-            {},
-        ], suffix
+        assert reading.ranges() == {"8.8.4.0/24": expected}, suffix
 
 
 LITE = PRODUCTS["Lite"][0].splitlines()[0] + "\n"
@@ -221,50 +185,39 @@ WRITTEN = {
 }
 
 
+KNOWN = {
+    "8.8.4.0/24": fields("continent_code=AS; country_code=CN"),
+    "8.8.5.7/32": LAND | fields("asn=64500; asn_organization=Example"),
+    "2600:1::/32": fields("continent_code=AF; country_code=NA; asn=64501; asn_organization=Other"),
+}
+
+
 def test_the_file_says_how_it_is_written_and_not_its_name(read: Read) -> None:
-    for content in WRITTEN.values():
-        reading = read({"b.csv": content}, one("ipinfo", "b.csv"))
-        assert reading.at("8.8.4.4") == {"continent_code": "AS", "country_code": "CN"}
+    """Both families, bare addresses, and AS and NA, which are no empty cells."""
+    for name, content in WRITTEN.items():
+        for file in (name, "b.csv"):
+            assert read({file: content}, one("ipinfo", file)).ranges() == KNOWN, (name, file)
 
 
 def test_tables_follow_in_order(read: Read) -> None:
     chosen = ("Lite", "location", "asn", "company", "carrier", "privacy", "country", "core")
-    files: dict[str, str | bytes] = {f"{name}.csv": PRODUCTS[name][0] for name in chosen}
+    files = {f"{name}.csv": PRODUCTS[name][0] for name in chosen}
     reading = read(files, one("ipinfo", "*.csv"))
-    assert [each.name.removeprefix("*.csv ") for each in reading.report.sources] == [
-        *("(Core)", "(Location)", "(Carrier)", "(Privacy)", "(Company)", "(ASN)"),
-        *("(Country ASN)", "(Country)"),
-    ]
-    assert reading.at("8.8.4.4") == {
-        **MOST,
-        "organization": "Tenant AG",
-        "isp": "Example Mobile",
-        "connection_type": "Mobile",
-        "user_type": "business",
-    }
+    titles = ["Core", "Location", "Carrier", "Privacy", "Company", "ASN", "Country ASN", "Country"]
+    assert [each.name for each in reading.report.sources] == [f"*.csv ({each})" for each in titles]
+    more = fields("organization=Tenant AG; user_type=business")
+    assert reading.ranges() == {"8.8.4.0/24": MOST | MOBILE | more}
 
 
-@pytest.mark.parametrize("name", WRITTEN)
-def test_rows_are_those_of_a_plain_reader(tmp_path: Path, name: str) -> None:
-    """Both families, and bare addresses."""
-    fields = {"as_name": "asn_organization"} | {
-        each: each for each in ("network", "country_code", "continent_code", "asn")
-    }
-    rows = [
-        {fields[column]: cell for column, cell in row.items() if column in fields}
-        for row in csv.DictReader(MIXED.splitlines())
-    ]
-    check_rows(tmp_path, {name: WRITTEN[name]}, one("ipinfo", name), rows)
-
-
-BAD_RANGES: list[dict[str, Any]] = [
-    {"network": "8.8.4.0/24", "asn": "AS64500"},
-    {"network": "8.8.4.1/24", "asn": "AS1"},
-    {"network": None, "asn": "AS2"},
-    {"network": "2600::/129", "asn": "AS3"},
-    {"network": str(1 << 128), "asn": "AS4"},
-    {"network": "8.8.5.0/24", "asn": "AS64501"},
-    {"network": "nowhere", "asn": "AS5"},
+#: Networks, each with the reason if it is none.
+BAD_RANGES: list[tuple[str | None, str]] = [
+    ("8.8.4.0/24", ""),
+    ("8.8.4.1/24", "host bits set"),
+    (None, "not an address"),
+    ("2600::/129", "not a prefix length"),
+    (str(1 << 128), "not an address"),
+    ("8.8.5.0/24", ""),
+    ("nowhere", "not an address"),
 ]
 COMMON: dict[str, Any] = {"country": "", "continent": "", "as_name": None}
 
@@ -277,20 +230,20 @@ def test_rejected_records_by_number(
     monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 90 * rows)
     monkeypatch.setattr(parquet, "BATCH_ROWS", rows)
     write = as_json if name == "a.json" else as_parquet
-    content = write([{**COMMON, **each} for each in BAD_RANGES])
+    content = write(
+        [
+            {**COMMON, "network": network, "asn": f"AS{number}"}
+            for number, (network, _) in enumerate(BAD_RANGES, 1)
+        ]
+    )
     reading = read({name: content}, one("ipinfo", name))
     assert reading.source.read == len(BAD_RANGES)
+    bad = [(at, each, why) for at, (each, why) in enumerate(BAD_RANGES, 1) if why]
     assert {each.file for each in reading.rejects} == {str(tmp_path / name)}
-    assert reading.bad_lines() == [
-        (2, "host bits set"),
-        (3, "not an address"),
-        (4, "not a prefix length"),
-        (5, "not an address"),
-        (7, "not an address"),
-    ]
-    networks = ("8.8.4.1/24", "", "2600::/129", str(1 << 128), "nowhere")
-    assert all(text in row.text for text, row in zip(networks, reading.rejects, strict=True))
-    assert reading.stated("8.8.4.1", "8.8.5.1") == [{"asn": 64500}, {"asn": 64501}]
+    assert reading.bad_lines() == [(at, why) for at, _, why in bad]
+    pairs = zip(bad, reading.rejects, strict=True)
+    assert all((text or "") in row.text for (_, text, _), row in pairs)
+    assert reading.ranges() == {"8.8.4.0/24": {"asn": 1}, "8.8.5.0/24": {"asn": 6}}
 
 
 JSON = as_json(records(MIXED))
@@ -354,9 +307,10 @@ def test_types_are_those_of_the_first_values(read: Read) -> None:
         {"network": "8.8.4.0/24", "city": "A", "latitude": None, "longitude": 7},
         {"network": "8.8.5.0/24", "city": None, "latitude": 1.5, "longitude": 7.25},
     ]
-    reading = read({"a.json": as_json(rows)}, one("ipinfo", "a.json"))
-    assert reading.at("8.8.4.4") == {"city_name": "A", "longitude": 7}
-    assert reading.at("8.8.5.5") == {"latitude": 1.5, "longitude": 7.25}
+    assert read({"a.json": as_json(rows)}, one("ipinfo", "a.json")).ranges() == {
+        "8.8.4.0/24": fields("city_name=A; longitude=7"),
+        "8.8.5.0/24": fields("latitude=1.5; longitude=7.25"),
+    }
 
 
 def test_typed_parquet(read: Read) -> None:
@@ -371,20 +325,11 @@ def test_typed_parquet(read: Read) -> None:
             "as_name": pa.array([b"Malm\xc3\xb6", b"B"], pa.binary()),
         }
     )
-    stream = io.BytesIO()
-    papq.write_table(table, stream)
-    reading = read({"a.parquet": stream.getvalue()}, one("ipinfo", "a.parquet"))
-    assert reading.at("8.8.4.4") == {
-        "city_name": "A",
-        "latitude": 1.5,
-        "longitude": 2.5,
-        "asn": 64500,
-        "asn_organization": "Malmö",
-    }
-    assert reading.at("8.8.5.5") == {
-        "longitude": 3.5,
-        "asn_organization": "B",
-        "user_type": "hosting",
+    reading = read({"a.parquet": as_parquet(table)}, one("ipinfo", "a.parquet"))
+    place = "city_name=A; latitude=1.5; longitude=2.5"
+    assert reading.ranges() == {
+        "8.8.4.0/24": fields(f"{place}; asn=64500; asn_organization=Malmö"),
+        "8.8.5.0/24": fields("longitude=3.5; asn_organization=B; user_type=hosting"),
     }
 
 
@@ -392,10 +337,7 @@ WHOLE = as_parquet(records(MIXED) * 300)
 
 
 def with_column(column: pa.Array) -> bytes:
-    table = pa.table({"network": ["8.8.4.0/24"], "city": column})
-    stream = io.BytesIO()
-    papq.write_table(table, stream)
-    return stream.getvalue()
+    return as_parquet(pa.table({"network": ["8.8.4.0/24"], "city": column}))
 
 
 BAD_PARQUET = {

@@ -1,4 +1,4 @@
-"""iptoasn: the four files, what no AS is, quotes that quote nothing."""
+"""iptoasn and ip2region: every layout, what is unknown, quotes that quote nothing."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ import gzip
 from ipaddress import ip_address
 from pathlib import Path
 
-import pytest
-
-from tests.builder.building import fails
-from tests.builder.plain_rows import check_rows
-from tests.builder.sources.readings import Read, read_at
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.readings import Read, fields, read_at
+from tests.builder.sources.recipes import one
 
 V4 = (
     '5.1.0.0\t5.1.3.255\t64500\tCH\tEXAMPLE "One", AG\n'
@@ -24,7 +20,6 @@ ONE = {"asn": 64500, "asn_organization": 'EXAMPLE "One", AG'}
 UNCLOSED = {"asn": 64501, "asn_organization": '"UNCLOSED'}
 OWN = {"asn": 64502, "asn_organization": "None of your business"}
 SIX = {"asn": 64503, "asn_organization": "EXEMPLE"}
-PROBES = ("5.1.0.0", "5.1.3.255", "5.1.4.0", "5.1.6.9", "5.1.7.0", "2a02:8::9")
 
 
 def as_integers(text: str) -> str:
@@ -33,32 +28,33 @@ def as_integers(text: str) -> str:
     return "".join("\t".join(pair + row[2:]) + "\n" for pair, row in zip(ends, rows, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        ("ip2asn-v4.tsv.gz", V4, [ONE, ONE, {}, UNCLOSED, OWN, {}]),
-        ("ip2asn-v6.tsv.gz", V6, [{}, {}, {}, {}, {}, SIX]),
-        ("ip2asn-combined.tsv.gz", V4 + V6, [ONE, ONE, {}, UNCLOSED, OWN, SIX]),
-        ("ip2asn-v4-u32.tsv.gz", as_integers(V4), [ONE, ONE, {}, UNCLOSED, OWN, {}]),
-    ],
-)
-def test_the_files(read: Read, name: str, text: str, expected: list[dict[str, object]]) -> None:
-    reading = read({name: gzip.compress(text.encode())}, one("iptoasn", name))
-    assert reading.stated(*PROBES) == expected
-    assert reading.source.rejected == {}
-    assert reading.source.nulled == {}
+ROUTED = {"5.1.0.0/22": ONE, "5.1.6.0/24": UNCLOSED, "5.1.7.0/24": OWN}
+ALONE = {"2a02:8::/32": SIX}
+
+
+def test_the_files(read: Read) -> None:
+    for name, text, expected in (
+        ("ip2asn-v4.tsv.gz", V4, ROUTED),
+        ("ip2asn-v6.tsv.gz", V6, ALONE),
+        ("ip2asn-combined.tsv.gz", V4 + V6, ROUTED | ALONE),
+        ("ip2asn-v4-u32.tsv.gz", as_integers(V4), ROUTED),
+    ):
+        reading = read({name: gzip.compress(text.encode())}, one("iptoasn", name))
+        assert reading.ranges() == expected, name
+        assert (reading.source.rejected, reading.source.nulled) == ({}, {}), name
 
 
 def test_several_files_are_one_table(read: Read) -> None:
-    files: dict[str, str | bytes] = {"ip2asn-v4.tsv": V4, "ip2asn-v6.tsv": V6}
+    files = {"ip2asn-v4.tsv": V4, "ip2asn-v6.tsv": V6}
     reading = read(files, one("iptoasn", "ip2asn-v?.tsv"))
-    assert reading.stated(*PROBES) == [ONE, ONE, {}, UNCLOSED, OWN, SIX]
+    assert reading.ranges() == ROUTED | ALONE
     assert len(reading.report.sources) == 1
 
 
 def test_countries_only_where_asked_for(read: Read) -> None:
     reading = read({"a.tsv": V4}, one("iptoasn", "a.tsv", "countries = true"))
-    assert reading.values("country_code", *PROBES) == ["CH", "CH", None, None, "DE", None]
+    codes = {"5.1.0.0/22": {"country_code": "CH"}, "5.1.7.0/24": {"country_code": "DE"}}
+    assert reading.ranges() == {net: each | codes.get(net, {}) for net, each in ROUTED.items()}
     assert reading.source.nulled == {}
 
 
@@ -69,37 +65,6 @@ def test_a_description_alone_is_no_answer(read: Read) -> None:
     assert reading.stated("5.1.4.4", "5.1.99.0") == [{}, {"asn": 64500, "asn_organization": "WIDE"}]
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("5.1.0.0,5.1.3.255,64500,CH,X\n", "1 columns, but a file of iptoasn has 5"),
-        ("5.1.0.0\t5.1.3.255\tCH\t64500\tX\n", "'CH' is no AS_number"),
-        ("5.1.0.0\t22\t64500\tSwitzerland\tX\n", "'Switzerland' is no country_code"),
-        ("start\tend\t64500\tCH\tX\n", "'start' is no range_start"),
-        (f"{'y' * 1000}\tend\t64500\tCH\tX\n", "yyy…' is no range_start"),
-    ],
-)
-def test_other_files(tmp_path: Path, text: str, problem: str) -> None:
-    error = refused(tmp_path, "a.tsv", text, one("iptoasn", "a.tsv"))
-    assert error.line == 1
-    assert problem in str(error)
-
-
-def test_a_bad_option(tmp_path: Path) -> None:
-    text = one("iptoasn", "a.tsv", 'countries = "yes"')
-    assert "neither true nor false" in str(fails(tmp_path, {"a.tsv": V4}, text))
-
-
-def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
-    rows = []
-    for line in (V4 + V6).splitlines():
-        first, last, asn, country, name = line.split("\t")
-        known = {"asn": asn, "asn_organization": name} if asn != "0" else {}
-        code = "" if country == "None" else country
-        rows.append({"first": first, "last": last, "country_code": code, **known})
-    check_rows(tmp_path, {"a.tsv": V4 + V6}, one("iptoasn", "a.tsv", "countries = true"), rows)
-
-
 def test_the_real_file(shared_data: Path, tmp_path: Path) -> None:
     content = (shared_data / "iptoasn" / "ip2asn-v4.tsv").read_bytes()
     reading = read_at(tmp_path, {"a.tsv": content}, one("iptoasn", "a.tsv"), max_rejects=0)
@@ -108,3 +73,37 @@ def test_the_real_file(shared_data: Path, tmp_path: Path) -> None:
         first, last, asn, _, name = line.split("\t")
         for stated in reading.stated(first, last):
             assert (stated.get("asn"), stated["asn_organization"]) == (int(asn), name)
+
+
+REGIONS = (
+    "5.0.0.0|5.0.255.255|0|0|0|0|0\n"
+    "5.1.0.0|5.1.3.255|中国|浙江省|杭州市|电信|CN\n"
+    '5.1.4.0|5.1.4.255|Switzerland|Zürich|0|"Example" AG|CH\n'
+    "2a02:8::|2a02:8:ffff:ffff:ffff:ffff:ffff:ffff|Germany|0|Berlin|0|DE\n"
+)
+WITHOUT_CODES = (
+    "5.1.0.0|5.1.3.255|中国|0|浙江省|杭州市|电信\n"
+    "5.1.4.0|5.1.4.255|瑞士|0|0|0|0\n"
+    "5.1.5.0|5.1.5.255|中国|华东|0|0|联通\n"
+)
+
+
+def test_with_country_codes(read: Read) -> None:
+    reading = read({"ipv4_source.txt": REGIONS}, one("ip2region", "ipv4_source.txt"))
+    assert reading.ranges() == {
+        "5.1.0.0/22": fields("country_code=CN; region_name=浙江省; city_name=杭州市; isp=电信"),
+        "5.1.4.0/24": fields('country_code=CH; region_name=Zürich; isp="Example" AG'),
+        "2a02:8::/32": fields("country_code=DE; city_name=Berlin"),
+    }
+    assert (reading.source.nulled, reading.source.rejected) == ({}, {})
+
+
+def test_without_country_codes(read: Read) -> None:
+    """A provider of two letters here and there is no country."""
+    text = WITHOUT_CODES + "5.1.6.0|5.1.6.255|0|0|0|0|BT\n"
+    reading = read({"ip.merge.txt": text}, one("ip2region", "ip.merge.txt"))
+    assert reading.ranges() == {
+        "5.1.0.0/22": fields("region_name=浙江省; city_name=杭州市; isp=电信"),
+        "5.1.5.0/24": {"isp": "联通"},
+        "5.1.6.0/24": {"isp": "BT"},
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import zipfile
 from ipaddress import ip_network
@@ -13,8 +12,7 @@ from geolookup_builder.sources.reading import delimited
 
 import geolookup
 from tests.builder.building import fails
-from tests.builder.plain_rows import check_rows
-from tests.builder.sources.readings import Read, Reading, read_at
+from tests.builder.sources.readings import Read, Reading, fields, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 
@@ -65,29 +63,16 @@ CITY = BLOCKS["city"] + (
     "8.8.8.0/24,,,,0,0,,,,,\n"
 )
 CITY_V6 = BLOCKS["city"] + "280:14c:418:1000::/64,12,,,0,0,8027,47.3682,8.5671,20,\n"
-ALPHA = {
-    "continent_code": "EU",
-    "country_code": "CY",
-    "region_code": "02",
-    "region_name": "Limassol District",
-    "city_name": "Alpha Town",
-    "postal_code": "00149",
-    "latitude": 34.7,
-    "longitude": 33.1,
-}
+ALPHA = fields(
+    "continent_code=EU; country_code=CY; region_code=02; region_name=Limassol District;"
+    "city_name=Alpha Town; postal_code=00149; latitude=34.7; longitude=33.1"
+)
 ALPHA_ROW = {**ALPHA, "time_zone": "Asia/Nicosia"}
-BETA = {
-    "continent_code": "EU",
-    "country_code": "CH",
-    "region_code": "ZH",
-    "region_name": "Zurich",
-    "city_name": "Betaville",
-    "postal_code": "8027",
-    "latitude": 47.3682,
-    "longitude": 8.5671,
-    "time_zone": "Europe/Zurich",
-}
-BERLIN = {"continent_code": "EU", "country_code": "DE", "time_zone": "Europe/Berlin"}
+BETA = fields(
+    "continent_code=EU; country_code=CH; region_code=ZH; region_name=Zurich; city_name=Betaville;"
+    "postal_code=8027; latitude=47.3682; longitude=8.5671; time_zone=Europe/Zurich"
+)
+BERLIN = fields("continent_code=EU; country_code=DE; time_zone=Europe/Berlin")
 CITY_FILES: dict[str, str | bytes] = {
     "City-Blocks-IPv4.csv": CITY,
     "City-Blocks-IPv6.csv": CITY_V6,
@@ -107,39 +92,35 @@ def zipped(files: dict[str, str | bytes], folder: str = "GeoLite2-City-CSV_20261
 
 
 def check_city(reading: Reading) -> None:
-    addresses = ("8.8.4.4", "8.8.5.5", "280:14c:418:1000::7", "8.8.6.6", "8.8.7.7", "8.8.8.8")
-    assert reading.stated(*addresses) == [
-        ALPHA_ROW,
-        BETA,
-        BETA,
-        BERLIN,
-        {"continent_code": "EU"},
-        {},
-    ]
+    assert reading.ranges() == {
+        "8.8.4.0/24": ALPHA_ROW,
+        "8.8.5.0/24": BETA,
+        "8.8.6.0/24": BERLIN,
+        "8.8.7.0/24": {"continent_code": "EU"},
+        "280:14c:418:1000::/64": BETA,
+    }
 
 
-def test_city_blocks_find_their_places(read: Read) -> None:
-    reading = read(CITY_FILES, ALL)
-    check_city(reading)
-    assert [(each.name, each.read, each.note) for each in reading.report.sources] == [
-        ("*.csv", 6, "")
-    ]
-    assert reading.source.nulled.total() == 0
+def test_city_blocks_find_their_places(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    for block in (delimited.BLOCK_BYTES, 256):
+        monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
+        reading = read(CITY_FILES, ALL)
+        check_city(reading)
+        (source,) = reading.report.sources
+        assert (source.name, source.read, source.note, source.nulled) == ("*.csv", 6, "", {})
 
 
-def test_the_zip_as_delivered(read: Read) -> None:
-    reading = read({"city.zip": zipped(CITY_FILES)}, one("maxmind", "city.zip"))
-    check_city(reading)
-
-
-@pytest.mark.parametrize("name", ["delivery", "a [1] folder*"])
-def test_a_folder(tmp_path: Path, name: str) -> None:
-    folder = tmp_path / name / "GeoLite2-City-CSV_20261101"
-    folder.mkdir(parents=True)
+def test_a_delivery(tmp_path: Path) -> None:
+    """A zip; a folder, whose name may look like a glob, with files that are of no use."""
+    city = zipped(CITY_FILES)
+    check_city(read_at(tmp_path, {"city.zip": city}, one("maxmind", "city.zip")))
     extra = {"COPYRIGHT.txt": "terms", "City-Blocks-IPv4.csv.bak": "of no use"}
-    for file, content in (CITY_FILES | extra).items():
-        (folder / file).write_text(str(content), encoding="utf-8")
-    check_city(read_at(tmp_path, {}, one("maxmind", name)))
+    for name in ("delivery", "a [1] folder*"):
+        folder = tmp_path / name / "GeoLite2-City-CSV_20261101"
+        folder.mkdir(parents=True)
+        for file, content in (CITY_FILES | extra).items():
+            (folder / file).write_text(str(content), encoding="utf-8")
+        check_city(read_at(tmp_path, {}, one("maxmind", name)))
 
 
 def test_names_in_capitals_and_what_macos_leaves_behind(tmp_path: Path) -> None:
@@ -192,15 +173,9 @@ def test_another_language_alone(read: Read) -> None:
 
 
 def test_a_language_that_is_not_there(tmp_path: Path) -> None:
-    files = {name: each for name, each in CITY_FILES.items() if "IPv6" not in name}
-    error = fails(tmp_path, files, one("maxmind", "*.csv", 'locale = "xx"'))
-    assert "locale 'xx' are missing (found: de, en)" in str(error)
-    assert "locale is 5" in str(fails(tmp_path, files, one("maxmind", "*.csv", "locale = 5")))
-
-
-def test_blocks_without_locations(tmp_path: Path) -> None:
-    error = refused(tmp_path, "a.csv", CITY, ALL)
-    assert str(error).startswith(f"{tmp_path / 'a.csv'}: its Locations in locale 'en' are missing")
+    for locale, words in (('"xx"', "locale 'xx' are missing (found: de, en)"), (5, "locale is 5")):
+        error = fails(tmp_path, CITY_FILES, one("maxmind", "*.csv", f"locale = {locale}"))
+        assert words in str(error)
 
 
 def test_an_id_without_a_place_blanks_its_row_and_is_counted(read: Read) -> None:
@@ -223,22 +198,16 @@ def test_country_asn_isp_and_connection_type(read: Read) -> None:
     reading = read(files, ALL)
     titles = ["Country", "ISP", "ASN", "Connection-Type"]
     assert [each.name for each in reading.report.sources] == [f"*.csv ({each})" for each in titles]
-    assert reading.at("8.8.4.4") == {
-        "continent_code": "EU",
-        "country_code": "DE",
-        "asn": 64502,
-        "asn_organization": "EXAMPLE-2",
-        "isp": "Example Net",
-        "organization": "Example AG",
-        "connection_type": "Residential",
+    assert reading.ranges() == {
+        "8.8.4.0/24": fields(
+            "continent_code=EU; country_code=DE; asn=64502; asn_organization=EXAMPLE-2;"
+            "isp=Example Net; organization=Example AG; connection_type=Residential"
+        ),
+        "8.8.5.0/24": fields(
+            "continent_code=EU; asn=64500; asn_organization=EXAMPLE, INC.; connection_type=Mobile"
+        ),
+        "8.8.6.0/24": {"asn": 64501},
     }
-    assert reading.at("8.8.5.5") == {
-        "continent_code": "EU",
-        "asn": 64500,
-        "asn_organization": "EXAMPLE, INC.",
-        "connection_type": "Mobile",
-    }
-    assert reading.at("8.8.6.6") == {"asn": 64501}
 
 
 ENTERPRISE = BLOCKS["enterprise"] + (
@@ -251,25 +220,17 @@ PROVIDER = PROVIDERS + '7,"Example Net","Example AG",64500,EXAMPLE,Cable/DSL,bus
 
 
 def test_enterprise_joins_its_isp_table_and_comes_before_city(read: Read) -> None:
-    files: dict[str, str | bytes] = {
-        "a.csv": CITY.replace("00149", "99999"),
-        "b.csv": ENTERPRISE,
-        "c.csv": PROVIDER,
-        "d.csv": EN,
-    }
+    city = CITY.replace("00149", "99999")
+    files = {"a.csv": city, "b.csv": ENTERPRISE, "c.csv": PROVIDER, "d.csv": EN}
     reading = read(files, ALL)
     assert [each.name for each in reading.report.sources] == ["*.csv (Enterprise)", "*.csv (City)"]
-    assert reading.at("8.8.4.4") == {
-        **ALPHA_ROW,
-        "asn": 64500,
-        "asn_organization": "EXAMPLE",
-        "isp": "Example Net",
-        "organization": "Example AG",
-        "connection_type": "Residential",
-        "user_type": "business",
+    provider = "asn=64500; asn_organization=EXAMPLE; isp=Example Net; organization=Example AG"
+    assert reading.ranges() == {
+        "8.8.4.0/24": ALPHA_ROW
+        | fields(f"{provider}; connection_type=Residential; user_type=business"),
+        "8.8.5.0/24": BETA,
+        "8.8.6.0/23": BERLIN,
     }
-    assert "isp" not in reading.at("8.8.5.5")
-    assert reading.at("8.8.6.6") == BERLIN
     assert reading.source.nulled == {"asn": 1}
 
 
@@ -290,13 +251,12 @@ IGNORED = {
 }
 
 
-def test_products_that_no_field_holds_are_named(read: Read, tmp_path: Path) -> None:
+def test_products_that_no_field_holds_are_named(read: Read) -> None:
     connection = BLOCKS["connection"] + "8.8.8.0/24,Corporate\n"
     for name, text in IGNORED.items():
-        assert f"{name} ignored" in str(refused(tmp_path, "a.csv", text, one("maxmind", "a.csv")))
         reading = read({"a.csv": text, "b.csv": connection}, ALL)
         assert reading.source.note == f"{name} ignored: no field holds it"
-        assert reading.at("8.8.8.8") == {"connection_type": "Corporate"}
+        assert reading.ranges() == {"8.8.8.0/24": {"connection_type": "Corporate"}}
 
 
 FORMS = {"ip": "{0}", "integer": "{1}", "hex": "{1:x}"}
@@ -317,17 +277,12 @@ def converted(text: str, form: str, *, replace: bool) -> str:
 @pytest.mark.parametrize("form", FORMS)
 def test_ranges_of_the_converter(read: Read, form: str) -> None:
     low = BLOCKS["city"] + "::808:900/120,11,,,0,0,,,,,\n"  # numbers that could be IPv4
+    texts = {"Blocks-IPv4.csv": CITY, "Blocks-IPv6.csv": CITY_V6, "Low-IPv6.csv": low}
     for replace in (False, True):
-        files = {
-            "Blocks-IPv4.csv": converted(CITY, form, replace=replace),
-            "Blocks-IPv6.csv": converted(CITY_V6, form, replace=replace),
-            "Low-IPv6.csv": converted(low, form, replace=replace),
-            "Places.csv": EN,
-        }
-        reading = read(files, ALL)
+        files = {name: converted(text, form, replace=replace) for name, text in texts.items()}
+        reading = read({**files, "Places.csv": EN}, ALL)
         check_city(reading)
         assert (reading.source.read, reading.source.rejected.total()) == (7, 0)
-        assert reading.at("8.8.9.7") == {}
 
 
 def test_hexadecimal_ranges_that_are_none(read: Read) -> None:
@@ -366,49 +321,6 @@ def test_country_blocks_beside_city_blocks_use_their_own_locations(read: Read) -
     assert reading.at("8.8.6.6")["country_code"] == "AT"
 
 
-def test_small_blocks_give_the_same(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", 256)
-    check_city(read(CITY_FILES, ALL))
-
-
-def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
-    asn = BLOCKS["asn"] + "8.8.0.0/16,64500,EXAMPLE\n2600::/16,64501,\n"
-    files = {**CITY_FILES, "x.csv": ENTERPRISE, "y.csv": PROVIDER, "z.csv": asn}
-    systems = [
-        dict(zip(("network", "asn", "asn_organization"), line.split(","), strict=True))
-        for line in asn.splitlines()[1:]
-    ]
-    city = [*map(plain, dict_rows(CITY)), *map(plain, dict_rows(CITY_V6))]
-    check_rows(tmp_path, files, ALL, map(plain, dict_rows(ENTERPRISE)), city, systems)
-
-
-def dict_rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(text.splitlines()))
-
-
-def plain(block: dict[str, str]) -> dict[str, object]:
-    """A row of blocks, with the place and the provider that it names."""
-    places = {row["geoname_id"]: row for row in dict_rows(EN)}
-    providers = {row["isp_id"]: row for row in dict_rows(PROVIDER)}
-    place = places.get(block["geoname_id"] or block["registered_country_geoname_id"], {})
-    found: dict[str, object] = {
-        "network": block["network"],
-        "continent_code": place.get("continent_code"),
-        "country_code": place.get("country_iso_code"),
-        "region_code": place.get("subdivision_1_iso_code"),
-        "region_name": place.get("subdivision_1_name"),
-        "city_name": place.get("city_name"),
-        "time_zone": place.get("time_zone"),
-        **{name: block[name] for name in ("postal_code", "latitude", "longitude")},
-    }
-    if provider := providers.get(block.get("isp_id", "")):
-        found |= {name: provider[name] for name in ("isp", "organization", "user_type")}
-        found["asn"] = provider["autonomous_system_number"]
-        found["asn_organization"] = provider["autonomous_system_organization"]
-        found["connection_type"] = {"Cable/DSL": "Residential"}[provider["connection_type"]]
-    return found
-
-
 DAMAGED: dict[str, tuple[str | bytes, int]] = {
     "cut in a row": (EN[:-8], 5),
     "too wide": (EN + "1,en,EU,,,,,,,,,,,,,,\n", 6),
@@ -430,16 +342,3 @@ def test_locations_with_quoted_line_breaks_and_crlf(read: Read) -> None:
     reading = read({"a.csv": CITY, "b.csv": places}, ALL)
     assert reading.at("8.8.4.4")["city_name"] == "Alpha\nTown"
     assert reading.at("8.8.5.5")["city_name"] == "Betaville"
-
-
-def test_files_that_are_none_of_maxmind(tmp_path: Path) -> None:
-    for text in (
-        "network,colour\n8.8.8.0/24,red\n",
-        "network\n8.8.8.0/24\n",
-        "a,b\n1,2\n",
-        "network,domain,domain\n8.8.8.0/24,x,y\n",
-        EN,
-        PROVIDER,
-    ):
-        error = refused(tmp_path, "a.csv", text, ALL)
-        assert error.path.startswith(str(tmp_path)), text

@@ -10,8 +10,8 @@ import gzip
 import io
 import json
 import random
+import sys
 import tarfile
-import zipfile
 from collections.abc import Iterator
 from ipaddress import IPv4Address, ip_network
 from itertools import product
@@ -23,9 +23,10 @@ import pytest
 import geolookup
 from geolookup.errors import BuildError
 from tests.builder.building import fails
-from tests.builder.plain_rows import check_rows
 from tests.builder.sources.formats.mmdb_writing import MARKER, assembled, encoded, integer, mmdb
-from tests.builder.sources.readings import Read, read_at
+from tests.builder.sources.formats.test_dbip import zipped
+from tests.builder.sources.readings import Read, fields, read_at
+from tests.builder.sources.recipes import one
 from tests.conftest import build_at
 from tests.skips import needs, optional
 from tests.tiers import scaled
@@ -33,180 +34,107 @@ from tests.tiers import scaled
 maxminddb = optional("maxminddb")
 pytestmark = needs("maxminddb")
 
-CITY = {
-    "continent": {"code": "EU"},
-    "country": {"iso_code": "NO", "names": {"en": "Norway"}},
-    "registered_country": {"iso_code": "SE"},
-    "subdivisions": ({"iso_code": "03", "names": {"en": "Oslo County"}}, {"iso_code": "x"}),
-    "city": {"names": {"en": "Oslo", "de": "Oslo"}},
-    "postal": {"code": "0150"},
-    "location": {
-        "latitude": 59.9,
-        "longitude": 10.75,
-        "time_zone": "Europe/Oslo",
-        "weather_code": "NOXX0029",
-    },
-    "traits": {
-        "autonomous_system_number": 64500,
-        "autonomous_system_organization": "Acme AS",
-        "isp": "Acme",
-        "organization": "Acme Nord",
-        "connection_type": "Cable/DSL",
-        "user_type": "business",
-    },
-}
-OSLO = {
-    "continent_code": "EU",
-    "country_code": "NO",
-    "region_code": "03",
-    "region_name": "Oslo County",
-    "city_name": "Oslo",
-    "postal_code": "0150",
-    "latitude": 59.9,
-    "longitude": 10.75,
-    "weather_code": "NOXX0029",
-    "asn": 64500,
-    "asn_organization": "Acme AS",
-    "isp": "Acme",
-    "organization": "Acme Nord",
-    "connection_type": "Residential",
-    "user_type": "business",
-}
+CITY: dict[str, Any] = json.loads("""{
+  "continent": {"code": "EU"},
+  "country": {"iso_code": "NO", "names": {"en": "Norway"}},
+  "registered_country": {"iso_code": "SE"},
+  "subdivisions": [{"iso_code": "03", "names": {"en": "Oslo County"}}, {"iso_code": "x"}],
+  "city": {"names": {"en": "Oslo", "de": "Oslo"}},
+  "postal": {"code": "0150"},
+  "location": {"latitude": 59.9, "longitude": 10.75, "time_zone": "Europe/Oslo",
+               "weather_code": "NOXX0029"},
+  "traits": {"autonomous_system_number": 64500, "autonomous_system_organization": "Acme AS",
+             "isp": "Acme", "organization": "Acme Nord", "connection_type": "Cable/DSL",
+             "user_type": "business"}
+}""")
+PLACE = "country_code=NO; region_name=Oslo County; city_name=Oslo; latitude=59.9; longitude=10.75"
+TIMED = f"{PLACE}; postal_code=0150; time_zone=Europe/Oslo"
+OSLO = fields(
+    f"{TIMED}; continent_code=EU; region_code=03; weather_code=NOXX0029; asn=64500; isp=Acme;"
+    "asn_organization=Acme AS; organization=Acme Nord; connection_type=Residential;"
+    "user_type=business"
+)
 LATIN = {"8.8.0.0/16": {"country_code": "NO"}, "2600:100::/32": {"country_code": "SE"}}
 
 
 def recipe(path: str = "a.mmdb", extra: str = "") -> str:
-    return f'[dataset]\nname = "test"\n[[source]]\nformat = "mmdb"\npath = "{path}"\n{extra}\n'
+    return one("mmdb", path, extra)
 
 
-SCHEMAS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "MaxMind city": (CITY, OSLO),
-    "registered only": (
-        {"registered_country": {"iso_code": "NO"}},
-        {"country_code": "NO"},
-    ),
+#: Schema: a record as JSON, and what it states.
+SCHEMAS = {
+    "MaxMind city": (json.dumps(CITY), OSLO),
+    "registered only": ('{"registered_country": {"iso_code": "NO"}}', fields("country_code=NO")),
     "MaxMind ASN": (
-        {"autonomous_system_number": 64500, "autonomous_system_organization": "Acme AS"},
-        {"asn": 64500, "asn_organization": "Acme AS"},
+        '{"autonomous_system_number": 64500, "autonomous_system_organization": "Acme AS"}',
+        fields("asn=64500; asn_organization=Acme AS"),
     ),
     "MaxMind ISP": (
-        {"isp": "Acme", "organization": "Nord", "autonomous_system_number": 64500},
-        {"isp": "Acme", "organization": "Nord", "asn": 64500},
+        '{"isp": "Acme", "organization": "Nord", "autonomous_system_number": 64500}',
+        fields("isp=Acme; organization=Nord; asn=64500"),
     ),
-    "MaxMind connection": ({"connection_type": "Cellular"}, {"connection_type": "Mobile"}),
+    "MaxMind connection": ('{"connection_type": "Cellular"}', fields("connection_type=Mobile")),
     "DB-IP": (
-        {
-            "country": {"iso_code": "NO"},
-            "city": {"names": {"en": "Oslo"}},
-            "location": {"weather_code": "NOXX0029", "latitude": 59.9, "longitude": 10.75},
-            "traits": {"connection_type": "Cable", "user_type": "hosting", "isp": "Acme"},
-        },
-        {
-            "country_code": "NO",
-            "city_name": "Oslo",
-            "weather_code": "NOXX0029",
-            "latitude": 59.9,
-            "longitude": 10.75,
-            "isp": "Acme",
-            "connection_type": "Residential",
-            "user_type": "hosting",
-        },
+        """{"country": {"iso_code": "NO"}, "city": {"names": {"en": "Oslo"}},
+        "location": {"weather_code": "NOXX0029", "latitude": 59.9, "longitude": 10.75},
+        "traits": {"connection_type": "Cable", "user_type": "hosting", "isp": "Acme"}}""",
+        fields(
+            "country_code=NO; city_name=Oslo; weather_code=NOXX0029; latitude=59.9; isp=Acme;"
+            "longitude=10.75; connection_type=Residential; user_type=hosting"
+        ),
     ),
     "DB-IP plain": (
-        {"country": "NO", "continent": "EU"},
-        {"country_code": "NO", "continent_code": "EU"},
+        '{"country": "NO", "continent": "EU"}',
+        fields("country_code=NO; continent_code=EU"),
     ),
     "IPinfo location": (
-        {
-            "city": "Oslo",
-            "region": "Oslo County",
-            "region_code": "03",
-            "country": "Norway",
-            "country_code": "NO",
-            "lat": "59.9",
-            "lng": "10.75",
-            "postal_code": "0150",
-            "timezone": "Europe/Oslo",
-        },
-        {name: OSLO[name] for name in list(OSLO)[1:8]},
+        """{"city": "Oslo", "region": "Oslo County", "region_code": "03", "country": "Norway",
+        "country_code": "NO", "lat": "59.9", "lng": "10.75", "postal_code": "0150",
+        "timezone": "Europe/Oslo"}""",
+        fields(f"{TIMED}; region_code=03"),
     ),
     "IPinfo legacy": (
-        {"city": "Oslo", "region": "Oslo County", "country": "NO", "lat": "59.9", "lng": "10.75"},
-        {
-            "country_code": "NO",
-            "region_name": "Oslo County",
-            "city_name": "Oslo",
-            "latitude": 59.9,
-            "longitude": 10.75,
-        },
+        """{"city": "Oslo", "region": "Oslo County", "country": "NO", "lat": "59.9",
+        "lng": "10.75"}""",
+        fields(PLACE),
     ),
-    "sapics country": ({"country_code": "NO"}, {"country_code": "NO"}),
+    "sapics country": ('{"country_code": "NO"}', fields("country_code=NO")),
     "sapics city": (
-        {
-            "country_code": "NO",
-            "state1": "Oslo County",
-            "city": "Oslo",
-            "postcode": "0150",
-            "latitude": 59.9,
-            "longitude": 10.75,
-            "timezone": "Europe/Oslo",
-        },
-        {
-            name: each
-            for name, each in OSLO.items()
-            if name in list(OSLO)[1:8] and name != "region_code"
-        },
+        """{"country_code": "NO", "state1": "Oslo County", "city": "Oslo", "postcode": "0150",
+        "latitude": 59.9, "longitude": 10.75, "timezone": "Europe/Oslo"}""",
+        fields(TIMED),
     ),
     "iplocate country": (
-        {"continent_code": "EU", "country_code": "NO", "country_name": "Norway"},
-        {"continent_code": "EU", "country_code": "NO"},
+        '{"continent_code": "EU", "country_code": "NO", "country_name": "Norway"}',
+        fields("continent_code=EU; country_code=NO"),
     ),
     "iplocate ASN": (
-        {
-            "asn": 64500,
-            "country_code": "SE",
-            "name": "ACME",
-            "org": "Acme AS",
-            "domain": "a.example",
-        },
-        {"asn": 64500, "asn_organization": "Acme AS"},
+        """{"asn": 64500, "country_code": "SE", "name": "ACME", "org": "Acme AS",
+        "domain": "a.example"}""",
+        fields("asn=64500; asn_organization=Acme AS"),
+    ),
+    # A company and a carrier are at home elsewhere, as in the CSV of the same products.
+    "IPinfo company": (
+        """{"name": "Tenant AG", "country": "US", "type": "business", "asn": "AS64500",
+        "as_name": "Owner", "as_domain": "x.ch"}""",
+        fields("organization=Tenant AG; asn=64500; asn_organization=Owner; user_type=business"),
+    ),
+    "IPinfo carrier": (
+        '{"name": "Tenant AG", "country": "US", "mcc": "228", "mnc": "01"}',
+        fields("isp=Tenant AG; connection_type=Mobile; user_type=cellular"),
     ),
 }
 
 
 def test_schemas(read: Read) -> None:
     for schema, (record, expected) in SCHEMAS.items():
-        content = mmdb({"8.8.8.0/24": record, "8.8.9.0/24": {}})
+        content = mmdb({"8.8.8.0/24": json.loads(record), "8.8.9.0/24": {}})
         reading = read({"a.mmdb": content}, recipe())
         assert (reading.source.read, reading.source.nulled.total()) == (2, 0), schema
-        found, *others = reading.stated("8.8.8.8", "8.8.9.9", "8.8.10.10")
-        assert {name: found[name] for name in found if name != "time_zone"} == expected, schema
-        assert others == [{}, {}], schema
+        assert reading.ranges() == {"8.8.8.0/24": expected}, schema
 
 
-def test_a_company_and_a_carrier_are_at_home_elsewhere(read: Read) -> None:
-    """As in the CSV of the same products."""
-    home = {"name": "Tenant AG", "country": "US"}
-    company = {
-        **home,
-        "type": "business",
-        "asn": "AS64500",
-        "as_name": "Owner",
-        "as_domain": "x.ch",
-    }
-    for record, expected in (
-        (company, {"organization": "Tenant AG", "asn": 64500, "asn_organization": "Owner",
-                   "user_type": "business"}),
-        (
-            {**home, "mcc": "228", "mnc": "01"},
-            {"isp": "Tenant AG", "connection_type": "Mobile", "user_type": "cellular"},
-        ),
-    ):  # fmt: skip
-        reading = read({"a.mmdb": mmdb({"8.8.8.0/24": record})}, recipe())
-        assert reading.at("8.8.8.8") == expected
-
-
-def test_unknown_places_and_plain_codes(read: Read) -> None:
+def test_unknown_places_and_bad_codes(read: Read) -> None:
     origin = {"latitude": 0.0, "longitude": 0.0}
     records = {
         "8.8.8.0/24": {"country": {"iso_code": "ZZ"}, "location": origin},
@@ -214,8 +142,10 @@ def test_unknown_places_and_plain_codes(read: Read) -> None:
     }
     reading = read({"a.mmdb": mmdb(records)}, recipe())
     assert reading.source.nulled == {}
-    norway = {"country_code": "NO", "continent_code": "EU", "latitude": 59.5}
-    assert reading.stated("8.8.8.8", "9.9.9.9") == [{}, norway]
+    norway = fields("country_code=NO; continent_code=EU; latitude=59.5")
+    assert reading.ranges() == {"9.9.9.0/24": norway}
+    content = mmdb({"8.8.8.0/24": {"country_code": "QQ"}, "8.8.9.0/24": {"country_code": "NO"}})
+    assert read({"a.mmdb": content}, recipe()).source.nulled == {"country_code": 1}
 
 
 @pytest.mark.parametrize("bits", [24, 28, 32])
@@ -249,22 +179,16 @@ def test_a_network_over_all_of_ipv4_is_no_default_of_ipv6(read: Read) -> None:
 def test_packed(read: Read) -> None:
     """As MaxMind and others deliver it."""
     content = mmdb(LATIN)
-    with zipfile.ZipFile(archive := io.BytesIO(), "w") as into:
-        into.writestr("folder/a.mmdb", content)
-        into.writestr("LICENSE.txt", "none")
     with tarfile.open(fileobj=(tar := io.BytesIO()), mode="w:gz") as pack:
         for name, data in (("x/LICENSE.txt", b"terms"), ("x/a.mmdb", content)):
             info = tarfile.TarInfo(name)
             info.size = len(data)
             pack.addfile(info, io.BytesIO(data))
-    packed = {
-        "a.mmdb.gz": gzip.compress(content),
-        "a.zip": archive.getvalue(),
-        "a.tar.gz": tar.getvalue(),
-    }
+    archive = zipped({"folder/a.mmdb": content, "LICENSE.txt": "none"})
+    packed = {"a.mmdb.gz": gzip.compress(content), "a.zip": archive, "a.tar.gz": tar.getvalue()}
     for name, data in packed.items():
         reading = read({name: data}, recipe(name))
-        assert reading.values("country_code", "8.8.8.8", "2600:100::1") == ["NO", "SE"], name
+        assert reading.ranges() == LATIN, name
 
 
 def test_mapped_fields(read: Read) -> None:
@@ -286,32 +210,26 @@ WRONG_FIELDS = {
     'fields = { isp = "country_cod" }': "did you mean 'country_code'?",
     'fields = { isp = "country_code.en" }': "no record has a value at 'country_code.en'",
 }
+UNKNOWN = {"8.8.8.0/24": {"score": 1, "a": {"b": "c"}}}
 
 
-def test_mapped_fields_are_checked(tmp_path: Path) -> None:
-    for fields, words in WRONG_FIELDS.items():
-        assert words in str(fails(tmp_path, {"a.mmdb": mmdb(LATIN)}, recipe(extra=fields)))
-
-
-def test_records_of_no_known_schema_are_one_error(tmp_path: Path) -> None:
-    error = fails(
-        tmp_path, {"a.mmdb": mmdb({"8.8.8.0/24": {"score": 1, "a": {"b": "c"}}})}, recipe()
-    )
+def test_mapped_fields_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As are schemas, which must be known, and the library, which must be installed."""
+    files = {"a.mmdb": mmdb(LATIN)}
+    for mapping, words in WRONG_FIELDS.items():
+        assert words in str(fails(tmp_path, files, recipe(extra=mapping)))
+    error = fails(tmp_path, {"a.mmdb": mmdb(UNKNOWN)}, recipe())
     assert "none of its fields are known (a.b, score)" in str(error)
+    monkeypatch.setitem(sys.modules, "maxminddb", None)
+    assert "geolookup[mmdb]" in str(fails(tmp_path, files, recipe()))
 
 
-def test_invalid_values_are_counted(read: Read) -> None:
-    content = mmdb({"8.8.8.0/24": {"country_code": "QQ"}, "8.8.9.0/24": {"country_code": "NO"}})
-    reading = read({"a.mmdb": content}, recipe())
-    assert dict(reading.source.nulled) == {"country_code": 1}
-
-
-def test_rows_are_those_that_were_written(tmp_path: Path) -> None:
-    # The writer lets a later record replace what it covers.
-    records = {"8.8.0.0/16": {}, "8.8.8.0/24": CITY, "2600::/12": CITY, "10.0.0.0/8": CITY}
-    oslo = {**OSLO, "time_zone": "Europe/Oslo"}
-    rows = [{"network": network, **(oslo if each else {})} for network, each in records.items()]
-    check_rows(tmp_path, {"a.mmdb": mmdb(records, aliases=True)}, recipe(), rows)
+def test_a_later_record_replaces_what_it_covers(read: Read) -> None:
+    records = {"8.8.0.0/16": CITY, "8.8.8.0/24": {}, "2600::/12": CITY, "10.0.0.0/8": CITY}
+    reading = read({"a.mmdb": mmdb(records, aliases=True)}, recipe())
+    ranges = ("8.8.0.0/21", "8.8.9.0-8.8.255.255", "2600::/12")
+    public = {net: each for net, each in reading.ranges().items() if net != "10.0.0.0/8"}
+    assert public == dict.fromkeys(ranges, OSLO)
 
 
 # Damage
@@ -392,12 +310,6 @@ def check_whole(folder: Path, files: dict[str, str | bytes], text: str) -> None:
     assert geolookup.verify(dataset, deep=True).damages == ()
 
 
-def test_the_package_missing_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "maxminddb", None)
-    error = fails(tmp_path, {"a.mmdb": mmdb(LATIN)}, recipe())
-    assert "geolookup[mmdb]" in str(error)
-
-
 # Real files
 
 
@@ -419,19 +331,19 @@ def test_bad_files(tmp_path: Path, shared_data: Path) -> None:
     assert "\n" not in "".join(told)
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("GeoIP2-City-Test-Broken-Double-Format", "damaged"),
-        ("GeoIP2-City-Test-Invalid-Node-Count", "damaged"),
-        ("MaxMind-DB-test-broken-pointers-24", "damaged"),
-        ("MaxMind-DB-test-broken-search-tree-24", "damaged"),
-        ("MaxMind-DB-string-value-entries", "none of its fields"),
-    ],
-)
-def test_files_that_are_refused(tmp_path: Path, shared_data: Path, name: str, reason: str) -> None:
-    path = shared_data / "maxmind-db" / "test-data" / f"{name}.mmdb"
-    assert reason in str(fails(tmp_path, {}, recipe(str(path))))
+REFUSED = {
+    "GeoIP2-City-Test-Broken-Double-Format": "damaged",
+    "GeoIP2-City-Test-Invalid-Node-Count": "damaged",
+    "MaxMind-DB-test-broken-pointers-24": "damaged",
+    "MaxMind-DB-test-broken-search-tree-24": "damaged",
+    "MaxMind-DB-string-value-entries": "none of its fields",
+}
+
+
+def test_files_that_are_refused(tmp_path: Path, shared_data: Path) -> None:
+    for name, reason in REFUSED.items():
+        path = shared_data / "maxmind-db" / "test-data" / f"{name}.mmdb"
+        assert reason in str(fails(tmp_path, {}, recipe(str(path)))), name
 
 
 def test_real_trees(read: Read, shared_data: Path) -> None:
@@ -448,17 +360,12 @@ def test_real_trees(read: Read, shared_data: Path) -> None:
         assert found == [{"isp": ip} for _, ip in public], name
 
 
-PRODUCTS = (
-    "GeoIP2-City",
-    "GeoIP2-Connection-Type",
-    "GeoIP2-Country",
-    "GeoIP2-Enterprise",
-    "GeoIP2-ISP",
-    "GeoIP2-Precision-Enterprise",
-    "GeoLite2-ASN",
-    "GeoLite2-City",
-    "GeoLite2-Country",
-)
+_CITY = "City Connection-Type Country Enterprise ISP Precision-Enterprise"
+PRODUCTS = [f"GeoIP2-{each}" for each in _CITY.split()]
+PRODUCTS += ["GeoLite2-ASN", "GeoLite2-City", "GeoLite2-Country"]
+_AS = "autonomous_system"
+_TRAITS = {each: each for each in ("isp", "organization", "connection_type", "user_type")}
+_TRAITS |= {"asn": f"{_AS}_number", "asn_organization": f"{_AS}_organization"}
 #: The fields as the fixtures' records have them, written anew.
 WHERE: dict[str, list[tuple[Any, ...]]] = {
     "continent_code": [("continent", "code")],
@@ -470,17 +377,7 @@ WHERE: dict[str, list[tuple[Any, ...]]] = {
     "latitude": [("location", "latitude")],
     "longitude": [("location", "longitude")],
     "time_zone": [("location", "time_zone")],
-    **{
-        field: [(key,), ("traits", key)]
-        for field, key in {
-            "asn": "autonomous_system_number",
-            "asn_organization": "autonomous_system_organization",
-            "isp": "isp",
-            "organization": "organization",
-            "connection_type": "connection_type",
-            "user_type": "user_type",
-        }.items()
-    },
+    **{field: [(key,), ("traits", key)] for field, key in _TRAITS.items()},
 }
 
 

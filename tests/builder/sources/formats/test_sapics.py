@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
 
-from tests.builder.building import fails
-from tests.builder.plain_rows import check_rows
-from tests.builder.sources.readings import Read, read_at
+from tests.builder.sources.readings import Read, fields, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import build_at
 
@@ -28,15 +25,10 @@ README = (
     "5.1.4.0,5.1.4.255,US,,,,,,02184,\n"
     "5.1.5.0,5.1.5.255,,,,,0,0,,\n"
 )
-HERE = {
-    "country_code": "CH",
-    "region_name": "Zurich",
-    "city_name": "Here",
-    "postal_code": "8064",
-    "latitude": 47.3667,
-    "longitude": 8.55,
-    "time_zone": "Europe/Zurich",
-}
+HERE = fields(
+    "country_code=CH; region_name=Zurich; city_name=Here; postal_code=8064; latitude=47.3667;"
+    "longitude=8.55; time_zone=Europe/Zurich"
+)
 
 
 def as_integers(text: str) -> str:
@@ -44,40 +36,43 @@ def as_integers(text: str) -> str:
     return "".join(f"{int(ip_address(a))},{int(ip_address(b))},{rest}\n" for a, b, rest in rows)
 
 
-@pytest.mark.parametrize("form", [str, as_integers])
-@pytest.mark.parametrize("name", ["asn-country-ipv4.csv", "what.csv"])
-def test_countries(read: Read, form: type[str], name: str) -> None:
-    reading = read({name: form(COUNTRY)}, one("sapics", name))
-    found = reading.values("country_code", "5.1.0.0", "5.1.3.255", "5.1.4.0")
-    assert found == ["CH", "CH", None]
-    assert (reading.source.rejected, reading.source.nulled) == ({}, {})
+both = pytest.mark.parametrize("form", [str, as_integers])
 
 
-@pytest.mark.parametrize("form", [str, as_integers])
+@both
+def test_countries(read: Read, form: type[str]) -> None:
+    for name in ("asn-country-ipv4.csv", "what.csv"):
+        reading = read({name: form(COUNTRY)}, one("sapics", name))
+        assert reading.ranges() == {"5.1.0.0/22": {"country_code": "CH"}}
+        assert (reading.source.rejected, reading.source.nulled) == ({}, {})
+
+
+@both
 def test_ipv6(read: Read, form: type[str]) -> None:
     """As integers they need 128 bits, and a small one is no IPv4 address."""
     small = form("::5.1.0.0,::5.1.3.255,DE\n")
     reading = read({"a.csv": form(COUNTRY6) * 2 + small}, one("sapics", "a.csv"))
-    addresses = ("2a02:8::", "2a02:8:ffff:ffff:ffff:ffff:ffff:ffff", "5.1.0.0")
-    assert reading.values("country_code", *addresses) == ["CH", "CH", None]
+    found = reading.ranges()
+    assert found.pop("2a02:8::/32") == {"country_code": "CH"}
+    assert all(":" in network for network in found)
 
 
-@pytest.mark.parametrize("form", [str, as_integers])
+@both
 def test_asns(read: Read, form: type[str]) -> None:
     reading = read({"a.csv": form(ASN)}, one("sapics", "a.csv"))
-    assert reading.stated("5.1.0.0", "5.1.4.0") == [
-        {"asn": 64500, "asn_organization": "Example, AG"},
-        {"asn": 64501, "asn_organization": "Two"},
-    ]
+    assert reading.ranges() == {
+        "5.1.0.0/22": fields("asn=64500; asn_organization=Example, AG"),
+        "5.1.4.0/23": fields("asn=64501; asn_organization=Two"),
+    }
 
 
-@pytest.mark.parametrize("form", [str, as_integers])
+@both
 @pytest.mark.parametrize("text", [DATA, README])
 def test_cities(read: Read, text: str, form: type[str]) -> None:
     name = "geolite2-city-ipv4.csv.gz"
     reading = read({name: gzip.compress(form(text).encode())}, one("sapics", name))
     there = {"country_code": "US", "postal_code": "02184"}
-    assert reading.stated("5.1.0.0", "5.1.4.0", "5.1.5.0") == [HERE, there, {}]
+    assert reading.ranges() == {"5.1.0.0/22": HERE, "5.1.4.0/24": there}
     assert reading.source.nulled == {}
 
 
@@ -91,73 +86,12 @@ def test_the_order_of_a_city_file_must_show(tmp_path: Path, read: Read) -> None:
 
 
 def test_a_glob_of_all_kinds(read: Read) -> None:
-    files: dict[str, str | bytes] = {
-        "a.csv": ASN,
-        "b.csv": COUNTRY,
-        "c.csv": DATA,
-        "d.csv": COUNTRY6,
-    }
+    files = {"a.csv": ASN, "b.csv": COUNTRY, "c.csv": DATA, "d.csv": COUNTRY6}
     reading = read(files, one("sapics", "*.csv"))
-    assert [(each.name, each.read) for each in reading.report.sources] == [
-        ("*.csv (city)", 3),
-        ("*.csv (country)", 3),
-        ("*.csv (asn)", 2),
-    ]
+    tables = [(each.name, each.read) for each in reading.report.sources]
+    assert tables == [("*.csv (city)", 3), ("*.csv (country)", 3), ("*.csv (asn)", 2)]
     found = reading.at("5.1.0.0")
     assert (found["city_name"], found["asn"]) == ("Here", 64500)
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("5.1.0.0,5.1.3.255\n", "2 columns, but files of sapics have 3 (country), 4 (asn)"),
-        ("5.1.0.0,5.1.3.255,64500\n", "'64500' is no country_code"),
-        ("5.1.0.0,5.1.3.255,CH,Zurich\n", "'CH' is no asn"),
-        ("network,country,x\n", "'network' is no start"),
-        (README.replace("47.3667,8.5500", "a,b").replace("8064", "1.5"), "order of the city"),
-    ],
-)
-def test_other_files(tmp_path: Path, text: str, problem: str) -> None:
-    assert problem in str(refused(tmp_path, "a.csv", text, one("sapics", "a.csv")))
-
-
-def test_a_seven_zip_archive(tmp_path: Path) -> None:
-    content = b"7z\xbc\xaf\x27\x1c\x00\x04" + bytes(100)
-    error = refused(tmp_path, "a.7z", content, one("sapics", "a.7z"))
-    assert "7-Zip" in error.problem
-
-
-def test_bad_options(tmp_path: Path) -> None:
-    text = one("sapics", "a.csv", 'columns = ["start", "end", "contry_code"]')
-    assert "did you mean 'country_code'?" in str(fails(tmp_path, {"a.csv": COUNTRY}, text))
-    text = one("sapics", "a.csv", 'columns = ["start", "end", "asn", "-"]')
-    error = fails(tmp_path, {"a.csv": COUNTRY}, text)
-    assert "3 columns, but columns has 4" in str(error)
-
-
-_REGION = "region_name, ,city_name,postal_code,latitude,longitude,time_zone"
-_REGION_AS_README = "city_name,region_name, ,latitude,longitude,postal_code,time_zone"
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        (COUNTRY, "country_code"),
-        (COUNTRY6, "country_code"),
-        (ASN, "asn,asn_organization"),
-        (DATA, f"country_code,{_REGION}"),
-        (as_integers(README), f"country_code,{_REGION_AS_README}"),
-    ],
-)
-def test_rows_are_those_of_a_plain_reader(tmp_path: Path, text: str, names: str) -> None:
-    rows = []
-    for cells in csv.reader(text.splitlines()):
-        row = dict(zip(["first", "last", *names.split(",")], cells, strict=True))
-        row.pop(" ", None)
-        if row.get("latitude") == row.get("longitude") == "0":
-            row |= {"latitude": "", "longitude": ""}
-        rows.append(row)
-    check_rows(tmp_path, {"a.csv": text}, one("sapics", "a.csv"), rows)
 
 
 @pytest.mark.long

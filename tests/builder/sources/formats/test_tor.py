@@ -1,15 +1,14 @@
-"""Exit addresses of Tor in both layouts, with lines that hold none."""
+"""Exit addresses of Tor and plain lists of prefixes: what counts as a row, and lines of nothing."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from tests.builder.building import fails
-from tests.builder.plain_rows import check_rows
-from tests.builder.sources.readings import Read
+from tests.builder.sources.readings import Read, fields
 from tests.builder.sources.recipes import one
 
-BULK = "185.220.101.1\n185.220.101.2\n2a0b:f4c2::1\n"
+BULK = "185.220.101.1\n185.220.101.4\n2a0b:f4c2::1\n"
 EXITS = """\
 @type tordnsel 1.0
 Downloaded 2026-11-20 00:02:00
@@ -28,16 +27,18 @@ RECIPE = one("tor", "list")
 
 
 def test_exits(read: Read) -> None:
+    bulk = {"185.220.101.1/32", "185.220.101.4/32", "2a0b:f4c2::1/128"}
+    exits = {"91.102.152.236/32", "91.102.152.227/32"}
     for text, addresses in (
-        (BULK, ["185.220.101.1", "185.220.101.2", "2a0b:f4c2::1"]),
-        (EXITS, ["91.102.152.236", "91.102.152.227"]),
-        (EXITS.replace("\n", "\r\n"), ["91.102.152.227"]),
-        ("\ufeff# x\n" + BULK, ["185.220.101.1"]),
+        (BULK, bulk),
+        (EXITS, exits),
+        (EXITS.replace("\n", "\r\n"), exits),
+        ("\ufeff# x\n" + BULK, bulk),
     ):
         reading = read({"list": text}, RECIPE)
         assert (reading.source.read, reading.source.rejected.total()) == (3, 0), text
         assert reading.source.duplicates == (1 if "ExitNode" in text else 0), text
-        assert reading.stated(*addresses, "91.102.152.228") == [PRIVACY] * len(addresses) + [{}]
+        assert reading.ranges() == dict.fromkeys(addresses, PRIVACY), text
 
 
 BAD = ["ExitAddress", "ExitAddress x 2026-11-19 07:10:30", "185.220.101.0/24", "1.2.3", "a b c"]
@@ -54,9 +55,56 @@ def test_another_file_is_one_error(tmp_path: Path) -> None:
     assert (error.line, error.path) == (1, str(tmp_path / "list"))
 
 
-def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
-    lines = (EXITS + BULK).splitlines()
-    words = [line.removeprefix("ExitAddress ").split()[0] for line in lines]
-    rows = [{"network": word, **PRIVACY} for word in words if "." in word or ":" in word]
-    assert len(rows) == 6
-    check_rows(tmp_path, {"list": EXITS + BULK}, RECIPE, rows)
+LIST = "# hosters\n8.8.8.0/24\n\n9.9.9.9   # one of them\n2600:100::/32 ; other comment\n"
+HOSTING = 'fields = { user_type = "hosting" }'
+LISTED = one("cidr-list", "list.txt", HOSTING)
+
+
+def test_every_row_has_the_fields(read: Read) -> None:
+    blank = "   \n\t\n" + LIST + "  # end"
+    for text in (LIST, blank, "\ufeff8.8.8.0/24\n9.9.9.9\n2600:100::/32"):
+        reading = read({"list.txt": text}, LISTED)
+        assert reading.ranges().keys() == {"8.8.8.0/24", "9.9.9.9/32", "2600:100::/32"}, text
+        assert [*reading.ranges().values()] == [{"user_type": "hosting"}] * 3, text
+        assert (reading.source.read, reading.source.rejected.total()) == (3, 0), text
+
+
+def test_a_constant_of_every_kind(read: Read) -> None:
+    located = 'country_code = "no", latitude = 59.5, longitude = 10'
+    constants = f'fields = {{ asn = 64500, isp = "Acme", {located} }}'
+    reading = read({"list.txt": "8.8.8.8\n"}, one("cidr-list", "list.txt", constants))
+    stated = fields("asn=64500; isp=Acme; country_code=NO; latitude=59.5; longitude=10")
+    assert reading.ranges() == {"8.8.8.8/32": stated}
+
+
+BAD_LINES = {
+    "8.8.8.0/33": "not a prefix length",
+    "8.8.8.1/24": "host bits set",
+    "8.8.8": "not an address",
+    "8.8.8.0/24,US": "not a prefix length",
+    "8.8.8.0/24 US": "not an address",
+    "8.8.8.0/2\x1f4": "wrong number of cells",
+    '"8.8.8.0/24': "not an address",
+}
+
+
+def test_bad_lines_of_a_list_are_rejected(read: Read) -> None:
+    text = "# first\n\n" + "".join(f"{line}\n" for line in BAD_LINES) + "9.9.9.9\n"
+    reading = read({"list.txt": text}, LISTED)
+    assert reading.bad_lines() == list(enumerate(BAD_LINES.values(), 3))
+    assert reading.stated("9.9.9.9") == [{"user_type": "hosting"}]
+
+
+def test_a_list_of_comments_is_empty(read: Read) -> None:
+    reading = read({"list.txt": "# none today\n"}, LISTED)
+    assert (reading.source.read, reading.stated("8.8.8.8")) == (0, [{}])
+
+
+def test_another_file_is_no_list(tmp_path: Path) -> None:
+    error = fails(tmp_path, {"list.txt": "network,isp\n8.8.8.0/24,x\n"}, LISTED, max_rejects=0)
+    assert (error.line, error.path) == (1, str(tmp_path / "list.txt"))
+
+
+def test_files_of_a_glob_follow_each_other(read: Read) -> None:
+    reading = read({"a.txt": "8.8.8.8", "b.txt": "9.9.9.9"}, one("cidr-list", "*.txt", HOSTING))
+    assert (reading.source.read, len(reading.ranges())) == (2, 2)
