@@ -210,7 +210,7 @@ def test_sdist_holds_every_source(sdist: Path) -> None:
 #: What the sdist's tests of these modules need beside the installed wheel.
 OF_THE_SDIST = [
     *("tests/test_engine_lookup.py", "tests/dataset/test_format_doc.py"),
-    *("tests/test_sample_data.py", "tests/builder/test_recipe.py", "tests/test_readme.py"),
+    *("tests/test_sample_data.py", "tests/builder/test_recipe.py"),
 ]
 
 

@@ -60,14 +60,22 @@ def test_a_file_that_cannot_be_opened_need_not_be_created(file: Path) -> None:
         accounts.keys()
 
 
-def nonsense(file: Path) -> None:
-    file.write_bytes(bytes(range(256)) * 64)
+NONSENSE = bytes(range(256)) * 64
+
+
+def sql(statement: str) -> Callable[[Path], None]:
+    """Run a statement on a file as if it were SQLite's."""
+
+    def run(file: Path) -> None:
+        with closing(sqlite3.connect(file)) as db:
+            db.execute(statement)
+
+    return run
 
 
 def foreign(file: Path) -> None:
     file.unlink()
-    with closing(sqlite3.connect(file)) as db:
-        db.execute("CREATE TABLE account (id INTEGER PRIMARY KEY)")
+    sql("CREATE TABLE account (id INTEGER PRIMARY KEY)")(file)
 
 
 def folder(file: Path) -> None:
@@ -75,35 +83,24 @@ def folder(file: Path) -> None:
     file.mkdir()
 
 
-def newer(file: Path) -> None:
-    with closing(sqlite3.connect(file)) as db:
-        db.execute("PRAGMA user_version = 99")
-
-
-def truncated(file: Path) -> None:
-    file.write_bytes(file.read_bytes()[:1500])
-
-
-def scrambled(file: Path) -> None:
-    content = bytearray(file.read_bytes())
-    content[1024:] = b"\xa5" * (len(content) - 1024)
-    file.write_bytes(content)
-
-
-def zero_bytes(file: Path) -> None:
-    file.write_bytes(b"")
-
-
-DAMAGES = [nonsense, foreign, folder, newer, truncated, scrambled, zero_bytes]
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_file_that_is_none_of_ours(
-    file: Path, plans: Path, made: list[str], damage: Callable[[Path], None]
-) -> None:
-    damage(file)
-    with open_accounts(f"sqlite:///{file}", plans) as accounts:
-        all_fail(accounts, made, str(file))
+def test_a_file_that_is_none_of_ours(file: Path, plans: Path, made: list[str]) -> None:
+    good = file.read_bytes()
+    for number, damage in enumerate(
+        (
+            lambda file: file.write_bytes(NONSENSE),
+            lambda file: file.write_bytes(b""),
+            lambda file: file.write_bytes(good[:1500]),
+            lambda file: file.write_bytes(good[:1024] + b"\xa5" * (len(good) - 1024)),
+            sql("PRAGMA user_version = 99"),
+            foreign,
+            folder,
+        )
+    ):
+        copy = file.with_name(f"{number}.db")
+        copy.write_bytes(good)
+        damage(copy)
+        with open_accounts(f"sqlite:///{copy}", plans) as accounts:
+            all_fail(accounts, made, str(copy))
 
 
 def test_a_file_locked_by_another(
@@ -187,7 +184,7 @@ def test_a_file_replaced_while_in_use(file: Path, plans: Path, made: list[str]) 
         for key in made:
             accounts.admit(key)
         content = file.read_bytes()
-        nonsense(file)
+        file.write_bytes(NONSENSE)
         accounts.close()
         all_fail(accounts, made, str(file))
         file.write_bytes(content)

@@ -8,7 +8,6 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -102,37 +101,24 @@ def test_the_log_of_the_old_file_does_not_undo_a_restore(
     assert states(worker(), [key, other]) == ["refused", "admitted"]
 
 
-def removed(file: Path) -> None:
-    file.unlink()
-
-
-def removed_with_its_log(file: Path) -> None:
-    for path in file.parent.glob("accounts.db*"):
-        path.unlink()
-
-
-def renamed(file: Path) -> None:
-    file.rename(file.with_name("elsewhere"))
-
-
-@pytest.mark.parametrize("remove", [removed, removed_with_its_log, renamed])
 def test_a_missing_file_admits_nobody(
-    worker: Open,
-    clock: FakeClock,
-    file: Path,
-    tmp_path: Path,
-    remove: Callable[[Path], None],
+    worker: Open, clock: FakeClock, file: Path, tmp_path: Path
 ) -> None:
     service = worker()
     keys = [service.create_key(plan, plan) for plan in PLANS_OF]
-    assert states(service, keys) == ["admitted"] * 2
     backup = copy(file, tmp_path / "backup")
-    remove(file)
-    clock.now += SECOND
-    for _ in range(3):
-        assert states(service, keys) == ["unusable"] * 2
-    assert not file.exists()
-    shutil.copy(backup, file)
+    for remove in (
+        file.unlink,
+        lambda: [path.unlink() for path in tmp_path.glob("accounts.db*")],  # with its log
+        lambda: file.rename(tmp_path / "elsewhere"),
+    ):
+        assert states(service, keys) == ["admitted"] * 2
+        remove()
+        clock.now += SECOND
+        for _ in range(3):
+            assert states(service, keys) == ["unusable"] * 2
+        assert not file.exists()
+        shutil.copy(backup, file)
     assert states(service, keys) == ["admitted"] * 2
 
 
