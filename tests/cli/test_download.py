@@ -113,18 +113,13 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
     assert kept_files(tmp_path, "a.csv") == [ROWS]
 
 
-BEFORE = b"network,isp\n8.8.8.0/24,before\n"
+BEFORE, ENDS = b"network,isp\n8.8.8.0/24,before\n", (signal.SIGTERM, signal.SIGINT)
 
 
 @pytest.mark.parametrize(
-    ("number", "before"),
-    [
-        (signal.SIGKILL, BEFORE),
-        pytest.param(signal.SIGKILL, None, marks=pytest.mark.long),
-        pytest.param(signal.SIGTERM, None, marks=pytest.mark.long),
-        pytest.param(signal.SIGINT, BEFORE, marks=pytest.mark.long),
-    ],
+    "number", [signal.SIGKILL, *(pytest.param(each, marks=pytest.mark.long) for each in ENDS)]
 )
+@pytest.mark.parametrize("before", [BEFORE, pytest.param(None, marks=pytest.mark.long)])
 def test_the_end_in_the_middle_leaves_nothing_half(
     number: signal.Signals, before: bytes | None, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ from geolookup.cli.options import READ, WRITTEN
 from geolookup.files.file_tree import RECORD
 from geolookup.files.formats import FORMATS
 from tests.cli.program import pipe, refusal, run, started
+from tests.cli.test_terminal import terminal
 from tests.conftest import Build
 from tests.files.tables import (
     ADDRESSES,
@@ -148,21 +149,6 @@ def test_force_replaces(tmp_path: Path) -> None:
     assert (tmp_path / "b.csv").read_text() == "ip,network_asn\n8.8.8.8,15169\n"
 
 
-@pytest.mark.long
-@pytest.mark.skipif(os.name != "posix", reason="the exit status is that of SIGPIPE")
-@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow"])
-def test_a_closed_pipe_is_silent(kind: str, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("ip\n" + "8.8.8.8\n" * 300_000)
-    args = ("enrich", str(tmp_path / "a.csv"), "--output", "-", "--output-format", kind)
-    with started(*args, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert len(process.stdout.read(10)) == 10
-        process.stdout.close()
-        assert process.wait(60) == 141
-        assert process.stderr.read() == b""
-
-
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 @pytest.mark.parametrize(
     ("number", "kind"),
@@ -180,8 +166,6 @@ def test_a_signal_leaves_nothing_under_the_final_name(
     args = ("-", "--output", str(output), "--input-format", "csv", "--fields", "network.asn")
     streams: Any = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
     with started("enrich", *args, **streams) as process:
-        assert process.stdin is not None
-        assert process.stderr is not None
         process.stdin.write(b"ip,note\n" + (b"8.8.8.8," + b"x" * 1000 + b"\n") * 20_000)
         process.stdin.flush()
         while not list(tmp_path.iterdir()):
@@ -337,7 +321,6 @@ def _peak(folder: Path, count: int, source: str, target: str) -> int:
     args = ["enrich", str(path), "--output", str(folder / f"{count}.{target}")]
     options = ["--fields", "location.city_name,network.asn", "--threads", "2"]
     with started(*args, *options, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
         told = process.stderr.read().decode()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -348,24 +331,16 @@ def _peak(folder: Path, count: int, source: str, target: str) -> int:
 
 
 def test_a_terminal_shows_rows_speed_and_time_left(tmp_path: Path) -> None:
-    pty = pytest.importorskip("pty", reason="no terminals here")
     source = tmp_path / "in.csv"
     # More than two blocks: the progress of the first is shown while the others are read.
     source.write_bytes(b"ip,note\n" + (b"8.8.8.8," + b"x" * 1000 + b"\n") * 12_000)
-    ours, theirs = pty.openpty()
     args = ("enrich", str(source), "--output", str(tmp_path / "out.csv"), *OPTIONS)
-    shown = b""
-    with started(*args, stderr=theirs) as process:
-        os.close(theirs)
-        with suppress(OSError):  # Linux says so when the other side is closed
-            while part := os.read(ours, 1 << 16):
-                shown += part
-        os.close(ours)
-        assert process.wait(60) == 0
-    assert re.search(rb"\r\x1b\[K[\d,]+ rows  [\d,]+ rows/s  \d+:\d\d left", shown)
-    line, closing = shown.rpartition(b"\r\x1b[K")[::2]
+    shown, status = terminal(*args)
+    assert status == 0
+    assert re.search(r"\r\x1b\[K[\d,]+ rows  [\d,]+ rows/s  \d+:\d\d left", shown)
+    line, closing = shown.rpartition("\r\x1b[K")[::2]
     assert line
-    assert re.search(rb"^[\d,]+ rows, [\d,]+ located", closing, re.MULTILINE)
+    assert re.search(r"^[\d,]+ rows, [\d,]+ located", closing, re.MULTILINE)
 
 
 NAMELESS = b'8.8.8.8,"a, b"\n10.0.0.1,\n,""\n'

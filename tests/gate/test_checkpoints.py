@@ -19,18 +19,15 @@ from tests.servers import PATIENCE
 ADMISSIONS = 1500
 
 
-@pytest.fixture
-def accounts(file: Path, plans: Path) -> Iterator[Accounts]:
-    """The accounts of a file, with a background thread."""
-    with open_accounts(f"sqlite:///{file}", plans) as opened:
+@pytest.fixture(params=[None])
+def accounts(request: pytest.FixtureRequest, file: Path, plans: Path) -> Iterator[Accounts]:
+    """The accounts of a file: with a background thread, unless they have a clock."""
+    with open_accounts(f"sqlite:///{file}", plans, clock=request.param) as opened:
         yield opened
 
 
-@pytest.fixture
-def alone(file: Path, plans: Path) -> Iterator[Accounts]:
-    """The accounts of a file, without a background thread."""
-    with open_accounts(f"sqlite:///{file}", plans, clock=wall_clock) as opened:
-        yield opened
+#: Without a background thread.
+alone = pytest.mark.parametrize("accounts", [wall_clock], indirect=True)
 
 
 def make_keys(accounts: Accounts, count: int) -> list[str]:
@@ -90,29 +87,31 @@ def test_closing_while_it_is_written_back_leaves_one_file(file: Path, accounts: 
         assert used_in(file) == 600 * turn
 
 
+@alone
 def test_a_file_put_in_place_of_another_is_the_one_written_back(
-    file: Path, alone: Accounts
+    file: Path, accounts: Accounts
 ) -> None:
-    busy(alone, make_keys(alone, 20))
-    store = vars(alone)["_store"]
+    busy(accounts, make_keys(accounts, 20))
+    store = vars(accounts)["_store"]
     store.upkeep()
     assert used_in(file) == ADMISSIONS
     store._drop()  # as after any error of the file
     for path in file.parent.glob("accounts.db*"):
         path.rename(path.with_name(f"old-{path.name}"))
-    busy(alone, make_keys(alone, 10), 600)
+    busy(accounts, make_keys(accounts, 10), 600)
     store.upkeep()
     assert used_in(file) == 600
 
 
+@alone
 def test_a_short_log_waits_and_a_long_one_does_not(
-    file: Path, alone: Accounts, monkeypatch: pytest.MonkeyPatch
+    file: Path, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "_PAUSE", 3600.0)
     monkeypatch.setattr(checkpoints, "_LONG", 1000)
-    keys, store, written = make_keys(alone, 40), vars(alone)["_store"], []
+    keys, store, written = make_keys(accounts, 40), vars(accounts)["_store"], []
     for _ in range(3):
-        busy(alone, keys, 600)
+        busy(accounts, keys, 600)
         store.upkeep()
         written.append(used_in(file))
     assert written == [600, 600, 1800]
