@@ -44,8 +44,11 @@ def test_text_of_a_subclass_and_address_objects(sample: geolookup.Engine) -> Non
 
 def test_the_answer_is_the_callers_own(sample: geolookup.Engine) -> None:
     before = sample.lookup_json("8.8.8.8", at=0)
-    for _ in range(2):
-        answer: Any = sample.lookup("8.8.8.8", at=0)
+    answers: list[Any] = [
+        sample.lookup("8.8.8.8", at=0),
+        *sample.lookup_many(["8.8.8.8"] * 9, at=0),
+    ]
+    for answer in answers:
         assert compact(answer) == before
         answer["data"]["location"]["country_languages"].append("xx")
         answer["data"]["location"]["country_neighbors"].clear()
