@@ -144,9 +144,7 @@ def test_pickled_as_path_and_generation(dataset: Path) -> None:
             assert again.lookup_json("8.8.8.8", at=0) == engine.lookup_json("8.8.8.8", at=0)
 
 
-def test_another_generation_and_no_dataset_are_refused(
-    dataset: Path, datasets: tuple[Path, Path]
-) -> None:
+def test_another_generation_or_none_is_refused(dataset: Path, datasets: tuple[Path, Path]) -> None:
     with geolookup.open(dataset) as engine:
         data, before = pickle.dumps(engine), engine.metadata.generation
     rebuild(dataset, datasets)

@@ -215,9 +215,7 @@ OF_THE_SDIST = [
 
 
 @pytest.mark.long
-def test_the_installed_wheel_passes_its_tests_away_from_its_sources(
-    sdist: Path, installed: Path, tmp_path: Path
-) -> None:
+def test_the_installed_wheel_passes_its_tests(sdist: Path, installed: Path, tmp_path: Path) -> None:
     """With what cibuildwheel copies, and with all of the sdist but the packages."""
     settings = PYPROJECT["tool"]["cibuildwheel"]
     command = settings["test-command"].split()

@@ -122,9 +122,7 @@ def test_what_is_well_formed_is_read(hops: list[ipaddress.IPv4Address]) -> None:
 
 
 @given(st.text(), HOPS, st.sampled_from([X, F]))
-def test_whatever_stands_left_the_proxys_own_word_is_taken(
-    lie: str, hops: list[ipaddress.IPv4Address], name: str
-) -> None:
+def test_the_proxys_own_word_counts(lie: str, hops: list[ipaddress.IPv4Address], name: str) -> None:
     """Lines of their own, as proxies add them: the last one says who the caller is."""
     proxies = TrustedProxies(["10.0.0.0/8"])
     lies = [(name, lie), *((name, _node(hop)) for hop in hops)]
@@ -140,9 +138,7 @@ def test_garbage_raises_nothing(lines: list[str]) -> None:
 
 
 @given(HOPS)
-def test_the_walk_ends_at_the_first_hop_that_is_not_trusted(
-    hops: list[ipaddress.IPv4Address],
-) -> None:
+def test_the_walk_ends_at_the_first_untrusted_hop(hops: list[ipaddress.IPv4Address]) -> None:
     trusted = [ipaddress.ip_network("128.0.0.0/1"), ipaddress.ip_network("8000::/1")]
     peer = ipaddress.ip_address("200.0.0.1")
     expected = peer

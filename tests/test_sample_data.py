@@ -409,9 +409,7 @@ def test_figures_are_those_of_the_data(shared_data: Path) -> None:
 
 
 @given(small_ranges, small_ranges)
-def test_possible_parts_are_those_that_somebody_was_given(
-    rows: list[make.Range], given_out: list[make.Range]
-) -> None:
+def test_possible_parts_were_given_out(rows: list[make.Range], given_out: list[make.Range]) -> None:
     blocks = make.union(given_out)
     for each in rows:
         inside = {a for low, high in make.parts_inside(*each, blocks) for a in range(low, high + 1)}

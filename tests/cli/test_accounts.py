@@ -92,9 +92,7 @@ def test_what_is_no_backup_changes_nothing(url: str, tmp_path: Path) -> None:
             assert not fresh.exists()
 
 
-def test_a_damaged_accounts_file_is_moved_away_before_it_is_restored(
-    url: str, tmp_path: Path
-) -> None:
+def test_a_damaged_accounts_file_is_moved_before_it_is_restored(url: str, tmp_path: Path) -> None:
     backup, live = str(tmp_path / "backup"), tmp_path / "a.db"
     run("accounts", "backup", backup, "--accounts", url)
     live.write_bytes(b"\xa5" * 5000)

@@ -35,9 +35,7 @@ def test_arguments_and_lines_are_answered_as_lines_of_json() -> None:
     assert run("lookup", "--compact", "10.0.0.1").stdout.startswith('{"success":false')
 
 
-def test_another_dataset_by_option_and_by_environment(
-    build: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dataset_by_option_or_environment(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, _ = build({"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
     by_option = run("lookup", "--dataset", str(folder), "8.8.8.8")
     monkeypatch.setenv("GEOLOOKUP_DATASET", str(folder))

@@ -134,9 +134,7 @@ def test_misuse_is_status_2(pair: tuple[str, str], truth: str) -> None:
 
 
 @pytest.mark.long
-def test_a_signal_leaves_no_temporary_files(
-    pair: tuple[str, str], truth: str, tmp_path: Path
-) -> None:
+def test_a_signal_leaves_no_files(pair: tuple[str, str], truth: str, tmp_path: Path) -> None:
     """The process waits where it reads the recipe that it wrote for the truth."""
     args = ("score", pair[0], "--truth", truth)
     with held("open", "truth.toml", *args, TMPDIR=str(tmp_path)) as process:

@@ -36,9 +36,7 @@ def test_a_line_for_each_source(tmp_path: Path) -> None:
     assert (first.returncode, first.stderr) == (second.returncode, second.stderr) == (0, "")
 
 
-def test_the_environment_names_the_cache_and_a_build_finds_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_names_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
     output = str(tmp_path / "out")
     with serving(file(ROWS)) as site:

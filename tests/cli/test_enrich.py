@@ -158,9 +158,7 @@ def test_force_replaces(tmp_path: Path) -> None:
         for kind in ("csv", "csv.gz", "parquet")
     ],
 )
-def test_a_signal_leaves_nothing_under_the_final_name(
-    kind: str, number: signal.Signals, tmp_path: Path
-) -> None:
+def test_a_signal_leaves_no_output(kind: str, number: signal.Signals, tmp_path: Path) -> None:
     """The input is a pipe that never ends: the command is in the middle of it."""
     output = tmp_path / f"out.{kind}"
     args = ("-", "--output", str(output), "--input-format", "csv", "--fields", "network.asn")

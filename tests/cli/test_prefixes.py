@@ -67,9 +67,7 @@ def test_nothing_meets_the_conditions(sample: geolookup.Engine) -> None:
     assert by_asn.stdout == "network,network_asn\n"
 
 
-def test_a_file_is_written_completely_or_not_at_all(
-    sample: geolookup.Engine, tmp_path: Path
-) -> None:
+def test_a_file_is_written_whole_or_not_at_all(sample: geolookup.Engine, tmp_path: Path) -> None:
     output = tmp_path / "list.txt"
     asked = ("--where", "country=US", "--dataset", str(sample.path), "--output", str(output))
     assert run("prefixes", *asked).returncode == 0

@@ -117,9 +117,7 @@ def _unread(process: program.Process) -> int:
         pytest.param("lookup", signal.SIGTERM, marks=pytest.mark.long),
     ],
 )
-def test_a_signal_ends_a_command_that_waits_for_the_pipe(
-    command: str, number: signal.Signals, tmp_path: Path
-) -> None:
+def test_a_signal_ends_a_wait(command: str, number: signal.Signals, tmp_path: Path) -> None:
     """Its exit path is that of a process whose threads read."""
     options = [] if command == "lookup" else ["--input-format", "csv"]
     if command == "enrich":
@@ -196,9 +194,7 @@ _CLOSED: list[tuple[int, tuple[str, ...]]] = [
 @pytest.mark.parametrize(
     "case", one_of_each(_CLOSED, lambda case: case if "lookup" in case[1] else "at the end")
 )
-def test_a_closed_pipe_ends_a_command_silently(
-    case: tuple[int, tuple[str, ...]], tmp_path: Path
-) -> None:
+def test_a_closed_pipe_ends_a_command(case: tuple[int, tuple[str, ...]], tmp_path: Path) -> None:
     """Before it writes, or in the middle; whether it flushes what it writes, or its end does."""
     read, args = case
     (tmp_path / "many.csv").write_text("8.8.8.8\n" * 300_000)

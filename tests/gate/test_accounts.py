@@ -28,9 +28,7 @@ def test_missing_and_wrong_keys(worker: Open) -> None:
     assert [account.used for account in accounts.usage()] == [1]
 
 
-def test_a_revoked_key_is_refused_everywhere_within_a_second(
-    worker: Open, clock: FakeClock
-) -> None:
+def test_a_revoked_key_is_refused_everywhere_in_a_second(worker: Open, clock: FakeClock) -> None:
     accounts, elsewhere = worker(), worker()
     key, other = accounts.create_key("Acme", "paid"), accounts.create_key("Acme", "paid")
     elsewhere.admit(key)
@@ -83,9 +81,7 @@ def test_the_free_plan_is_2000_for_life_at_5_a_second(worker: Open, clock: FakeC
     assert outcomes(workers[3], [key]) == [QuotaError]
 
 
-def test_a_flood_of_refused_requests_does_not_reach_the_store(
-    worker: Open, clock: FakeClock
-) -> None:
+def test_a_flood_of_refused_requests_stays_off_the_store(worker: Open, clock: FakeClock) -> None:
     accounts = worker()
     made = [accounts.create_key(plan, plan) for plan in ("tiny", "fast")]
     store = accounts._store
@@ -102,9 +98,7 @@ def test_a_flood_of_refused_requests_does_not_reach_the_store(
 
 
 @pytest.mark.long
-def test_a_hundred_thousand_wrong_keys_change_nothing_for_a_good_one(
-    file: Path, clock: FakeClock
-) -> None:
+def test_a_hundred_thousand_wrong_keys_change_nothing(file: Path, clock: FakeClock) -> None:
     accounts = open_accounts(f"sqlite:///{file}", clock=clock)
     good = accounts.create_key("Acme", "free")
     accounts.admit(good)
@@ -131,9 +125,7 @@ class Secret(str):
     __contains__ = __getitem__ = __iter__ = startswith = endswith = find = index = _refuse
 
 
-def test_keys_are_compared_in_constant_time_and_by_digest_only(
-    worker: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_are_compared_in_constant_time(worker: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """The store is asked by digest, and what it finds is compared by compare_digest."""
     accounts = worker()
     good, other = accounts.create_key("Acme", "free"), accounts.create_key("Other", "free")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from geolookup.gate import Accounts, checkpoints, open_accounts
 from geolookup.gate.account_store import wall_clock
-from tests.servers import PATIENCE
+from tests.servers import until
 
 ADMISSIONS = 1500
 
@@ -59,12 +58,9 @@ def test_the_log_is_written_back_while_requests_go_on(file: Path, accounts: Acco
     keys = make_keys(accounts, 20)
     unwritten = file.read_bytes()
     busy(accounts, keys)
-    ends = time.monotonic() + PATIENCE
     # Only a checkpoint writes to the file itself. The file without its log is consistent only
     # after a complete checkpoint, which may not happen while requests go on.
-    while file.read_bytes() == unwritten:
-        assert time.monotonic() < ends
-        time.sleep(0.02)
+    until(lambda: file.read_bytes() != unwritten)
     assert sum(row.used for row in accounts.usage()) == ADMISSIONS
     accounts.close()
     assert files(file) == ["accounts.db"]
@@ -88,9 +84,7 @@ def test_closing_while_it_is_written_back_leaves_one_file(file: Path, accounts: 
 
 
 @alone
-def test_a_file_put_in_place_of_another_is_the_one_written_back(
-    file: Path, accounts: Accounts
-) -> None:
+def test_a_file_in_place_of_another_is_written_back(file: Path, accounts: Accounts) -> None:
     busy(accounts, make_keys(accounts, 20))
     store = vars(accounts)["_store"]
     store.upkeep()

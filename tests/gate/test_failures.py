@@ -246,9 +246,7 @@ def test_a_redis_that_is_killed_and_comes_back(
 
 
 @needs("redis")
-def test_one_failure_is_remembered_by_all(
-    tmp_path: Path, plans: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_share_a_failure(tmp_path: Path, plans: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from geolookup.gate.redis_server import RedisServer
 
     waits = patch.object(RedisServer, "_unusable", autospec=True, side_effect=RedisServer._unusable)

@@ -91,9 +91,7 @@ def test_a_turn_asks_the_store_once(worker: Open, monkeypatch: pytest.MonkeyPatc
     assert [len(call.args[0]) for call in decide.call_args_list] == [20, 1]
 
 
-def test_a_refusal_among_many_accounts_is_of_its_account_alone(
-    worker: Open, clock: FakeClock
-) -> None:
+def test_a_refusal_among_many_is_of_its_account_alone(worker: Open, clock: FakeClock) -> None:
     accounts = worker()
     for count in (2, 5, scaled(40, 600)):
         names = [f"account {count} {number}" for number in range(count)]
@@ -185,9 +183,7 @@ def test_without_its_store_nobody_waits_and_nobody_passes(in_file: Accounts, fil
     assert together(gate, keys) == [AccountsError] * 3
 
 
-def test_what_nobody_foresaw_reaches_all_who_wait(
-    worker: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unforeseen_error_reaches_all(worker: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     accounts = worker()
     key = accounts.create_key("Acme", "tiny")
     monkeypatch.setattr(accounts, "decide", Mock(side_effect=ZeroDivisionError))

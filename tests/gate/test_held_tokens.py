@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -20,7 +19,7 @@ from geolookup.gate.account_store import Key, Store
 from geolookup.gate.held_tokens import HeldTokens, Record
 from geolookup.gate.leases import Tokens
 from tests.conftest import ROOT
-from tests.servers import PATIENCE
+from tests.servers import until
 from tests.tiers import scaled
 
 #: It holds what it leased until it is killed: its background thread does nothing. Arguments: the
@@ -53,13 +52,6 @@ def holder(url: str, plans: Path, key: str, forks: int = 0) -> subprocess.Popen[
     return process
 
 
-def becomes(find: Callable[[], int], value: int) -> None:
-    until = time.monotonic() + PATIENCE
-    while find() != value:
-        assert time.monotonic() < until, find()
-        time.sleep(0.02)
-
-
 def used(accounts: Accounts) -> int:
     return accounts.usage()[0].used
 
@@ -73,7 +65,7 @@ def test_a_worker_keeps_what_it_holds_until_it_is_killed(url: str, plans: Path) 
             assert used(accounts) == held > 4
             living.kill()
         accounts.admit(key)  # its background thread starts
-        becomes(lambda: used(accounts), 4)
+        until(lambda: used(accounts) == 4)
         accounts.return_ended()  # what was returned is not returned again
         assert used(accounts) == 4
     assert not accounts._store.leases_folder().exists()
@@ -88,7 +80,7 @@ def test_a_child_of_a_killed_worker_does_not_hold_its_tokens(url: str, plans: Pa
             killed.wait()
             try:
                 accounts.admit(key)  # its background thread starts
-                becomes(lambda: used(accounts), 4)
+                until(lambda: used(accounts) == 4)
             finally:
                 os.killpg(killed.pid, signal.SIGKILL)
 
@@ -249,9 +241,7 @@ def test_a_store_that_fails_meanwhile_loses_one_record(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
-def test_a_folder_that_others_can_write_is_not_believed(
-    folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_folder_of_others_is_not_believed(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     ended(folder, (1, 5))
     folder.chmod(0o777)
     assert returned(folder) == []

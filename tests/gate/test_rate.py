@@ -170,9 +170,7 @@ def test_stamps_from_the_future_count_as_of_now(worker: Open, clock: FakeClock) 
     assert [passes(one), passes(one)] == [True, True]
 
 
-def test_a_worker_that_slept_while_the_clock_was_set_back_frees_nothing_of_others(
-    worker: Open, clock: FakeClock
-) -> None:
+def test_a_worker_that_slept_frees_nothing_of_others(worker: Open, clock: FakeClock) -> None:
     number = account(worker())
     awake, asleep = leased(worker(), number, 4), leased(worker(), number, 4)
     assert passes(asleep) is True is passes(asleep)
@@ -275,9 +273,7 @@ def test_a_caller_at_the_rate_of_a_fast_plan_loses_at_most_5_percent(
     assert len(admitted) >= 0.95 * len(asked), len(admitted) / len(asked)
 
 
-def test_a_caller_at_the_rate_of_a_fast_plan_with_one_worker_loses_nothing(
-    worker: Open, clock: FakeClock
-) -> None:
+def test_a_caller_at_the_rate_with_one_worker_loses_nothing(worker: Open, clock: FakeClock) -> None:
     accounts = worker()
     for arrivals in ARRIVALS:
         alone = leased(accounts, account(accounts), 300)

@@ -89,9 +89,7 @@ def test_the_log_of_the_old_file_does_not_undo_a_restore(
     assert outcomes(worker(), [key, other]) == [OUT, IN]
 
 
-def test_a_missing_file_admits_nobody(
-    worker: Open, clock: FakeClock, file: Path, tmp_path: Path
-) -> None:
+def test_no_file_admits_nobody(worker: Open, clock: FakeClock, file: Path, tmp_path: Path) -> None:
     service = worker()
     keys = [service.create_key(plan, plan) for plan in PLANS_OF]
     backup = copy(file, tmp_path / "backup")

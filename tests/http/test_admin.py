@@ -93,9 +93,7 @@ def test_counters_without_a_folder_leave_no_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk")
-def test_a_full_disk_costs_the_counters_only(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_full_disk_costs_counters_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / f"worker-{os.getpid()}").symlink_to("/dev/full")
     counters = Counters(tmp_path)
     counters.serve(GENERATION, 0)

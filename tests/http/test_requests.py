@@ -54,9 +54,7 @@ def test_queries(server: Server, key: str) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["ip", "i", "p"]), st.text(max_size=8)), max_size=4))
-def test_the_query_is_read_as_the_standard_library_reads_forms(
-    pairs: list[tuple[str, str]],
-) -> None:
+def test_the_query_is_read_as_the_library_reads_forms(pairs: list[tuple[str, str]]) -> None:
     query = "&".join(f"{name}={quote(value, errors='replace')}" for name, value in pairs)
     found = [value for name, value in parse_qsl(query, keep_blank_values=True) if name == "ip"]
     expected = None if not found else found[0] if len(found) == 1 else ""

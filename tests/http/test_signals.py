@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import signal
 import socket
-import time
 from pathlib import Path
 
 import geolookup
@@ -16,11 +15,6 @@ from tests.http.serving import Store, serving
 from tests.servers import PATIENCE
 
 
-def _wait_for(load: Load, requests: int) -> None:
-    while load.outcomes.total() < requests and not load.broken:
-        time.sleep(0.01)
-
-
 def test_a_drain_under_load_breaks_no_request_off(own_store: Store, tmp_path: Path) -> None:
     key = own_store.key()
     # It drains until SIGINT ends it.
@@ -28,22 +22,17 @@ def test_a_drain_under_load_breaks_no_request_off(own_store: Store, tmp_path: Pa
         serving(own_store, tmp_path, workers=2, drain=3600.0, ended=0) as server,
         Load(server, key) as load,
     ):
-        _wait_for(load, 200)
-        server.signal(signal.SIGTERM)
+        server.becomes(load.count(200))
+        server.process.send_signal(signal.SIGTERM)
         # Clients told to leave come back until nobody listens.
-        _wait_told(load)
+        server.becomes(lambda: load.told_to_leave or load.broken)
         server.until_ready(503)
         assert server.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status == 200
         load.stop()
-        server.signal(signal.SIGINT)
+        server.process.send_signal(signal.SIGINT)
         server.process.wait(PATIENCE)
     assert load.broken == []
     assert set(load.outcomes) == {200}
-
-
-def _wait_told(load: Load) -> None:
-    while not load.told_to_leave and not load.broken:
-        time.sleep(0.005)
 
 
 def test_idle_connections_do_not_hold_the_end_up(own_store: Store, tmp_path: Path) -> None:
@@ -65,13 +54,12 @@ def test_sighup_under_load_fails_no_request(own_store: Store, tmp_path: Path) ->
     options = ("--dataset", str(dataset), "--allow-lost-fields")
     with serving(own_store, tmp_path, *options, workers=2) as server:
         with Load(server, key) as load:
-            _wait_for(load, 200)
+            server.becomes(load.count(200))
             dataset.rename(tmp_path / "old")
             new.rename(dataset)
-            server.signal(signal.SIGHUP)
+            server.process.send_signal(signal.SIGHUP)
             server.until(f"answering from generation {later}", times=2)
-            seen = load.outcomes.total()
-            _wait_for(load, seen + 200)
+            server.becomes(load.count(200))
         assert load.broken == []
         assert set(load.outcomes) == {200}
         assert set(load.generations) == {old, later}
@@ -80,23 +68,21 @@ def test_sighup_under_load_fails_no_request(own_store: Store, tmp_path: Path) ->
         assert server.metric(f'geolookup_dataset_workers{{generation="{later}"}}') == 2
 
 
-def test_sighup_takes_up_plans_and_keeps_what_a_bad_file_would_replace(
-    own_store: Store, tmp_path: Path
-) -> None:
+def test_sighup_takes_up_plans_and_no_bad_file(own_store: Store, tmp_path: Path) -> None:
     dataset, plans = tmp_path / "current", own_store.plans.read_text(encoding="utf-8")
     shutil.copytree(SMALL, dataset)
     header, small = [("X-API-Key", own_store.key())], [("X-API-Key", own_store.key("small"))]
     with serving(own_store, tmp_path, "--dataset", str(dataset)) as server:
         (dataset / "manifest.json").rename(tmp_path / "manifest.json")
-        server.signal(signal.SIGHUP)
+        server.process.send_signal(signal.SIGHUP)
         server.until("not reloaded: ")
         assert server.ask("?ip=8.8.8.8", header).status == 200
         (tmp_path / "manifest.json").rename(dataset / "manifest.json")
         own_store.plans.write_text("[plan.endless]\n", encoding="utf-8")
-        server.signal(signal.SIGHUP)
+        server.process.send_signal(signal.SIGHUP)
         server.until("has no rate")
         statuses = [server.ask("?ip=8.8.8.8", small).status for _ in range(3)]
         assert statuses == [200, 200, 429]
         own_store.plans.write_text(plans.replace("quota = 2", "quota = 3"), encoding="utf-8")
-        server.signal(signal.SIGHUP)
+        server.process.send_signal(signal.SIGHUP)
         server.becomes(lambda: server.ask("?ip=8.8.8.8", small).status == 200)

@@ -35,9 +35,7 @@ def statuses(server: Server, key: str, count: int) -> Counter[int]:
         return Counter(each.result().status for each in asked)
 
 
-def test_workers_on_redis_keep_one_quota_until_it_loses_its_data(
-    server_of_accounts: Redis, tmp_path: Path
-) -> None:
+def test_workers_on_redis_keep_one_quota(server_of_accounts: Redis, tmp_path: Path) -> None:
     from redis import Redis as Client
 
     store = store_at(server_of_accounts.url, tmp_path)
@@ -118,9 +116,7 @@ def test_without_its_accounts_file_a_service_is_not_ready(own_store: Store, tmp_
         assert server.ask("?ip=8.8.8.8", header).status == 200
 
 
-def test_a_damaged_dataset_is_503_and_serves_what_is_whole(
-    own_store: Store, tmp_path: Path
-) -> None:
+def test_a_damaged_dataset_is_503_where_it_is_damaged(own_store: Store, tmp_path: Path) -> None:
     """IPv4 intervals name rows that are not there; a row of IPv6 is no JSON."""
     dataset = tmp_path / "damaged"
     shutil.copytree(SMALL, dataset)
