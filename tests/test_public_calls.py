@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from threading import Barrier
@@ -97,81 +96,31 @@ def test_build_prints_nothing(
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with three datasets, which differ in one value: one, two and three."""
-    folder = tmp_path_factory.mktemp("built")
-    (folder / "recipe.toml").write_text(RECIPE, encoding="utf-8")
-    for isp in ("one", "two", "three"):
-        rewrite(folder / "recipe.toml", isp)
-        geolookup.build(folder / "recipe.toml", folder / isp)
-    return folder
-
-
-def test_a_store(built: Path, tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    ids = [geolookup.verify(built / isp).generation for isp in ("one", "two", "three")]
-    for isp, generation in zip(("one", "two", "three"), ids, strict=True):
-        assert geolookup.publish(str(built / isp), str(store), copy=True) == generation
-    listed = geolookup.generations(store)
-    assert [each.generation for each in listed] == ids[::-1]
-    assert [each.current for each in listed] == [True, False, False]
-    assert geolookup.prune(store, keep=2) == [ids[0]]
-    assert geolookup.rollback(store) == ids[1]
-    with pytest.raises(geolookup.DatasetError, match="no generation before"):
-        geolookup.rollback(store)
-    with pytest.raises(geolookup.DatasetError, match="no store here"):
-        geolookup.generations(tmp_path)
-    with pytest.raises(geolookup.OutputError, match="is a dataset, not a store"):
-        geolookup.publish(built / "one", built / "two")
-
-
-def test_pack_unpack_and_verify(built: Path, tmp_path: Path) -> None:
-    archive, again = tmp_path / "data.tar.zst", tmp_path / "again"
-    assert geolookup.pack(str(built / "one"), str(archive)) == archive.stat().st_size
-    geolookup.unpack(str(archive), str(again))
-    for call, arguments in (
-        (geolookup.pack, (built / "one", archive)),
-        (geolookup.unpack, (archive, again)),
-    ):
-        with pytest.raises(geolookup.OutputError, match="exists already"):
-            call(*arguments)
-        call(*arguments, force=True)
-    report = geolookup.verify(str(again), deep=True)
-    assert report.generation == geolookup.verify(built / "one").generation
-    assert report.damages == ()
-    assert report.files == len(list(again.iterdir())) - 1
-    for path in (archive, again / "ipv4.arrow"):
-        path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(geolookup.DatasetError):
-        geolookup.unpack(archive, tmp_path / "third")
-    with pytest.raises(geolookup.DatasetError, match=r"ipv4\.arrow"):
-        geolookup.verify(again)
-
-
-def test_diff(built: Path, tmp_path: Path) -> None:
-    both, traffic = (built / "one", built / "two"), tmp_path / "t.csv"
-    difference = geolookup.diff(*map(str, both))
-    assert difference.failed == []
-    assert difference.parts["ipv4"].fields["network.isp"].changed == 256
-    gates = ["ipv4.country_moved > 2%", "ipv4.country_moved <= 100%"]
-    difference = geolookup.diff(*both, fail_if=gates)
-    assert [verdict.gate for verdict in difference.failed] == gates[1:]
-    assert set(asdict(difference)) == {"old", "new", "requests", "parts", "gates"}
-    traffic.write_text("ip,hits\n8.8.8.8,7\n", encoding="utf-8")
-    weighed = geolookup.diff(
-        *both, traffic=str(traffic), ip_column="ip", traffic_count="hits", top=0
+def test_calls_take_texts_as_paths(recipe: Path, tmp_path: Path) -> None:
+    """Each is the function that the tests of its part call with paths."""
+    data, store, archive, again = (
+        str(tmp_path / name) for name in ("data", "store", "data.tar.zst", "again")
     )
-    assert weighed.requests is not None
-    assert weighed.requests.total == 7
-    for error, match, options in (
-        (geolookup.DiffError, "malformed gate", {"fail_if": ["country"]}),
+    generation = geolookup.build(str(recipe), data).generation
+    assert geolookup.publish(data, store, copy=True) == generation
+    assert [each.generation for each in geolookup.generations(store)] == [generation]
+    assert geolookup.pack(data, archive) == Path(archive).stat().st_size
+    geolookup.unpack(archive, again)
+    assert geolookup.verify(again, deep=True).generation == generation
+    rewrite(recipe, "two")
+    geolookup.build(recipe, data, force=True)
+    traffic = recipe.parent / "t.csv"
+    traffic.write_text("ip,hits\n8.8.8.8,7\n", encoding="utf-8")
+    weighed = geolookup.diff(again, data, traffic=str(traffic), traffic_count="hits", top=0)
+    assert weighed.parts["ipv4"].fields["network.isp"].changed == 7
+    wrong: tuple[tuple[type[Exception], str, Any], ...] = (
         (geolookup.TableFileError, "no column 'ip'", {"traffic": traffic, "header": False}),
         (ValueError, "did you mean 'csv'", {"traffic": traffic, "input_format": "cvs"}),
         (ValueError, "top", {"top": -1}),
-    ):
+    )
+    for error, match, options in wrong:
         with pytest.raises(error, match=match):
-            geolookup.diff(*both, **options)
+            geolookup.diff(again, data, **options)
 
 
 # --- commands and calls

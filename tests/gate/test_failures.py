@@ -22,10 +22,10 @@ from geolookup.gate import Accounts, accounts_file, open_accounts, outage, sqlit
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
 from tests.conftest import ROOT
-from tests.gate.conftest import FakeClock
+from tests.gate.conftest import FakeClock, outcomes
 from tests.gate.sliding_log import SECOND
-from tests.servers import PATIENCE, free_port, redis
-from tests.skips import needs
+from tests.servers import PATIENCE, free_port, redis, until
+from tests.skips import needs, optional
 
 
 @pytest.fixture
@@ -105,16 +105,14 @@ def test_a_file_locked_by_another(
     monkeypatch.setattr(accounts_file, "_BUSY_TIMEOUT", 0.05)
     monkeypatch.setattr(outage, "_REMEMBERED", 3600)
     with open_accounts(f"sqlite:///{file}", plans) as accounts:
-        for key in made:
-            accounts.admit(key)
+        assert outcomes(accounts, made) == [None] * len(made)
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(AccountsError, match="locked"):
                 accounts.admit(made[0])
         all_fail(accounts, made, "locked")  # nobody asked the file, which is free
         monkeypatch.setattr(outage, "monotonic", lambda: time.monotonic() + 3601)
-        for key in made:
-            accounts.admit(key)
+        assert outcomes(accounts, made) == [None] * len(made)
 
 
 def test_a_file_locked_for_a_moment_is_asked_again_at_once(
@@ -176,15 +174,13 @@ def test_a_disk_that_takes_no_more(made: list[str], file: Path, plans: Path) -> 
 
 def test_a_file_replaced_while_in_use(file: Path, plans: Path, made: list[str]) -> None:
     with open_accounts(f"sqlite:///{file}", plans) as accounts:
-        for key in made:
-            accounts.admit(key)
+        assert outcomes(accounts, made) == [None] * len(made)
         content = file.read_bytes()
         file.write_bytes(NONSENSE)
         accounts.close()
         all_fail(accounts, made, str(file))
         file.write_bytes(content)
-        for key in made:
-            accounts.admit(key)
+        assert outcomes(accounts, made) == [None] * len(made)
 
 
 def test_a_url_of_no_store() -> None:
@@ -233,8 +229,7 @@ def test_a_redis_that_is_killed_and_comes_back(
         server = stack.enter_context(redis(tmp_path, *options, port=port))
         accounts = open_accounts(server.url, plans, clock=clock)
         made = [accounts.create_key(plan, plan) for plan in ("mid", "endless")]
-        for key in made:
-            accounts.admit(key)
+        assert outcomes(accounts, made) == [None] * len(made)
         server.end()
         clock.now += SECOND
         all_fail(accounts, made, "redis://127.0.0.1")
@@ -270,14 +265,11 @@ def test_a_lost_account_fails_alone(url: str, plans: Path, file: Path) -> None:
     """Its key may be cached, and a restore may have removed it."""
     with open_accounts(url, plans) as accounts:
         kept, cached, lost = (accounts.create_key(name, "mid") for name in ("Kept", "1", "2"))
-        for key in (kept, cached):
-            accounts.admit(key)
+        assert outcomes(accounts, [kept, cached]) == [None] * 2
         if url.startswith("sqlite"):
             sql("DELETE FROM account WHERE name != 'Kept'")(file)
         else:
-            from redis import Redis
-
-            with Redis.from_url(url) as client:
+            with optional("redis").Redis.from_url(url) as client:
                 client.delete("geolookup:account:2", "geolookup:account:3")
             for ask in (accounts.keys, accounts.usage):
                 with pytest.raises(AccountsError):
@@ -300,16 +292,8 @@ async def answers(gate: GroupCommit, keys: list[str]) -> list[object]:
 
 def until_admitted(accounts: Accounts, keys: list[str]) -> None:
     """Ask with every key until the failure is forgotten."""
-    ends = time.monotonic() + PATIENCE
     for key in keys:
-        while True:
-            try:
-                accounts.admit(key)
-            except AccountsError:
-                assert time.monotonic() < ends
-                time.sleep(0.02)
-            else:
-                break
+        until(lambda key=key: outcomes(accounts, [key]) == [None])  # type: ignore[misc]
 
 
 @pytest.mark.long
@@ -322,9 +306,7 @@ def test_a_watched_store_reports_its_state(url: str, plans: Path, file: Path) ->
         if url.startswith("sqlite"):
             file.unlink()
         else:
-            from redis import Redis
-
-            with Redis.from_url(url) as client:
+            with optional("redis").Redis.from_url(url) as client:
                 client.flushall()
         while states.get(timeout=PATIENCE) is None:
             pass
@@ -334,15 +316,13 @@ def test_a_watched_store_reports_its_state(url: str, plans: Path, file: Path) ->
 
 
 def test_a_redis_that_takes_no_writes(emptied: str, plans: Path) -> None:
-    from redis import Redis
-
-    with open_accounts(emptied, plans) as accounts, Redis.from_url(emptied) as client:
+    client = optional("redis").Redis.from_url(emptied)
+    with open_accounts(emptied, plans) as accounts, client:
         made = [accounts.create_key(plan, plan) for plan in ("mid", "endless")]
         client.config_set("maxmemory", 1)
         all_fail(accounts, made, "redis://127.0.0.1")
         client.config_set("maxmemory", 0)
-        for key in made:
-            accounts.admit(key)
+        assert outcomes(accounts, made) == [None] * len(made)
 
 
 _NO_CLIENT = """
