@@ -25,15 +25,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_at(tmp_path_factory.mktemp("engine"), {"a.csv": CSV})[0]
 
 
-def test_the_bundled_dataset_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
-    with geolookup.open() as engine:
-        assert engine.path == Path(BUNDLED)
-        assert engine.metadata.name == "geolookup-world"
-        assert engine.data("8.8.8.8")["location"]["city_name"] == "Mountain View"
-
-
-def test_the_environment_names_a_dataset(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_and_the_environment(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEOLOOKUP_DATASET", str(dataset))
     with geolookup.open() as engine:
         assert engine.path == dataset
@@ -42,6 +34,11 @@ def test_the_environment_names_a_dataset(dataset: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("GEOLOOKUP_DATASET", "")
     with geolookup.open() as engine:
         assert engine.path != dataset
+    monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
+    with geolookup.open() as engine:
+        assert engine.path == Path(BUNDLED)
+        assert engine.metadata.name == "geolookup-world"
+        assert engine.data("8.8.8.8")["location"]["city_name"] == "Mountain View"
 
 
 class _PathLike:
@@ -76,7 +73,7 @@ def refusal(path: Path) -> geolookup.DatasetError:
     return error
 
 
-def test_no_dataset(tmp_path: Path) -> None:
+def test_what_is_no_dataset(tmp_path: Path, dataset: Path) -> None:
     for name in ("missing", "missing/deeper", "a\0b", "x" * 300):
         error = refusal(tmp_path / name)
         assert str(tmp_path / name) in error.path
@@ -85,9 +82,6 @@ def test_no_dataset(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "file"):
         assert refusal(path).problem == "no dataset here"
     assert "geolookup build" in refusal(tmp_path).remedy
-
-
-def test_another_version_or_no_manifest(dataset: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(dataset, tmp_path / "copy")
     path = copy / "manifest.json"
     manifest = json.loads(path.read_text())
@@ -102,13 +96,10 @@ def test_another_version_or_no_manifest(dataset: Path, tmp_path: Path) -> None:
         assert refusal(copy).path == str(path), text[:20]
 
 
-def test_repr(dataset: Path) -> None:
+def test_repr_and_copy(dataset: Path, tmp_path: Path) -> None:
     with geolookup.open(dataset) as engine:
         assert repr(engine) == f"<geolookup.Engine {str(dataset)!r}>"
     assert str(dataset) in repr(engine)  # closed ones are printed too
-
-
-def test_a_copy_elsewhere_answers_alike(dataset: Path, tmp_path: Path) -> None:
     moved = shutil.copytree(dataset, tmp_path / "moved")
     with geolookup.open(dataset) as one, geolookup.open(moved) as other:
         assert one.lookup_json("8.8.8.8", at=0) == other.lookup_json("8.8.8.8", at=0)

@@ -72,9 +72,6 @@ def test_at(sample: geolookup.Engine) -> None:
         assert sample.data("8.8.8.8", at=at)["time"]["current_timestamp"] == AT
         assert sample.lookup_json("8.8.8.8", at=at) == sample.lookup_json("8.8.8.8", at=AT)
     assert sample.data("8.8.8.8", at=-0.5)["time"]["current_timestamp"] == -1
-
-
-def test_now(sample: geolookup.Engine) -> None:
     before = int(time.time())
     stamps = [sample.data("8.8.8.8")["time"]["current_timestamp"]]
     stamps.append(json.loads(sample.lookup_json("8.8.8.8"))["data"]["time"]["current_timestamp"])

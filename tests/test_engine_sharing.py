@@ -67,17 +67,11 @@ def test_closed(dataset: Path) -> None:
         with pytest.raises(geolookup.ClosedError) as caught:
             call()
         assert "8.8.8.8" not in str(caught.value)
-
-
-def test_a_block_closes_even_where_it_raises(dataset: Path) -> None:
     with pytest.raises(KeyError), geolookup.open(dataset) as engine:
         raise KeyError
     for ask in (engine.__enter__, lambda: engine.lookup("8.8.8.8")):
         with pytest.raises(geolookup.ClosedError):
             ask()
-
-
-def test_a_running_iteration_finishes(dataset: Path) -> None:
     with geolookup.open(dataset) as engine:
         expected = list(engine.networks())
         running = engine.networks()
@@ -135,16 +129,13 @@ def test_threads_see_their_own_instants(sample: geolookup.Engine) -> None:
             assert asked == [at] * 300
 
 
-def test_pickled_as_path_and_generation(dataset: Path) -> None:
+def test_pickled_as_path_and_generation(dataset: Path, datasets: tuple[Path, Path]) -> None:
     with geolookup.open(dataset) as engine:
         data = pickle.dumps(engine)
         assert len(data) < 1000
         with pickle.loads(data) as again:  # noqa: S301 - our own
             assert again.path == engine.path
             assert again.lookup_json("8.8.8.8", at=0) == engine.lookup_json("8.8.8.8", at=0)
-
-
-def test_another_generation_or_none_is_refused(dataset: Path, datasets: tuple[Path, Path]) -> None:
     with geolookup.open(dataset) as engine:
         data, before = pickle.dumps(engine), engine.metadata.generation
     rebuild(dataset, datasets)

@@ -47,9 +47,6 @@ def test_every_error_has_one_base() -> None:
     assert not issubclass(BuildError, DatasetError)
     codes = {error.code: (error.message, error.http_status) for error in contract_errors()}
     assert codes == ERRORS
-
-
-def test_what_public_calls_raise_is_public() -> None:
     for name in ("BuildError", "DatasetError", "DiffError", "ExportError", "OutputError"):
         assert getattr(geolookup, name) is getattr(errors, name)
         assert name in geolookup.__all__

@@ -147,9 +147,6 @@ def test_every_path_and_part_is_on_the_page() -> None:
     rooms = {path.name.partition(".")[0] for path in PACKAGES["geolookup"].iterdir()}
     beside = {"__init__", "__main__", "__pycache__", "py", "world"}
     assert rooms - beside == set(ROOMS) - {"geolookup"}
-
-
-def test_the_walk_finds_imports() -> None:
     assert len(ROOMS) > 10
     assert LAZY["engine"] >= {"store", "tables"}
     assert {"contract", "dataset"} <= COMPILER
@@ -157,7 +154,7 @@ def test_the_walk_finds_imports() -> None:
     assert sum(each.package == "geolookup_builder" for each in imports()) > 300
 
 
-def test_the_runtime_imports_one_way() -> None:
+def test_imports_point_one_way() -> None:
     rank = {room: number for number, room in enumerate((*ROOMS, "__main__"))}
     wrong = [
         _said(each)
@@ -167,9 +164,6 @@ def test_the_runtime_imports_one_way() -> None:
         and not (each.lazy and each.target in LAZY.get(each.room, ()))
     ]
     assert wrong == []
-
-
-def test_the_compiler_knows_little_of_the_runtime() -> None:
     wrong = [
         _said(each)
         for each in imports()
@@ -178,9 +172,6 @@ def test_the_compiler_knows_little_of_the_runtime() -> None:
         and each.target not in COMPILER
     ]
     assert wrong == []
-
-
-def test_the_compiler_is_loaded_where_a_build_is_asked_for_only() -> None:
     users = [each for each in imports() if each.target == "geolookup_builder"]
     outside = [each for each in users if each.package == "geolookup"]
     assert outside

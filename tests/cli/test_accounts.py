@@ -104,13 +104,6 @@ def test_a_damaged_accounts_file_is_moved_before_it_is_restored(url: str, tmp_pa
     assert names(url) == ["Acme"]
 
 
-def test_stores_that_have_their_own_backups(tmp_path: Path) -> None:
-    for command in ("backup", "restore"):
-        at = ("--accounts", "redis://:secret@127.0.0.1:1/0")
-        assert "secret" not in refusal("accounts", command, str(tmp_path / "x"), *at)
-        assert list(tmp_path.iterdir()) == []
-
-
 def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
     plans = tmp_path / "plans.toml"
     plans.write_text("[plan.one]\nrate = 9\nquota = 1\n")
@@ -170,3 +163,7 @@ def test_misuse_is_one_line_and_status_2(tmp_path: Path) -> None:
     ):
         assert "secret" not in refusal(*args)
         assert not list(tmp_path.glob("*.db*")), args
+    for command in ("backup", "restore"):
+        at = ("--accounts", "redis://:secret@127.0.0.1:1/0")
+        assert "secret" not in refusal("accounts", command, str(tmp_path / "x"), *at)
+        assert list(tmp_path.iterdir()) == []

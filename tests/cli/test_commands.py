@@ -94,6 +94,8 @@ def test_every_command_has_help_with_an_example() -> None:
         assert f"Example: geolookup {command}" in " ".join(done.output.split())
         assert f"\n  {command} " in listed
         assert f"| `geolookup {command}` |" in page
+    modules = {path.stem for path in (ROOT / "geolookup" / "cli").glob("*.py")}
+    assert modules - PARTS == set(COMMANDS.values())
 
 
 #: Modules of the command line that no command is in.
@@ -103,17 +105,7 @@ PARTS = {
 }
 
 
-def test_every_module_of_the_command_line_has_a_command() -> None:
-    modules = {path.stem for path in (ROOT / "geolookup" / "cli").glob("*.py")}
-    assert modules - PARTS == set(COMMANDS.values())
-
-
-def test_a_first_argument_that_is_an_address_is_looked_up() -> None:
-    for text in ("8.8.8.8", "2001:4860:4860::8888", "::1", "10.0.0.1", "-"):
-        assert completed([text, "--compact"]) == ["lookup", text, "--compact"]
-
-
-def test_another_first_argument_is_one_line() -> None:
+def test_a_first_argument_is_an_address_or_refused() -> None:
     for text, told in (
         ("lokup", "no command 'lokup'; did you mean 'lookup'?"),
         ("Summarise", "did you mean 'summarize'?"),
@@ -127,6 +119,8 @@ def test_another_first_argument_is_one_line() -> None:
         assert told in line
         for address in ("8.8.8.256", "2001:db8"):
             assert address not in line
+    for text in ("8.8.8.8", "2001:4860:4860::8888", "::1", "10.0.0.1", "-"):
+        assert completed([text, "--compact"]) == ["lookup", text, "--compact"]
 
 
 def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:
@@ -145,7 +139,7 @@ def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:
     ]
 
 
-def test_info_as_text_and_json() -> None:
+def test_info_as_text_and_json(tmp_path: Path) -> None:
     text, described = run("info").stdout, json.loads(run("info", "--json").stdout)
     assert described["generation"] in text
     assert "CC-BY-4.0" in text
@@ -157,9 +151,6 @@ def test_info_as_text_and_json() -> None:
         assert source["coverage"]
         for layer, known in source["coverage"].items():
             assert f"decides {layer:<16} {known['ipv4']:,} ipv4" in text
-
-
-def test_info_on_a_damaged_list_of_credits_is_one_line(tmp_path: Path) -> None:
     dataset = tmp_path / "dataset"
     shutil.copytree(SMALL, dataset)
     manifest = json.loads((dataset / "manifest.json").read_text())

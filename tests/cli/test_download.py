@@ -60,9 +60,6 @@ def test_what_fails_does_not_stop_the_rest(tmp_path: Path) -> None:
     assert done.stderr == f"geolookup: none.csv: {site.url}/none.csv: {problem}\n"
     assert done.stdout.startswith("b.csv: fetched ")
     assert done.returncode == 1
-
-
-def test_a_recipe_that_is_none(tmp_path: Path) -> None:
     done = run("download", write_recipe(tmp_path, "ftp://h.example/a.csv"))
     assert done.returncode == 2
     assert "unknown scheme ftp://" in done.stderr

@@ -49,11 +49,6 @@ def _reader(kind: str) -> str:
 _FAST = [(signal.SIGTERM, "csv")]
 
 
-def test_the_names_of_formats_are_those_of_the_registry() -> None:
-    assert set(READ) == set(FORMATS)
-    assert set(WRITTEN) == {name for name, each in FORMATS.items() if each.writer}
-
-
 def test_standard_input_to_standard_output(sample: geolookup.Engine) -> None:
     wanted = answers(sample, ADDRESSES)
     for kind in KINDS:
@@ -64,6 +59,8 @@ def test_standard_input_to_standard_output(sample: geolookup.Engine) -> None:
         assert rows == (as_cells(wanted) if kind in ("csv", "tsv") else wanted), kind
         line = done.stderr.decode().splitlines()[-1]
         assert line.startswith("10 rows, 5 located, 0 unknown, 4 invalid, 1 private in ")
+    assert set(READ) == set(FORMATS)
+    assert set(WRITTEN) == {name for name, each in FORMATS.items() if each.writer}
 
 
 @pytest.mark.parametrize("kind", one_of_each(KINDS, kind=_reader))
@@ -130,7 +127,7 @@ def test_the_input_is_never_the_output(tmp_path: Path) -> None:
         assert source.read_text() == "ip\n8.8.8.8\n"
 
 
-def test_cleaned_and_unknown_addresses(tmp_path: Path) -> None:
+def test_cleaned_addresses_and_a_replaced_file(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('ip\n8.8.8.8:53\n"10.0.0.1, 8.8.8.8"\n203.0.114.1\n8.8.8.8x\n')
     args = (str(tmp_path / "a.csv"), "--output", "-", "--output-format", "csv", "--clean")
     done = run("enrich", *args, "--fields", "ip,network.asn", "--prefix", "x_")
@@ -139,13 +136,10 @@ def test_cleaned_and_unknown_addresses(tmp_path: Path) -> None:
         "ip,x_ip,x_network_asn\n8.8.8.8:53,8.8.8.8,15169\n"
         '"10.0.0.1, 8.8.8.8",8.8.8.8,15169\n203.0.114.1,203.0.114.1,\n8.8.8.8x,,\n'
     )
-
-
-def test_force_replaces(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n")
     (tmp_path / "b.csv").write_text("old")
-    args = (str(tmp_path / "a.csv"), "--output", str(tmp_path / "b.csv"), "--fields", "network.asn")
-    assert run("enrich", *args, "--force").returncode == 0
+    output = ("--output", str(tmp_path / "b.csv"), "--fields", "network.asn", "--force")
+    assert run("enrich", args[0], *output).returncode == 0
     assert (tmp_path / "b.csv").read_text() == "ip,network_asn\n8.8.8.8,15169\n"
 
 
@@ -345,7 +339,7 @@ NAMELESS = b'8.8.8.8,"a, b"\n10.0.0.1,\n,""\n'
 COUNTRY = ("--fields", "location.country_code", "--input-format", "csv")
 
 
-def test_without_a_header_columns_are_numbered() -> None:
+def test_without_a_header() -> None:
     options = ("-", "--output", "-", "--no-header", "--ip-column", "column1", *COUNTRY)
     done = pipe("enrich", *options, "--output-format", "csv", data=NAMELESS)
     assert done.stdout == b'8.8.8.8,"a, b",US\n10.0.0.1,,\n,"",\n'
@@ -357,9 +351,6 @@ def test_without_a_header_columns_are_numbered() -> None:
     ]
     done = pipe("enrich", *options, "--output-format", "csv", data=NAMELESS + b"1.1.1.1\n")
     assert b"standard input, row 4: 1 cells where row 1 has 2; repair the row" in done.stderr
-
-
-def test_an_address_for_a_header_is_not_shown() -> None:
     for data in (
         *(NAMELESS, b"8.8.8.8:443,x\n", b"8.8.8.8;x\n", b"at 2606:4700::1111 - -\n"),
         b"[::1]:80\n",

@@ -103,7 +103,7 @@ def test_misuse_is_status_2_with_one_clear_text(tmp_path: Path, datasets: list[P
     assert town(store) == "Town 0"
 
 
-def test_verify_prints_what_a_whole_dataset_is() -> None:
+def test_verify_prints_what_a_dataset_is(tmp_path: Path) -> None:
     report = verify(SMALL)
     for options in ((), ("--deep",)):
         done = run("verify", str(SMALL), *options)
@@ -112,9 +112,6 @@ def test_verify_prints_what_a_whole_dataset_is() -> None:
             f"{SMALL}: undamaged, {report.files} files, {report.bytes:,} bytes",
             f"generation {report.generation}",
         ]
-
-
-def test_verify_has_a_line_for_each_damaged_file(tmp_path: Path) -> None:
     dataset = copied(SMALL, tmp_path / "copy")
     (dataset / fmt.ZONE).unlink()
     (dataset / fmt.IPV4).write_bytes(b"")
@@ -124,9 +121,6 @@ def test_verify_has_a_line_for_each_damaged_file(tmp_path: Path) -> None:
     assert "no dataset here" in refused("verify", str(tmp_path), status=1)
     for path in (tmp_path / "missing", Path(__file__)):
         assert refusal("verify", str(path)).startswith(str(path))
-
-
-def test_a_store_is_verified_by_its_current_generation(tmp_path: Path) -> None:
     current = publish(SMALL, tmp_path / "store")
     done = run("verify", str(tmp_path / "store"))
     assert (done.returncode, done.stderr) == (0, "")

@@ -183,7 +183,7 @@ def test_a_file_replaced_while_in_use(file: Path, plans: Path, made: list[str]) 
         assert outcomes(accounts, made) == [None] * len(made)
 
 
-def test_a_url_of_no_store() -> None:
+def test_urls_of_no_store_and_of_a_missing_client(file: Path) -> None:
     for url in (
         "mysql://user:secret@host/x",
         "accounts.db",
@@ -197,6 +197,10 @@ def test_a_url_of_no_store() -> None:
         with pytest.raises(AccountsError) as wrong:
             open_accounts(url)
         assert "secret" not in str(wrong.value), url
+    command = [sys.executable, "-c", _NO_CLIENT, f"sqlite:///{file}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "pip install 'geolookup[redis]'" in done.stdout
+    assert file.exists()
 
 
 def test_writes_that_survive_power_loss(file: Path, made: list[str]) -> None:
@@ -335,10 +339,3 @@ try:
 except Exception as error:
     print(error)
 """
-
-
-def test_without_the_client_of_redis_only_redis_is_missed(file: Path) -> None:
-    command = [sys.executable, "-c", _NO_CLIENT, f"sqlite:///{file}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "pip install 'geolookup[redis]'" in done.stdout
-    assert file.exists()

@@ -210,15 +210,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "leases"
 
 
-def test_records_of_before_a_restart_of_the_machine_are_removed_only(folder: Path) -> None:
-    path = ended(folder, (7, 5))
-    start, _, rest = path.name.partition("-")
-    path.rename(folder / f"{int(start) - 2_000_000}-{rest}")
-    assert returned(folder) == []
-    assert not folder.exists()
-
-
-def test_many_records_return_each_once(folder: Path) -> None:
+def test_records_return_once_or_are_dropped(folder: Path) -> None:
     file, count = HeldTokens(folder), 2000
     records = [hold(file, number, number + 1) for number in range(count)]
     for record in records[::2]:
@@ -228,14 +220,13 @@ def test_many_records_return_each_once(folder: Path) -> None:
     found = returned(folder)
     assert found == [(number, number + 1) for number in range(1, count, 2)] + [(count + 1, 1)]
     assert not folder.exists()
-
-
-def test_tokens_of_an_account_that_the_store_does_not_have_are_dropped(folder: Path) -> None:
+    path = ended(folder, (7, 5))
+    start, _, rest = path.name.partition("-")
+    path.rename(folder / f"{int(start) - 2_000_000}-{rest}")
+    assert returned(folder) == []
+    assert not folder.exists()
     ended(folder, (0, 5), (1, 6))
     assert returned(folder) == [(1, 6)]
-
-
-def test_a_store_that_fails_meanwhile_loses_one_record(folder: Path) -> None:
     ended(folder, (1, 9), (2, 9), (3, 9))
     assert len(returned(folder, failures=1)) == 2
 

@@ -24,15 +24,9 @@ def test_a_key_says_its_environment_and_holds_160_random_bits() -> None:
         found = re.fullmatch(form, keys.make(environment))
         assert found is not None
         assert len(b32decode(found[1].upper())) * 8 == 160
-
-
-def test_keys_differ_in_every_random_bit() -> None:
     made = [b32decode(keys.make("live")[9:41].upper()) for _ in range(200)]
     bits = [f"{int.from_bytes(value):0160b}" for value in made]
     assert [set(column) for column in zip(*bits, strict=True)] == [{"0", "1"}] * 160
-
-
-def test_a_good_key_has_a_digest_that_names_it() -> None:
     digest = keys.digest(GOOD)
     assert digest is not None
     assert len(digest) == 32
@@ -57,25 +51,26 @@ def test_empty_repeated_or_decorated_is_no_key() -> None:
         assert not keys.well_formed(value), value
 
 
-def test_the_built_in_plans() -> None:
+def test_built_in_plans_and_those_of_a_file(path: Path) -> None:
     plans = read_plans()
     assert plans["free"] == Plan("free", 5, 2000)
     assert plans["paid"].rate >= 25
     assert plans["paid"].limit > 10**15
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "plans.toml"
-
-
-def test_a_file_adds_and_replaces(path: Path) -> None:
+    with pytest.raises(PlansError, match="cannot be read"):
+        read_plans(path)
+    with pytest.raises(PlansError, match="did you mean 'free'"):
+        read_plans().named("fre")
     path.write_text('[plan.free]\nrate = 1\nquota = 9\n[plan."big one"]\nrate = 101\n')
     plans = read_plans(path)
     assert plans["free"] == Plan("free", 1, 9)
     assert plans["big one"] == Plan("big one", 101, None)
     assert [plan.leased for plan in plans.values()] == [False, False, True]
     assert plans["paid"] == read_plans()["paid"]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "plans.toml"
 
 
 def test_what_is_wrong_is_said_in_one_line(path: Path) -> None:
@@ -100,13 +95,6 @@ def test_what_is_wrong_is_said_in_one_line(path: Path) -> None:
         assert str(wrong.value).startswith(f"{path}: "), content
         assert says in str(wrong.value).removeprefix(f"{path}: "), content
         assert "\n" not in str(wrong.value), content
-
-
-def test_a_missing_file_and_a_missing_plan(path: Path) -> None:
-    with pytest.raises(PlansError, match="cannot be read"):
-        read_plans(path)
-    with pytest.raises(PlansError, match="did you mean 'free'"):
-        read_plans().named("fre")
 
 
 def test_the_plans_file_of_the_page(path: Path) -> None:

@@ -134,9 +134,6 @@ def test_a_forgetful_server_is_named(with_settings: Callable[[dict[str, str]], s
             else:
                 with pytest.raises(AccountsError, match=problem):
                     accounts.check_durability()
-
-
-def test_a_revocation_that_a_crash_undoes(with_settings: Callable[[dict[str, str]], str]) -> None:
     url = with_settings({"appendonly": "no"})
     with open_accounts(url) as accounts:
         key = accounts.create_key("Acme", "free")

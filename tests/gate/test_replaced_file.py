@@ -133,16 +133,13 @@ def test_a_backup_and_a_restore_under_running_services(
         assert outcomes(service, [*old, new]) == [OUT, IN, OUT]
 
 
-def test_a_backup_is_one_file_for_its_owner(worker: Open, url: str, tmp_path: Path) -> None:
+def test_a_backup_and_a_new_file(worker: Open, url: str, tmp_path: Path, file: Path) -> None:
     worker().create_key("Acme", "mid")
     back_up(url, tmp_path / "backup")
     back_up(url, tmp_path / "backup", force=True)
     assert {path.name for path in tmp_path.glob("*backup*")} == {"backup"}
     assert stat.S_IMODE((tmp_path / "backup").stat().st_mode) == 0o600
     assert [each.name for each in worker().usage()] == ["Acme"]
-
-
-def test_a_key_for_a_missing_file_is_in_the_new_one(worker: Open, file: Path) -> None:
     accounts = worker()
     accounts.create_key("Old", "mid")
     file.unlink()

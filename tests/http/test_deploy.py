@@ -60,35 +60,24 @@ def test_the_unit_that_follows_is_understood() -> None:
     assert str(parameters["store"]) == _settings(_arguments("geolookup.service")).dataset
     for line in ("DynamicUser=yes", "StateDirectory=geolookup", "Restart=on-failure"):
         assert line in _text("geolookup-follow.service")
-
-
-@needs("yaml")
-def test_the_probes_are_answered(server: Server) -> None:
-    _, container = _container()
-    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
-        asked = container[probe]["httpGet"]
-        assert asked["port"] == "admin"
-        assert server.show(asked["path"]).status == 200
-
-
-@needs("yaml")
-def test_nobody_runs_as_root_or_writes_to_the_root() -> None:
-    pod, container = _container()
-    assert pod["securityContext"]["runAsNonRoot"]
-    assert container["securityContext"]["readOnlyRootFilesystem"]
-    assert re.search(r"^USER (?!0|root)", _text("Dockerfile"), re.MULTILINE)
-    assert "DynamicUser=yes" in _text("geolookup.service")
-
-
-@needs("yaml")
-def test_there_is_time_to_drain() -> None:
-    pod, container = _container()
-    assert pod["terminationGracePeriodSeconds"] > _settings(container["args"]).drain + 10
-
-
-def test_the_files_that_are_there() -> None:
     assert {path.name for path in DEPLOY.iterdir()} == {
         *("Dockerfile", "geolookup.service", "kubernetes.yaml", "nginx.conf"),
         *("geolookup-follow.service", "geolookup-update.service", "geolookup-update.timer"),
         "kubernetes-update.yaml",
     }
+
+
+@needs("yaml")
+def test_root_drain_and_probes(server: Server) -> None:
+    pod, container = _container()
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    assert re.search(r"^USER (?!0|root)", _text("Dockerfile"), re.MULTILINE)
+    assert "DynamicUser=yes" in _text("geolookup.service")
+    pod, container = _container()
+    assert pod["terminationGracePeriodSeconds"] > _settings(container["args"]).drain + 10
+    _, container = _container()
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        asked = container[probe]["httpGet"]
+        assert asked["port"] == "admin"
+        assert server.show(asked["path"]).status == 200

@@ -135,14 +135,11 @@ def test_a_server_that_cannot_follow_does_not_start(own_store: Store, tmp_path: 
         assert problem in done.stderr
 
 
-def test_a_store_that_follows_nothing_has_no_line() -> None:
-    assert follow_status.readiness(Status()) == ""
-    assert follow_status.metrics(Status()) == ""
-
-
 def test_failures_are_said_to_probes() -> None:
     once = Status().after_success("current")
     assert follow_status.readiness(once) == f"following: last success {once.succeeded_at}\n"
     failed = once.after_failure("no\nroute").after_failure("none")
     expected = f"following: 2 failed polls in a row, last success {once.succeeded_at}\n"
     assert follow_status.readiness(failed) == expected
+    assert follow_status.readiness(Status()) == ""
+    assert follow_status.metrics(Status()) == ""
