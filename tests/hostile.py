@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any, NoReturn
 from unittest.mock import Mock
 
@@ -38,64 +39,24 @@ class LyingText(str):
         return 7
 
 
-class _HostileAddress(ipaddress.IPv4Address):
-    def __int__(self) -> int:
-        raise TrapError
-
-    def __repr__(self) -> str:
-        return "_HostileAddress()"
+def _shown(_self: object) -> str:
+    return "hostile"
 
 
-class _HostileScope(ipaddress.IPv6Address):
-    @property
-    def scope_id(self) -> str | None:
-        raise TrapError
-
-    def __repr__(self) -> str:
-        return "_HostileScope()"
+def _says(kind: type) -> property:
+    """What ``isinstance`` takes for the class of an object."""
+    return property(lambda _self: kind)
 
 
-class _LargeAddress(ipaddress.IPv4Address):
-    def __int__(self) -> int:
-        return 1 << 40
-
-
-class _NoInteger(ipaddress.IPv6Address):
-    def __int__(self) -> int:
-        return -1
-
-
-class _SaysText:
-    """An object that ``isinstance`` takes for text."""
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return str
-
-
-class _SaysAddress:
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return ipaddress.IPv4Address
-
-
-class _SaysNothing:
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        raise TrapError
-
-    def __repr__(self) -> str:
-        return "_SaysNothing()"
-
-
-class AddressThatSaysText(ipaddress.IPv4Address):
-    """An address object that ``isinstance`` takes for text: an address all the same."""
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return str
-
-
+_HostileAddress = type("_HostileAddress", (IPv4Address,), {"__int__": _trap, "__repr__": _shown})
+_HostileScope = type("_Scope", (IPv6Address,), {"scope_id": property(_trap), "__repr__": _shown})
+_LargeAddress = type("_LargeAddress", (IPv4Address,), {"__int__": lambda _self: 1 << 40})
+_NoInteger = type("_NoInteger", (IPv6Address,), {"__int__": lambda _self: -1})
+_SaysText = type("_SaysText", (), {"__class__": _says(str)})
+_SaysAddress = type("_SaysAddress", (), {"__class__": _says(IPv4Address)})
+_SaysNothing = type("_SaysNothing", (), {"__class__": property(_trap), "__repr__": _shown})
+#: An address object that ``isinstance`` takes for text: an address all the same.
+AddressThatSaysText = type("AddressThatSaysText", (IPv4Address,), {"__class__": _says(str)})
 _Opaque = type("_Opaque", (), {**_traps, "__getattr__": _trap, "__repr__": lambda _self: "_"})
 
 NO_ADDRESS: tuple[object, ...] = (
@@ -103,12 +64,9 @@ NO_ADDRESS: tuple[object, ...] = (
     *(b"8.8.8.8", bytearray(b"8.8.8.8"), memoryview(b"8.8.8.8"), b"\x08\x08\x08\x08", b"::1"),
     *([], ["8.8.8.8"], ("8.8.8.8",), {}, {"ip": "8.8.8.8"}, {"8.8.8.8"}, iter("8.8.8.8")),
     *(str, object, object(), len, lambda: "8.8.8.8", ipaddress, NotImplemented, TrapError()),
-    ipaddress.ip_network("8.8.8.0/24"),
-    ipaddress.ip_network("2001:4860::/32"),
-    ipaddress.ip_address("fe80::1%eth0"),
-    ipaddress.ip_address("2001:4860:4860::8888%1"),
-    ipaddress.IPv4Address.__new__(ipaddress.IPv4Address),
-    *(Mock(), Mock(spec=str), Mock(spec=ipaddress.IPv4Address), Mock(spec=ipaddress.IPv6Address)),
+    *(ip_network("8.8.8.0/24"), ip_network("2001:4860::/32"), ip_address("fe80::1%eth0")),
+    *(ip_address("2001:4860:4860::8888%1"), IPv4Address.__new__(IPv4Address)),
+    *(Mock(), Mock(spec=str), Mock(spec=IPv4Address), Mock(spec=IPv6Address)),
     *(_HostileAddress("8.8.8.8"), _HostileScope("::1")),
     *(_LargeAddress("8.8.8.8"), _NoInteger("::1")),
     *(_SaysText(), _SaysAddress(), _SaysNothing(), _Opaque()),

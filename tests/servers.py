@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -44,6 +44,14 @@ def free_port() -> int:
     return port
 
 
+def until(condition: Callable[[], object], problem: Callable[[], str] = str) -> None:
+    """Wait for a condition; fail if it takes longer than anything does."""
+    ends = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < ends, problem()
+        time.sleep(0.02)
+
+
 def accepts(address: int | Path) -> bool:
     """Whether a server accepts connections at a port or a Unix socket."""
     unix = isinstance(address, Path)
@@ -66,11 +74,8 @@ def started(
     with output.open("wb") as file:
         process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file, env=environment)
     try:
-        ends = time.monotonic() + PATIENCE
-        while not accepts(address):
-            assert process.poll() is None, f"{command}: {output.read_text(encoding='utf-8')}"
-            assert time.monotonic() < ends, command
-            time.sleep(0.01)
+        until(lambda: accepts(address) or process.poll() is not None)
+        assert process.poll() is None, f"{command}: {output.read_text(encoding='utf-8')}"
         yield process
     finally:
         process.send_signal(signal.SIGCONT)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-import pickle
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import geolookup
-from tests.conftest import ROOT, build_at
+from geolookup.dataset import layout as fmt
+from geolookup.engine import BUNDLED
+from tests.conftest import build_at
 from tests.datasets import SMALL
-from tests.envelopes import ERRORS, check, contract_errors
 
 CSV = "network,country_code,asn\n8.8.8.0/24,US,15169\n2001:4860::/32,US,15169\n"
+AT = 1_800_000_000
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +25,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_at(tmp_path_factory.mktemp("engine"), {"a.csv": CSV})[0]
 
 
-def test_the_bundled_dataset_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
-    with geolookup.open() as engine:
-        assert engine.path == ROOT / "geolookup" / "world"
-        assert engine.data("8.8.8.8")["location"]["city_name"] == "Mountain View"
-
-
-def test_the_environment_names_a_dataset(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_and_the_environment(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEOLOOKUP_DATASET", str(dataset))
     with geolookup.open() as engine:
         assert engine.path == dataset
@@ -39,6 +34,11 @@ def test_the_environment_names_a_dataset(dataset: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("GEOLOOKUP_DATASET", "")
     with geolookup.open() as engine:
         assert engine.path != dataset
+    monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
+    with geolookup.open() as engine:
+        assert engine.path == Path(BUNDLED)
+        assert engine.metadata.name == "geolookup-world"
+        assert engine.data("8.8.8.8")["location"]["city_name"] == "Mountain View"
 
 
 class _PathLike:
@@ -73,7 +73,7 @@ def refusal(path: Path) -> geolookup.DatasetError:
     return error
 
 
-def test_no_dataset(tmp_path: Path) -> None:
+def test_what_is_no_dataset(tmp_path: Path, dataset: Path) -> None:
     for name in ("missing", "missing/deeper", "a\0b", "x" * 300):
         error = refusal(tmp_path / name)
         assert str(tmp_path / name) in error.path
@@ -82,9 +82,6 @@ def test_no_dataset(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "file"):
         assert refusal(path).problem == "no dataset here"
     assert "geolookup build" in refusal(tmp_path).remedy
-
-
-def test_another_version_or_no_manifest(dataset: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(dataset, tmp_path / "copy")
     path = copy / "manifest.json"
     manifest = json.loads(path.read_text())
@@ -99,36 +96,34 @@ def test_another_version_or_no_manifest(dataset: Path, tmp_path: Path) -> None:
         assert refusal(copy).path == str(path), text[:20]
 
 
-def test_a_dataset_error_survives_pickling(tmp_path: Path) -> None:
-    error = refusal(tmp_path)
-    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
-    assert (again.path, str(again)) == (error.path, str(error))
-
-
-def test_module_functions(dataset: Path) -> None:
-    with geolookup.open(SMALL) as engine:
-        assert geolookup.lookup("8.8.8.8", at=0) == engine.lookup("8.8.8.8", at=0)
-        assert geolookup.lookup_json("::1") == engine.lookup_json("::1")
-    assert geolookup.lookup(None)["error_code"] == 10001
-    check(geolookup.lookup("1.1.1.1"))
-
-
-def test_errors_form_one_family() -> None:
-    for name in geolookup.__all__:
-        if name.endswith("Error"):
-            assert issubclass(getattr(geolookup, name), geolookup.GeoLookupError)
-    codes = {error.code: (error.message, error.http_status) for error in contract_errors()}
-    assert codes == ERRORS
-
-
-def test_repr(dataset: Path) -> None:
+def test_repr_and_copy(dataset: Path, tmp_path: Path) -> None:
     with geolookup.open(dataset) as engine:
         assert repr(engine) == f"<geolookup.Engine {str(dataset)!r}>"
     assert str(dataset) in repr(engine)  # closed ones are printed too
-
-
-def test_a_copy_elsewhere_answers_alike(dataset: Path, tmp_path: Path) -> None:
     moved = shutil.copytree(dataset, tmp_path / "moved")
     with geolookup.open(dataset) as one, geolookup.open(moved) as other:
         assert one.lookup_json("8.8.8.8", at=0) == other.lookup_json("8.8.8.8", at=0)
         assert one.metadata.generation == other.metadata.generation
+
+
+def test_a_preloaded_dataset_has_the_same_answers() -> None:
+    with geolookup.open(SMALL, preload=True) as preloaded, geolookup.open(SMALL) as plain:
+        for address in ("8.8.8.8", "2001:4860:4860::8888", "10.0.0.1", "none"):
+            assert preloaded.lookup(address, at=AT) == plain.lookup(address, at=AT)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/smaps")
+def test_all_pages_of_a_preloaded_dataset_are_mapped(tmp_path: Path) -> None:
+    folder = shutil.copytree(BUNDLED, tmp_path / "dataset")
+    paths = [folder / name for name in (fmt.IPV4, fmt.IPV6, fmt.LOCATION, fmt.NETWORK)]
+    with geolookup.open(folder):
+        assert any(resident < size for size, resident in map(_mapping, paths))
+    with geolookup.open(folder, preload=True):
+        assert all(0 < size == resident for size, resident in map(_mapping, paths))
+
+
+def _mapping(path: Path) -> tuple[int, int]:
+    """Return the kilobytes of a mapped file, and those of them in memory."""
+    _, _, found = Path("/proc/self/smaps").read_text(encoding="utf-8").partition(f" {path}\n")
+    fields = dict(line.split(":")[:2] for line in found.splitlines()[:5])
+    return int(fields["Size"].split()[0]), int(fields["Rss"].split()[0])

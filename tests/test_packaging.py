@@ -34,7 +34,7 @@ LEFT_OUT = shutil.ignore_patterns(
 )
 
 
-def test_version_has_one_source() -> None:
+def test_version_and_metadata() -> None:
     text = (ROOT / "geolookup" / "__init__.py").read_text(encoding="utf-8")
     assert re.findall(r'^__version__ = "(.+)"$', text, re.MULTILINE) == [geolookup.__version__]
     assert "version" not in PROJECT
@@ -46,14 +46,6 @@ def test_version_has_one_source() -> None:
     )
     assert _printed("-c", code).split() == [geolookup.__version__, "False"]
     assert geolookup.__version__ in run("--version").stdout.split()
-
-
-def _printed(*arguments: str, python: str | Path = sys.executable) -> str:
-    command = [python, *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-
-
-def test_metadata_says_what_is_supported() -> None:
     versions = [
         each.rpartition(" ")[2]
         for each in PROJECT["classifiers"]
@@ -65,6 +57,11 @@ def test_metadata_says_what_is_supported() -> None:
         assert f"cp{each.replace('.', '')}-*" in built
     assert "Typing :: Typed" in PROJECT["classifiers"]
     assert PROJECT["keywords"]
+
+
+def _printed(*arguments: str, python: str | Path = sys.executable) -> str:
+    command = [python, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def test_urls_of_the_project_are_consistent() -> None:
@@ -84,7 +81,7 @@ def _assert_exists(url: str) -> None:
         assert KINDS[kind](ROOT / path.partition("#")[0]), url
 
 
-def test_links_of_the_readme_work_in_a_checkout() -> None:
+def test_links_of_the_readme_and_of_the_package_page() -> None:
     text = _prose((ROOT / "README.md").read_text(encoding="utf-8"))
     links = re.findall(r"\]\(([^)\s]+)\)", text)
     assert len(links) > 15
@@ -92,9 +89,6 @@ def test_links_of_the_readme_work_in_a_checkout() -> None:
     assert {each[1:] for each in links if each.startswith("#")} <= anchors
     files = [each for each in links if not each.startswith(("https://", "#"))]
     assert [each for each in files if not (ROOT / each.partition("#")[0]).exists()] == []
-
-
-def test_links_of_the_package_page_need_no_file_beside_it() -> None:
     text = _prose(runpy.run_path(str(ROOT / "setup.py"))["package_page"]())
     links = re.findall(r"\]\(([^)\s]+)\)", text)
     assert [each for each in links if not each.startswith(("https://", "#"))] == []
@@ -210,14 +204,12 @@ def test_sdist_holds_every_source(sdist: Path) -> None:
 #: What the sdist's tests of these modules need beside the installed wheel.
 OF_THE_SDIST = [
     *("tests/test_engine_lookup.py", "tests/dataset/test_format_doc.py"),
-    *("tests/test_sample_data.py", "tests/builder/test_recipe.py", "tests/test_readme.py"),
+    *("tests/test_sample_data.py", "tests/builder/test_recipe.py"),
 ]
 
 
 @pytest.mark.long
-def test_the_installed_wheel_passes_its_tests_away_from_its_sources(
-    sdist: Path, installed: Path, tmp_path: Path
-) -> None:
+def test_the_installed_wheel_passes_its_tests(sdist: Path, installed: Path, tmp_path: Path) -> None:
     """With what cibuildwheel copies, and with all of the sdist but the packages."""
     settings = PYPROJECT["tool"]["cibuildwheel"]
     command = settings["test-command"].split()

@@ -19,8 +19,6 @@ def test_order_and_end() -> None:
     with in_order(str, none) as nothing:
         assert list(nothing) == []
 
-
-def test_a_slow_item_keeps_its_place() -> None:
     def slow(number: int) -> int:
         time.sleep(0.01 if number % 3 == 0 else 0)
         return number
@@ -42,20 +40,17 @@ def test_later_items_are_computed_while_a_result_is_used() -> None:
         assert computed.wait(60)
 
 
-def test_an_error_follows_the_results_before_it() -> None:
-    with in_order(lambda number: 6 // number, [3, 2, 0, 1]) as numbers:
-        assert [next(numbers), next(numbers)] == [2, 3]
-        with pytest.raises(ZeroDivisionError):
-            next(numbers)
-
-
-def test_an_error_of_the_items_is_raised() -> None:
+def test_errors_follow_the_results_before_them() -> None:
     def items() -> Iterator[int]:
         yield 1
         raise ValueError("cut off")
 
     with in_order(str, items()) as texts, pytest.raises(ValueError, match="cut off"):
         list(texts)
+    with in_order(lambda number: 6 // number, [3, 2, 0, 1]) as numbers:
+        assert [next(numbers), next(numbers)] == [2, 3]
+        with pytest.raises(ZeroDivisionError):
+            next(numbers)
 
 
 def test_nothing_runs_after_the_block() -> None:

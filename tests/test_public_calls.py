@@ -9,16 +9,22 @@ import pydoc
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
+from threading import Barrier
+from typing import Any
 
 import click
 import pytest
 
 import geolookup
 from geolookup.cli import COMMANDS
+from geolookup.kernel import python as kernel_python
+from tests.cli import program
 from tests.conftest import ROOT
+from tests.kernel.modules import compiled, needs_compiled
 
 CALLS = (
     *("build", "diff", "generations", "mirror", "pack", "prune", "publish", "rollback", "score"),
@@ -90,81 +96,31 @@ def test_build_prints_nothing(
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with three datasets, which differ in one value: one, two and three."""
-    folder = tmp_path_factory.mktemp("built")
-    (folder / "recipe.toml").write_text(RECIPE, encoding="utf-8")
-    for isp in ("one", "two", "three"):
-        rewrite(folder / "recipe.toml", isp)
-        geolookup.build(folder / "recipe.toml", folder / isp)
-    return folder
-
-
-def test_a_store(built: Path, tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    ids = [geolookup.verify(built / isp).generation for isp in ("one", "two", "three")]
-    for isp, generation in zip(("one", "two", "three"), ids, strict=True):
-        assert geolookup.publish(str(built / isp), str(store), copy=True) == generation
-    listed = geolookup.generations(store)
-    assert [each.generation for each in listed] == ids[::-1]
-    assert [each.current for each in listed] == [True, False, False]
-    assert geolookup.prune(store, keep=2) == [ids[0]]
-    assert geolookup.rollback(store) == ids[1]
-    with pytest.raises(geolookup.DatasetError, match="no generation before"):
-        geolookup.rollback(store)
-    with pytest.raises(geolookup.DatasetError, match="no store here"):
-        geolookup.generations(tmp_path)
-    with pytest.raises(geolookup.OutputError, match="is a dataset, not a store"):
-        geolookup.publish(built / "one", built / "two")
-
-
-def test_pack_unpack_and_verify(built: Path, tmp_path: Path) -> None:
-    archive, again = tmp_path / "data.tar.zst", tmp_path / "again"
-    assert geolookup.pack(str(built / "one"), str(archive)) == archive.stat().st_size
-    with pytest.raises(geolookup.OutputError, match="exists already"):
-        geolookup.pack(built / "one", archive)
-    geolookup.pack(built / "one", archive, force=True)
-    geolookup.unpack(str(archive), str(again))
-    with pytest.raises(geolookup.OutputError, match="exists already"):
-        geolookup.unpack(archive, again)
-    geolookup.unpack(archive, again, force=True)
-    report = geolookup.verify(str(again), deep=True)
-    assert report.generation == geolookup.verify(built / "one").generation
-    assert report.damages == ()
-    assert report.files == len(list(again.iterdir())) - 1
-    archive.write_bytes(archive.read_bytes()[:-100])
-    with pytest.raises(geolookup.DatasetError):
-        geolookup.unpack(archive, tmp_path / "third")
-    path = again / "ipv4.arrow"
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(geolookup.DatasetError, match=r"ipv4\.arrow"):
-        geolookup.verify(again)
-
-
-def test_diff(built: Path, tmp_path: Path) -> None:
-    both, traffic = (built / "one", built / "two"), tmp_path / "t.csv"
-    difference = geolookup.diff(*map(str, both))
-    assert difference.failed == []
-    assert difference.parts["ipv4"].fields["network.isp"].changed == 256
-    gates = ["ipv4.country_moved > 2%", "ipv4.country_moved <= 100%"]
-    difference = geolookup.diff(*both, fail_if=gates)
-    assert [verdict.gate for verdict in difference.failed] == gates[1:]
-    assert set(asdict(difference)) == {"old", "new", "requests", "parts", "gates"}
-    traffic.write_text("ip,hits\n8.8.8.8,7\n", encoding="utf-8")
-    weighed = geolookup.diff(
-        *both, traffic=str(traffic), ip_column="ip", traffic_count="hits", top=0
+def test_calls_take_texts_as_paths(recipe: Path, tmp_path: Path) -> None:
+    """Each is the function that the tests of its part call with paths."""
+    data, store, archive, again = (
+        str(tmp_path / name) for name in ("data", "store", "data.tar.zst", "again")
     )
-    assert weighed.requests is not None
-    assert weighed.requests.total == 7
-    with pytest.raises(geolookup.DiffError, match="malformed gate"):
-        geolookup.diff(*both, fail_if=["country"])
-    with pytest.raises(geolookup.TableFileError, match="no column 'ip'"):
-        geolookup.diff(*both, traffic=traffic, header=False)
-    with pytest.raises(ValueError, match="did you mean 'csv'"):
-        geolookup.diff(*both, traffic=traffic, input_format="cvs")
-    with pytest.raises(ValueError, match="top"):
-        geolookup.diff(*both, top=-1)
+    generation = geolookup.build(str(recipe), data).generation
+    assert geolookup.publish(data, store, copy=True) == generation
+    assert [each.generation for each in geolookup.generations(store)] == [generation]
+    assert geolookup.pack(data, archive) == Path(archive).stat().st_size
+    geolookup.unpack(archive, again)
+    assert geolookup.verify(again, deep=True).generation == generation
+    rewrite(recipe, "two")
+    geolookup.build(recipe, data, force=True)
+    traffic = recipe.parent / "t.csv"
+    traffic.write_text("ip,hits\n8.8.8.8,7\n", encoding="utf-8")
+    weighed = geolookup.diff(again, data, traffic=str(traffic), traffic_count="hits", top=0)
+    assert weighed.parts["ipv4"].fields["network.isp"].changed == 7
+    wrong: tuple[tuple[type[Exception], str, Any], ...] = (
+        (geolookup.TableFileError, "no column 'ip'", {"traffic": traffic, "header": False}),
+        (ValueError, "did you mean 'csv'", {"traffic": traffic, "input_format": "cvs"}),
+        (ValueError, "top", {"top": -1}),
+    )
+    for error, match, options in wrong:
+        with pytest.raises(error, match=match):
+            geolookup.diff(again, data, **options)
 
 
 # --- commands and calls
@@ -175,49 +131,84 @@ def command(name: str) -> click.Command:
     return found
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_a_command_takes_what_its_call_takes(name: str) -> None:
-    call = getattr(geolookup, name)
-    stated = {each.name: each for each in command(name).params if each.name not in PRINTING}
-    signature = inspect.signature(call)
-    assert set(stated) == set(signature.parameters)
-    required = [str(each.name) for each in stated.values() if each.required]
-    with_default = {
-        each.name: each.default
-        for each in signature.parameters.values()
-        if each.default is not each.empty
-    }
-    assert required == [each for each in signature.parameters if each not in with_default]
-    arguments = ARGUMENTS.get(name, ["."] * len(required))
-    parsed = command(name).make_context(name, [*arguments]).params
-    assert {each: parsed[each] for each in with_default} == with_default
-    assert "Error" in (inspect.getdoc(call) or "")
-    assert name in geolookup.__all__
-    assert name in dir(geolookup)
-    assert signature.return_annotation is not inspect.Signature.empty
+def parameters(call: Any) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(call).parameters
 
 
-def test_no_other_name_is_made_up() -> None:
-    with pytest.raises(AttributeError, match="'geolookup' has no attribute 'bulid'"):
-        geolookup.bulid  # type: ignore[attr-defined]  # noqa: B018
-    assert not hasattr(geolookup, "compile_dataset")
+def test_commands_take_what_their_calls_take() -> None:
+    for name in CALLS:
+        call = getattr(geolookup, name)
+        stated = {each.name: each for each in command(name).params if each.name not in PRINTING}
+        taken = parameters(call)
+        assert set(stated) == set(taken), name
+        required = [str(each.name) for each in stated.values() if each.required]
+        defaults = {
+            each.name: each.default for each in taken.values() if each.default is not each.empty
+        }
+        assert required == [each for each in taken if each not in defaults], name
+        arguments = ARGUMENTS.get(name, ["."] * len(required))
+        parsed = command(name).make_context(name, [*arguments]).params
+        assert {each: parsed[each] for each in defaults} == defaults, name
+        assert "Error" in (inspect.getdoc(call) or ""), name
+        assert name in geolookup.__all__
+        assert name in dir(geolookup)
+        assert inspect.signature(call).return_annotation is not inspect.Signature.empty, name
+
+
+# --- what ``help`` and editors show
+
+
+def test_calls_and_members_are_documented_in_full() -> None:
+    calls = [each for each in geolookup.__all__ if inspect.isfunction(getattr(geolookup, each))]
+    assert set(CALLS) < set(calls)
+    for name in calls:
+        call = getattr(geolookup, name)
+        text, shown = inspect.getdoc(call), pydoc.plain(pydoc.render_doc(call))
+        assert text, name
+        assert "see ``Engine." not in text, name
+        assert all(line.strip() in shown for line in text.splitlines()), name
+        for each in parameters(call).values():
+            assert each.annotation is not each.empty, (name, each)
+            assert each.name in shown, (name, each)
+    for name in {name for name in dir(geolookup.Engine) if not name.startswith("_")} - {"kernel"}:
+        member = inspect.getattr_static(geolookup.Engine, name)
+        assert inspect.getdoc(member), name
+        assert isinstance(member, property) or next(iter(parameters(member))) == "self", name
+
+
+def alike(one: Any, other: Any, first: int = 0) -> None:
+    """Two calls have the same parameters, from ``first`` on in the other."""
+    stated = [(each.name, each.kind, each.default) for each in parameters(one).values()]
+    others = [(each.name, each.kind, each.default) for each in parameters(other).values()]
+    assert stated == others[first:], one
+
+
+@needs_compiled
+def test_the_kernels_are_documented_alike() -> None:
+    for name in ("answer", "data", "get", "lookup", "lookup_json"):
+        one, other = (getattr(module.Kernel, name) for module in (compiled, kernel_python))
+        assert inspect.getdoc(one) == inspect.getdoc(other), name
+        alike(one, other)
+
+
+def test_the_default_engine_takes_what_an_engine_takes() -> None:
+    """And says the same, but for a text that names it."""
+    for name in ("lookup", "lookup_json", "lookup_many", "lookup_many_json"):
+        call, method = getattr(geolookup, name), getattr(geolookup.Engine, name)
+        alike(call, method, first=1)
+        if not name.endswith("json"):
+            text, of_method = inspect.getdoc(call) or "", inspect.getdoc(method) or ""
+            assert text.partition("\n")[2] == of_method.partition("\n")[2]
+            assert text.partition("\n")[0].replace(" from the default dataset", "") in of_method
 
 
 # --- what an import does
 
 
-def run(code: str, folder: Path = ROOT, *arguments: str) -> str:
+def run(code: str, *arguments: str) -> None:
     path = os.pathsep.join([str(ROOT), str(ROOT / "builder")])
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    command = [sys.executable, "-c", code, *arguments]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, check=True)
 
 
 @pytest.mark.long
@@ -240,25 +231,25 @@ def test_no_module_hides_a_call() -> None:
         f"for name in {CALLS}:\n"
         "    assert isinstance(getattr(geolookup, name), types.FunctionType), name\n"
     )
-    run(code, ROOT, *modules)
-    run(code, ROOT, *reversed(modules))
+    run(code, *modules)
+    run(code, *reversed(modules))
 
 
 def test_calls_load_when_they_are_used() -> None:
-    code = (
-        "import sys, geolookup\n"
-        "before = set(sys.modules)\n"
-        "dir(geolookup)\n"
-        "assert not {'numpy', 'click', 'geolookup_builder', 'geolookup.integrity'} & before\n"
-        "geolookup.generations\n"
-        "assert 'geolookup.store.generations' in sys.modules\n"
-        "assert 'geolookup_builder' not in sys.modules and 'numpy' not in sys.modules\n"
-        "assert geolookup.generations is geolookup.__dict__['generations']\n"
-    )
+    code = """
+import sys, geolookup
+before = set(sys.modules)
+dir(geolookup)
+assert not {'numpy', 'click', 'geolookup_builder', 'geolookup.integrity'} & before
+geolookup.generations
+assert 'geolookup.store.generations' in sys.modules
+assert 'geolookup_builder' not in sys.modules and 'numpy' not in sys.modules
+assert geolookup.generations is geolookup.__dict__['generations']
+"""
     run(code)
-
-
-def test_help_shows_the_real_signatures() -> None:
+    with pytest.raises(AttributeError, match="'geolookup' has no attribute 'bulid'"):
+        geolookup.bulid  # type: ignore[attr-defined]  # noqa: B018
+    assert not hasattr(geolookup, "compile_dataset")
     shown = pydoc.render_doc(geolookup, renderer=pydoc.plaintext)  # type: ignore[attr-defined]
     for call in ("build(recipe: ", "pack(dataset: ", "verify(dataset: ", "diff(old: "):
         assert call in shown
@@ -271,22 +262,13 @@ def test_a_folder_with_a_package_named_builder(recipe: Path, tmp_path: Path) -> 
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise SystemExit('the wrong package')\n")
     shutil.copy(recipe, tmp_path / "r.toml")
-    done = subprocess.run(
-        [sys.executable, "-m", "geolookup", "build", "r.toml", "--output", "data"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "builder")])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    args = ("build", "r.toml", "--output", "data")
+    done = program.run(*args, folder=tmp_path, alone=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert geolookup.verify(tmp_path / "data").files > 0
 
 
 def test_threads_share_one_default_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-    from threading import Barrier
-
     monkeypatch.setattr(geolookup, "_default", {})
     opened: list[geolookup.Engine] = []
     barrier = Barrier(8)

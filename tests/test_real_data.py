@@ -93,9 +93,8 @@ def compare(
 def test_prefixes(shared_data: Path, tmp_path: Path, name: str, rows: tuple[int, int]) -> None:
     """Origins in routing tables, and countries of delegations."""
     is_country = name.startswith("rir")
-    path, column = (
-        ("location.country_code", "country_code") if is_country else ("network.asn", "asn")
-    )
+    column = "country_code" if is_country else "asn"
+    path = f"location.{column}" if is_country else "network.asn"
     listed = lines(shared_data / f"{name}.gz")[is_country:]
     table = [re.split("[\t,]", line) for line in listed]
     ranges = [prefix_range(prefix) for prefix, _ in table]
@@ -116,14 +115,8 @@ def test_prefixes(shared_data: Path, tmp_path: Path, name: str, rows: tuple[int,
         for family in (4, 6) if rows[1] else (4,):
             compare(engine, sampled(ranges, family), oracle, path)
             if not is_country:
-                real_columns.check(
-                    engine,
-                    ranges,
-                    family,
-                    COLUMN,
-                    lambda of, value: oracle(text_of(of, value)),
-                    path,
-                )
+                by_text = lambda of, value: oracle(text_of(of, value))  # noqa: E731
+                real_columns.check(engine, ranges, family, COLUMN, by_text, path)
 
 
 def _as_ipv6(text: str) -> str:
@@ -150,7 +143,7 @@ def test_country_ranges(shared_data: Path, tmp_path: Path, name: str, rows: int)
     assert (report.read, report.rejected.total()) == (rows, 0)
     cells = [line.split(",") for line in table]
     family = 6 if "ipv6" in name else 4
-    ranges = [(_integer(first), _integer(last), family) for first, last, _ in cells]
+    ranges = [(integer(first), integer(last), family) for first, last, _ in cells]
     starts, owners = swept(ranges)
 
     def country(address: Address) -> str | None:
@@ -162,7 +155,7 @@ def test_country_ranges(shared_data: Path, tmp_path: Path, name: str, rows: int)
         compare(engine, sampled(ranges, family), country, "location.country_code")
 
 
-def _integer(text: str) -> int:
+def integer(text: str) -> int:
     return int(text) if text.isdecimal() else int(ip_address(text))
 
 

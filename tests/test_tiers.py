@@ -57,9 +57,7 @@ def run(folder: Path, texts: dict[str, str], *options: str, **environment: str) 
 @pytest.mark.parametrize(
     "options", [(), pytest.param(("-p", "xdist", "-n", "1"), marks=pytest.mark.long)]
 )
-def test_each_skip_fails_where_nothing_may_be_skipped(
-    options: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_each_skip_fails_where_none_may_be(options: tuple[str, ...], tmp_path: Path) -> None:
     continued = "--continue-on-collection-errors"
     status, output = run(tmp_path, SKIPPING, continued, *options, GEOLOOKUP_NO_SKIP="1")
     assert status == 1, output
@@ -70,19 +68,11 @@ def test_each_skip_fails_where_nothing_may_be_skipped(
     assert output.count("was skipped where nothing may be: ") >= len(SKIPPING)
 
 
-def test_the_fast_tier(tmp_path: Path) -> None:
-    status, output = run(tmp_path, {"tiers": TIERS, "mark": SKIPPING["mark"]})
-    assert status == 0, output
-    assert "3 passed, 1 skipped, 4 deselected" in output
-    assert "test_words[a]" in output
-    assert "test_words[cc]" in output
-    assert "amounts 3 20" in output
-    assert "derandomized True" in output
-
-
-def test_everything(tmp_path: Path) -> None:
-    status, output = run(tmp_path, {"tiers": TIERS}, "--all", "--random", GEOLOOKUP_NO_SKIP="1")
-    assert status == 0, output
-    assert "7 passed" in output
-    assert "amounts 700 100" in output
-    assert "derandomized False" in output
+def test_the_tiers(tmp_path: Path) -> None:
+    fast = (("3 passed, 1 skipped, 4 deselected", "amounts 3 20", "derandomized True"), ())
+    full = (("7 passed, 1 skipped", "amounts 700 100", "derandomized False"), ("--all", "--random"))
+    for expected, options in (fast, full):
+        status, output = run(tmp_path, {"tiers": TIERS, "mark": SKIPPING["mark"]}, *options)
+        assert status == 0, output
+        for text in (*expected, "test_words[a]", "test_words[cc]"):
+            assert text in output

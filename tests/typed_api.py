@@ -16,27 +16,26 @@ Network = IPv4Network | IPv6Network
 
 
 def opening(path: Path) -> None:
-    assert_type(geolookup.open(), geolookup.Engine)
-    assert_type(geolookup.open(path), geolookup.Engine)
-    assert_type(geolookup.open(str(path)), geolookup.Engine)
+    for opened in (geolookup.open(), geolookup.open(path), geolookup.open(str(path))):
+        assert_type(opened, geolookup.Engine)
     geolookup.open(b"path")  # type: ignore[arg-type]
     with geolookup.open(path) as engine:
         assert_type(engine, geolookup.Engine)
 
 
 def looking_up(engine: geolookup.Engine, at: datetime) -> None:
-    assert_type(engine.lookup("8.8.8.8"), geolookup.Envelope)
-    assert_type(engine.lookup("8.8.8.8:53", clean=True), geolookup.Envelope)
-    assert_type(engine.lookup(IPv4Address("8.8.8.8"), at=at), geolookup.Envelope)
-    assert_type(engine.lookup(IPv6Address("::1"), at=0), geolookup.Envelope)
-    assert_type(engine.lookup(None, at=0.5), geolookup.Envelope)
-    assert_type(engine.lookup_json("8.8.8.8", at=at), bytes)
+    for envelope in (
+        engine.lookup("8.8.8.8"),
+        engine.lookup("8.8.8.8:53", clean=True),
+        engine.lookup(IPv4Address("8.8.8.8"), at=at),
+        engine.lookup(IPv6Address("::1"), at=0),
+        engine.lookup(None, at=0.5),
+        geolookup.lookup("8.8.8.8", at=at),
+    ):
+        assert_type(envelope, geolookup.Envelope)
+    texts = engine.lookup_json("8.8.8.8", at=at), geolookup.lookup_json("8.8.8.8")
+    assert_type(texts, tuple[bytes, bytes])
     assert_type(engine.data("8.8.8.8", at=at), geolookup.Data)
-    reading_members(engine.lookup("8.8.8.8"), engine.data("8.8.8.8"))
-    reading_values(engine)
-    looking_up_many(engine, at)
-    assert_type(geolookup.lookup("8.8.8.8", at=at), geolookup.Envelope)
-    assert_type(geolookup.lookup_json("8.8.8.8"), bytes)
     engine.lookup("8.8.8.8", at)  # type: ignore[call-arg]
     engine.lookup()  # type: ignore[call-arg]
 
@@ -46,13 +45,12 @@ def answering(engine: geolookup.Engine, at: datetime) -> None:
     assert_type(answer, geolookup.Answer)
     assert_type(engine.answer(IPv6Address("::1"), at=0), geolookup.Answer)
     assert_type((answer.ip, answer.success, bool(answer)), tuple[str | None, bool, bool])
-    assert_type(answer.location.city_name, str | None)
+    texts = answer.location.city_name, answer.currency.code, answer.error_message
+    assert_type(texts, tuple[str | None, str | None, str | None])
+    assert_type((answer.network.asn, answer.error_code), tuple[int | None, int | None])
     assert_type(answer.location.country_languages, list[str] | None)
     assert_type(answer.time.current_time, datetime | None)
-    assert_type(answer.currency.code, str | None)
-    assert_type(answer.network.asn, int | None)
     assert_type(answer.prefix, Network | None)
-    assert_type((answer.error_code, answer.error_message), tuple[int | None, str | None])
     assert_type(answer.to_dict(), geolookup.Envelope)
     answer.ip = "8.8.4.4"  # type: ignore[misc]
     answer.location.city_name = "Berlin"  # type: ignore[misc]
@@ -63,10 +61,9 @@ def reading_members(answer: geolookup.Envelope, data: geolookup.Data) -> None:
     assert_type(data["location"], geolookup.Location)
     assert_type(data["location"]["city_name"], str | None)
     assert_type(data["location"]["latitude"], float | None)
-    assert_type(data["time"], geolookup.Time)
+    groups = data["time"], data["currency"], data["network"]
+    assert_type(groups, tuple[geolookup.Time, geolookup.Currency, geolookup.Network])
     assert_type(data["time"]["current_timestamp"], int)
-    assert_type(data["currency"], geolookup.Currency)
-    assert_type(data["network"], geolookup.Network)
     assert_type(data["network"].get("asn"), int | None)
     city: str | None = answer["data"]["location"]["city_name"]
     print(city)
@@ -94,15 +91,18 @@ def reading_values(engine: geolookup.Engine) -> None:
 
 def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
     ips = (IPv4Address("8.8.8.8"), "::1")
-    assert_type(engine.lookup_many(ips, at=at), list[geolookup.Envelope])
-    assert_type(engine.lookup_many(iter(ips), at=[0, at]), list[geolookup.Envelope])
+    for answers in (
+        engine.lookup_many(ips, at=at),
+        engine.lookup_many(iter(ips), at=[0, at]),
+        geolookup.lookup_many(ips),
+    ):
+        assert_type(answers, list[geolookup.Envelope])
     assert_type(engine.lookup_many_json(ips), list[bytes])
     assert_type(engine.lookup_many_json(ips, lines=True), bytes)
     assert_type(engine.lookup_many_json(ips, lines=bool(ips)), list[bytes] | bytes)
     assert_type(engine.iter_json(ips), Iterator[bytes])
     assert_type(engine.get_many(ips, "ip"), list[tuple[Any, ...]])
     assert_type(engine.get_many(ips, ["ip", "time"], at=at), list[tuple[Any, ...]])
-    assert_type(geolookup.lookup_many(ips), list[geolookup.Envelope])
     assert_type(geolookup.lookup_many_json(ips), list[bytes])
     assert_type(geolookup.lookup_many_json(ips, lines=True), bytes)
     engine.lookup_many(5)  # type: ignore[arg-type]
@@ -131,14 +131,10 @@ def walking(engine: geolookup.Engine) -> None:
         assert_type(record, dict[str, Any])
 
 
-def explaining(engine: geolookup.Engine) -> None:
-    assert_type(engine.explain("8.8.8.8"), dict[str, Any])
-
-
 def describing(engine: geolookup.Engine) -> None:
+    assert_type(engine.explain("8.8.8.8"), dict[str, Any])
     metadata = engine.metadata
-    assert_type(metadata.name, str)
-    assert_type(metadata.generation, str)
+    assert_type((metadata.name, metadata.generation), tuple[str, str])
     assert_type(metadata.fields, tuple[str, ...])
     assert_type(metadata.counts, Mapping[str, int])
     assert_type(metadata.coverage, Mapping[str, Mapping[str, int]])
@@ -148,25 +144,19 @@ def describing(engine: geolookup.Engine) -> None:
 
 def compiling(recipe: Path, output: Path) -> None:
     report = geolookup.build(recipe, output)
-    assert_type(report.generation, str)
-    assert_type(report.bytes, int)
+    assert_type((report.generation, report.bytes), tuple[str, int])
     geolookup.build(str(recipe), str(output), force=True, rejects="rejects.csv", max_rejects=3)
     geolookup.build(recipe, output, cache="cache", offline=True)
     geolookup.build(recipe)  # type: ignore[call-arg]
     geolookup.build(recipe, output, True)  # type: ignore[call-arg]
 
 
-def publishing(dataset: Path, store: str) -> None:
-    assert_type(geolookup.publish(dataset, store), str)
-    assert_type(geolookup.publish(dataset, store, copy=True), str)
-    assert_type(geolookup.rollback(store), str)
+def publishing(dataset: Path, store: str, archive: str) -> None:
+    published = geolookup.publish(dataset, store), geolookup.publish(dataset, store, copy=True)
+    assert_type((*published, geolookup.rollback(store)), tuple[str, str, str])
     assert_type(geolookup.prune(store, keep=3), list[str])
     listed = geolookup.generations(store)
-    assert_type([each.at for each in listed], list[str])
-    assert_type([each.current for each in listed], list[bool])
-
-
-def moving(dataset: Path, archive: str) -> None:
+    assert_type([(each.at, each.current) for each in listed], list[tuple[str, bool]])
     assert_type(geolookup.pack(dataset, archive), int)
     geolookup.unpack(archive, dataset, force=True)
     geolookup.pack(dataset, 1)  # type: ignore[arg-type]

@@ -88,6 +88,14 @@ def refusal(*args: str, status: int = 2, text: str = "", folder: Path = ROOT) ->
     return line.removeprefix("geolookup: ")
 
 
+class Process(subprocess.Popen[bytes]):
+    """A process; a test uses the streams that it asked for."""
+
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+
+
 @contextmanager
 def started(
     *args: str,
@@ -95,13 +103,13 @@ def started(
     env: Mapping[str, str] | None = None,
     python: Sequence[str] = ("-m", "geolookup"),
     **options: Any,
-) -> Iterator[subprocess.Popen[bytes]]:
+) -> Iterator[Process]:
     """Start the program as a process, with the streams that ``Popen`` takes; kill it in the end.
 
     ``python`` is what Python runs.
     """
     paths = os.pathsep.join([str(ROOT), *sys.path])
-    process = subprocess.Popen(
+    process = Process(
         [sys.executable, *python, *args],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": paths, **(env or {})},
@@ -134,9 +142,7 @@ main()
 
 
 @contextmanager
-def held(
-    event: str, end: str, *args: str, folder: Path = ROOT, **env: str
-) -> Iterator[subprocess.Popen[bytes]]:
+def held(event: str, end: str, *args: str, folder: Path = ROOT, **env: str) -> Iterator[Process]:
     """Run the program until an audit event of Python, such as os.rename; it waits there.
 
     ``end`` is the end of a path of the event. The block sends a signal to the process.
@@ -144,7 +150,6 @@ def held(
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     python = ("-c", _HELD, event, end)
     with started(*args, folder=folder, env=env, python=python, **streams) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"held\n", process.communicate()
         yield process
 

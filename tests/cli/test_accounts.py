@@ -1,9 +1,9 @@
 """``geolookup accounts``, ``keys`` and ``plans`` as a shell runs them."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,37 +46,53 @@ def test_a_backup_and_its_restore(url: str, tmp_path: Path) -> None:
     assert names(url) == ["Acme"]
 
 
-def _write_no_backup(path: Path, kind: str, url: str) -> None:
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "text":
-        path.write_text("x" * 5000)
-    elif kind == "database":
-        with sqlite3.connect(path) as db:
-            db.execute("CREATE TABLE account (id)")
-        db.close()
-    elif kind == "damaged":
-        run("accounts", "backup", str(path), "--accounts", url)
-        content = bytearray(path.read_bytes())
-        content[1024:] = b"\xa5" * (len(content) - 1024)
+def _changed(content: bytes, script: str) -> Callable[[Path], None]:
+    """Write a file of SQLite that a script changed."""
+
+    def write(path: Path) -> None:
         path.write_bytes(content)
+        with closing(sqlite3.connect(path)) as db:
+            db.executescript(script)
+
+    return write
+
+
+def _with_schema(column: bytes) -> str:
+    text = f"CAST(X'{(b'CREATE TABLE account (' + column).hex()}' AS TEXT)"
+    change = f"UPDATE sqlite_schema SET sql = {text} WHERE name = 'account'"  # noqa: S608
+    return f"PRAGMA writable_schema = on; {change}"
 
 
 def test_what_is_no_backup_changes_nothing(url: str, tmp_path: Path) -> None:
-    for kind in ("missing", "folder", "pipe", "text", "database", "damaged", "itself"):
-        backup = tmp_path / ("a.db" if kind == "itself" else f"backup-{kind}")
-        _write_no_backup(backup, kind, url)
-        told = refusal("accounts", "restore", str(backup), "--accounts", url)
-        assert str(backup) in told
+    backup, fresh = tmp_path / "backup", tmp_path / "fresh.db"
+    run("accounts", "backup", str(backup), "--accounts", url)
+    content = backup.read_bytes()
+    made: dict[str, Callable[[Path], object]] = {
+        "missing": lambda _path: None,
+        "folder": Path.mkdir,
+        "pipe": os.mkfifo,
+        "text": lambda path: path.write_text("x" * 5000),
+        "database": _changed(b"", "CREATE TABLE account (id)"),
+        "damaged": lambda path: path.write_bytes(content[:1024].ljust(len(content), b"\xa5")),
+        "a key without its account": _changed(content, "DELETE FROM account"),
+        "a line break that SQLite repeats": _changed(content, _with_schema(b'"\n')),
+        "no UTF-8, which SQLite repeats": _changed(content, _with_schema(b'"\xff')),
+        "itself": lambda _path: None,
+    }
+    for kind, make in made.items():
+        path = tmp_path / ("a.db" if kind == "itself" else f"of {kind}")
+        make(path)
+        told = refusal("accounts", "restore", str(path), "--accounts", url)
+        assert str(path) in told
         assert ("no such file" in told) == (kind == "missing")
         assert names(url) == ["Acme"]
+        if kind != "itself":
+            told = refusal("accounts", "restore", str(path), "--accounts", f"sqlite:///{fresh}")
+            assert told.startswith(f"{path}: ")
+            assert not fresh.exists()
 
 
-def test_a_damaged_accounts_file_is_moved_away_before_it_is_restored(
-    url: str, tmp_path: Path
-) -> None:
+def test_a_damaged_accounts_file_is_moved_before_it_is_restored(url: str, tmp_path: Path) -> None:
     backup, live = str(tmp_path / "backup"), tmp_path / "a.db"
     run("accounts", "backup", backup, "--accounts", url)
     live.write_bytes(b"\xa5" * 5000)
@@ -86,13 +102,6 @@ def test_a_damaged_accounts_file_is_moved_away_before_it_is_restored(
         part.rename(tmp_path / f"old-{part.name}")
     assert run("accounts", "restore", backup, "--accounts", url).returncode == 0
     assert names(url) == ["Acme"]
-
-
-def test_stores_that_have_their_own_backups(tmp_path: Path) -> None:
-    for command in ("backup", "restore"):
-        at = ("--accounts", "redis://:secret@127.0.0.1:1/0")
-        assert "secret" not in refusal("accounts", command, str(tmp_path / "x"), *at)
-        assert list(tmp_path.iterdir()) == []
 
 
 def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
@@ -154,3 +163,7 @@ def test_misuse_is_one_line_and_status_2(tmp_path: Path) -> None:
     ):
         assert "secret" not in refusal(*args)
         assert not list(tmp_path.glob("*.db*")), args
+    for command in ("backup", "restore"):
+        at = ("--accounts", "redis://:secret@127.0.0.1:1/0")
+        assert "secret" not in refusal("accounts", command, str(tmp_path / "x"), *at)
+        assert list(tmp_path.iterdir()) == []

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,32 +12,30 @@ from click.testing import CliRunner
 from geolookup import Engine, cli
 from geolookup.cli import COMMANDS, json_text
 from geolookup.cli.first_argument import completed
-from tests.cli.program import refused, run, started
+from tests.cli.program import refused, run
 from tests.conftest import ROOT, Build
 from tests.datasets import SMALL
-from tests.tiers import one_of_each
 
 
-def test_lines_of_json_in_a_pipe() -> None:
-    done = run("lookup", "8.8.8.8", "1.1.1.1")
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [answer["data"]["ip"] for answer in answers] == ["8.8.8.8", "1.1.1.1"]
-    assert done.returncode == 0
-    done = run("lookup", "10.0.0.1", "8.8.8.8", "x")
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [answer["error_code"] for answer in answers] == [10002, None, 10001]
-    assert done.returncode == 1
-    text = "8.8.8.8\n\n  1.1.1.1 \r\n\udcff\n".encode(errors="surrogateescape").decode("latin-1")
-    done = run("lookup", text=text)
-    assert len(done.stdout.splitlines()) == 3
-    assert done.returncode == 1
+def test_arguments_and_lines_are_answered_as_lines_of_json() -> None:
+    lines = "8.8.8.8\n\n  1.1.1.1 \r\n\udcff\n".encode(errors="surrogateescape").decode("latin-1")
+    for args, text, codes in (
+        (("8.8.8.8", "1.1.1.1"), "", [None, None]),
+        (("10.0.0.1", "8.8.8.8", "x"), "", [10002, None, 10001]),
+        ((), lines, [None, None, 10001]),
+    ):
+        done = run("lookup", *args, text=text)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [answer["error_code"] for answer in answers] == codes
+        assert [each["data"]["ip"] for each in answers if each["data"]] == [
+            ip for ip in ("8.8.8.8", "1.1.1.1") if ip in (*args, *text.split())
+        ]
+        assert done.returncode == any(codes)
     assert run("lookup", "--indent", "10.0.0.1").stdout.startswith('{\n  "success": false')
     assert run("lookup", "--compact", "10.0.0.1").stdout.startswith('{"success":false')
 
 
-def test_another_dataset_by_option_and_by_environment(
-    build: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dataset_by_option_or_environment(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, _ = build({"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
     by_option = run("lookup", "--dataset", str(folder), "8.8.8.8")
     monkeypatch.setenv("GEOLOOKUP_DATASET", str(folder))
@@ -100,6 +94,8 @@ def test_every_command_has_help_with_an_example() -> None:
         assert f"Example: geolookup {command}" in " ".join(done.output.split())
         assert f"\n  {command} " in listed
         assert f"| `geolookup {command}` |" in page
+    modules = {path.stem for path in (ROOT / "geolookup" / "cli").glob("*.py")}
+    assert modules - PARTS == set(COMMANDS.values())
 
 
 #: Modules of the command line that no command is in.
@@ -109,17 +105,7 @@ PARTS = {
 }
 
 
-def test_every_module_of_the_command_line_has_a_command() -> None:
-    modules = {path.stem for path in (ROOT / "geolookup" / "cli").glob("*.py")}
-    assert modules - PARTS == set(COMMANDS.values())
-
-
-def test_a_first_argument_that_is_an_address_is_looked_up() -> None:
-    for text in ("8.8.8.8", "2001:4860:4860::8888", "::1", "10.0.0.1", "-"):
-        assert completed([text, "--compact"]) == ["lookup", text, "--compact"]
-
-
-def test_another_first_argument_is_one_line() -> None:
+def test_a_first_argument_is_an_address_or_refused() -> None:
     for text, told in (
         ("lokup", "no command 'lokup'; did you mean 'lookup'?"),
         ("Summarise", "did you mean 'summarize'?"),
@@ -133,6 +119,8 @@ def test_another_first_argument_is_one_line() -> None:
         assert told in line
         for address in ("8.8.8.256", "2001:db8"):
             assert address not in line
+    for text in ("8.8.8.8", "2001:4860:4860::8888", "::1", "10.0.0.1", "-"):
+        assert completed([text, "--compact"]) == ["lookup", text, "--compact"]
 
 
 def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:
@@ -151,7 +139,7 @@ def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:
     ]
 
 
-def test_info_as_text_and_json() -> None:
+def test_info_as_text_and_json(tmp_path: Path) -> None:
     text, described = run("info").stdout, json.loads(run("info", "--json").stdout)
     assert described["generation"] in text
     assert "CC-BY-4.0" in text
@@ -163,9 +151,6 @@ def test_info_as_text_and_json() -> None:
         assert source["coverage"]
         for layer, known in source["coverage"].items():
             assert f"decides {layer:<16} {known['ipv4']:,} ipv4" in text
-
-
-def test_info_on_a_damaged_list_of_credits_is_one_line(tmp_path: Path) -> None:
     dataset = tmp_path / "dataset"
     shutil.copytree(SMALL, dataset)
     manifest = json.loads((dataset / "manifest.json").read_text())
@@ -216,42 +201,6 @@ def test_explain_shows_the_rows_of_all_sources(build: Build) -> None:
     assert [row["line"] for row in explained["sources"]] == [2, 3]
     assert "explains    the deciding sources and their rows\n" in run("info", output).stdout
     assert "explains    the deciding sources\n" in run("info").stdout
-
-
-@pytest.mark.skipif(os.name != "posix", reason="the exit status is that of SIGPIPE")
-def test_a_closed_pipe_is_silent() -> None:
-    """With more answers than a pipe holds, the reader ends before the program does."""
-    command = f"{shlex.quote(sys.executable)} -m geolookup lookup | head -n 1"
-    done = subprocess.run(
-        ["/bin/sh", "-c", command],
-        input="8.8.8.8\n" * 20_000,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
-    assert len(done.stdout.splitlines()) == 1
-    assert done.stderr == ""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="the exit status is that of SIGPIPE")
-@pytest.mark.parametrize(
-    "args",
-    one_of_each(
-        [("fields",), ("--help",), ("prefixes", "--where", "country=AU"), ("lookup", "1.1.1.1")],
-        kind=lambda args: "flushed" if args[0] == "lookup" else "at the end",
-    ),
-)
-def test_a_closed_pipe_has_one_exit_status(args: tuple[str, ...]) -> None:
-    """Whether a command flushes what it writes, or only its end does."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    with (
-        os.fdopen(writer, "wb") as closed,
-        started(*args, stdout=closed, stderr=subprocess.PIPE) as process,
-    ):
-        _, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (141, b"")
 
 
 def test_names_in_a_dataset_do_not_act_on_the_terminal(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def truth(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def test_json_is_the_comparison(pair: tuple[str, str]) -> None:
+def test_json_is_the_comparison_and_the_score(pair: tuple[str, str], truth: str) -> None:
     done = run("diff", *pair, "--json", "--fail-if", "ipv6.country_moved < 50%")
     printed = json.loads(done.stdout)
     gates = printed.pop("gates")
@@ -41,9 +41,6 @@ def test_json_is_the_comparison(pair: tuple[str, str]) -> None:
     text = "ipv6.country_moved < 50%"
     assert gates == [{"gate": text, "limit": 0.5, "measured": measured, "failed": []}]
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_json_is_the_score(pair: tuple[str, str], truth: str) -> None:
     done = run("score", *pair, "--truth", truth, "--json", "--worst", "1")
     expected = geolookup.score([*pair], truth, worst=1)
     assert json.loads(done.stdout) == json.loads(json.dumps(asdict(expected)))
@@ -97,9 +94,6 @@ def test_traffic_weighs(pair: tuple[str, str], truth: str, tmp_path: Path) -> No
     assert "requests.country_wrong is 66.6667 %" in done.stderr
     assert "requests  4, of which 1 for private addresses and 0 for no addresses" in done.stdout
     assert "8.8.8.129" not in done.stdout + done.stderr
-
-
-def test_traffic_from_standard_input_is_a_list(pair: tuple[str, str]) -> None:
     text = "8.8.8.129\n10.0.0.1\n"
     done = run("diff", *pair, "--traffic", "-", text=text)
     assert "requests  2, of which 1 for private addresses and 0 for no addresses" in done.stdout
@@ -134,9 +128,7 @@ def test_misuse_is_status_2(pair: tuple[str, str], truth: str) -> None:
 
 
 @pytest.mark.long
-def test_a_signal_leaves_no_temporary_files(
-    pair: tuple[str, str], truth: str, tmp_path: Path
-) -> None:
+def test_a_signal_leaves_no_files(pair: tuple[str, str], truth: str, tmp_path: Path) -> None:
     """The process waits where it reads the recipe that it wrote for the truth."""
     args = ("score", pair[0], "--truth", truth)
     with held("open", "truth.toml", *args, TMPDIR=str(tmp_path)) as process:

@@ -36,9 +36,7 @@ def test_a_line_for_each_source(tmp_path: Path) -> None:
     assert (first.returncode, first.stderr) == (second.returncode, second.stderr) == (0, "")
 
 
-def test_the_environment_names_the_cache_and_a_build_finds_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_names_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
     output = str(tmp_path / "out")
     with serving(file(ROWS)) as site:
@@ -62,9 +60,6 @@ def test_what_fails_does_not_stop_the_rest(tmp_path: Path) -> None:
     assert done.stderr == f"geolookup: none.csv: {site.url}/none.csv: {problem}\n"
     assert done.stdout.startswith("b.csv: fetched ")
     assert done.returncode == 1
-
-
-def test_a_recipe_that_is_none(tmp_path: Path) -> None:
     done = run("download", write_recipe(tmp_path, "ftp://h.example/a.csv"))
     assert done.returncode == 2
     assert "unknown scheme ftp://" in done.stderr
@@ -113,18 +108,13 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
     assert kept_files(tmp_path, "a.csv") == [ROWS]
 
 
-BEFORE = b"network,isp\n8.8.8.0/24,before\n"
+BEFORE, ENDS = b"network,isp\n8.8.8.0/24,before\n", (signal.SIGTERM, signal.SIGINT)
 
 
 @pytest.mark.parametrize(
-    ("number", "before"),
-    [
-        (signal.SIGKILL, BEFORE),
-        pytest.param(signal.SIGKILL, None, marks=pytest.mark.long),
-        pytest.param(signal.SIGTERM, None, marks=pytest.mark.long),
-        pytest.param(signal.SIGINT, BEFORE, marks=pytest.mark.long),
-    ],
+    "number", [signal.SIGKILL, *(pytest.param(each, marks=pytest.mark.long) for each in ENDS)]
 )
+@pytest.mark.parametrize("before", [BEFORE, pytest.param(None, marks=pytest.mark.long)])
 def test_the_end_in_the_middle_leaves_nothing_half(
     number: signal.Signals, before: bytes | None, tmp_path: Path
 ) -> None:

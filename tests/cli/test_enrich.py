@@ -22,6 +22,7 @@ from geolookup.cli.options import READ, WRITTEN
 from geolookup.files.file_tree import RECORD
 from geolookup.files.formats import FORMATS
 from tests.cli.program import pipe, refusal, run, started
+from tests.cli.test_terminal import terminal
 from tests.conftest import Build
 from tests.files.tables import (
     ADDRESSES,
@@ -48,11 +49,6 @@ def _reader(kind: str) -> str:
 _FAST = [(signal.SIGTERM, "csv")]
 
 
-def test_the_names_of_formats_are_those_of_the_registry() -> None:
-    assert set(READ) == set(FORMATS)
-    assert set(WRITTEN) == {name for name, each in FORMATS.items() if each.writer}
-
-
 def test_standard_input_to_standard_output(sample: geolookup.Engine) -> None:
     wanted = answers(sample, ADDRESSES)
     for kind in KINDS:
@@ -63,6 +59,8 @@ def test_standard_input_to_standard_output(sample: geolookup.Engine) -> None:
         assert rows == (as_cells(wanted) if kind in ("csv", "tsv") else wanted), kind
         line = done.stderr.decode().splitlines()[-1]
         assert line.startswith("10 rows, 5 located, 0 unknown, 4 invalid, 1 private in ")
+    assert set(READ) == set(FORMATS)
+    assert set(WRITTEN) == {name for name, each in FORMATS.items() if each.writer}
 
 
 @pytest.mark.parametrize("kind", one_of_each(KINDS, kind=_reader))
@@ -129,7 +127,7 @@ def test_the_input_is_never_the_output(tmp_path: Path) -> None:
         assert source.read_text() == "ip\n8.8.8.8\n"
 
 
-def test_cleaned_and_unknown_addresses(tmp_path: Path) -> None:
+def test_cleaned_addresses_and_a_replaced_file(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('ip\n8.8.8.8:53\n"10.0.0.1, 8.8.8.8"\n203.0.114.1\n8.8.8.8x\n')
     args = (str(tmp_path / "a.csv"), "--output", "-", "--output-format", "csv", "--clean")
     done = run("enrich", *args, "--fields", "ip,network.asn", "--prefix", "x_")
@@ -138,29 +136,11 @@ def test_cleaned_and_unknown_addresses(tmp_path: Path) -> None:
         "ip,x_ip,x_network_asn\n8.8.8.8:53,8.8.8.8,15169\n"
         '"10.0.0.1, 8.8.8.8",8.8.8.8,15169\n203.0.114.1,203.0.114.1,\n8.8.8.8x,,\n'
     )
-
-
-def test_force_replaces(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n")
     (tmp_path / "b.csv").write_text("old")
-    args = (str(tmp_path / "a.csv"), "--output", str(tmp_path / "b.csv"), "--fields", "network.asn")
-    assert run("enrich", *args, "--force").returncode == 0
+    output = ("--output", str(tmp_path / "b.csv"), "--fields", "network.asn", "--force")
+    assert run("enrich", args[0], *output).returncode == 0
     assert (tmp_path / "b.csv").read_text() == "ip,network_asn\n8.8.8.8,15169\n"
-
-
-@pytest.mark.long
-@pytest.mark.skipif(os.name != "posix", reason="the exit status is that of SIGPIPE")
-@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow"])
-def test_a_closed_pipe_is_silent(kind: str, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("ip\n" + "8.8.8.8\n" * 300_000)
-    args = ("enrich", str(tmp_path / "a.csv"), "--output", "-", "--output-format", kind)
-    with started(*args, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert len(process.stdout.read(10)) == 10
-        process.stdout.close()
-        assert process.wait(60) == 141
-        assert process.stderr.read() == b""
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
@@ -172,16 +152,12 @@ def test_a_closed_pipe_is_silent(kind: str, tmp_path: Path) -> None:
         for kind in ("csv", "csv.gz", "parquet")
     ],
 )
-def test_a_signal_leaves_nothing_under_the_final_name(
-    kind: str, number: signal.Signals, tmp_path: Path
-) -> None:
+def test_a_signal_leaves_no_output(kind: str, number: signal.Signals, tmp_path: Path) -> None:
     """The input is a pipe that never ends: the command is in the middle of it."""
     output = tmp_path / f"out.{kind}"
     args = ("-", "--output", str(output), "--input-format", "csv", "--fields", "network.asn")
     streams: Any = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
     with started("enrich", *args, **streams) as process:
-        assert process.stdin is not None
-        assert process.stderr is not None
         process.stdin.write(b"ip,note\n" + (b"8.8.8.8," + b"x" * 1000 + b"\n") * 20_000)
         process.stdin.flush()
         while not list(tmp_path.iterdir()):
@@ -337,7 +313,6 @@ def _peak(folder: Path, count: int, source: str, target: str) -> int:
     args = ["enrich", str(path), "--output", str(folder / f"{count}.{target}")]
     options = ["--fields", "location.city_name,network.asn", "--threads", "2"]
     with started(*args, *options, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
         told = process.stderr.read().decode()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -348,31 +323,23 @@ def _peak(folder: Path, count: int, source: str, target: str) -> int:
 
 
 def test_a_terminal_shows_rows_speed_and_time_left(tmp_path: Path) -> None:
-    pty = pytest.importorskip("pty", reason="no terminals here")
     source = tmp_path / "in.csv"
     # More than two blocks: the progress of the first is shown while the others are read.
     source.write_bytes(b"ip,note\n" + (b"8.8.8.8," + b"x" * 1000 + b"\n") * 12_000)
-    ours, theirs = pty.openpty()
     args = ("enrich", str(source), "--output", str(tmp_path / "out.csv"), *OPTIONS)
-    shown = b""
-    with started(*args, stderr=theirs) as process:
-        os.close(theirs)
-        with suppress(OSError):  # Linux says so when the other side is closed
-            while part := os.read(ours, 1 << 16):
-                shown += part
-        os.close(ours)
-        assert process.wait(60) == 0
-    assert re.search(rb"\r\x1b\[K[\d,]+ rows  [\d,]+ rows/s  \d+:\d\d left", shown)
-    line, closing = shown.rpartition(b"\r\x1b[K")[::2]
+    shown, status = terminal(*args)
+    assert status == 0
+    assert re.search(r"\r\x1b\[K[\d,]+ rows  [\d,]+ rows/s  \d+:\d\d left", shown)
+    line, closing = shown.rpartition("\r\x1b[K")[::2]
     assert line
-    assert re.search(rb"^[\d,]+ rows, [\d,]+ located", closing, re.MULTILINE)
+    assert re.search(r"^[\d,]+ rows, [\d,]+ located", closing, re.MULTILINE)
 
 
 NAMELESS = b'8.8.8.8,"a, b"\n10.0.0.1,\n,""\n'
 COUNTRY = ("--fields", "location.country_code", "--input-format", "csv")
 
 
-def test_without_a_header_columns_are_numbered() -> None:
+def test_without_a_header() -> None:
     options = ("-", "--output", "-", "--no-header", "--ip-column", "column1", *COUNTRY)
     done = pipe("enrich", *options, "--output-format", "csv", data=NAMELESS)
     assert done.stdout == b'8.8.8.8,"a, b",US\n10.0.0.1,,\n,"",\n'
@@ -384,9 +351,6 @@ def test_without_a_header_columns_are_numbered() -> None:
     ]
     done = pipe("enrich", *options, "--output-format", "csv", data=NAMELESS + b"1.1.1.1\n")
     assert b"standard input, row 4: 1 cells where row 1 has 2; repair the row" in done.stderr
-
-
-def test_an_address_for_a_header_is_not_shown() -> None:
     for data in (
         *(NAMELESS, b"8.8.8.8:443,x\n", b"8.8.8.8;x\n", b"at 2606:4700::1111 - -\n"),
         b"[::1]:80\n",

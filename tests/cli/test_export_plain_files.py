@@ -72,16 +72,3 @@ def test_a_full_disk_leaves_the_old_output(name: str, limit: int, tmp_path: Path
 def _limit_files(limit: int) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["csv", "postgresql"])
-def test_a_closed_pipe_ends_the_export(name: str) -> None:
-    pipe = subprocess.PIPE
-    with started(*EXPORT, name, "--output", "-", stdout=pipe, stderr=pipe) as process:
-        assert process.stdout
-        assert process.stderr
-        process.stdout.read(10)
-        process.stdout.close()
-        assert process.wait(60) == 141
-        assert process.stderr.read() == b""

@@ -65,7 +65,7 @@ def test_a_csv_has_the_cells_of_enrich(tmp_path: Path) -> None:
         assert rows == enriched
 
 
-def test_a_table_in_a_pipe_has_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     text = "8.8.8.8\nx\n2606:4700:4700::1111\n"
     done = run("lookup", "--format", "table", "--at", str(AT), text=text)
@@ -79,13 +79,10 @@ def test_a_table_in_a_pipe_has_no_width(monkeypatch: pytest.MonkeyPatch) -> None
         "  AS13335 Cloudflare, Inc.  2606:4700:4700::/48"
     )
     assert done.stderr == ""
-
-
-def test_a_table_of_fields_names_its_columns() -> None:
     fields = "location.country_is_eu,location.country_languages,location.postal_code"
     done = run("8.8.8.8", "203.0.114.1", "--format", "table", "--fields", fields)
-    first, *rows = [line.split() for line in done.stdout.splitlines()]
-    assert first == ["ip", *fields.split(",")]
+    names, *rows = [line.split() for line in done.stdout.splitlines()]
+    assert names == ["ip", *fields.split(",")]
     assert [row[:2] for row in rows] == [["8.8.8.8", "no"], ["203.0.114.1", "-"]]
     assert rows[1][-1] == "-"
 
@@ -101,16 +98,13 @@ def test_clean_reads_what_surrounds_an_address() -> None:
     assert run("lookup", *options, text=text).returncode == 1
 
 
-def test_a_file_in_place_of_an_address_is_told(tmp_path: Path) -> None:
+def test_errors_are_told_and_counted(tmp_path: Path) -> None:
     (tmp_path / "10.0.0.1.csv").write_text("ip\n10.0.0.1\n")
     done = run("lookup", "8.8.8.8", str(tmp_path / "10.0.0.1.csv"))
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith("geolookup: argument 2 is a file; 'geolookup enrich FILE")
     assert "10.0.0.1" not in line
-
-
-def test_many_errors_are_counted() -> None:
     done = run("lookup", text="x\n" * 3000)
     *named, last = done.stderr.splitlines()
     assert named == [f"geolookup: line {n}: Invalid IP address format" for n in range(1, 11)]

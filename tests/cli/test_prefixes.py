@@ -22,6 +22,9 @@ NEW = "network,country_code\n8.8.8.0/25,US\n9.1.0.0/16,US\n9.0.0.0/16,DE\n2a00::
 def test_help_names_every_syntax_and_the_defaults_of_names() -> None:
     assert tuple(SYNTAXES) == FORMATS
     assert {name: default for name, _, default in _NAMES} == vars(Settings())
+    asked = ("prefixes", "--where", "country=US", "--family", "4")
+    named = run(*asked, "--format", "nft", "--name", "listed", "--table", "my-filter")
+    assert named.stdout.startswith("add table inet my-filter\nadd set inet my-filter listed_v4 ")
 
 
 def test_formats_have_the_same_prefixes(sample: geolookup.Engine) -> None:
@@ -45,7 +48,7 @@ def test_formats_have_the_same_prefixes(sample: geolookup.Engine) -> None:
     assert [str(each) for each in covered] == expected
 
 
-def test_values(sample: geolookup.Engine) -> None:
+def test_values_and_no_values(sample: geolookup.Engine) -> None:
     asked = ("--by", "asn,network.asn_organization", "--family", "4", "--dataset", str(sample.path))
     table = sample.prefix_table(by=["network.asn", "network.asn_organization"], family=4)
     assert json.loads(run("prefixes", *asked, "--format", "json").stdout) == table.to_pylist()
@@ -56,20 +59,15 @@ def test_values(sample: geolookup.Engine) -> None:
     ]
     problem = "--by is for csv and json: cidr has no place for values"
     assert refusal("prefixes", *asked) == problem
-
-
-def test_nothing_meets_the_conditions(sample: geolookup.Engine) -> None:
-    asked = ("--where", "country=XX", "--dataset", str(sample.path))
-    problem = refused("prefixes", *asked, status=0)
+    none = ("--where", "country=XX", "--dataset", str(sample.path))
+    problem = refused("prefixes", *none, status=0)
     assert problem.startswith("geolookup: no answer has the location.country_code 'XX'")
-    assert json.loads(run("prefixes", *asked, "--format", "json").stdout) == []
-    by_asn = run("prefixes", *asked, "--by", "asn", "--format", "csv")
+    assert json.loads(run("prefixes", *none, "--format", "json").stdout) == []
+    by_asn = run("prefixes", *none, "--by", "asn", "--format", "csv")
     assert by_asn.stdout == "network,network_asn\n"
 
 
-def test_a_file_is_written_completely_or_not_at_all(
-    sample: geolookup.Engine, tmp_path: Path
-) -> None:
+def test_a_file_is_written_whole_or_not_at_all(sample: geolookup.Engine, tmp_path: Path) -> None:
     output = tmp_path / "list.txt"
     asked = ("--where", "country=US", "--dataset", str(sample.path), "--output", str(output))
     assert run("prefixes", *asked).returncode == 0
@@ -105,12 +103,6 @@ def test_misuse_is_one_line(tmp_path: Path) -> None:
     ):
         where = () if option == "--where" else ("--where", "country=US")
         assert message in refusal("prefixes", *where, "--format", form, option, value)
-
-
-def test_names_are_one_word() -> None:
-    asked = ("prefixes", "--where", "country=US", "--family", "4")
-    named = run(*asked, "--format", "nft", "--name", "listed", "--table", "my-filter")
-    assert named.stdout.startswith("add table inet my-filter\nadd set inet my-filter listed_v4 ")
 
 
 def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:

@@ -1,18 +1,18 @@
-"""Standard input: read to its end, and left in the middle when a command stops early."""
+"""Standard streams: input read to its end, or left in the middle; outputs that end early."""
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
 import subprocess
 import time
-from array import array
 from contextlib import suppress
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from threading import Thread
-from typing import IO, Any
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -21,19 +21,22 @@ from geolookup.cli.address_input import piped
 from tests.cli import program
 from tests.cli.bad_moments import MOMENTS
 from tests.cli.program import pipe, started
+from tests.datasets import SMALL
+from tests.tiers import one_of_each
 
 PIPE = subprocess.PIPE
 ROW = b"8.8.8.8," + b"x" * 1000 + b"\n"
 #: Commands that read tables and texts; ``lookup`` reads addresses.
 _READERS = ("summarize", "annotate")
+
+
 ENRICH = (
     *("enrich", "-", "--output", "-", "--input-format", "csv", "--output-format", "csv"),
     *("--fields", "network.asn"),
 )
 
 
-def send(process: subprocess.Popen[bytes], data: bytes) -> None:
-    assert process.stdin is not None
+def send(process: program.Process, data: bytes) -> None:
     process.stdin.write(data)
     process.stdin.flush()
 
@@ -41,8 +44,6 @@ def send(process: subprocess.Popen[bytes], data: bytes) -> None:
 @pytest.mark.parametrize("rows", [pytest.param(10, marks=pytest.mark.long), 5_000])
 def test_a_command_that_stops_early_does_not_wait_for_the_pipe(rows: int) -> None:
     with started(*ENRICH, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
         reader = Thread(target=process.stdout.read)
         reader.start()
         # One cell too many, then rows enough to fill a block, and a pipe that stays open.
@@ -55,7 +56,6 @@ def test_a_command_that_stops_early_does_not_wait_for_the_pipe(rows: int) -> Non
 
 def test_lookup_answers_what_has_arrived() -> None:
     with started("lookup", stdin=PIPE, stdout=PIPE) as process:
-        assert process.stdout is not None
         for block, answered in (
             (b"8.8.8.8\n", [b"8.8.8.8"]),
             (b"1.1.1.1\n\n9.9.9.9\n8.8.", [b"1.1.1.1", b"9.9.9.9"]),
@@ -99,11 +99,11 @@ def test_a_slow_pipe_is_read_to_its_end() -> None:
         assert output.count(b"15169") == 7
 
 
-def _unread(pipe: IO[bytes]) -> int:
-    """Return how many bytes in a pipe its reader has not taken."""
+def _unread(process: program.Process) -> int:
+    """Return how many bytes in its input a process has not taken."""
     fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
-    count = array("i", [0])
-    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    count = (ctypes.c_int * 1)()
+    fcntl.ioctl(process.stdin, termios.FIONREAD, count)
     return count[0]
 
 
@@ -117,18 +117,15 @@ def _unread(pipe: IO[bytes]) -> int:
         pytest.param("lookup", signal.SIGTERM, marks=pytest.mark.long),
     ],
 )
-def test_a_signal_ends_a_command_that_waits_for_the_pipe(
-    command: str, number: signal.Signals, tmp_path: Path
-) -> None:
+def test_a_signal_ends_a_wait(command: str, number: signal.Signals, tmp_path: Path) -> None:
     """Its exit path is that of a process whose threads read."""
     options = [] if command == "lookup" else ["--input-format", "csv"]
     if command == "enrich":
         options += ["--output", str(tmp_path / "out.csv")]
     args = (command, "-", *options)
     with started(*args, stdin=PIPE, stdout=subprocess.DEVNULL, stderr=PIPE) as process:
-        assert process.stdin is not None
         send(process, b"ip\n8.8.8.8\n")
-        while _unread(process.stdin):  # then the command waits for more
+        while _unread(process):  # then the command waits for more
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(number)
@@ -160,15 +157,59 @@ def test_without_a_standard_input_a_command_says_so(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_a_full_standard_output_is_one_line() -> None:
+@pytest.mark.parametrize(
+    "args",
+    one_of_each(
+        [("fields",), ("annotate", "many"), ("grep", "--where", "country=US", "many")],
+        kind=lambda _args: "exit status",
+    ),
+)
+def test_a_full_standard_output_is_one_line(args: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "many").write_text("8.8.8.8\n" * 100_000)
     with (
         Path("/dev/full").open("wb") as full,
-        started("fields", stdout=full, stderr=PIPE) as process,
+        started(*args, folder=tmp_path, stdout=full, stderr=PIPE) as process,
     ):
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 2
     assert errors.count(b"\n") == 1
     assert b"No space left" in errors
+
+
+_ENRICHED = ("enrich", "many.csv", "--no-header", "--ip-column", "column1")
+#: Commands with more answers than a pipe holds.
+_MANY = (
+    *((*_ENRICHED, "--output-format", kind) for kind in ("csv", "parquet", "arrow")),
+    *(("export", str(SMALL), "--format", kind) for kind in ("csv", "postgresql")),
+)
+_CLOSED: list[tuple[int, tuple[str, ...]]] = [
+    *((0, args) for args in (("fields",), ("lookup", "1.1.1.1"), ("--help",))),
+    (0, ("prefixes", "--where", "country=AU")),
+    (10, ("lookup",)),
+    *((10, (*args, "--output", "-")) for args in _MANY),
+]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the exit status is that of SIGPIPE")
+@pytest.mark.parametrize(
+    "case", one_of_each(_CLOSED, lambda case: case if "lookup" in case[1] else "at the end")
+)
+def test_a_closed_pipe_ends_a_command(case: tuple[int, tuple[str, ...]], tmp_path: Path) -> None:
+    """Before it writes, or in the middle; whether it flushes what it writes, or its end does."""
+    read, args = case
+    (tmp_path / "many.csv").write_text("8.8.8.8\n" * 300_000)
+    reader, writer = os.pipe()
+    if not read:
+        os.close(reader)
+    with (
+        (tmp_path / "many.csv").open("rb") as addresses,
+        started(*args, folder=tmp_path, stdin=addresses, stdout=writer, stderr=PIPE) as process,
+    ):
+        os.close(writer)
+        if read:
+            assert os.read(reader, read)
+            os.close(reader)
+        assert (process.wait(60), process.stderr.read()) == (141, b"")
 
 
 @pytest.mark.parametrize("name", MOMENTS)

@@ -1,4 +1,4 @@
-"""The commands of a store, and ``verify``, as a shell runs them."""
+"""The commands of a store, of keys, and ``verify``, as a shell runs them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from geolookup.store.publish import publish
 from tests.cli.program import refusal, refused, run
 from tests.damage import copied
 from tests.datasets import SMALL
+from tests.skips import needs
 from tests.store.numbered import generation, numbered
 
 
@@ -102,7 +103,7 @@ def test_misuse_is_status_2_with_one_clear_text(tmp_path: Path, datasets: list[P
     assert town(store) == "Town 0"
 
 
-def test_verify_prints_what_a_whole_dataset_is() -> None:
+def test_verify_prints_what_a_dataset_is(tmp_path: Path) -> None:
     report = verify(SMALL)
     for options in ((), ("--deep",)):
         done = run("verify", str(SMALL), *options)
@@ -111,9 +112,6 @@ def test_verify_prints_what_a_whole_dataset_is() -> None:
             f"{SMALL}: undamaged, {report.files} files, {report.bytes:,} bytes",
             f"generation {report.generation}",
         ]
-
-
-def test_verify_has_a_line_for_each_damaged_file(tmp_path: Path) -> None:
     dataset = copied(SMALL, tmp_path / "copy")
     (dataset / fmt.ZONE).unlink()
     (dataset / fmt.IPV4).write_bytes(b"")
@@ -123,12 +121,34 @@ def test_verify_has_a_line_for_each_damaged_file(tmp_path: Path) -> None:
     assert "no dataset here" in refused("verify", str(tmp_path), status=1)
     for path in (tmp_path / "missing", Path(__file__)):
         assert refusal("verify", str(path)).startswith(str(path))
-
-
-def test_a_store_is_verified_by_its_current_generation(tmp_path: Path) -> None:
     current = publish(SMALL, tmp_path / "store")
     done = run("verify", str(tmp_path / "store"))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[1] == f"generation {current}"
     (tmp_path / "store" / "generations" / current / fmt.ZONE).unlink()
     assert run("verify", str(tmp_path / "store")).returncode == 1
+
+
+@needs("cryptography")
+def test_keygen_sign_and_trust(tmp_path: Path) -> None:
+    from geolookup.signing.keys import read_public
+
+    data, store, key = copied(SMALL, tmp_path / "data"), str(tmp_path / "store"), tmp_path / "key"
+    done = run("keygen", str(key))
+    public = read_public(tmp_path / "key.pub")
+    assert done.stdout == f"key {public.id}\npublic key {key}.pub\n"
+    assert refusal("keygen", str(key)) == f"{key}: exists already; choose another name"
+    assert read_public(tmp_path / "key.pub") == public
+    assert run("trust", store, f"{key}.pub").stdout == f"{public.id}  {public.id}.pem\n"
+    assert "not signed by a trusted key" in refusal("publish", str(data), store)
+    assert run("sign", str(data), "--sign", str(key)).stdout == f"signed {data}\n"
+    assert run("publish", str(data), store).returncode == 0
+    assert "does not trust the key" in refusal("trust", store, "--remove", "0" * 64)
+    done = run("trust", store, "--remove", public.id)
+    assert done.stdout == f"{store} trusts no key: it accepts every dataset\n"
+    # Misuse.
+    assert "no such folder" in refusal("trust", str(tmp_path / "none"))
+    assert "no dataset here" in refusal("sign", str(tmp_path), "--sign", str(key))
+    assert "a private key; name its public key" in refusal("trust", str(tmp_path / "new"), str(key))
+    assert not (tmp_path / "new").exists()
+    assert refused("sign", str(SMALL))

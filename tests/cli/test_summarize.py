@@ -56,9 +56,6 @@ def test_counts_are_those_of_single_lookups(sample: geolookup.Engine) -> None:
         assert [each["addresses"] for each in top] == sorted(wanted.values(), reverse=True)
         assert told[kind]["different"] == len(wanted)
         assert told[kind]["unknown"] == public - wanted.total()
-
-
-def test_families_and_what_has_no_answer(sample: geolookup.Engine) -> None:
     told = _told("-", text="\n".join(ADDRESSES))
     answers = [sample.lookup(address) for address in ADDRESSES]
     families = Counter(each["data"]["ip_type"] for each in answers if each["success"])
@@ -77,11 +74,15 @@ def _is_known(data: Any) -> bool:
     return any(value is not None for of in ("location", "network") for value in data[of].values())
 
 
-def test_cleaned_addresses() -> None:
+def test_cleaned_addresses_and_none() -> None:
     text = "8.8.8.8:53\n[2001:4860:4860::8888]:443\n10.0.0.1, 1.1.1.1\nnonsense\n"
     told = _told("-", "--clean", text=text)
     assert (told["located"], told["ipv6"], told["invalid"]) == (3, 1, 1)
     assert _told("-", text=text)["invalid"] == 4
+    told = _told("-")
+    assert told["addresses"] == 0
+    assert told["countries"] == {"different": 0, "unknown": 0, "top": []}
+    assert run("summarize", "-").returncode == 0
 
 
 def test_every_format(sample: geolookup.Engine, tmp_path: Path) -> None:
@@ -96,12 +97,21 @@ def test_every_format(sample: geolookup.Engine, tmp_path: Path) -> None:
             assert (counted.located, counted.ipv6) == (5, 2), path
 
 
-def test_a_folder_and_a_list(tmp_path: Path) -> None:
+def test_folders_and_files_without_names_of_columns(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("8.8.8.8\n")
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "b.csv").write_text("n,ip\n1,8.8.8.8\n")
     (tmp_path / "notes.md").write_text("8.8.8.8")
     assert _told(str(tmp_path))["addresses"] == 2
+    path = tmp_path / "in.csv"
+    path.write_text("address\n8.8.8.8\n")
+    assert "no column 'ip'" in refusal("summarize", str(path))
+    path.write_text("8.8.8.8,x\n8.8.4.4,y\n10.0.0.1,z\n", encoding="ascii")
+    told = _told(str(path), "--no-header", "--ip-column", "column1")
+    assert (told["addresses"], told["located"], told["private"]) == (3, 2, 1)
+    line = refusal("summarize", str(path))
+    assert "give --no-header" in line
+    assert "8.8.8.8" not in line
 
 
 def test_as_a_table() -> None:
@@ -112,22 +122,3 @@ def test_as_a_table() -> None:
     assert "countries, 2 different" in lines
     assert "15169, Google LLC 7 41.18%" in lines
     assert len({len(line) for line in text.splitlines() if line.endswith("%")}) == 1
-
-
-def test_nothing_at_all() -> None:
-    told = _told("-")
-    assert told["addresses"] == 0
-    assert told["countries"] == {"different": 0, "unknown": 0, "top": []}
-    assert run("summarize", "-").returncode == 0
-
-
-def test_a_file_whose_columns_are_not_named(tmp_path: Path) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text("address\n8.8.8.8\n")
-    assert "no column 'ip'" in refusal("summarize", str(path))
-    path.write_text("8.8.8.8,x\n8.8.4.4,y\n10.0.0.1,z\n", encoding="ascii")
-    told = _told(str(path), "--no-header", "--ip-column", "column1")
-    assert (told["addresses"], told["located"], told["private"]) == (3, 2, 1)
-    line = refusal("summarize", str(path))
-    assert "give --no-header" in line
-    assert "8.8.8.8" not in line

@@ -1,6 +1,6 @@
 """Members of another kind than the contract's, in a dataset whose checksums and id are right.
 
-A lookup raises DatasetError in both kernels, and ``verify`` names the file.
+A lookup raises DatasetError in both kernels; ``verify`` and ``publish`` name the file.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pytest
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity import verify
+from geolookup.store.publish import publish
 from tests.corrupt.forging import member
 from tests.corrupt.members import TABLES, forgeries, outcomes
 from tests.damage import copied, whole
@@ -21,13 +22,14 @@ from tests.tiers import scaled
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_member_of_another_kind(tmp_path: Path, table: str) -> None:
-    """Every wrong text of a member: refused by lookups of either kernel and by ``verify``."""
+    """Every wrong text of a member is refused."""
     name = fmt.TABLES[table]
     wrong = [each for each in forgeries() if each[0] == table]
     for _, number, text in random.Random(table).sample(wrong, min(scaled(8, 150), len(wrong))):
         dataset = copied(whole("full"), tmp_path / "copy")
         member(dataset, name, number, text)
         assert outcomes(dataset) == {"refused"}, (number, text[:20])
-        with pytest.raises(DatasetError, match=f"{name}: ") as raised:
-            verify(dataset)
-        assert "\n" not in str(raised.value)
+        for take in (verify, lambda path: publish(path, tmp_path / "store")):
+            with pytest.raises(DatasetError, match=f"{name}: ") as raised:
+                take(dataset)
+            assert "\n" not in str(raised.value)

@@ -94,6 +94,13 @@ def test_a_reason_is_about_a_block() -> None:
             assert page in (ROOT / test).read_text(encoding="utf-8"), (page, test)
 
 
+def test_the_two_commands_of_the_start() -> None:
+    """They stand in the README, and .ci/run runs them in clean copies."""
+    install, test = (block.text.strip() for block in BLOCKS["README.md"] if block.kind == "sh")
+    assert install.endswith("geolookup lookup 8.8.8.8")
+    assert test.endswith("-m pytest -q -n 2 --dist worksteal")
+
+
 def test_what_is_presumed_is_of_pages_that_run() -> None:
     assert {*PRESUMED} <= {page for page, found in BLOCKS.items() if any(map(runs, found))}
 

@@ -1,13 +1,14 @@
-"""A fake clock, and every kind of account store: a real SQLite file, a real Redis server."""
+"""Fake clock, and every kind of account store: a real SQLite file, a real Redis server."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from geolookup.errors import AccountsError, ContractError
 from geolookup.gate import Accounts, accounts_file, open_accounts
 from tests.servers import PATIENCE, redis
 
@@ -86,6 +87,20 @@ def file(tmp_path: Path) -> Path:
 
 
 Open = Callable[[], Accounts]
+Outcome = type[Exception] | None
+
+
+def outcomes(accounts: Accounts, keys: Iterable[object]) -> list[Outcome]:
+    """Ask with each key; return what is raised, and None for an admission."""
+    found: list[Outcome] = []
+    for key in keys:
+        try:
+            accounts.admit(key)
+        except (ContractError, AccountsError) as error:
+            found.append(type(error))
+        else:
+            found.append(None)
+    return found
 
 
 @pytest.fixture

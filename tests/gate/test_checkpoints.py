@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,23 +13,20 @@ import pytest
 
 from geolookup.gate import Accounts, checkpoints, open_accounts
 from geolookup.gate.account_store import wall_clock
-from tests.servers import PATIENCE
+from tests.servers import until
 
 ADMISSIONS = 1500
 
 
-@pytest.fixture
-def accounts(file: Path, plans: Path) -> Iterator[Accounts]:
-    """The accounts of a file, with a background thread."""
-    with open_accounts(f"sqlite:///{file}", plans) as opened:
+@pytest.fixture(params=[None])
+def accounts(request: pytest.FixtureRequest, file: Path, plans: Path) -> Iterator[Accounts]:
+    """The accounts of a file: with a background thread, unless they have a clock."""
+    with open_accounts(f"sqlite:///{file}", plans, clock=request.param) as opened:
         yield opened
 
 
-@pytest.fixture
-def alone(file: Path, plans: Path) -> Iterator[Accounts]:
-    """The accounts of a file, without a background thread."""
-    with open_accounts(f"sqlite:///{file}", plans, clock=wall_clock) as opened:
-        yield opened
+#: Without a background thread.
+alone = pytest.mark.parametrize("accounts", [wall_clock], indirect=True)
 
 
 def make_keys(accounts: Accounts, count: int) -> list[str]:
@@ -62,12 +58,9 @@ def test_the_log_is_written_back_while_requests_go_on(file: Path, accounts: Acco
     keys = make_keys(accounts, 20)
     unwritten = file.read_bytes()
     busy(accounts, keys)
-    ends = time.monotonic() + PATIENCE
     # Only a checkpoint writes to the file itself. The file without its log is consistent only
     # after a complete checkpoint, which may not happen while requests go on.
-    while file.read_bytes() == unwritten:
-        assert time.monotonic() < ends
-        time.sleep(0.02)
+    until(lambda: file.read_bytes() != unwritten)
     assert sum(row.used for row in accounts.usage()) == ADMISSIONS
     accounts.close()
     assert files(file) == ["accounts.db"]
@@ -90,29 +83,29 @@ def test_closing_while_it_is_written_back_leaves_one_file(file: Path, accounts: 
         assert used_in(file) == 600 * turn
 
 
-def test_a_file_put_in_place_of_another_is_the_one_written_back(
-    file: Path, alone: Accounts
-) -> None:
-    busy(alone, make_keys(alone, 20))
-    store = vars(alone)["_store"]
+@alone
+def test_a_file_in_place_of_another_is_written_back(file: Path, accounts: Accounts) -> None:
+    busy(accounts, make_keys(accounts, 20))
+    store = vars(accounts)["_store"]
     store.upkeep()
     assert used_in(file) == ADMISSIONS
     store._drop()  # as after any error of the file
     for path in file.parent.glob("accounts.db*"):
         path.rename(path.with_name(f"old-{path.name}"))
-    busy(alone, make_keys(alone, 10), 600)
+    busy(accounts, make_keys(accounts, 10), 600)
     store.upkeep()
     assert used_in(file) == 600
 
 
+@alone
 def test_a_short_log_waits_and_a_long_one_does_not(
-    file: Path, alone: Accounts, monkeypatch: pytest.MonkeyPatch
+    file: Path, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "_PAUSE", 3600.0)
     monkeypatch.setattr(checkpoints, "_LONG", 1000)
-    keys, store, written = make_keys(alone, 40), vars(alone)["_store"], []
+    keys, store, written = make_keys(accounts, 40), vars(accounts)["_store"], []
     for _ in range(3):
-        busy(alone, keys, 600)
+        busy(accounts, keys, 600)
         store.upkeep()
         written.append(used_in(file))
     assert written == [600, 600, 1800]

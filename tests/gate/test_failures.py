@@ -13,19 +13,19 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from queue import Queue
-from typing import Any
+from unittest.mock import patch
 
 import pytest
 
-from geolookup.errors import AccountsError
+from geolookup.errors import AccountsError, InvalidKeyError
 from geolookup.gate import Accounts, accounts_file, open_accounts, outage, sqlite
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
 from tests.conftest import ROOT
-from tests.gate.conftest import FakeClock
+from tests.gate.conftest import FakeClock, outcomes
 from tests.gate.sliding_log import SECOND
-from tests.servers import PATIENCE, free_port, redis
-from tests.skips import needs
+from tests.servers import PATIENCE, free_port, redis, until
+from tests.skips import needs, optional
 
 
 @pytest.fixture
@@ -44,31 +44,33 @@ def all_fail(accounts: Accounts, made: list[str], says: str) -> None:
         assert wrong.value.retry_after > 0
 
 
-def test_a_missing_file_is_not_made_by_asking(file: Path) -> None:
+def test_a_file_that_cannot_be_opened_is_not_made_by_asking(file: Path) -> None:
     with open_accounts(f"sqlite:///{file}") as accounts:
         for ask in (accounts.keys, accounts.usage):
             with pytest.raises(AccountsError, match="geolookup keys create"):
                 ask()
-    assert not file.exists()
+        assert not file.exists()
+        file.mkdir()
+        with pytest.raises(AccountsError, match="permissions"):
+            accounts.keys()
 
 
-def test_a_file_that_cannot_be_opened_need_not_be_created(file: Path) -> None:
-    file.mkdir()
-    with (
-        open_accounts(f"sqlite:///{file}") as accounts,
-        pytest.raises(AccountsError, match="permissions"),
-    ):
-        accounts.keys()
+NONSENSE = bytes(range(256)) * 64
 
 
-def nonsense(file: Path) -> None:
-    file.write_bytes(bytes(range(256)) * 64)
+def sql(statement: str) -> Callable[[Path], None]:
+    """Run a statement on a file as if it were SQLite's."""
+
+    def run(file: Path) -> None:
+        with closing(sqlite3.connect(file, isolation_level=None)) as db:
+            db.execute(statement)
+
+    return run
 
 
 def foreign(file: Path) -> None:
     file.unlink()
-    with closing(sqlite3.connect(file)) as db:
-        db.execute("CREATE TABLE account (id INTEGER PRIMARY KEY)")
+    sql("CREATE TABLE account (id INTEGER PRIMARY KEY)")(file)
 
 
 def folder(file: Path) -> None:
@@ -76,35 +78,24 @@ def folder(file: Path) -> None:
     file.mkdir()
 
 
-def newer(file: Path) -> None:
-    with closing(sqlite3.connect(file)) as db:
-        db.execute("PRAGMA user_version = 99")
-
-
-def truncated(file: Path) -> None:
-    file.write_bytes(file.read_bytes()[:1500])
-
-
-def scrambled(file: Path) -> None:
-    content = bytearray(file.read_bytes())
-    content[1024:] = b"\xa5" * (len(content) - 1024)
-    file.write_bytes(content)
-
-
-def zero_bytes(file: Path) -> None:
-    file.write_bytes(b"")
-
-
-DAMAGES = [nonsense, foreign, folder, newer, truncated, scrambled, zero_bytes]
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_file_that_is_none_of_ours(
-    file: Path, plans: Path, made: list[str], damage: Callable[[Path], None]
-) -> None:
-    damage(file)
-    with open_accounts(f"sqlite:///{file}", plans) as accounts:
-        all_fail(accounts, made, str(file))
+def test_a_file_that_is_none_of_ours(file: Path, plans: Path, made: list[str]) -> None:
+    good = file.read_bytes()
+    for number, damage in enumerate(
+        (
+            lambda file: file.write_bytes(NONSENSE),
+            lambda file: file.write_bytes(b""),
+            lambda file: file.write_bytes(good[:1500]),
+            lambda file: file.write_bytes(good[:1024] + b"\xa5" * (len(good) - 1024)),
+            sql("PRAGMA user_version = 99"),
+            foreign,
+            folder,
+        )
+    ):
+        copy = file.with_name(f"{number}.db")
+        copy.write_bytes(good)
+        damage(copy)
+        with open_accounts(f"sqlite:///{copy}", plans) as accounts:
+            all_fail(accounts, made, str(copy))
 
 
 def test_a_file_locked_by_another(
@@ -114,16 +105,14 @@ def test_a_file_locked_by_another(
     monkeypatch.setattr(accounts_file, "_BUSY_TIMEOUT", 0.05)
     monkeypatch.setattr(outage, "_REMEMBERED", 3600)
     with open_accounts(f"sqlite:///{file}", plans) as accounts:
-        for key in made:
-            accounts.admit(key)
+        assert outcomes(accounts, made) == [None] * len(made)
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(AccountsError, match="locked"):
                 accounts.admit(made[0])
         all_fail(accounts, made, "locked")  # nobody asked the file, which is free
         monkeypatch.setattr(outage, "monotonic", lambda: time.monotonic() + 3601)
-        for key in made:
-            accounts.admit(key)
+        assert outcomes(accounts, made) == [None] * len(made)
 
 
 def test_a_file_locked_for_a_moment_is_asked_again_at_once(
@@ -185,18 +174,16 @@ def test_a_disk_that_takes_no_more(made: list[str], file: Path, plans: Path) -> 
 
 def test_a_file_replaced_while_in_use(file: Path, plans: Path, made: list[str]) -> None:
     with open_accounts(f"sqlite:///{file}", plans) as accounts:
-        for key in made:
-            accounts.admit(key)
+        assert outcomes(accounts, made) == [None] * len(made)
         content = file.read_bytes()
-        nonsense(file)
+        file.write_bytes(NONSENSE)
         accounts.close()
         all_fail(accounts, made, str(file))
         file.write_bytes(content)
-        for key in made:
-            accounts.admit(key)
+        assert outcomes(accounts, made) == [None] * len(made)
 
 
-def test_a_url_of_no_store() -> None:
+def test_urls_of_no_store_and_of_a_missing_client(file: Path) -> None:
     for url in (
         "mysql://user:secret@host/x",
         "accounts.db",
@@ -210,6 +197,10 @@ def test_a_url_of_no_store() -> None:
         with pytest.raises(AccountsError) as wrong:
             open_accounts(url)
         assert "secret" not in str(wrong.value), url
+    command = [sys.executable, "-c", _NO_CLIENT, f"sqlite:///{file}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "pip install 'geolookup[redis]'" in done.stdout
+    assert file.exists()
 
 
 def test_writes_that_survive_power_loss(file: Path, made: list[str]) -> None:
@@ -242,8 +233,7 @@ def test_a_redis_that_is_killed_and_comes_back(
         server = stack.enter_context(redis(tmp_path, *options, port=port))
         accounts = open_accounts(server.url, plans, clock=clock)
         made = [accounts.create_key(plan, plan) for plan in ("mid", "endless")]
-        for key in made:
-            accounts.admit(key)
+        assert outcomes(accounts, made) == [None] * len(made)
         server.end()
         clock.now += SECOND
         all_fail(accounts, made, "redis://127.0.0.1")
@@ -255,21 +245,12 @@ def test_a_redis_that_is_killed_and_comes_back(
 
 
 @needs("redis")
-def test_one_failure_is_remembered_by_all(
-    tmp_path: Path, plans: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_share_a_failure(tmp_path: Path, plans: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from geolookup.gate.redis_server import RedisServer
 
-    waits = list[object]()
-    noted = RedisServer._unusable
-
-    def counted(*failure: Any) -> Any:
-        waits.append(failure)
-        return noted(*failure)
-
-    monkeypatch.setattr(RedisServer, "_unusable", counted)
+    waits = patch.object(RedisServer, "_unusable", autospec=True, side_effect=RedisServer._unusable)
     monkeypatch.setattr(outage, "_REMEMBERED", 3600)
-    with redis(tmp_path) as server:
+    with waits as unusable, redis(tmp_path) as server:
         with open_accounts(server.url, plans) as accounts:
             keys = [accounts.create_key(f"account {number}", "mid") for number in range(20)]
         server.silence()
@@ -278,43 +259,28 @@ def test_one_failure_is_remembered_by_all(
             assert asyncio.run(answers(gate, keys)) == [AccountsError] * 20
             assert asyncio.run(answers(gate, [make("live") for _ in keys])) == [AccountsError] * 20
             all_fail(accounts, keys[:1], "redis://127.0.0.1")
-            assert len(waits) == 1
+            assert unusable.call_count == 1
             server.answer()
             monkeypatch.setattr(outage, "monotonic", lambda: time.monotonic() + 3601)
             until_admitted(accounts, keys)
 
 
-def test_a_lost_account_fails_alone(emptied: str, plans: Path) -> None:
-    from redis import Redis
-
-    with open_accounts(emptied, plans) as accounts:
-        lost, other = (accounts.create_key(name, "mid") for name in ("Lost", "Other"))
-        with Redis.from_url(emptied) as client:
-            client.delete("geolookup:account:1")
-        gate = GroupCommit(accounts)
-        found = asyncio.run(answers(gate, [other, lost, other]))
-        assert found == [type(None), AccountsError, type(None)]
-        for ask in (accounts.keys, accounts.usage):
-            with pytest.raises(AccountsError):
-                ask()
-
-
-def test_an_account_that_a_restore_removes_fails_alone(url: str, plans: Path, file: Path) -> None:
+def test_a_lost_account_fails_alone(url: str, plans: Path, file: Path) -> None:
+    """Its key may be cached, and a restore may have removed it."""
     with open_accounts(url, plans) as accounts:
-        keys = [accounts.create_key(name, "mid") for name in ("Kept", "Removed")]
-        for key in keys:
-            accounts.admit(key)  # cached from now on
+        kept, cached, lost = (accounts.create_key(name, "mid") for name in ("Kept", "1", "2"))
+        assert outcomes(accounts, [kept, cached]) == [None] * 2
         if url.startswith("sqlite"):
-            with closing(sqlite3.connect(file, isolation_level=None)) as db:
-                db.execute("DELETE FROM account WHERE name = 'Removed'")
+            sql("DELETE FROM account WHERE name != 'Kept'")(file)
         else:
-            from redis import Redis
-
-            with Redis.from_url(url) as client:
-                client.delete("geolookup:account:2")
-        kept = type(None)
-        found = asyncio.run(answers(GroupCommit(accounts), [*keys, keys[0]]))
-        assert found == [kept, AccountsError, kept]
+            with optional("redis").Redis.from_url(url) as client:
+                client.delete("geolookup:account:2", "geolookup:account:3")
+            for ask in (accounts.keys, accounts.usage):
+                with pytest.raises(AccountsError):
+                    ask()
+        found = asyncio.run(answers(GroupCommit(accounts), [kept, cached, lost, kept]))
+        of_lost = InvalidKeyError if url.startswith("sqlite") else AccountsError
+        assert found == [type(None), AccountsError, of_lost, type(None)]
 
 
 async def answers(gate: GroupCommit, keys: list[str]) -> list[object]:
@@ -330,16 +296,8 @@ async def answers(gate: GroupCommit, keys: list[str]) -> list[object]:
 
 def until_admitted(accounts: Accounts, keys: list[str]) -> None:
     """Ask with every key until the failure is forgotten."""
-    ends = time.monotonic() + PATIENCE
     for key in keys:
-        while True:
-            try:
-                accounts.admit(key)
-            except AccountsError:
-                assert time.monotonic() < ends
-                time.sleep(0.02)
-            else:
-                break
+        until(lambda key=key: outcomes(accounts, [key]) == [None])  # type: ignore[misc]
 
 
 @pytest.mark.long
@@ -352,9 +310,7 @@ def test_a_watched_store_reports_its_state(url: str, plans: Path, file: Path) ->
         if url.startswith("sqlite"):
             file.unlink()
         else:
-            from redis import Redis
-
-            with Redis.from_url(url) as client:
+            with optional("redis").Redis.from_url(url) as client:
                 client.flushall()
         while states.get(timeout=PATIENCE) is None:
             pass
@@ -364,15 +320,13 @@ def test_a_watched_store_reports_its_state(url: str, plans: Path, file: Path) ->
 
 
 def test_a_redis_that_takes_no_writes(emptied: str, plans: Path) -> None:
-    from redis import Redis
-
-    with open_accounts(emptied, plans) as accounts, Redis.from_url(emptied) as client:
+    client = optional("redis").Redis.from_url(emptied)
+    with open_accounts(emptied, plans) as accounts, client:
         made = [accounts.create_key(plan, plan) for plan in ("mid", "endless")]
         client.config_set("maxmemory", 1)
         all_fail(accounts, made, "redis://127.0.0.1")
         client.config_set("maxmemory", 0)
-        for key in made:
-            accounts.admit(key)
+        assert outcomes(accounts, made) == [None] * len(made)
 
 
 _NO_CLIENT = """
@@ -385,10 +339,3 @@ try:
 except Exception as error:
     print(error)
 """
-
-
-def test_without_the_client_of_redis_only_redis_is_missed(file: Path) -> None:
-    command = [sys.executable, "-c", _NO_CLIENT, f"sqlite:///{file}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "pip install 'geolookup[redis]'" in done.stdout
-    assert file.exists()

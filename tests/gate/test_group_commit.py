@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,14 +13,11 @@ from hypothesis import strategies as st
 
 from geolookup.errors import AccountsError, ContractError, RateLimitError
 from geolookup.gate import Accounts, open_accounts
-from geolookup.gate.account_store import Request
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.leases import BUCKET
-from tests.gate.conftest import FakeClock, Open
+from tests.gate.conftest import FakeClock, Open, Outcome, outcomes
 from tests.gate.sliding_log import SECOND
 from tests.tiers import scaled
-
-Outcome = type[Exception] | None
 
 
 @pytest.fixture
@@ -46,18 +44,6 @@ def together(gate: GroupCommit, keys: Sequence[object]) -> list[Outcome]:
         return await asyncio.gather(*(asked(gate, key) for key in keys))
 
     return asyncio.run(turn())
-
-
-def one_by_one(accounts: Accounts, keys: Sequence[object]) -> list[Outcome]:
-    found: list[Outcome] = []
-    for key in keys:
-        try:
-            accounts.admit(key)
-        except ContractError as error:
-            found.append(type(error))
-        else:
-            found.append(None)
-    return found
 
 
 @settings(
@@ -87,7 +73,7 @@ def test_a_turn_is_as_its_requests_one_by_one(
     for later, plans in turns:
         clock.now += later
         first, second = ([of.get(plan, plan) for plan in plans] for of in keys)
-        assert together(gate, first) == one_by_one(accounts, second)
+        assert together(gate, first) == outcomes(accounts, second)
     clock.now += 10 * SECOND
     used = {row.name: row.used for row in accounts.usage()}
     for plan in ("tiny", "mid"):
@@ -97,22 +83,15 @@ def test_a_turn_is_as_its_requests_one_by_one(
 def test_a_turn_asks_the_store_once(worker: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     accounts = worker()
     keys = [accounts.create_key(str(number), "mid") for number in range(5)]
-    decide, calls = accounts.decide, list[int]()
-
-    def counted(requests: Sequence[Request]) -> list[int]:
-        calls.append(len(requests))
-        return decide(requests)
-
-    monkeypatch.setattr(accounts, "decide", counted)
+    decide = Mock(wraps=accounts.decide)
+    monkeypatch.setattr(accounts, "decide", decide)
     gate = GroupCommit(accounts)
     assert together(gate, keys * 4) == [None] * 20
     assert together(gate, keys[:1]) == [None]
-    assert calls == [20, 1]
+    assert [len(call.args[0]) for call in decide.call_args_list] == [20, 1]
 
 
-def test_a_refusal_among_many_accounts_is_of_its_account_alone(
-    worker: Open, clock: FakeClock
-) -> None:
+def test_a_refusal_among_many_is_of_its_account_alone(worker: Open, clock: FakeClock) -> None:
     accounts = worker()
     for count in (2, 5, scaled(40, 600)):
         names = [f"account {count} {number}" for number in range(count)]
@@ -121,7 +100,7 @@ def test_a_refusal_among_many_accounts_is_of_its_account_alone(
         assert together(gate, keys) == [None] * len(keys)
         at_rate = [key for key, name in zip(keys, names, strict=True) if name[-1] == "1"]
         for key in at_rate:
-            assert one_by_one(accounts, [key] * 3) == [None, None, RateLimitError]
+            assert outcomes(accounts, [key] * 3) == [None, None, RateLimitError]
         clock.now += SECOND // 2
         expected = [RateLimitError if key in at_rate else None for key in keys]
         assert together(gate, keys) == expected
@@ -181,10 +160,8 @@ def test_a_client_that_was_alone_and_has_gone_is_counted(in_file: Accounts) -> N
 
 
 def test_a_decision_may_be_awaited_after_those_of_others(in_file: Accounts) -> None:
-    keys, gate = (
-        [in_file.create_key(str(number), "tiny") for number in range(3)],
-        GroupCommit(in_file),
-    )
+    keys = [in_file.create_key(str(number), "tiny") for number in range(3)]
+    gate = GroupCommit(in_file)
 
     async def turn() -> None:
         late = gate.admit(keys[0])
@@ -196,27 +173,20 @@ def test_a_decision_may_be_awaited_after_those_of_others(in_file: Accounts) -> N
     assert [row.used for row in in_file.usage()] == [1, 1, 1]
 
 
-def test_without_its_store_nobody_waits_and_nobody_passes(tmp_path: Path, plans: Path) -> None:
-    with open_accounts(f"sqlite:///{tmp_path}/accounts.db", plans) as accounts:
-        keys = [accounts.create_key(str(number), "tiny") for number in range(3)]
-        gate = GroupCommit(accounts)
-        assert together(gate, keys) == [None] * 3
-        accounts.close()
-        for path in tmp_path.glob("accounts.db*"):
-            path.unlink()
-        assert together(gate, keys) == [AccountsError] * 3
+def test_without_its_store_nobody_waits_and_nobody_passes(in_file: Accounts, file: Path) -> None:
+    keys = [in_file.create_key(str(number), "tiny") for number in range(3)]
+    gate = GroupCommit(in_file)
+    assert together(gate, keys) == [None] * 3
+    in_file.close()
+    for path in file.parent.glob("accounts.db*"):
+        path.unlink()
+    assert together(gate, keys) == [AccountsError] * 3
 
 
-def test_what_nobody_foresaw_reaches_all_who_wait(
-    worker: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unforeseen_error_reaches_all(worker: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     accounts = worker()
     key = accounts.create_key("Acme", "tiny")
-
-    def broken(_requests: Sequence[Request]) -> list[int]:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(accounts, "decide", broken)
+    monkeypatch.setattr(accounts, "decide", Mock(side_effect=ZeroDivisionError))
     gate = GroupCommit(accounts)
 
     async def turn() -> list[object]:

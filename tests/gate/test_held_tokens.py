@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -20,7 +19,7 @@ from geolookup.gate.account_store import Key, Store
 from geolookup.gate.held_tokens import HeldTokens, Record
 from geolookup.gate.leases import Tokens
 from tests.conftest import ROOT
-from tests.servers import PATIENCE
+from tests.servers import until
 from tests.tiers import scaled
 
 #: It holds what it leased until it is killed: its background thread does nothing. Arguments: the
@@ -53,13 +52,6 @@ def holder(url: str, plans: Path, key: str, forks: int = 0) -> subprocess.Popen[
     return process
 
 
-def becomes(find: Callable[[], int], value: int) -> None:
-    until = time.monotonic() + PATIENCE
-    while find() != value:
-        assert time.monotonic() < until, find()
-        time.sleep(0.02)
-
-
 def used(accounts: Accounts) -> int:
     return accounts.usage()[0].used
 
@@ -73,7 +65,7 @@ def test_a_worker_keeps_what_it_holds_until_it_is_killed(url: str, plans: Path) 
             assert used(accounts) == held > 4
             living.kill()
         accounts.admit(key)  # its background thread starts
-        becomes(lambda: used(accounts), 4)
+        until(lambda: used(accounts) == 4)
         accounts.return_ended()  # what was returned is not returned again
         assert used(accounts) == 4
     assert not accounts._store.leases_folder().exists()
@@ -88,7 +80,7 @@ def test_a_child_of_a_killed_worker_does_not_hold_its_tokens(url: str, plans: Pa
             killed.wait()
             try:
                 accounts.admit(key)  # its background thread starts
-                becomes(lambda: used(accounts), 4)
+                until(lambda: used(accounts) == 4)
             finally:
                 os.killpg(killed.pid, signal.SIGKILL)
 
@@ -198,60 +190,50 @@ def hold(file: HeldTokens, account: int, tokens: int) -> Record:
     return record
 
 
+def ended(folder: Path, *held: tuple[int, int]) -> Path:
+    """Leave the records of a process that has ended, with the tokens of accounts; in a file."""
+    file = HeldTokens(folder)
+    for account, tokens in held:
+        hold(file, account, tokens)
+    file.detach()
+    (path,) = folder.iterdir()
+    return path
+
+
 def drop(record: Record) -> None:
     record.hold(0)
     record.release()
 
 
-def test_records_of_before_a_restart_of_the_machine_are_removed_only(tmp_path: Path) -> None:
-    folder = tmp_path / "leases"
-    ended = HeldTokens(folder)
-    hold(ended, 7, 5)
-    ended.detach()  # as if it had ended
-    (path,) = folder.iterdir()
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "leases"
+
+
+def test_records_return_once_or_are_dropped(folder: Path) -> None:
+    file, count = HeldTokens(folder), 2000
+    records = [hold(file, number, number + 1) for number in range(count)]
+    for record in records[::2]:
+        drop(record)
+    hold(file, count + 1, 1)  # in a place that was released
+    file.detach()
+    found = returned(folder)
+    assert found == [(number, number + 1) for number in range(1, count, 2)] + [(count + 1, 1)]
+    assert not folder.exists()
+    path = ended(folder, (7, 5))
     start, _, rest = path.name.partition("-")
     path.rename(folder / f"{int(start) - 2_000_000}-{rest}")
     assert returned(folder) == []
     assert not folder.exists()
-
-
-def test_many_records_return_each_once(tmp_path: Path) -> None:
-    folder, count = tmp_path / "leases", 2000
-    ended = HeldTokens(folder)
-    records = [hold(ended, number, number + 1) for number in range(count)]
-    for record in records[::2]:
-        drop(record)
-    hold(ended, count + 1, 1)  # in a place that was released
-    ended.detach()
-    found = returned(folder)
-    assert found == [(number, number + 1) for number in range(1, count, 2)] + [(count + 1, 1)]
-    assert not folder.exists()
-
-
-def test_tokens_of_an_account_that_the_store_does_not_have_are_dropped(tmp_path: Path) -> None:
-    ended = HeldTokens(tmp_path / "leases")
-    hold(ended, 0, 5)
-    hold(ended, 1, 6)
-    ended.detach()
-    assert returned(tmp_path / "leases") == [(1, 6)]
-
-
-def test_a_store_that_fails_meanwhile_loses_one_record(tmp_path: Path) -> None:
-    ended = HeldTokens(tmp_path / "leases")
-    for number in (1, 2, 3):
-        hold(ended, number, 9)
-    ended.detach()
-    assert len(returned(tmp_path / "leases", failures=1)) == 2
+    ended(folder, (0, 5), (1, 6))
+    assert returned(folder) == [(1, 6)]
+    ended(folder, (1, 9), (2, 9), (3, 9))
+    assert len(returned(folder, failures=1)) == 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
-def test_a_folder_that_others_can_write_is_not_believed(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    folder = tmp_path / "leases"
-    ended = HeldTokens(folder)
-    hold(ended, 1, 5)
-    ended.detach()
+def test_a_folder_of_others_is_not_believed(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    ended(folder, (1, 5))
     folder.chmod(0o777)
     assert returned(folder) == []
     other = HeldTokens(folder)
@@ -264,11 +246,8 @@ def test_a_folder_that_others_can_write_is_not_believed(
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="files of POSIX")
-def test_other_things_in_the_folder_do_not_keep_tokens(tmp_path: Path) -> None:
-    folder = tmp_path / "leases"
-    ended = HeldTokens(folder)
-    hold(ended, 1, 5)
-    ended.detach()
+def test_other_things_in_the_folder_do_not_keep_tokens(folder: Path) -> None:
+    ended(folder, (1, 5))
     for name in ("other.leases", "-.leases", "0²-.leases"):
         (folder / name).write_bytes(b"x")
     (folder / "0-a.leases").mkdir()
@@ -277,8 +256,7 @@ def test_other_things_in_the_folder_do_not_keep_tokens(tmp_path: Path) -> None:
     assert returned(folder) == [(1, 5)]
 
 
-def test_a_process_that_closes_leaves_only_records(tmp_path: Path) -> None:
-    folder = tmp_path / "leases"
+def test_a_process_that_closes_leaves_only_records(folder: Path) -> None:
     one, two = HeldTokens(folder), HeldTokens(folder)
     empty = hold(one, 1, 4)
     hold(two, 2, 4)

@@ -1,39 +1,32 @@
-"""API keys as text."""
+"""API keys as text; plans files: what they may say, and what is said of the others."""
 
 from __future__ import annotations
 
 import re
 from base64 import b32decode
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.gate import keys
+from geolookup.errors import PlansError
+from geolookup.gate import Plan, keys, read_plans
+from tests.conftest import ROOT
+from tests.docs.blocks import blocks
 
 GOOD = keys.make("live")
 
 
-@pytest.mark.parametrize("environment", keys.ENVIRONMENTS)
-def test_a_key_says_its_environment_and_holds_160_random_bits(environment: str) -> None:
-    key = keys.make(environment)
-    found = re.fullmatch(rf"geo_{environment}_([a-z2-7]{{32}})([0-9a-f]{{8}})", key)
-    assert found is not None
-    assert len(b32decode(found[1].upper())) * 8 == 160
-
-
-def test_keys_differ_in_every_random_bit() -> None:
+def test_a_key_says_its_environment_and_holds_160_random_bits() -> None:
+    for environment in keys.ENVIRONMENTS:
+        form = rf"geo_{environment}_([a-z2-7]{{32}})([0-9a-f]{{8}})"
+        found = re.fullmatch(form, keys.make(environment))
+        assert found is not None
+        assert len(b32decode(found[1].upper())) * 8 == 160
     made = [b32decode(keys.make("live")[9:41].upper()) for _ in range(200)]
-    ones = zeros = 0
-    for value in made:
-        ones |= int.from_bytes(value, "big")
-        zeros |= ~int.from_bytes(value, "big")
-    everything = (1 << 160) - 1
-    assert ones == everything
-    assert zeros & everything == everything
-
-
-def test_a_good_key_has_a_digest_that_names_it() -> None:
+    bits = [f"{int.from_bytes(value):0160b}" for value in made]
+    assert [set(column) for column in zip(*bits, strict=True)] == [{"0", "1"}] * 160
     digest = keys.digest(GOOD)
     assert digest is not None
     assert len(digest) == 32
@@ -56,3 +49,57 @@ def test_empty_repeated_or_decorated_is_no_key() -> None:
     decorated = (f"{GOOD}\n", f" {GOOD}", f"{GOOD}, {GOOD}", GOOD.upper(), GOOD * 9000)
     for value in ("", *decorated, "\udc80", "\0" * 49):
         assert not keys.well_formed(value), value
+
+
+def test_built_in_plans_and_those_of_a_file(path: Path) -> None:
+    plans = read_plans()
+    assert plans["free"] == Plan("free", 5, 2000)
+    assert plans["paid"].rate >= 25
+    assert plans["paid"].limit > 10**15
+    with pytest.raises(PlansError, match="cannot be read"):
+        read_plans(path)
+    with pytest.raises(PlansError, match="did you mean 'free'"):
+        read_plans().named("fre")
+    path.write_text('[plan.free]\nrate = 1\nquota = 9\n[plan."big one"]\nrate = 101\n')
+    plans = read_plans(path)
+    assert plans["free"] == Plan("free", 1, 9)
+    assert plans["big one"] == Plan("big one", 101, None)
+    assert [plan.leased for plan in plans.values()] == [False, False, True]
+    assert plans["paid"] == read_plans()["paid"]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "plans.toml"
+
+
+def test_what_is_wrong_is_said_in_one_line(path: Path) -> None:
+    for content, says in (
+        ("[plan.a]", "[plan.a] has no rate"),
+        ("[plan.a]\nrate = 0", "rate = 0"),
+        ("[plan.a]\nrate = 1000001", "rate = 1000001"),
+        ("[plan.a]\nrate = true", "rate = True"),
+        ("[plan.a]\nrate = 2.5", "rate = 2.5"),
+        ("[plan.a]\nrate = 2\nquota = -1", "quota = -1"),
+        ('[plan.a]\nrate = 2\nquota = "9"', "quota = '9'"),
+        ("[plan.a]\nrates = 2", "'rates'"),
+        ("[plans.a]\nrate = 2", "plans is not expected"),
+        ("[plan]\na = 2", "plan.a is not a table"),
+        ("plan = 2", "plan is not expected"),
+        ("[plan", "not a TOML file"),
+        ("\udcff", "not a TOML file"),
+    ):
+        path.write_bytes(content.encode(errors="surrogateescape"))
+        with pytest.raises(PlansError) as wrong:
+            read_plans(path)
+        assert str(wrong.value).startswith(f"{path}: "), content
+        assert says in str(wrong.value).removeprefix(f"{path}: "), content
+        assert "\n" not in str(wrong.value), content
+
+
+def test_the_plans_file_of_the_page(path: Path) -> None:
+    (shown,) = (block for block in blocks(ROOT / "docs" / "gate.md") if block.kind == "toml")
+    path.write_text(shown.text, encoding="utf-8")
+    plans = read_plans(path)
+    assert plans["startup"].quota == 1_000_000
+    assert plans["enterprise"].leased

@@ -15,7 +15,7 @@ from geolookup.errors import QuotaError, RateLimitError
 from geolookup.gate import open_accounts
 from tests.conftest import ROOT
 from tests.gate import hammer, kills
-from tests.servers import PATIENCE
+from tests.servers import until
 
 
 @pytest.mark.long
@@ -106,20 +106,13 @@ def test_accounts_go_on_after_a_fork(url: str, plans: Path) -> None:
     assert (done.stdout, done.returncode) == ("[26, 26]\n", 0), done.stderr
 
 
-def test_an_idle_worker_gives_back_what_it_leased(url: str, plans: Path) -> None:
+def test_leases_are_given_back_by_an_idle_worker_and_at_the_end(url: str, plans: Path) -> None:
     with open_accounts(url, plans) as accounts:
-        key = accounts.create_key("Acme", "fast")
-        accounts.admit(key)
+        accounts.admit(accounts.create_key("Acme", "fast"))
         assert accounts.usage()[0].used > 1
-        until = time.monotonic() + PATIENCE
-        while accounts.usage()[0].used != 1:
-            assert time.monotonic() < until
-            time.sleep(0.02)
-
-
-@pytest.mark.parametrize("plan", ["mid", "fast"])
-def test_closing_gives_back_what_is_leased(url: str, plans: Path, plan: str) -> None:
-    with open_accounts(url, plans) as accounts:
-        accounts.admit(accounts.create_key("Acme", plan))
-        accounts.close()
-        assert accounts.usage()[0].used == 1
+        until(lambda: accounts.usage()[0].used == 1)
+    for number, plan in enumerate(("mid", "fast"), 1):
+        with open_accounts(url, plans) as accounts:
+            accounts.admit(accounts.create_key(plan, plan))
+            accounts.close()
+            assert accounts.usage()[number].used == 1

@@ -170,9 +170,7 @@ def test_stamps_from_the_future_count_as_of_now(worker: Open, clock: FakeClock) 
     assert [passes(one), passes(one)] == [True, True]
 
 
-def test_a_worker_that_slept_while_the_clock_was_set_back_frees_nothing_of_others(
-    worker: Open, clock: FakeClock
-) -> None:
+def test_a_worker_that_slept_frees_nothing_of_others(worker: Open, clock: FakeClock) -> None:
     number = account(worker())
     awake, asleep = leased(worker(), number, 4), leased(worker(), number, 4)
     assert passes(asleep) is True is passes(asleep)
@@ -275,9 +273,7 @@ def test_a_caller_at_the_rate_of_a_fast_plan_loses_at_most_5_percent(
     assert len(admitted) >= 0.95 * len(asked), len(admitted) / len(asked)
 
 
-def test_a_caller_at_the_rate_of_a_fast_plan_with_one_worker_loses_nothing(
-    worker: Open, clock: FakeClock
-) -> None:
+def test_a_caller_at_the_rate_with_one_worker_loses_nothing(worker: Open, clock: FakeClock) -> None:
     accounts = worker()
     for arrivals in ARRIVALS:
         alone = leased(accounts, account(accounts), 300)
@@ -316,7 +312,7 @@ def test_retry_after_is_when_a_request_is_admitted(worker: Open, clock: FakeCloc
         assert passes(one) is True
 
 
-def test_rate_comes_before_quota(worker: Open, clock: FakeClock) -> None:
+def test_rate_comes_before_quota_and_may_change(worker: Open, clock: FakeClock) -> None:
     accounts = worker()
     both = [make(accounts, account(accounts), 2, 2) for make in (exact, leased)]
     for one in both:
@@ -324,6 +320,12 @@ def test_rate_comes_before_quota(worker: Open, clock: FakeClock) -> None:
     clock.now += 2 * SECOND
     for one in both:
         assert [passes(one) for _ in range(3)] == [None, None, None]
+    accounts = worker()
+    number = account(accounts)
+    for rate in (5, 2, 5, 300, 5):
+        clock.now += SECOND
+        one = (exact if rate < 100 else leased)(accounts, number, rate)
+        assert [passes(one) for _ in range(rate + 1)] == [True] * rate + [False], rate
 
 
 @settings(MANY, max_examples=scaled(4, 25))
@@ -349,12 +351,3 @@ def test_a_leased_quota_is_refused_when_it_is_used_up_and_not_before(
             for one in workers:
                 one.give_back()
     assert admitted == quota == used_of(worker(), number)
-
-
-def test_a_plan_may_change(worker: Open, clock: FakeClock) -> None:
-    accounts = worker()
-    number = account(accounts)
-    for rate in (5, 2, 5, 300, 5):
-        clock.now += SECOND
-        one = (exact if rate < 100 else leased)(accounts, number, rate)
-        assert [passes(one) for _ in range(rate + 1)] == [True] * rate + [False], rate

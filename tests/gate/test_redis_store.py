@@ -27,9 +27,7 @@ def skewed(monkeypatch: pytest.MonkeyPatch, by: int) -> None:
     monkeypatch.setattr(redis_module, "wall_clock", lambda: wall_clock() + by)
 
 
-def test_a_retry_is_never_later_than_the_plan_means(
-    emptied: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_retry_is_in_time(emptied: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An exact and a leased plan, so slow that a loaded machine asks faster than they allow."""
     plans, rates = tmp_path / "own.toml", {"exact": 3, "leased": 101}
     plans.write_text("".join(f"[plan.{name}]\nrate = {rate}\n" for name, rate in rates.items()))
@@ -77,9 +75,7 @@ def asked(accounts: Accounts, keys: list[str]) -> None:
             accounts.admit(key)
 
 
-def test_lost_data_admit_nobody_and_refuse_no_key(
-    emptied: str, plans: Path, clock: FakeClock
-) -> None:
+def test_lost_data_admit_and_refuse_nobody(emptied: str, plans: Path, clock: FakeClock) -> None:
     from redis import Redis
 
     with open_accounts(emptied, plans, clock=clock) as running:
@@ -130,9 +126,7 @@ def with_settings(emptied: str) -> Iterator[Callable[[dict[str, str]], str]]:
         with_options({})
 
 
-def test_a_server_that_forgets_revocations_is_named(
-    with_settings: Callable[[dict[str, str]], str],
-) -> None:
+def test_a_forgetful_server_is_named(with_settings: Callable[[dict[str, str]], str]) -> None:
     for settings, problem in SETTINGS:
         with open_accounts(with_settings(settings)) as accounts:
             if problem is None:
@@ -140,11 +134,6 @@ def test_a_server_that_forgets_revocations_is_named(
             else:
                 with pytest.raises(AccountsError, match=problem):
                     accounts.check_durability()
-
-
-def test_a_command_that_revokes_says_that_a_crash_undoes_it(
-    with_settings: Callable[[dict[str, str]], str],
-) -> None:
     url = with_settings({"appendonly": "no"})
     with open_accounts(url) as accounts:
         key = accounts.create_key("Acme", "free")

@@ -8,15 +8,16 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from geolookup.errors import AccountsError, InvalidKeyError
 from geolookup.gate import Accounts, open_accounts
+from geolookup.gate.backup import back_up, restore
 from geolookup.gate.keys import digest, identifier
-from tests.gate.conftest import FakeClock, Open
+from tests.gate.conftest import FakeClock, Open, outcomes
 from tests.gate.sliding_log import SECOND
 
 PLANS_OF = ("mid", "endless")
@@ -29,26 +30,13 @@ def url(file: Path) -> str:
 
 def copy(file: Path, to: Path) -> Path:
     """Copy an accounts file, its log included, into one file."""
-    with sqlite3.connect(file) as source, sqlite3.connect(to) as target:
+    with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(to)) as target:
         source.backup(target)
-    source.close()
-    target.close()
     return to
 
 
-def states(accounts: Accounts, keys: list[str]) -> list[str]:
-    """Return for each key whether it is admitted, refused, or its store is unusable."""
-    found = []
-    for key in keys:
-        try:
-            accounts.admit(key)
-        except InvalidKeyError:
-            found.append("refused")
-        except AccountsError:
-            found.append("unusable")
-        else:
-            found.append("admitted")
-    return found
+#: What is raised for a key: it is admitted or refused, or its store cannot be used.
+IN, OUT, DOWN = None, InvalidKeyError, AccountsError
 
 
 def revoke(accounts: Accounts, key: str) -> None:
@@ -63,23 +51,22 @@ def test_another_file_renamed_to_the_path_counts_within_a_second(
     backup = copy(file, tmp_path / "backup")
     new = admin.create_key("New", "mid")
     for service in services:
-        assert states(service, [*old, new]) == ["admitted"] * 3
+        assert outcomes(service, [*old, new]) == [IN] * 3
     backup.replace(file)
     clock.now += SECOND
     for service in services:
-        assert states(service, [*old, new]) == ["admitted", "admitted", "refused"]
+        assert outcomes(service, [*old, new]) == [IN, IN, OUT]
     revoke(admin, old[0])
     clock.now += SECOND
     for service in [*services, worker()]:
-        assert states(service, [*old, new]) == ["refused", "admitted", "refused"]
+        assert outcomes(service, [*old, new]) == [OUT, IN, OUT]
     for service in services:
         service.close()
     admin.close()
-    with sqlite3.connect(file) as db:
+    with closing(sqlite3.connect(file)) as db:
+        for column, found in (("count(*)", 2), ("sum(revoked)", 1)):
+            assert db.execute(f"SELECT {column} FROM key").fetchone() == (found,)  # noqa: S608
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert db.execute("SELECT count(*) FROM key").fetchone() == (2,)
-        assert db.execute("SELECT sum(revoked) FROM key").fetchone() == (1,)
-    db.close()
 
 
 def test_the_log_of_the_old_file_does_not_undo_a_restore(
@@ -90,57 +77,40 @@ def test_the_log_of_the_old_file_does_not_undo_a_restore(
     other = admin.create_key("Other", "mid")
     revoke(admin, key)
     backup = copy(file, tmp_path / "backup")
-    assert states(service, [key, other]) == ["refused", "admitted"]
+    assert outcomes(service, [key, other]) == [OUT, IN]
     with sqlite3.connect(file) as db:  # in the log of the old file, and nowhere else
         db.execute("UPDATE key SET revoked = 0")
     db.close()
     backup.replace(file)
     clock.now += SECOND
-    assert states(service, [key, other]) == ["refused", "admitted"]
+    assert outcomes(service, [key, other]) == [OUT, IN]
     service.close()
     admin.close()
-    assert states(worker(), [key, other]) == ["refused", "admitted"]
+    assert outcomes(worker(), [key, other]) == [OUT, IN]
 
 
-def removed(file: Path) -> None:
-    file.unlink()
-
-
-def removed_with_its_log(file: Path) -> None:
-    for path in file.parent.glob("accounts.db*"):
-        path.unlink()
-
-
-def renamed(file: Path) -> None:
-    file.rename(file.with_name("elsewhere"))
-
-
-@pytest.mark.parametrize("remove", [removed, removed_with_its_log, renamed])
-def test_a_missing_file_admits_nobody(
-    worker: Open,
-    clock: FakeClock,
-    file: Path,
-    tmp_path: Path,
-    remove: Callable[[Path], None],
-) -> None:
+def test_no_file_admits_nobody(worker: Open, clock: FakeClock, file: Path, tmp_path: Path) -> None:
     service = worker()
     keys = [service.create_key(plan, plan) for plan in PLANS_OF]
-    assert states(service, keys) == ["admitted"] * 2
     backup = copy(file, tmp_path / "backup")
-    remove(file)
-    clock.now += SECOND
-    for _ in range(3):
-        assert states(service, keys) == ["unusable"] * 2
-    assert not file.exists()
-    shutil.copy(backup, file)
-    assert states(service, keys) == ["admitted"] * 2
+    for remove in (
+        file.unlink,
+        lambda: [*map(Path.unlink, tmp_path.glob("accounts.db*"))],  # with its log
+        lambda: file.rename(tmp_path / "elsewhere"),
+    ):
+        assert outcomes(service, keys) == [IN] * 2
+        remove()
+        clock.now += SECOND
+        for _ in range(3):
+            assert outcomes(service, keys) == [DOWN] * 2
+        assert not file.exists()
+        shutil.copy(backup, file)
+    assert outcomes(service, keys) == [IN] * 2
 
 
 def test_a_backup_and_a_restore_under_running_services(
     worker: Open, clock: FakeClock, url: str, file: Path, tmp_path: Path
 ) -> None:
-    from geolookup.gate.backup import back_up, restore
-
     services = [worker(), worker()]
     old = [services[0].create_key(plan, plan) for plan in PLANS_OF]
     revoke(services[0], old[0])
@@ -150,31 +120,26 @@ def test_a_backup_and_a_restore_under_running_services(
     new = services[0].create_key("New", "mid")
     clock.now += SECOND
     for service in services:
-        assert states(service, [*old, new]) == ["refused", "admitted", "admitted"]
+        assert outcomes(service, [*old, new]) == [OUT, IN, IN]
     restore(url, backup)
     clock.now += SECOND
     for service in [*services, worker()]:
-        assert states(service, [*old, new]) == ["refused", "admitted", "refused"]
+        assert outcomes(service, [*old, new]) == [OUT, IN, OUT]
     assert file.stat().st_ino == inode
     file.unlink()  # but not its log
     restore(url, backup)
     clock.now += SECOND
     for service in [*services, worker()]:
-        assert states(service, [*old, new]) == ["refused", "admitted", "refused"]
+        assert outcomes(service, [*old, new]) == [OUT, IN, OUT]
 
 
-def test_a_backup_is_one_file_for_its_owner(worker: Open, url: str, tmp_path: Path) -> None:
-    from geolookup.gate.backup import back_up
-
+def test_a_backup_and_a_new_file(worker: Open, url: str, tmp_path: Path, file: Path) -> None:
     worker().create_key("Acme", "mid")
     back_up(url, tmp_path / "backup")
     back_up(url, tmp_path / "backup", force=True)
     assert {path.name for path in tmp_path.glob("*backup*")} == {"backup"}
     assert stat.S_IMODE((tmp_path / "backup").stat().st_mode) == 0o600
     assert [each.name for each in worker().usage()] == ["Acme"]
-
-
-def test_a_key_for_a_missing_file_is_in_the_new_one(worker: Open, file: Path) -> None:
     accounts = worker()
     accounts.create_key("Old", "mid")
     file.unlink()
@@ -219,8 +184,10 @@ int fdatasync(int fd) { return note(fd); }
 """
 _CHANGES = """
 import sys
+from contextlib import closing
 from pathlib import Path
 from geolookup.gate import open_accounts
+from geolookup.gate.backup import back_up, restore
 from geolookup.gate.keys import digest, identifier
 url, key, log = sys.argv[1:]
 with open_accounts(url, clock=lambda: 10**15) as accounts:

@@ -1,12 +1,8 @@
 """How workers and servers die in the tests, and when they are over it."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
-import socket
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +10,7 @@ from geolookup.store.publish import publish
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.http.serving import Server
-from tests.servers import PATIENCE
+from tests.servers import accepts, until
 
 _STARTED = re.compile(r"Spawning worker-\d+ with PID: (\d+)")
 
@@ -24,18 +20,19 @@ def workers(server: Server) -> list[int]:
     return [int(process) for process in _STARTED.findall(server.log)]
 
 
-def kill_workers(server: Server, times: int, within: float = PATIENCE) -> int:
-    """Kill each worker as soon as it is started, so often at most; return how often."""
+def kill_workers(server: Server, times: int) -> None:
+    """Kill each worker as soon as it is started, so often."""
     killed: set[int] = set()
-    ends = time.monotonic() + within
-    while len(killed) < times and time.monotonic() < ends:
-        for process in workers(server):
-            if process not in killed and len(killed) < times:
+
+    def all_are() -> bool:
+        for process in workers(server)[:times]:
+            if process not in killed:
+                killed.add(process)
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
-                killed.add(process)
-        time.sleep(0.02)
-    return len(killed)
+        return len(killed) == times
+
+    until(all_are)
 
 
 def two_generations(folder: Path) -> tuple[Path, str, Path]:
@@ -57,23 +54,18 @@ def truncate(dataset: Path) -> None:
 
 def until_answered(server: Server, key: str) -> str:
     """Wait for an answer; return its generation."""
-    ends = time.monotonic() + PATIENCE
-    while True:
+    answers: list[str] = []
+
+    def answered() -> list[str]:
         with suppress(OSError):
             answer = server.ask("?ip=8.8.8.8", [("X-API-Key", key)])
-            if answer.status == 200:
-                return answer.headers["x-dataset-generation"]
-        assert time.monotonic() < ends, server.log
-        time.sleep(0.02)
+            answers.extend([answer.headers["x-dataset-generation"]] * (answer.status == 200))
+        return answers
+
+    until(answered, lambda: server.log)
+    return answers[0]
 
 
 def until_free(port: int) -> None:
     """Wait until nobody listens on a port."""
-    ends = time.monotonic() + PATIENCE
-    while True:
-        with suppress(OSError), socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(("127.0.0.1", port))
-            return
-        assert time.monotonic() < ends, "somebody still listens"
-        time.sleep(0.05)
+    until(lambda: not accepts(port))

@@ -1,12 +1,10 @@
 """Clients that ask without pause and count what goes wrong."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import threading
 from collections import Counter
-from types import TracebackType
+from collections.abc import Callable
 from typing import Self
 
 from tests.http.serving import PATH, Server
@@ -37,12 +35,7 @@ class Load:
             thread.start()
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.stop()
 
     def stop(self) -> None:
@@ -51,9 +44,10 @@ class Load:
         for thread in self._threads:
             thread.join()
 
-    def answered_from(self, generation: str, before: int) -> bool:
-        """Whether twenty answers came after so many, and the last from a generation."""
-        return self.outcomes.total() >= before + 20 and self.last == generation
+    def count(self, more: int) -> Callable[[], bool]:
+        """Return whether so many more answers have come than now, or one did not."""
+        wanted = self.outcomes.total() + more
+        return lambda: bool(self.broken) or self.outcomes.total() >= wanted
 
     def _run(self) -> None:
         while not self._stop.is_set():

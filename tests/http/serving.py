@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from geolookup.gate import open_accounts
 from tests.conftest import ROOT
-from tests.servers import PATIENCE, free_port
+from tests.servers import PATIENCE, free_port, until
 
 PATH = "/v1/geo/lookup"
 #: "endless" never refuses in a test; the others do at once.
@@ -100,9 +100,6 @@ class Server:
                 return float(value)
         raise AssertionError(f"no metric {line}")
 
-    def signal(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
-
     @property
     def log(self) -> str:
         """What it has written so far."""
@@ -116,13 +113,10 @@ class Server:
         """Wait for a status of the readiness probe."""
         self.becomes(lambda: self.show("/readyz").status == status)
 
-    def becomes(self, condition: Callable[[], bool]) -> None:
+    def becomes(self, condition: Callable[[], object]) -> None:
         """Wait for what the running server brings about."""
-        ends = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < ends, self.log
-            assert self.process.poll() is None, self.log
-            time.sleep(0.02)
+        until(lambda: condition() or self.process.poll() is not None, lambda: self.log)
+        assert self.process.poll() is None, self.log
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def test_counts_are_those_of_all_workers(own_store: Store, tmp_path: Path) -> No
         assert server.metric(f"{latency}_sum") > 0
 
 
-def test_health(server: Server, sample: geolookup.Engine) -> None:
+def test_health_and_lines_of_metrics(server: Server, sample: geolookup.Engine) -> None:
     assert server.show("/livez").status == 200
     assert server.show("/readyz").status == 200
     assert server.show("/").status == 404
@@ -56,9 +56,6 @@ def test_health(server: Server, sample: geolookup.Engine) -> None:
     generation = sample.metadata.generation
     assert server.metric(f'geolookup_dataset_workers{{generation="{generation}"}}') == 2
     assert server.metric(f'geolookup_dataset_age_seconds{{generation="{generation}"}}') > 0
-
-
-def test_metrics_are_lines_of_the_format(server: Server) -> None:
     for line in server.show("/metrics").body.decode().splitlines():
         assert line.startswith(("# HELP geolookup_", "# TYPE geolookup_")) or _LINE.fullmatch(line)
 
@@ -85,31 +82,23 @@ def test_what_is_counted_is_read(
     assert f'_bucket{{le="+Inf"}} {len(requests)}\n' in text
 
 
-def test_counters_without_a_folder_leave_no_file(tmp_path: Path) -> None:
+def test_counters(tmp_path: Path) -> None:
     counters = Counters(None)
     counters.serve(GENERATION, 0)
     counters.count(ANSWERED, 1)
     assert list(tmp_path.iterdir()) == []
+    assert f'{REQUESTS}{{status="200",code=""}} 0\n' in exposition([], [])
+    assert [outcome.counter for outcome in OUTCOMES] == list(range(len(OUTCOMES)))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk")
-def test_a_full_disk_costs_the_counters_only(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_full_disk_costs_counters_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / f"worker-{os.getpid()}").symlink_to("/dev/full")
     counters = Counters(tmp_path)
     counters.serve(GENERATION, 0)
     counters.count(ANSWERED, 1)
     (record,) = caplog.records
     assert "/metrics and /readyz leave this worker out" in record.message
-
-
-def test_totals_before_any_worker() -> None:
-    assert f'{REQUESTS}{{status="200",code=""}} 0\n' in exposition([], [])
-
-
-def test_places_are_the_order() -> None:
-    assert [outcome.counter for outcome in OUTCOMES] == list(range(len(OUTCOMES)))
 
 
 def test_a_server_without_options_has_no_admin_port_and_trusts_nobody(

@@ -25,18 +25,14 @@ def _connected(server: Server) -> Iterator[socket.socket]:
 
 def test_silent_connections_shut_nobody_out(server: Server, key: str) -> None:
     allow_descriptors(4_096)
-    took, unanswered = asyncio.run(beside_silent(server, key, silent=1_100, seconds=0.3))
-    assert took
-    assert unanswered == 0
+    assert asyncio.run(beside_silent(server, key, silent=1_100, seconds=0.3))
 
 
 @pytest.mark.long
 def test_many_honest_clients_are_all_answered(server: Server, key: str) -> None:
     allow_descriptors(4_096)
     clients = asyncio.run(kept(server, key, clients=2_000, seconds=4))
-    # A machine that is slow may ask less often than once a second.
-    assert min(client.asked for client in clients) > 1
-    assert all((len(client.took), client.refused) == (client.asked, 0) for client in clients)
+    assert {len(took) for took in clients} == {4}
 
 
 @pytest.mark.long
@@ -60,9 +56,7 @@ def test_what_sends_no_complete_head_in_time_is_closed(server: Server, key: str)
         assert time.monotonic() - began >= HEAD_TIMEOUT / 1_000 - 1
 
 
-def test_a_connection_beyond_the_limit_waits_until_another_is_closed(
-    own_store: Store, tmp_path: Path
-) -> None:
+def test_a_connection_beyond_the_limit_waits_for_an_end(own_store: Store, tmp_path: Path) -> None:
     asked = request(own_store.key())
     with (
         serving(own_store, tmp_path, "--connections", "2") as server,

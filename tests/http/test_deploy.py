@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from pathlib import Path
 from typing import Any
 
 from geolookup.cli.follow import follow
@@ -31,74 +30,54 @@ def _container() -> tuple[dict[str, Any], dict[str, Any]]:
     return pod, container
 
 
-def _docker_arguments() -> list[str]:
-    found = re.search(r"^CMD (\[.*\])$", _text("Dockerfile"), re.MULTILINE)
-    assert found
-    arguments: list[str] = json.loads(found[1])
-    return arguments
+def _arguments(name: str) -> list[str]:
+    """Return the arguments of the program in a unit of systemd, or in the Dockerfile."""
+    if name == "Dockerfile":
+        (command,) = re.findall(r"^CMD (\[.*\])$", _text(name), re.MULTILINE)
+        return [*json.loads(command)]
+    (line,) = re.findall(r"^ExecStart=(.*)$", _text(name), re.MULTILINE)
+    return shlex.split(line)[1:]
 
 
-def _unit_arguments() -> list[str]:
-    found = re.search(r"^ExecStart=(.*)$", _text("geolookup.service"), re.MULTILINE)
-    assert found
-    return shlex.split(found[1])[1:]
+def _settings(arguments: list[str]) -> Settings:
+    return Settings(**command.make_context("serve", arguments[1:]).params)
 
 
 @needs("yaml")
 def test_the_command_lines_are_understood() -> None:
-    for name, *options in (_docker_arguments(), _unit_arguments(), _container()[1]["args"]):
-        assert name == "serve"
-        settings = Settings(**command.make_context(name, options).params)
-        assert settings.admin is not None
-        assert settings.admin.endswith(":9090")
+    stated = (*map(_arguments, ("Dockerfile", "geolookup.service")), _container()[1]["args"])
+    for arguments in stated:
+        assert arguments[0] == "serve"
+        settings = _settings(arguments)
+        assert (settings.admin or "").endswith(":9090")
         assert settings.trusted_proxies == ()
 
 
 def test_the_unit_that_follows_is_understood() -> None:
-    found = re.search(r"^ExecStart=(.*)$", _text("geolookup-follow.service"), re.MULTILINE)
-    assert found
-    name, *options = shlex.split(found[1])[1:]
+    name, *options = _arguments("geolookup-follow.service")
     assert name == "follow"
     parameters = follow.make_context(name, options).params
-    served = Settings(**command.make_context("serve", _unit_arguments()[1:]).params)
-    assert str(parameters["store"]) == served.dataset
+    assert str(parameters["store"]) == _settings(_arguments("geolookup.service")).dataset
     for line in ("DynamicUser=yes", "StateDirectory=geolookup", "Restart=on-failure"):
         assert line in _text("geolookup-follow.service")
+    assert {path.name for path in DEPLOY.iterdir()} == {
+        *("Dockerfile", "geolookup.service", "kubernetes.yaml", "nginx.conf"),
+        *("geolookup-follow.service", "geolookup-update.service", "geolookup-update.timer"),
+        "kubernetes-update.yaml",
+    }
 
 
 @needs("yaml")
-def test_the_probes_are_answered(server: Server) -> None:
-    _, container = _container()
-    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
-        asked = container[probe]["httpGet"]
-        assert asked["port"] == "admin"
-        assert server.show(asked["path"]).status == 200
-
-
-@needs("yaml")
-def test_nobody_runs_as_root_or_writes_to_the_root() -> None:
+def test_root_drain_and_probes(server: Server) -> None:
     pod, container = _container()
     assert pod["securityContext"]["runAsNonRoot"]
     assert container["securityContext"]["readOnlyRootFilesystem"]
     assert re.search(r"^USER (?!0|root)", _text("Dockerfile"), re.MULTILINE)
     assert "DynamicUser=yes" in _text("geolookup.service")
-
-
-@needs("yaml")
-def test_there_is_time_to_drain() -> None:
     pod, container = _container()
-    settings = Settings(**command.make_context("serve", container["args"][1:]).params)
-    assert pod["terminationGracePeriodSeconds"] > settings.drain + 10
-
-
-def test_the_files_that_are_there() -> None:
-    assert {path.name for path in Path(DEPLOY).iterdir()} == {
-        "Dockerfile",
-        "geolookup-follow.service",
-        "geolookup-update.service",
-        "geolookup-update.timer",
-        "geolookup.service",
-        "kubernetes-update.yaml",
-        "kubernetes.yaml",
-        "nginx.conf",
-    }
+    assert pod["terminationGracePeriodSeconds"] > _settings(container["args"]).drain + 10
+    _, container = _container()
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        asked = container[probe]["httpGet"]
+        assert asked["port"] == "admin"
+        assert server.show(asked["path"]).status == 200

