@@ -128,6 +128,13 @@ WRONG: dict[str, Change] = {
     "two deltas from one": lambda it: it["generations"][0]["deltas"].append(
         it["generations"][0]["deltas"][0]
     ),
+    "withdrawn is a number": lambda it: it["generations"][1].update(withdrawn=1),
+    "not withdrawn is a number": lambda it: it["generations"][0].update(withdrawn=0),
+    "another format and version": lambda it: it.update(format="geolookup", format_version=2),
+    "not the id of another": lambda it: it["generations"][1].update(generation="x"),
+    "not the id of a base": lambda it: it["generations"][0]["deltas"][0].update(base="x"),
+    "not a digest": lambda it: it["generations"][0]["pack"].update(sha256="x"),
+    "a digest that is a list": lambda it: it["generations"][0]["pack"].update(sha256=["d"] * 64),
     "a time of another form": lambda it: it.update(published_at="2026-11-23 10:00:00"),
     "no such day": lambda it: it.update(expires_at="2026-02-30T10:00:00Z"),
     "too many": lambda it: it.update(generations=many(1001)),

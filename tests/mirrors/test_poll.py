@@ -40,6 +40,18 @@ def test_the_first_poll_fetches_the_pack(edge: Edge) -> None:
     assert edge.current == wanted
     assert kinds_asked(edge.site) == ["", "packs"]
     assert not (edge.store / ".follow" / "archives").exists()
+    pack, index = edge.index().now.pack, (edge.folder / INDEX).stat().st_size
+    assert pack is not None
+    assert (polled.bytes, edge.state["bytes"]) == (pack.bytes, pack.bytes + index)
+    edge.poll()
+    assert edge.state["bytes"] == pack.bytes + index  # nothing more was fetched
+
+
+def test_what_was_fetched_from_another_address_goes(edge: Edge) -> None:
+    edge.publish(0)
+    edge.poll()
+    poll(replace(edge.request, url=edge.site.url.replace("localhost", "127.0.0.1")))
+    assert len(list((edge.store / ".follow" / "index").iterdir())) == 1
 
 
 def test_a_poll_without_a_change_is_one_conditional_request(followed: Edge) -> None:
@@ -63,38 +75,6 @@ def test_a_change_is_fetched_as_a_delta(followed: Edge) -> None:
     assert followed.current == wanted
     assert kinds_asked(followed.site) == ["", "deltas"]
     assert polled.bytes == min(each.file.bytes for each in followed.index().now.deltas)
-
-
-@pytest.mark.long
-def test_the_smallest_delta_is_chosen(followed: Edge) -> None:
-    followed.publish(2)
-    index = followed.index()
-    first, second = index.now.deltas
-    large = replace(first, file=replace(first.file, bytes=first.file.bytes + 1))
-    followed.forge(with_now(index, deltas=(large, second)))
-    assert followed.poll().kind == "delta"
-    (asked,) = [path for path, _ in followed.site.asked if "deltas" in path]
-    assert asked == f"/{second.file.path}"
-
-
-@pytest.mark.long
-def test_a_delta_as_large_as_the_pack_is_not_asked_for(followed: Edge) -> None:
-    followed.publish(2)
-    index = followed.index()
-    assert index.now.pack is not None
-    size = index.now.pack.bytes
-    large = [replace(each, file=replace(each.file, bytes=size)) for each in index.now.deltas]
-    followed.forge(with_now(index, deltas=tuple(large)))
-    assert followed.poll().kind == "pack"
-    assert kinds_asked(followed.site) == ["", "packs"]
-
-
-@pytest.mark.long
-def test_a_delta_without_its_base_here_is_not_asked_for(followed: Edge) -> None:
-    followed.publish(2)
-    followed.publish(3, deltas=1)  # a delta from number 2 alone
-    assert followed.poll().kind == "pack"
-    assert kinds_asked(followed.site) == ["", "packs"]
 
 
 @pytest.mark.long
@@ -132,6 +112,7 @@ def test_a_withdrawn_generation_is_left_for_the_one_before(followed: Edge) -> No
     mirror(followed.origin, followed.folder)
     polled = followed.poll()
     assert (polled.state, polled.kind, polled.generation) == ("updated", "stored", before)
+    assert polled.bytes == 0
     assert followed.current == before
     assert kinds_asked(followed.site) == [""]
     (withdrawn,) = [each for each in generations(followed.store) if each.withdrawn]
@@ -163,19 +144,21 @@ def test_a_withdrawn_generation_comes_back_when_it_is_published_again(followed: 
     assert not any(each.withdrawn for each in generations(followed.store))
 
 
-@pytest.mark.long
 def test_a_rollback_here_stands_until_the_mirror_publishes_again(followed: Edge) -> None:
     before = rollback(followed.store)
+    followed.poll()  # the first one of this address
     assert followed.poll().state == "current"  # the same index: nothing to do
+    assert followed.state["generation"] == before
     mirror(followed.origin, followed.folder, expires="7d")  # another index of the same generation
-    assert followed.poll().state == "held"
+    polled = followed.poll()
+    assert (polled.state, polled.generation) == ("held", before)
+    assert polled.serial == followed.index().serial == followed.state["serial"]
     assert followed.current == before
     wanted = followed.publish(2)
     assert followed.poll().state == "updated"
     assert followed.current == wanted
 
 
-@pytest.mark.long
 def test_a_store_that_lost_its_generation_gets_it_again(followed: Edge) -> None:
     wanted = id_of(1)
     shutil.rmtree(pointer.folder_of(followed.store, wanted))
@@ -183,7 +166,6 @@ def test_a_store_that_lost_its_generation_gets_it_again(followed: Edge) -> None:
     assert followed.current == wanted
 
 
-@pytest.mark.long
 def test_only_so_many_generations_are_kept(followed: Edge) -> None:
     followed.publish(2)
     followed.poll()
@@ -219,7 +201,6 @@ def test_a_store_without_a_status_takes_the_same_generation_without_a_download(
     assert kinds_asked(followed.site) == [""]
 
 
-@pytest.mark.long
 def test_a_mirror_in_a_folder(edge: Edge) -> None:
     for number in (0, 1):
         wanted = edge.publish(number)
@@ -230,7 +211,6 @@ def test_a_mirror_in_a_folder(edge: Edge) -> None:
     assert kinds_asked(edge.site) == []
 
 
-@pytest.mark.long
 def test_the_address_may_be_that_of_the_index(edge: Edge) -> None:
     wanted = edge.publish(0)
     assert poll(Request(f"{edge.site.url}/{INDEX}?a=b", edge.store)).generation == wanted
@@ -334,7 +314,6 @@ def test_a_pack_with_another_digest_or_size(followed: Edge) -> None:
     assert_refused(followed, "larger than")
 
 
-@pytest.mark.long
 def test_an_archive_of_another_generation(followed: Edge) -> None:
     old = followed.index().now.pack
     followed.publish(2)

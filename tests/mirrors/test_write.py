@@ -15,9 +15,11 @@ from geolookup import DatasetError, OutputError
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.filesystem.lock import locked
-from geolookup.mirrors import archive_files
+from geolookup.mirrors import archive_files, write
 from geolookup.mirrors.index import INDEX, Index
+from geolookup.mirrors.wanted import wanted
 from geolookup.mirrors.write import mirror
+from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
 from geolookup.store.publish import publish
 from tests.mirrors.reading import archives_of, index_of, stats_of
@@ -196,13 +198,52 @@ def test_one_store_gives_the_same_bytes(store: Path, folder: Path) -> None:
         assert (folder / file.path).read_bytes() == (other / file.path).read_bytes()
 
 
-def test_serials_grow_whatever_the_clock_says(
+def test_serials_are_the_time_and_grow_whatever_the_clock_says(
     store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = mirror(store, folder).index.serial
-    publish(shared(3), store)
-    monkeypatch.setattr("time.time_ns", lambda: 1_000_000_000)
-    assert mirror(store, folder).index.serial == first + 1
+    second = 1_800_000_000_000_000  # in microseconds
+    for number, clock, serial in ((3, second, second), (4, 1, second + 1), (0, 1, second + 2)):
+        monkeypatch.setattr("time.time_ns", lambda clock=clock: clock * 1000 + 999)
+        publish(shared(number), store)
+        assert mirror(store, folder).index.serial == serial
+
+
+def test_the_time_of_the_index_is_in_a_later_second(tmp_path: Path) -> None:
+    former, fresh = tmp_path / "former", tmp_path / "fresh"
+    second = 10**9
+    for path in (former, fresh):
+        path.touch()
+    for before, now, expected in (
+        (100 * second, 100 * second, 101 * second),
+        (101 * second - 1, 100 * second, 101 * second),
+        (100 * second + 7, 101 * second - 1, 101 * second),
+        (100 * second + 7, 101 * second, 101 * second),
+        (100 * second, 200 * second + 5, 200 * second + 5),
+        (300 * second, 200 * second, 301 * second),
+    ):
+        os.utime(former, ns=(before, before))
+        os.utime(fresh, ns=(now, now))
+        write._set_later(fresh, former)
+        assert fresh.stat().st_mtime_ns == expected
+
+
+def test_the_withdrawn_generations_that_are_listed(store: Path) -> None:
+    """The last ones, so many that the index stays small."""
+    published = pointer.read(store)
+    gone = [pointer.Published(f"{n:064x}", published[0].at, withdrawn=True) for n in range(120)]
+    pointer.write(store, [*gone, *published])
+    listed = [each.generation for each in wanted(store, 0)]
+    assert listed[:2] == [id_of(2), id_of(1)]
+    assert listed[2:] == [each.generation for each in reversed(gone)][:98]
+    pointer.write(store, [*published, *gone])
+    assert len(wanted(store, 0)) == 100
+
+
+def test_what_killed_processes_left_goes(store: Path, mirrored: Path) -> None:
+    (mirrored / ".unfinished").mkdir()
+    (mirrored / f".index.json.geolookup-{'0' * 16}").touch()
+    mirror(store, mirrored)
+    assert {path.name for path in mirrored.iterdir()} == {".lock", INDEX, "packs", "deltas"}
 
 
 def test_an_index_expires(store: Path, folder: Path) -> None:
@@ -264,8 +305,14 @@ def test_folders_that_are_no_mirror_are_refused(store: Path, tmp_path: Path) -> 
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "notes.txt").write_text("")
     before = sorted(tmp_path.rglob("*"))
-    for place in (store, shared(0), tmp_path / "file", tmp_path / "notes", tmp_path / "x" / "y"):
-        with pytest.raises(OutputError):
+    for place, problem in (
+        (store, "is not empty and not a mirror"),
+        (shared(0), "is not empty and not a mirror"),
+        (tmp_path / "file", "cannot be written"),
+        (tmp_path / "notes", "is not empty and not a mirror"),
+        (tmp_path / "x" / "y", "x: no such folder"),
+    ):
+        with pytest.raises(OutputError, match=problem):
             mirror(store, place)
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -306,6 +353,8 @@ def test_invalid_numbers(store: Path, folder: Path) -> None:
     for deltas in (-1, 101):
         with pytest.raises(ValueError, match=f"deltas is {deltas}; write 0 to 100"):
             mirror(store, folder, deltas=deltas)
+    mirror(store, folder, deltas=100)
+    shutil.rmtree(folder)
     with pytest.raises(ValueError, match="expires is 'soon'"):
         mirror(store, folder, expires="soon")
     assert not folder.exists()

@@ -1,0 +1,109 @@
+"""What of a mirror is fetched for a generation, and with which limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from geolookup_builder.remote import transfer
+
+from geolookup.errors import DatasetError, MirrorError
+from geolookup.mirrors.index import Delta, File, Index, Listed
+from geolookup.mirrors.install import _Installation
+from geolookup.mirrors.source import Source
+from geolookup.signing.envelope import LARGEST_ENVELOPE
+
+NOW, HERE, ALSO_HERE, ELSEWHERE = (digit * 64 for digit in "abcd")
+
+
+def file(name: str, size: int) -> File:
+    return File(name, size, "0" * 64)
+
+
+def index(**sizes: int) -> Index:
+    """An index whose deltas from generations have sizes; that of the pack is 100."""
+    ids = {"here": HERE, "also_here": ALSO_HERE, "elsewhere": ELSEWHERE}
+    deltas = tuple(Delta(ids[name], file(name, size)) for name, size in sizes.items())
+    listed = Listed(NOW, "2026-11-23T10:00:00Z", file("pack", 100), deltas, False, None)
+    return Index("geo", 1, "2026-11-23T10:00:00Z", NOW, (listed,))
+
+
+@dataclass
+class Mirror:
+    """A mirror whose archives are not fetched: those of these names are refused."""
+
+    store: Path
+    refused: tuple[str, ...] = ()
+    tried: list[str] = field(default_factory=list)
+
+    def publish(self, archive: File) -> None:
+        self.tried.append(archive.path)
+        if archive.path in self.refused:
+            raise MirrorError("x", "gone", "try again")
+
+
+def test_which_archives_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for generation in (HERE, ALSO_HERE):
+        (tmp_path / "generations" / generation).mkdir(parents=True)
+    for sizes, refused, expected in (
+        ({}, (), ["pack"]),
+        ({"here": 99}, (), ["here"]),
+        ({"here": 100}, (), ["pack"]),  # as large as the pack
+        ({"here": 90, "also_here": 80, "elsewhere": 70}, (), ["also_here"]),
+        ({"here": 80, "also_here": 90}, (), ["here"]),
+        ({"elsewhere": 1}, (), ["pack"]),
+        ({"here": 80, "also_here": 90}, ("here",), ["here", "pack"]),
+    ):
+        mirror = Mirror(tmp_path, refused)
+        installation = _Installation(mirror, index(**sizes))  # type: ignore[arg-type]
+        monkeypatch.setattr(installation, "_publish", mirror.publish)
+        kind, size = installation._fetched()
+        assert mirror.tried == expected
+        pack = expected[-1] == "pack"
+        assert (kind, size) == (("pack", 100) if pack else ("delta", sizes[expected[-1]]))
+    mirror = Mirror(tmp_path, ("pack",))
+    installation = _Installation(mirror, index())  # type: ignore[arg-type]
+    monkeypatch.setattr(installation, "_publish", mirror.publish)
+    with pytest.raises(MirrorError):
+        installation._fetched()
+
+
+def test_the_limits_of_what_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def fetch(remote: Any, sha256: str, cache: Path, _progress: object, limits: Any) -> object:
+        asked.append((remote.uri, sha256, cache.name, limits))
+        return SimpleNamespace(kept=SimpleNamespace(path=cache, bytes=7), changed=len(asked) == 1)
+
+    monkeypatch.setattr(transfer, "fetch", fetch)
+    source = Source("https://example.com/geo/?key=1", tmp_path, budget=1000)
+    assert [source.index()[1], source.index()[1]] == [7, 0]  # fetched, and unchanged
+    source.archive(File("packs/x", 5, "1" * 64))
+    common = {"longest_wait": 10.0, "fastest": 1000}
+    for (uri, sha256, cache, limits), expected in zip(
+        asked[1:],
+        (
+            ("https://example.com/geo/index.json?key=1", "", "index", 3, LARGEST_ENVELOPE),
+            ("https://example.com/geo/packs/x?key=1", "1" * 64, "archives", 6, 5),
+        ),
+        strict=True,
+    ):
+        assert (uri, sha256, cache, limits.attempts, limits.largest) == expected
+        assert {name: getattr(limits, name) for name in common} == common
+
+
+def test_addresses_that_are_checked_before_a_poll(tmp_path: Path) -> None:
+    Source("https://example.com/geo", tmp_path).check()
+    Source(str(tmp_path), tmp_path).check()
+    with pytest.raises(MirrorError, match="unknown scheme ftp"):
+        Source("ftp://example.com/", tmp_path).check()
+
+
+def test_a_store_without_the_generation_takes_it_from_nowhere(tmp_path: Path) -> None:
+    installation = _Installation(Mirror(tmp_path), replace(index(), serial=2))  # type: ignore[arg-type]
+    with pytest.raises(DatasetError, match="no store here"):
+        installation._take()
+    assert not installation._is_taken()
