@@ -1,9 +1,4 @@
-"""A delta as an archive: with its base it makes the same bytes as the whole archive, or nothing.
-
-Strategy: an attacker has the archives of three generations and all deltas between them. Whatever
-is composed, cut, swapped or forged of their members, the result is one of the three datasets,
-byte by byte, or the archive is refused in one line and nothing has changed.
-"""
+"""A delta as an archive: with its base it makes the same bytes as the whole archive, or nothing."""
 
 from __future__ import annotations
 
@@ -80,9 +75,6 @@ def changed(tmp_path: Path, listed: Members, name: str, content: bytes) -> Path:
     return archived(tmp_path / "a.tar.zst", fresh)
 
 
-# --- there and back
-
-
 def test_every_delta_of_a_line(made: Line, tmp_path: Path) -> None:
     for (base, target), archive in made.archives.items():
         folder = None if base is None else made.datasets[base]
@@ -149,9 +141,6 @@ def test_applied_to_its_base_it_gives_its_target(
         assert outcome(folder / "a.tar.zst", base, folder / "out") == digests(target)
 
 
-# --- the base
-
-
 def test_without_its_base(made: Line, tmp_path: Path) -> None:
     archive, base = made.archives[0, 1], generation(made.datasets[0])
     with pytest.raises(DatasetError) as caught:
@@ -183,9 +172,6 @@ def test_a_damaged_base(made: Line, tmp_path: Path) -> None:
         (base / name).unlink()
         assert refused(archive, base, tmp_path / "out")
         (base / name).write_bytes(content)
-
-
-# --- members that are cut, swapped and forged
 
 
 @pytest.mark.parametrize("base", [None, 0])

@@ -103,9 +103,6 @@ def check_refused(archive: Path, place: Path) -> DatasetError:
     return caught.value
 
 
-# --- there and back
-
-
 def test_unpacked_is_what_was_packed(archive: Path, tmp_path: Path) -> None:
     unpack(archive, tmp_path / "out", force=False)
     assert digests(tmp_path / "out") == digests(SMALL)
@@ -153,9 +150,6 @@ def test_others_may_read_what_the_umask_lets_them(archive: Path, tmp_path: Path)
     assert (tmp_path / "a.tar.zst").stat().st_mode & 0o777 == 0o640
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o750
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "out").iterdir()} == {0o640}
-
-
-# --- the place
 
 
 def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> None:
@@ -216,9 +210,6 @@ def test_a_full_disk_leaves_nothing(
         assert list(tmp_path.iterdir()) == []
 
 
-# --- datasets that are not packed
-
-
 def damages(folder: Path) -> Iterator[tuple[str, str]]:
     """Damage a file of a dataset in several ways; give the file and what is said of it."""
     path = folder / FIRST
@@ -254,9 +245,6 @@ def test_a_damaged_dataset_is_not_packed(tmp_path: Path) -> None:
         assert caught.value.path == str(dataset / name)
         assert problem in str(caught.value)
         assert [path.name for path in tmp_path.iterdir()] == ["dataset"]
-
-
-# --- archives that are not unpacked
 
 
 def test_something_behind_the_end(archive: Path, tmp_path: Path) -> None:
@@ -366,9 +354,6 @@ def test_no_archive(tmp_path: Path) -> None:
     check_refused(tmp_path / "plain.tar", tmp_path / "out")
     text = compressed(tmp_path / "text.zst", b"some text\n" * 2000)
     assert "not an archive" in check_refused(text, tmp_path / "out").problem
-
-
-# --- the commands
 
 
 @pytest.mark.long

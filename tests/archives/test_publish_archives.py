@@ -68,9 +68,6 @@ def damage(path: Path) -> None:
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
 
 
-# --- there
-
-
 def test_a_delta_against_any_generation(delta: Path, store: Path) -> None:
     assert publish(delta, store) == id_of(1)
     assert answers_of(store) == answers_of(shared(1))
@@ -131,9 +128,6 @@ def test_a_file_that_is_no_archive(store: Path, tmp_path: Path) -> None:
     assert check_refused(tmp_path / "empty.tar.zst", store).path.endswith("empty.tar.zst")
 
 
-# --- without the base
-
-
 def test_a_base_that_the_store_lacks(
     delta: Path, full: Path, store: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -184,9 +178,6 @@ def test_a_delta_that_is_cut(delta: Path, full: Path, store: Path, tmp_path: Pat
     check_refused(headless, store, full=full)
 
 
-# --- forged
-
-
 def test_a_delta_whose_content_is_not_its_id(store: Path, tmp_path: Path) -> None:
     """Right digests throughout, and the id of another dataset: ``verify`` computes it again."""
     wrong = tmp_path / "wrong"
@@ -205,9 +196,6 @@ def test_nothing_is_read_behind_a_head_that_is_refused(
     cut = archived(tmp_path / "cut.tar.zst", [*members(delta)[:3], named("x", b"y")])
     error = check_refused(cut, store, expect=id_of(2))
     assert "was expected" in error.problem
-
-
-# --- killed
 
 
 def steps(work: Callable[[Path], object], store: Path, kind: Kind, stride: int) -> list[str]:

@@ -1,8 +1,4 @@
-"""Damage to whole files: truncated, swapped, empty, of another kind, not to be read.
-
-Each damage is found by ``verify`` and, where the file is read, by an engine. Lookups on it by
-either kernel stay within the contract.
-"""
+"""Damage to whole files: truncated, swapped, empty, of another kind, not to be read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Flipped bytes, by the command that flips all of them: here a seeded sample.
-
-Each kernel has its turn in a run of its own, as ``GEOLOOKUP_KERNEL`` says.
-"""
+"""Flipped bytes, by the command that flips all of them: here a seeded sample."""
 
 from __future__ import annotations
 

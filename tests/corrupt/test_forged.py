@@ -1,8 +1,4 @@
-"""What is wrong inside files that are whole: ``verify`` names file, column and row.
-
-Each dataset here is forged, so that sizes, digests, offsets and the generation
-id are right, and one column says what it must not.
-"""
+"""What is wrong inside files that are whole: ``verify`` names file, column and row."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A disk that is full or changes a byte: one line says so, and nothing is left.
-
-Building, packing and unpacking; the compiler verifies what it wrote before that gets its name.
-"""
+"""A disk that is full or changes a byte: one line says so, and nothing is left."""
 
 from __future__ import annotations
 

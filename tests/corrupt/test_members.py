@@ -1,7 +1,4 @@
-"""Members of another kind than the contract's, in a dataset whose checksums and id are right.
-
-A lookup raises DatasetError in both kernels, and ``verify`` names the file.
-"""
+"""Members of another kind than the contract's, in a dataset whose checksums and id are right."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Datasets that are not what they should be: what a manifest may say.
-
-``tests/corrupt/test_files.py`` damages whole files.
-"""
+"""Datasets that are not what they should be: what a manifest may say."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Flipped bits: whatever the bytes are, the answer is an envelope or a DatasetError.
-
-Every file that is small is flipped throughout, at seeded places and bits;
-each flip is taken back before the next one.
-"""
+"""Flipped bits: whatever the bytes are, the answer is an envelope or a DatasetError."""
 
 from __future__ import annotations
 

@@ -174,9 +174,6 @@ def test_an_unknown_value(tmp_path: Path) -> None:
         assert error.remedy == remedy
 
 
-# --- places
-
-
 def test_members_of_archives(build: Build) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
@@ -254,9 +251,6 @@ def test_lines_of_real_data(tmp_path: Path, shared_data: Path) -> None:
         first, last, asn, *_ = lines[row["line"] - 1].split("\t")
         assert row["range"] == f"{first}-{last}"
         assert row["values"].get("asn", {}).get("asn", 0) == int(asn)
-
-
-# --- the side files as files of the dataset
 
 
 def test_the_same_bytes_twice_in_whatever_blocks(

@@ -1,8 +1,4 @@
-"""The laws of ``network``: one answer inside, not one answer any wider, in the family asked.
-
-Checked on the small dataset, whose ranges touch special-purpose space, and on one of a few
-ranges that end at the awkward places.
-"""
+"""The laws of ``network``: one answer inside, not one answer any wider, in the family asked."""
 
 from __future__ import annotations
 

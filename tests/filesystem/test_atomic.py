@@ -33,9 +33,6 @@ def full(*_arguments: Any) -> None:
     raise OSError(28, "No space left on device")
 
 
-# --- by a build
-
-
 def test_a_failed_build_leaves_nothing_or_the_old_dataset(build: Build, tmp_path: Path) -> None:
     for content in ("network,isp\nnowhere,x\n", "network,ips\n", b"\xff"):
         fails(tmp_path, {"a.csv": content}, max_rejects=0)
@@ -98,9 +95,6 @@ def test_a_folder_that_holds_something_else_is_kept(tmp_path: Path) -> None:
         shutil.rmtree(folder)
 
 
-# --- places that may be written, and others
-
-
 def test_folders_that_may_be_replaced(tmp_path: Path) -> None:
     def check(*, force: bool) -> None:
         atomic.check_folder(place, force=force, replaceable=is_dataset)
@@ -149,9 +143,6 @@ def test_a_file_that_is_not_regular_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(OutputError, match="is not a regular file"):
         atomic.check_file(tmp_path / "fifo", force=True)
-
-
-# --- how a folder takes its place
 
 
 @contextmanager

@@ -1,7 +1,4 @@
-"""Temporary files and folders of dead processes are removed, those of living ones never.
-
-Strategy: real processes, killed while they hold what they write.
-"""
+"""Temporary files and folders of dead processes are removed, those of living ones never."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""An attacker between a mirror and a store that trusts keys: everything that it reads is chosen.
-
-Strategy: a publisher publishes, signs and withdraws; the attacker has the mirror of every moment,
-one of another dataset and one that is signed by another key, and composes a folder of them. The
-oracle knows when each was published. Whatever is read, the store answers from an undamaged
-generation that is not older than before, and the next honest poll brings it up to date.
-"""
+"""An attacker between a mirror and a store that trusts keys: everything that it reads is chosen."""
 
 from __future__ import annotations
 
@@ -88,9 +82,6 @@ def _foreign(place: Path) -> dict[str, Path]:
     text = written(read_index((found["signer"] / INDEX).read_bytes(), None, INDEX), [])
     (found["signature"] / INDEX).write_bytes(text)
     return found
-
-
-# --- what the store does
 
 
 def generations_of(store: Path) -> dict[str, bytes]:

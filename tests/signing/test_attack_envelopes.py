@@ -1,8 +1,4 @@
-"""What an attacker makes of signed documents: nothing is accepted that no trusted key signed.
-
-Strategy: the attacker has every document that three keys signed, of two kinds, and composes
-envelopes of the parts. The oracle knows who signed what, and says which of them are accepted.
-"""
+"""What an attacker makes of signed documents: nothing is accepted that no trusted key signed."""
 
 from __future__ import annotations
 

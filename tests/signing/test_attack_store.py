@@ -1,9 +1,4 @@
-"""A store that trusts keys, and an attacker who publishes into it whatever was ever signed.
-
-Strategy: a state machine. The publisher signs, publishes, rolls back and prunes; the attacker
-offers each dataset beside each statement, of any key and serial, as a folder, an archive or a
-delta. A model of a few lines says what is accepted. What is refused changes no byte of the store.
-"""
+"""A store that trusts keys, and an attacker who publishes into it whatever was ever signed."""
 
 from __future__ import annotations
 

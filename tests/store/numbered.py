@@ -1,8 +1,4 @@
-"""Datasets that tell each other apart: every answer holds its dataset's number, twice.
-
-Location and network come from different tables, so an answer put together from two
-datasets would hold two numbers.
-"""
+"""Datasets that tell each other apart: every answer holds its dataset's number, twice."""
 
 from __future__ import annotations
 

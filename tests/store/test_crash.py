@@ -24,7 +24,6 @@ from tests.tiers import one_of_each, scaled
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
-    #: Python 3.12 and later warn of threads at a fork; Arrow's, from earlier builds, are idle.
     pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning"),
 ]
 Change = Callable[[Path], object]

@@ -47,30 +47,18 @@ def test_the_last_one_that_opens_answers(
         assert engine.generation == first
 
 
-def test_a_withdrawn_one_never_answers(store: tuple[Path, list[str]]) -> None:
-    folder, (first, second, _) = store
-    rollback(folder)
-    _damage(folder, second, NAMES[0])
-    with geolookup.open(folder, fallback=True) as engine:
-        assert engine.generation == first
-
-
-def test_none_opens(store: tuple[Path, list[str]]) -> None:
-    folder, generations = store
-    for each in generations:
-        _damage(folder, each, NAMES[0])
-    with pytest.raises(geolookup.DatasetError, match=generations[-1]):
-        geolookup.open(folder, fallback=True)
-
-
-def test_without_damage_and_without_a_store_nothing_changes(
-    store: tuple[Path, list[str]],
-) -> None:
-    folder, generations = store
-    with geolookup.open(folder, fallback=True) as engine:
-        assert engine.generation == generations[-1]
-        assert not engine.reload()
-    dataset = folder / "generations" / generations[0]
-    _damage(folder, generations[0], NAMES[0])
-    with pytest.raises(geolookup.DatasetError):
-        geolookup.open(dataset, fallback=True)
+def test_who_answers_then(store: tuple[Path, list[str]]) -> None:
+    """The current one without damage; never a withdrawn one; an error if none opens."""
+    folder, (first, second, third) = store
+    for expected, damaged in ((third, None), (second, None), (first, second)):
+        if damaged:
+            _damage(folder, damaged, NAMES[0])
+        with geolookup.open(folder, fallback=True) as engine:
+            assert engine.generation == expected
+            assert damaged or not engine.reload()
+        if expected == third:
+            rollback(folder)
+    _damage(folder, first, NAMES[0])
+    for path, problem in ((folder, second), (folder / "generations" / first, first)):
+        with pytest.raises(geolookup.DatasetError, match=problem):
+            geolookup.open(path, fallback=True)

@@ -45,42 +45,34 @@ DAMAGED = {
 
 
 def test_a_damaged_pointer(store: Path) -> None:
-    uses: list[Callable[[], object]] = [
-        lambda: geolookup.open(store),
-        lambda: publish(shared(2), store),
-        lambda: rollback(store),
-    ]
-    for text, problem in DAMAGED.items():
-        (store / "current").write_text(text, encoding="utf-8")
-        for use in uses:
-            with pytest.raises(geolookup.DatasetError) as caught:
-                use()
-            assert caught.value.path == str(store / "current"), text[:80]
-            assert caught.value.problem.startswith(problem), text[:80]
-            assert (store / "current").read_text(encoding="utf-8") == text
-
-
-def test_a_pointer_that_is_a_folder(store: Path) -> None:
-    (store / "current").unlink()
-    (store / "current").mkdir()
-    with pytest.raises(geolookup.DatasetError, match="not the pointer of a store; restore it"):
-        geolookup.open(store)
-
-
-def test_a_damaged_pointer_is_refused_by_who_runs(store: Path) -> None:
     with geolookup.open(store) as engine:
         before = engine.generation
-        (store / "current").write_text("{}")
-        with pytest.raises(geolookup.DatasetError, match="not the pointer"):
-            engine.reload()
+        uses: list[Callable[[], object]] = [
+            lambda: geolookup.open(store),
+            lambda: publish(shared(2), store),
+            lambda: rollback(store),
+            engine.reload,
+        ]
+        for text, problem in DAMAGED.items():
+            (store / "current").write_text(text, encoding="utf-8")
+            for use in uses:
+                with pytest.raises(geolookup.DatasetError) as caught:
+                    use()
+                assert caught.value.path == str(store / "current"), text[:80]
+                assert caught.value.problem.startswith(problem), text[:80]
+                assert (store / "current").read_text(encoding="utf-8") == text
         assert engine.generation == before
         assert engine.lookup("8.8.8.8")["success"]
 
 
 def test_a_pointer_to_nothing_and_no_pointer(store: Path) -> None:
-    (store / "current").write_text(pointed([GOOD]))
-    with pytest.raises(geolookup.DatasetError, match=f"{ID}: no dataset here"):
-        geolookup.open(store)
-    (store / "current").unlink()
-    with pytest.raises(geolookup.DatasetError, match="no dataset here"):
-        geolookup.open(store)
+    current = store / "current"
+    changes: tuple[tuple[Callable[[], object], str], ...] = (
+        (lambda: current.write_text(pointed([GOOD])), f"{ID}: no dataset here"),
+        (current.unlink, "no dataset here"),
+        (current.mkdir, "not the pointer of a store; restore it"),
+    )
+    for change, problem in changes:
+        change()
+        with pytest.raises(geolookup.DatasetError, match=problem):
+            geolookup.open(store)

@@ -6,7 +6,6 @@ import contextlib
 import gc
 import json
 import multiprocessing
-import os
 import pickle
 import shutil
 import threading
@@ -21,8 +20,6 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.store.generations import prune, rollback
 from geolookup.store.publish import publish
-from tests.conftest import build_at
-from tests.damage import copied
 from tests.store.numbered import answers, answers_of, generation, id_of, number, numbered, shared
 from tests.tiers import scaled
 
@@ -51,33 +48,17 @@ def test_reload_follows_the_pointer(store: Path) -> None:
         assert number(engine) == 1
 
 
-def test_a_dataset_that_was_replaced_in_its_place(tmp_path: Path) -> None:
-    place = numbered(tmp_path / "n", 1)
-    with geolookup.open(place) as engine:
-        assert not engine.reload()
-        build_at(place.parent, {"a.csv": "network,city_name,isp\n8.8.8.0/24,Town 5,Carrier 5\n"})
-        assert number(engine) == 1
-        assert engine.reload()
-        assert number(engine) == 5
-
-
 def test_iterations_finish_where_they_began(store: Path) -> None:
     with geolookup.open(store) as engine:
         expected = list(engine.networks())
         running = engine.networks()
         first = next(running)
-        publish(shared(2), store)
-        engine.reload()
-        assert [first, *running] == expected
-        assert next(engine.networks())[1]["location"]["city_name"] == "Town 2"
-
-
-def test_explain_follows(store: Path) -> None:
-    with geolookup.open(store) as engine:
         engine.explain("8.8.8.8")
         publish(shared(2), store)
         prune(store, 1)
         engine.reload()
+        assert [first, *running] == expected
+        assert next(engine.networks())[1]["location"]["city_name"] == "Town 2"
         assert engine.explain("8.8.8.8")["layers"]["isp"]["source"] == "a.csv"
 
 
@@ -115,17 +96,12 @@ def test_lost_fields_are_refused_unless_allowed(tmp_path: Path, store: Path) -> 
         assert open_.reload()
 
 
-def test_a_store_that_is_gone(store: Path, tmp_path: Path) -> None:
+def test_reload_after_close_and_of_a_store_that_is_gone(store: Path, tmp_path: Path) -> None:
     with geolookup.open(store) as engine:
         store.rename(tmp_path / "moved")
         with pytest.raises(geolookup.DatasetError, match="no dataset here"):
             engine.reload()
         assert number(engine) == 1
-
-
-def test_reload_after_close(store: Path) -> None:
-    engine = geolookup.open(store)
-    engine.close()
     with pytest.raises(geolookup.ClosedError):
         engine.reload()
 
@@ -218,24 +194,3 @@ def test_other_processes_answer_from_the_generation_they_were_given(
         assert pool.map(number, [engine] * 4) == [1] * 4
         engine.reload()
         assert pool.map(number, [engine] * 4) == [2] * 4
-
-
-@forks
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_forked_child_reloads_for_itself(store: Path) -> None:
-    with geolookup.open(store) as engine:
-        publish(shared(2), store)
-        child = os.fork()
-        if child == 0:
-            os._exit(0 if engine.reload() and number(engine) == 2 else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert number(engine) == 1
-
-
-def test_copies_of_files_that_are_no_longer_there(tmp_path: Path, store: Path) -> None:
-    """Removing the dataset that was published leaves the store whole."""
-    origin = copied(shared(2), tmp_path / "origin")
-    publish(origin, store)
-    for path in origin.iterdir():
-        path.unlink()
-    assert answers_of(store) == answers_of(shared(2))

@@ -160,9 +160,6 @@ def test_a_damaged_generation_is_replaced_after_a_rollback(
     assert country() == "DE"
 
 
-# --- gates
-
-
 def test_a_gate_refuses(update: Update, publisher: Publisher, store: Path) -> None:
     update()
     publisher.put(COUNTRY, countries(*["DE"] * 21))
@@ -200,9 +197,6 @@ def test_gates_compare_a_dataset_with_itself(publisher: Publisher, store: Path) 
         f"geolookup: {store} had another dataset, published: no gate was applied\n"
     )
     assert country() == "DE"
-
-
-# --- recipes
 
 
 def test_the_default_is_the_packaged_recipe(
@@ -334,9 +328,6 @@ def test_a_folder_that_is_no_store(update: Update, tmp_path: Path) -> None:
     )
     with pytest.raises(BuildError, match="unknown key update"):
         update()
-
-
-# --- dry runs
 
 
 def everything(folder: Path) -> dict[str, bytes | None]:

@@ -1,8 +1,4 @@
-"""Random files of every name in the layout, and edited copies of them.
-
-Their columns have the types of the layout, and values that no compiler would write: a patch
-must not depend on what a dataset means.
-"""
+"""Random files of every name in the layout, and edited copies of them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Patches and manifests that no ``changed`` wrote: PatchError, before memory is taken for them.
-
-Strategy: each bound is met by a patch composed by hand that crosses it by one, and by the
-largest number that fits. Then valid patches are cut and flipped at random: a PatchError, or
-bytes of the right size, whose digest the caller compares.
-"""
+"""Patches and manifests that no ``changed`` wrote: PatchError, before memory is taken for them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A patch of each changed file, applied to the base, gives the bytes of the file.
-
-Strategy: random files of every name in the layout, edited at random, with values that no
-compiler would write; then datasets that were compiled.
-"""
+"""A patch of each changed file, applied to the base, gives the bytes of the file."""
 
 from __future__ import annotations
 

@@ -106,8 +106,6 @@ def test_random_bytes_grow_by_little(tmp_path: Path) -> None:
     assert len(patch) < 4 * COUNT + SMALL_PATCH
 
 
-# --- of a realistic size
-
 #: Rows of a table of routes; about as many are intervals where they are nested.
 ROUTES = 300_000
 
