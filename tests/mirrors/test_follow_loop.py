@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -18,12 +18,12 @@ from tests.mirrors.following import Edge
 from tests.mirrors.site import folder_act
 
 
+@dataclass
 class Lines:
     """The lines that a follower told and warned of."""
 
-    def __init__(self) -> None:
-        self.told: list[str] = []
-        self.warned: list[str] = []
+    told: list[str] = field(default_factory=list)
+    warned: list[str] = field(default_factory=list)
 
 
 @pytest.fixture
@@ -43,16 +43,20 @@ def follower(followed: Edge, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> F
     return Follower(followed.request, schedule, lines.told.append, lines.warned.append)
 
 
-def test_nothing_new_is_no_line(
-    follower: Follower, lines: Lines, monkeypatch: pytest.MonkeyPatch
+def test_news_is_a_line(
+    follower: Follower, lines: Lines, followed: Edge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("random.uniform", lambda low, high: (low + high) / 2)
     assert [follower.step() for _ in range(3)] == [500, 1000, 1000]  # random after the first poll
     assert (lines.told, lines.warned) == ([], [])
+    wanted = followed.publish(2)
+    follower.step()
+    assert len(lines.told) == 1
+    assert lines.told[0].startswith(f"generation {wanted} is current, from a delta of ")
 
 
 def test_failures_are_told_once_and_wait_longer_each_time(
-    follower: Follower, lines: Lines, followed: Edge
+    follower: Follower, lines: Lines, followed: Edge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     followed.site.plan[:] = [status(403)]
     assert [follower.step() for _ in range(5)] == [100, 200, 400, 800, 1000]
@@ -69,31 +73,18 @@ def test_failures_are_told_once_and_wait_longer_each_time(
     followed.site.plan[:] = [status(404)]
     assert follower.step() == 100
     assert len(lines.warned) == 3
+    for wait, expected in (("2000", 2000), ("1000000000", 3600)):  # the mirror says when
+        followed.site.plan[:] = [status(503, Retry_After=wait)]
+        assert follower.step() == expected
+    followed.site.plan[:] = [folder_act(followed.folder)]
+    follower.step()
 
-
-def test_a_lack_of_memory_is_a_failure_like_others(
-    follower: Follower, lines: Lines, monkeypatch: pytest.MonkeyPatch
-) -> None:
     def failing(*_: object) -> object:
         raise MemoryError
 
     monkeypatch.setattr(follow, "poll", failing)
     assert follower.step() == 100
-    assert lines.warned == ["MemoryError; the next poll is in 100 s"]
-
-
-def test_the_mirror_says_when_to_poll_again(follower: Follower, followed: Edge) -> None:
-    followed.site.plan[:] = [status(503, Retry_After="2000")]
-    assert follower.step() == 2000
-    followed.site.plan[:] = [status(503, Retry_After="1000000000")]
-    assert follower.step() == 3600
-
-
-def test_news_is_a_line(follower: Follower, lines: Lines, followed: Edge) -> None:
-    wanted = followed.publish(2)
-    follower.step()
-    assert len(lines.told) == 1
-    assert lines.told[0].startswith(f"generation {wanted} is current, from a delta of ")
+    assert lines.warned[-1] == "MemoryError; the next poll is in 100 s"
 
 
 @pytest.mark.long
@@ -109,22 +100,22 @@ def test_one_poll_by_the_command(edge: Edge) -> None:
     assert done.stdout.startswith(f"generation {wanted} is current, from a pack of ")
     assert run(*options).stdout == f"generation {wanted} is current\n"
     assert edge.current == wanted
+    state = edge.state  # which others read
+    assert (state["generation"], state["url"], state["bytes"] > 0) == (wanted, edge.site.url, True)
 
 
 @pytest.mark.long
 def test_options_that_are_refused(tmp_path: Path) -> None:
-    for option, value in (
-        ("--every", "5"),
-        ("--every", "0s"),
-        ("--every", "-5m"),
+    for option, *values in (
+        ("--every", "5", "0s", "-5m"),
         ("--jitter", "2"),
-        ("--budget", "100"),
-        ("--budget", "5G"),
+        ("--budget", "100", "5G"),
         ("--keep", "1"),
     ):
-        done = run("follow", str(tmp_path), "--store", str(tmp_path / "store"), option, value)
-        assert (done.returncode, option in done.stderr) == (2, True), (option, value)
-        assert not (tmp_path / "store").exists()
+        for value in values:
+            done = run("follow", str(tmp_path), "--store", str(tmp_path / "store"), option, value)
+            assert (done.returncode, option in done.stderr) == (2, True), (option, value)
+            assert not (tmp_path / "store").exists()
 
 
 @pytest.mark.long
@@ -141,13 +132,3 @@ def test_what_no_later_poll_can_use_is_misuse(tmp_path: Path) -> None:
             assert (done.returncode, done.stderr.count("\n")) == (2, 1)
             assert problem in done.stderr
             assert not (tmp_path / "edge").exists()
-
-
-@pytest.mark.long
-def test_the_state_is_written_for_others(edge: Edge) -> None:
-    edge.publish(0)
-    edge.poll()
-    stated = json.loads((edge.store / "follow.json").read_text())
-    assert stated["generation"] == edge.current
-    assert stated["url"] == edge.site.url
-    assert stated["bytes"] > 0

@@ -10,7 +10,6 @@ import pytest
 
 from geolookup import DatasetError
 from geolookup.errors import MirrorError
-from geolookup.mirrors.index import Index
 from geolookup.mirrors.write import mirror
 from geolookup.signing.envelope import LARGEST_ENVELOPE
 from geolookup.store.publish import publish
@@ -51,32 +50,21 @@ def test_an_archive_that_is_larger_after_its_transfer(edge: Edge) -> None:
     assert not any((edge.store / ".follow").rglob("part/*"))
 
 
-def with_signature(index: Index, signature: str | None) -> Index:
-    now = replace(index.now, signature=signature, deltas=())
-    others = (each for each in index.generations if each.generation != index.current)
-    return replace(index, generations=(now, *others))
-
-
-def test_a_statement_of_other_bytes_than_the_archive_leaves_the_store(followed: Edge) -> None:
-    """Or each poll would add a generation, and remove none."""
+def test_archives_that_contradict_the_index_leave_the_store(followed: Edge, tmp_path: Path) -> None:
+    """A statement of other bytes: each poll would add a generation. Another name: none could."""
     followed.publish(2)
-    followed.forge(with_signature(followed.index(), "no statement"))
+    index = followed.index()
+    now = replace(index.now, signature="no statement", deltas=())
+    others = (each for each in index.generations if each.generation != index.current)
+    followed.forge(replace(index, generations=(now, *others)))
     before = content_of(followed.store)
     with pytest.raises(DatasetError, match="not a signed document"):
         followed.poll()
-    assert content_of(followed.store) == before
-
-
-def test_an_archive_of_another_name_than_the_index_leaves_the_store(
-    followed: Edge, tmp_path: Path
-) -> None:
-    """Or the store would refuse each later index, because of its name."""
     publish(named(tmp_path / "other", "other", 4), tmp_path / "origin")
     mirror(tmp_path / "origin", tmp_path / "www")
-    other = replace(followed, folder=tmp_path / "www").index()
+    other = replace(followed, folder=tmp_path / "www")
     followed.site.plan[:] = [folder_act(tmp_path / "www")]
-    replace(followed, folder=tmp_path / "www").forge(replace(other, name="geo"))
-    before = content_of(followed.store)
+    other.forge(replace(other.index(), name="geo"))
     with pytest.raises(DatasetError, match="is the dataset 'other', but the index says 'geo'"):
         followed.poll()
     assert content_of(followed.store) == before

@@ -125,8 +125,8 @@ WRONG: dict[str, Change] = {
     "withdrawn with a pack": lambda it: it["generations"][0].update(withdrawn=True),
     "no pack": lambda it: it["generations"][0].update(pack=None),
     "a delta from itself": lambda it: it["generations"][0]["deltas"][0].update(base=A),
-    "two deltas from one": lambda it: it["generations"][0]["deltas"].append(
-        it["generations"][0]["deltas"][0]
+    "two deltas from one": lambda it: it["generations"][0]["deltas"].extend(
+        it["generations"][0]["deltas"]
     ),
     "withdrawn is a number": lambda it: it["generations"][1].update(withdrawn=1),
     "not withdrawn is a number": lambda it: it["generations"][0].update(withdrawn=0),
@@ -168,33 +168,20 @@ def test_wrong_members_are_refused() -> None:
         assert str(caught.value).startswith("index.json: not the index of a mirror; "), title
 
 
-def test_the_largest_members() -> None:
-    stated = payload_of(INDEX)
+def test_what_is_in_an_index() -> None:
+    assert (INDEX.now, INDEX.listed(C), INDEX.listed(B)) == (NOW, GONE, None)
+    assert INDEX.files == (PACK, SMALL)
+    # Further members are for later versions; another version is named.
+    assert read(sealed_payload({**payload_of(INDEX), "region": "eu"})) == INDEX
+    error = assert_refused(sealed_payload({**payload_of(INDEX), "format_version": 2}))
+    assert "version 2" in error.problem
+    assert_refused(sealed("dataset", json.dumps(payload_of(INDEX)).encode(), []))
+    stated = payload_of(INDEX)  # the largest members
     stated |= {"name": "n" * (64 << 10), "serial": (1 << 63) - 1, "generations": many(1000)}
     stated["generations"][0]["pack"].update(LARGEST)
     index = read(sealed_payload(stated))
     assert index.now.pack == File(sha256=DIGEST, **LARGEST)  # type: ignore[arg-type]
     assert (len(index.name), index.serial) == (64 << 10, (1 << 63) - 1)
-
-
-def test_another_version_is_named() -> None:
-    error = assert_refused(sealed_payload({**payload_of(INDEX), "format_version": 2}))
-    assert "version 2" in error.problem
-
-
-def test_a_document_of_another_kind_is_refused() -> None:
-    assert_refused(sealed("dataset", json.dumps(payload_of(INDEX)).encode(), []))
-
-
-def test_further_members_are_for_later_versions() -> None:
-    assert read(sealed_payload({**payload_of(INDEX), "region": "eu"})) == INDEX
-
-
-def test_current_generation_and_files() -> None:
-    assert INDEX.now == NOW
-    assert INDEX.listed(C) == GONE
-    assert INDEX.listed(B) is None
-    assert INDEX.files == (PACK, SMALL)
 
 
 def test_an_index_expires_after_its_time() -> None:

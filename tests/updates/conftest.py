@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from geolookup_builder.remote import transfer
 import geolookup
 from geolookup.updates.result import Updated
 from tests.builder.remote.serving import FAST
+from tests.conftest import ROOT
 from tests.updates.publisher import Publisher, publishing
 
 
@@ -31,6 +33,8 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 Update = Callable[..., Updated]
+#: The environment of processes that update.
+PROCESSES = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "builder")])}
 
 
 @pytest.fixture(autouse=True)

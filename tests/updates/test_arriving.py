@@ -12,14 +12,7 @@ from geolookup.store.generations import generations, rollback
 from geolookup.store.publish import publish
 from tests.archives.test_pack import archived, members
 from tests.cli.program import run
-from tests.store.numbered import answers_of, id_of, named, shared
-
-
-@pytest.fixture(scope="module")
-def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three datasets of one name; nobody may change them."""
-    folder = tmp_path_factory.mktemp("arriving")
-    return [named(folder / str(number), "geo", number) for number in range(3)]
+from tests.store.numbered import answers_of, id_of, shared
 
 
 @pytest.fixture
@@ -29,34 +22,25 @@ def archive(tmp_path: Path) -> Path:
     return tmp_path / "a.tar.zst"
 
 
-def test_an_archive_is_published(archive: Path, store: Path) -> None:
+def test_an_archive_is_published(archive: Path, store: Path, tmp_path: Path) -> None:
     planned = geolookup.update(archive, dry_run=True)
     assert (planned.state, planned.generation) == ("planned", None)
     assert not store.exists()
-    done = geolookup.update(archive)
-    assert (done.state, done.generation) == ("updated", id_of(1))
-    assert answers_of(store) == answers_of(shared(1))
-    assert geolookup.update(archive).state == "current"
-
-
-def test_a_delta_is_applied_and_old_generations_go(store: Path, tmp_path: Path) -> None:
-    store.parent.mkdir()
-    for number in (0, 1):
-        publish(shared(number), store)
-    pack(shared(2), tmp_path / "d.tar.zst", base=shared(0))
-    done = geolookup.update(tmp_path / "d.tar.zst", store=store)
-    assert (done.state, done.removed) == ("updated", (id_of(0),))
-    assert answers_of(store) == answers_of(shared(2))
-
-
-def test_what_was_withdrawn_is_not_published_again(archive: Path, store: Path) -> None:
     store.parent.mkdir()
     publish(shared(0), store)
-    geolookup.update(archive)
+    done = geolookup.update(archive)
+    assert (done.state, done.generation, done.removed) == ("updated", id_of(1), ())
+    assert answers_of(store) == answers_of(shared(1))
+    assert geolookup.update(archive).state == "current"
     rollback(store)
     done = geolookup.update(archive)
     assert (done.state, done.generation) == ("withdrawn", id_of(0))
     assert [each.withdrawn for each in generations(store)] == [True, False]
+    publish(shared(1), store)
+    pack(shared(2), tmp_path / "d.tar.zst", base=shared(0))  # a delta
+    done = geolookup.update(tmp_path / "d.tar.zst", store=store)
+    assert (done.state, done.removed) == ("updated", (id_of(0),))
+    assert answers_of(store) == answers_of(shared(2))
 
 
 def test_a_damaged_archive_changes_nothing(archive: Path, store: Path) -> None:
@@ -90,20 +74,15 @@ def test_the_command(archive: Path, store: Path) -> None:
 
 
 def test_a_mirror_is_polled_once(store: Path, tmp_path: Path) -> None:
-    publish(shared(0), tmp_path / "origin")
-    geolookup.mirror(tmp_path / "origin", tmp_path / "mirror")
-    url = (tmp_path / "mirror").as_uri()
-    assert geolookup.update(url, dry_run=True).state == "planned"
-    done = geolookup.update(url)
-    assert (done.state, done.generation) == ("updated", id_of(0))
-    assert answers_of(store) == answers_of(shared(0))
-    assert geolookup.update(url).state == "current"
-    rollback_to = publish(shared(1), tmp_path / "origin")
-    geolookup.mirror(tmp_path / "origin", tmp_path / "mirror")
-    assert geolookup.update(url).generation == rollback_to
-
-
-def test_a_mirror_that_does_not_answer(store: Path, tmp_path: Path) -> None:
+    origin, folder = tmp_path / "origin", tmp_path / "mirror"
     with pytest.raises(geolookup.UpdateError):
-        geolookup.update((tmp_path / "nowhere").as_uri())
+        geolookup.update(folder.as_uri())
     assert not (store / "current").exists()
+    for number in (0, 1):
+        publish(shared(number), origin)
+        geolookup.mirror(origin, folder)
+        assert geolookup.update(folder.as_uri(), dry_run=True).state == "planned"
+        done = geolookup.update(folder.as_uri())
+        assert (done.state, done.generation) == ("updated", id_of(number))
+        assert answers_of(store) == answers_of(shared(number))
+        assert geolookup.update(folder.as_uri()).state == "current"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -20,9 +19,7 @@ from geolookup.store import pointer
 from geolookup.store.pointer import Published
 from geolookup.updates import in_store
 from tests.builder.remote.serving import Handler, status
-from tests.cli.program import run
-from tests.conftest import ROOT
-from tests.updates.conftest import Update, country, is_tidy
+from tests.updates.conftest import PROCESSES, Update, country, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries
 
 
@@ -45,13 +42,6 @@ def test_if_older(update: Update, publisher: Publisher, store: Path) -> None:
     assert len(publisher.site.asked) > asked
     publisher.rewrite('name = "published"', 'name = "another"')
     assert update(if_older=7).state == "updated"  # of another dataset: none before
-
-
-@pytest.mark.long
-def test_the_default_store_says_that_it_answers(publisher: Publisher, store: Path) -> None:
-    told = "without --dataset, commands and geolookup.open() answer from "
-    assert told in run("update", str(publisher.recipe)).stdout
-    assert told not in run("update", str(publisher.recipe), "--store", str(store)).stdout
 
 
 def test_a_failed_update_is_not_recent(update: Update, publisher: Publisher) -> None:
@@ -96,15 +86,13 @@ def test_a_wrong_clock_blocks_no_update(update: Update, store: Path) -> None:
 
 
 def test_the_order_of_generations_is_not_that_of_the_clock(
-    update: Update, publisher: Publisher, store: Path, monkeypatch: pytest.MonkeyPatch
+    update: Update, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock was years ahead at the first update, and is right at the second."""
-    monkeypatch.setattr(pointer, "published_now", lambda of: Published(of, "2099-01-01T00:00:00Z"))
-    update()
-    monkeypatch.undo()
-    monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
-    monkeypatch.setenv("GEOLOOKUP_CACHE", str(publisher.folder / "cache"))
-    monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
+    ahead = "2099-01-01T00:00:00Z"
+    with monkeypatch.context() as patch:
+        patch.setattr(pointer, "published_now", lambda of: Published(of, ahead))
+        update()
     publisher.put(COUNTRY, countries("DE"))
     assert update().state == "updated"
     assert country() == "DE"
@@ -148,17 +136,11 @@ def test_two_at_once(publisher: Publisher, store: Path) -> None:
         usual(handler)
 
     publisher.acts[ASN] = waiting
-    args = [sys.executable, "-m", "geolookup", "update", str(publisher.recipe)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "builder")])}
-
-    def started() -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-        )
-
-    with started() as first:
+    command = [sys.executable, "-m", "geolookup", "update", str(publisher.recipe)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": PROCESSES}
+    with subprocess.Popen(command, text=True, **pipes) as first:  # type: ignore[call-overload]
         assert begun.wait(60)
-        with started() as second:
+        with subprocess.Popen(command, text=True, **pipes) as second:  # type: ignore[call-overload]
             assert second.stdout is not None
             told = second.stdout.readline()
             assert (

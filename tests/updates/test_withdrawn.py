@@ -62,8 +62,5 @@ def test_a_withdrawn_generation_that_does_not_open_says_nothing(
     (store / "generations" / withdrawn.generation / "manifest.json").write_text("{}")
     assert is_withdrawn(store, same, withdrawn.generation)  # by its id
     assert not is_withdrawn(store, same, "0" * 64)
-
-
-def test_a_store_in_which_nothing_was_withdrawn(tmp_path: Path) -> None:
-    store = published(tmp_path / "store", 0, 1)
-    assert not is_withdrawn(store, shared(0), generation(shared(0)))
+    other = published(tmp_path / "other", 0, 1)  # in which nothing was withdrawn
+    assert not is_withdrawn(other, shared(0), generation(shared(0)))
