@@ -86,8 +86,8 @@ def test_every_delta_of_a_line(made: Line, tmp_path: Path) -> None:
         expected = None if folder is None else (generation(folder), head.manifest.generation)
         assert ids == expected
     assert outcome(made.archives[None, 1], made.datasets[0], tmp_path / "out") == made.result(1)
-    base, target = (copied(made.datasets[each], tmp_path / str(each)) for each in (0, 1))
-    pack(target, tmp_path / "a.tar.zst", base=base)
+    one, other = (copied(made.datasets[each], tmp_path / str(each)) for each in (0, 1))
+    pack(other, tmp_path / "a.tar.zst", base=one)
     assert (tmp_path / "a.tar.zst").read_bytes() == made.archives[0, 1].read_bytes()
     # Such as one that lists files of explained rows.
     header = Header("a" * 64, "b" * 64, {fmt.EXPLAINED_FILES: "c" * 64, fmt.IPV4: "d" * 64})

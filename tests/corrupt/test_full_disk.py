@@ -61,20 +61,6 @@ def test_a_build_in_the_place_of_another_leaves_that(small: Path) -> None:
     assert left(small) == ["a.csv", "dataset", "filler", "recipe.toml"]
 
 
-def test_pack(small: Path) -> None:
-    (small / "filler").write_bytes(bytes(100_000))
-    with pytest.raises(OutputError, match="No space left"):
-        pack(SMALL, small / "a.tar.zst", force=False)
-    assert left(small) == ["filler"]
-
-
-def test_unpack(small: Path, tmp_path: Path) -> None:
-    pack(SMALL, tmp_path / "a.tar.zst", force=False)
-    with pytest.raises(OutputError, match="are free on its disk"):
-        unpack(tmp_path / "a.tar.zst", small / "dataset", force=False)
-    assert left(small) == []
-
-
 def test_a_dataset_that_reads_back_otherwise_gets_no_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,3 +81,13 @@ def test_a_dataset_that_reads_back_otherwise_gets_no_name(
     assert "the written dataset is damaged: location.arrow: its digest" in str(error)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert verify(kept, deep=True).generation == report.generation
+
+
+def test_pack_and_unpack(small: Path, tmp_path: Path) -> None:
+    pack(SMALL, tmp_path / "a.tar.zst")
+    (small / "filler").write_bytes(bytes(100_000))
+    with pytest.raises(OutputError, match="No space left"):
+        pack(SMALL, small / "a.tar.zst")
+    with pytest.raises(OutputError, match="are free on its disk"):
+        unpack(tmp_path / "a.tar.zst", small / "dataset")
+    assert left(small) == ["filler"]

@@ -38,6 +38,9 @@ def test_counts_are_those_of_all_networks(sample: geolookup.Engine) -> None:
     known, wanted = known_addresses(SMALL), counted(sample)
     assert known["ipv4"].of == PUBLIC_IPV4
     assert known["ipv6"].of == wanted["ipv6"]["any"]
+    coverage = sample.metadata.coverage  # by layer
+    for layer, path in (("location", "location.continent_code"), ("asn", "network.asn")):
+        assert coverage[layer] == {family: each[path] for family, each in wanted.items()}
     for family, each in known.items():
         assert list(each.with_value) == STORED
         for path in IN_RECORDS:

@@ -62,33 +62,23 @@ def test_known_ranges_are_those_of_networks(
 
 @pytest.mark.parametrize("family", [4, 6])
 def test_all_ranges_are_public_space(sample: geolookup.Engine, family: int) -> None:
-    found = rows(public_ranges(sample._open_state().dataset, family))
+    dataset = sample._open_state().dataset
+    found = rows(public_ranges(dataset, family))
     everything = merged([(first, last, 0, 0) for first, last, *_ in found])
     assert tuple((first, last) for first, last, *_ in everything) == ranges_of(family, PUBLIC)
+    batch = next(public_ranges(dataset, family))
+    assert [each.dtype for each in batch[1:]] == [np.uint64] * 4 + [np.uint32] * 2
 
 
-def test_within_a_part_of_an_interval(sample: geolookup.Engine) -> None:
+def test_parts(sample: geolookup.Engine) -> None:
+    """Within a part of an interval, and chosen ranges only."""
     dataset = sample._open_state().dataset
     network = ipaddress.ip_network("8.8.8.8/31")
     found = rows(public_ranges(dataset, 4, network))
     assert [each[:2] for each in found] == [(int(network[0]), int(network[-1]))]
     assert rows(public_ranges(dataset, 6, network)) == []
-
-
-def test_only_chosen_ranges(sample: geolookup.Engine) -> None:
-    dataset = sample._open_state().dataset
+    with pytest.raises(ValueError, match="within must be a network"):
+        public_ranges(dataset, 4, "8.8.8.8/8")
     everything = rows(public_ranges(dataset, 4))
     chosen = rows(public_ranges(dataset, 4, None, lambda location, _: location == 3))
     assert chosen == [each for each in everything if each[2] == 3] != []
-
-
-def test_within_must_be_a_network(sample: geolookup.Engine) -> None:
-    dataset = sample._open_state().dataset
-    with pytest.raises(ValueError, match="within must be a network"):
-        public_ranges(dataset, 4, "8.8.8.8/8")
-
-
-def test_columns_have_their_types(sample: geolookup.Engine) -> None:
-    for family in (4, 6):
-        batch = next(public_ranges(sample._open_state().dataset, family))
-        assert [each.dtype for each in batch[1:]] == [np.uint64] * 4 + [np.uint32] * 2
