@@ -55,11 +55,8 @@ def test_zones_are_known_where_answers_have_one(build: Build) -> None:
     assert known["ipv4"].with_value["location.country_code"] == 256 + 2**24
     assert known["ipv6"] == Known(2**96, known["ipv6"].with_value)
     assert known["ipv6"].share("time.zone") == 1
-
-
-def test_nothing_is_known_of_an_empty_dataset(build: Build) -> None:
-    known = known_addresses(build({"a.csv": "network,country_code\n"})[0])
-    assert {share for each in known.values() for share in map(each.share, STORED)} == {0}
+    empty = known_addresses(build({"a.csv": "network,country_code\n"})[0])
+    assert {share for each in empty.values() for share in map(each.share, STORED)} == {0}
 
 
 def test_damage_is_a_dataset_error_or_nothing(tmp_path: Path) -> None:

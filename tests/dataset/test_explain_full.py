@@ -308,9 +308,9 @@ def test_no_index_is_trusted(dataset: Path, tmp_path: Path) -> None:
                 engine.explain("8.8.8.8")
             assert engine.lookup("8.8.8.8")["data"]["network"]["isp"] == "To\np", case
     copy = copied(dataset, tmp_path / "not UTF-8")
-    data = (copy / fmt.EXPLAINED_FILES).read_bytes()
-    assert b"top.csv" in data
-    (copy / fmt.EXPLAINED_FILES).write_bytes(data.replace(b"top.csv", b"top.cs\xff"))
+    path = copy / fmt.EXPLAINED_FILES
+    assert b"top.csv" in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(b"top.csv", b"top.cs\xff"))
     with geolookup.open(copy) as engine, pytest.raises(geolookup.DatasetError, match="no file 1"):
         engine.explain("8.8.8.8")
 

@@ -28,6 +28,11 @@ def test_what_the_compiler_reads(tmp_path: Path) -> None:
         path = tmp_path / name
         words = shlex.split(refusal(path).remedy.partition(": ")[2])
         assert words == ["geolookup", "build", str(path), "--output", name.partition(".")[0]]
+    path = tmp_path / _COMPILED[0]
+    done = run("lookup", "--dataset", str(path), "8.8.8.8")
+    assert (done.returncode, done.stdout) == (2, "")
+    remedy = f"compile it: geolookup build {shlex.quote(str(path))} --output x"
+    assert done.stderr == f"geolookup: {path}: a file of data, not a dataset; {remedy}\n"
 
 
 def test_what_it_does_not_read(tmp_path: Path) -> None:
@@ -40,25 +45,10 @@ def test_what_it_does_not_read(tmp_path: Path) -> None:
         remedy = refusal(tmp_path / name).remedy
         assert instead in remedy
         assert "geolookup build FILE --output DIR" in remedy
-
-
-def test_a_pack(tmp_path: Path) -> None:
-    path = tmp_path / "mydata.tar.zst"
-    words = shlex.split(refusal(path).remedy.partition("unpack it: ")[2])
-    assert words == ["geolookup", "unpack", str(path), "mydata"]
-
-
-def test_other_paths(tmp_path: Path) -> None:
+    pack = tmp_path / "mydata.tar.zst"
+    words = shlex.split(refusal(pack).remedy.partition("unpack it: ")[2])
+    assert words == ["geolookup", "unpack", str(pack), "mydata"]
     (tmp_path / "x.mmdb").mkdir()  # a folder may have any name
     for path in (tmp_path / "x.mmdb", tmp_path / "missing.mmdb"):
         with pytest.raises(DatasetError, match="no dataset here"):
             geolookup.open(path)
-
-
-def test_the_command_line(tmp_path: Path) -> None:
-    path = tmp_path / "GeoLite2-City.mmdb"
-    path.write_bytes(b"\0")
-    done = run("lookup", "--dataset", str(path), "8.8.8.8")
-    assert (done.returncode, done.stdout) == (2, "")
-    remedy = f"compile it: geolookup build {shlex.quote(str(path))} --output GeoLite2-City"
-    assert done.stderr == f"geolookup: {path}: a file of data, not a dataset; {remedy}\n"

@@ -7,6 +7,8 @@ from pathlib import Path
 from geolookup.signing.keys import PrivateKey, PublicKey, generate, read_private
 from tests.datasets import once
 
+Paths = list[Path]
+
 
 def key_files() -> list[Path]:
     """The files of the private keys; those of the public keys are beside them."""

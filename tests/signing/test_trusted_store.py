@@ -12,7 +12,8 @@ import pytest
 
 from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.integrity import verify
-from geolookup.signing.keys import PrivateKey, read_public
+from geolookup.signing.keys import PrivateKey as Key
+from geolookup.signing.keys import read_public
 from geolookup.signing.statement import SIGNATURE, serial_in, serial_of, stated
 from geolookup.store import pointer
 from geolookup.store.current import make_current
@@ -21,6 +22,7 @@ from geolookup.store.publish import publish
 from geolookup.store.sign import sign
 from geolookup.store.signatures import adopt_signature, latest_serial, manifest_text
 from geolookup.store.trusted import distrust, keys_of, trust, trust_of
+from tests.signing.keys import Paths
 from tests.skips import needs
 from tests.store.numbered import generation, named
 
@@ -50,7 +52,7 @@ def folder_of(store: Path, dataset: Path) -> Path:
 
 
 def test_only_what_a_trusted_key_signed_is_taken(
-    store: Path, datasets: list[Path], ours: PrivateKey, theirs: PrivateKey
+    store: Path, datasets: Paths, ours: Key, theirs: Key
 ) -> None:
     folder, signature = folder_of(store, datasets[2]), datasets[2] / SIGNATURE
     for problem in ("not signed", "signed by no trusted key", r"signs another manifest\.json"):
@@ -70,7 +72,7 @@ def test_only_what_a_trusted_key_signed_is_taken(
 
 
 def test_a_signature_from_elsewhere_must_be_of_a_trusted_key(
-    store: Path, datasets: list[Path], ours: PrivateKey, theirs: PrivateKey
+    store: Path, datasets: Paths, ours: Key, theirs: Key
 ) -> None:
     """A mirror offers newer signatures for generations that the store has."""
     first = generation(datasets[0])
@@ -84,9 +86,7 @@ def test_a_signature_from_elsewhere_must_be_of_a_trusted_key(
     verify(store, deep=True)
 
 
-def test_a_key_id_proves_nothing(
-    store: Path, datasets: list[Path], ours: PrivateKey, theirs: PrivateKey
-) -> None:
+def test_a_key_id_proves_nothing(store: Path, datasets: Paths, ours: Key, theirs: Key) -> None:
     sign(datasets[2], theirs)
     path = datasets[2] / SIGNATURE
     text = path.read_text(encoding="utf-8").replace(theirs.public.id, ours.public.id)
@@ -98,7 +98,7 @@ def test_a_key_id_proves_nothing(
     refused(store, lambda: publish(datasets[2], store), "not that of a trusted key")
 
 
-def test_an_older_signature_is_refused(store: Path, datasets: list[Path], ours: PrivateKey) -> None:
+def test_an_older_signature_is_refused(store: Path, datasets: Paths, ours: Key) -> None:
     """The attacker replays the dataset before, with its right signature."""
     refused(store, lambda: publish(datasets[0], store), "signature is older")
     sign(datasets[0], ours)
@@ -107,13 +107,13 @@ def test_an_older_signature_is_refused(store: Path, datasets: list[Path], ours: 
     refused(store, lambda: publish(datasets[1], store), "signature is older")
 
 
-def test_another_dataset_is_refused(store: Path, tmp_path: Path, ours: PrivateKey) -> None:
+def test_another_dataset_is_refused(store: Path, tmp_path: Path, ours: Key) -> None:
     other = named(tmp_path / "other", "else", 7)
     sign(other, ours)
     refused(store, lambda: publish(other, store), "'else', but 'geo' is expected")
 
 
-def test_changed_files_are_refused(store: Path, datasets: list[Path], ours: PrivateKey) -> None:
+def test_changed_files_are_refused(store: Path, datasets: Paths, ours: Key) -> None:
     sign(datasets[2], ours)
     path = datasets[2] / "network.arrow"
     data = bytearray(path.read_bytes())
@@ -122,9 +122,7 @@ def test_changed_files_are_refused(store: Path, datasets: list[Path], ours: Priv
     refused(store, lambda: publish(datasets[2], store), "digest differs")
 
 
-def test_a_rollback_must_be_signed(
-    store: Path, datasets: list[Path], key_files: list[Path]
-) -> None:
+def test_a_rollback_must_be_signed(store: Path, datasets: Paths, key_files: Paths) -> None:
     before = latest_serial(store)
     refused(store, lambda: rollback(store), "signature is older")
     refused(store, lambda: rollback(store, sign=key_files[1]), "signed by no trusted key")
@@ -144,7 +142,7 @@ def test_a_rollback_must_be_signed(
 
 
 def test_the_newer_signature_of_a_generation_is_taken(
-    store: Path, datasets: list[Path], ours: PrivateKey
+    store: Path, datasets: Paths, ours: Key
 ) -> None:
     """Or the right one in place of a damaged one."""
     path, signature = folder_of(store, datasets[1]) / SIGNATURE, datasets[1] / SIGNATURE
@@ -163,7 +161,7 @@ def test_the_newer_signature_of_a_generation_is_taken(
 
 
 def test_the_serial_is_the_time_and_grows_whatever_the_clock_says(
-    datasets: list[Path], ours: PrivateKey, monkeypatch: pytest.MonkeyPatch
+    datasets: Paths, ours: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.time_ns", lambda: 7_999)
     sign(datasets[0], ours)
@@ -181,9 +179,7 @@ def test_the_serial_is_the_time_and_grows_whatever_the_clock_says(
     assert not (datasets[1] / SIGNATURE).exists()
 
 
-def test_keys_are_rotated(
-    store: Path, datasets: list[Path], ours: PrivateKey, theirs: PrivateKey
-) -> None:
+def test_keys_are_rotated(store: Path, datasets: Paths, ours: Key, theirs: Key) -> None:
     """The new key beside the old one, signed with both, then without the old one."""
     trust(store, [theirs.public])
     trust(store, [theirs.public])  # nothing new
@@ -199,7 +195,7 @@ def test_keys_are_rotated(
     publish(datasets[1], store)
 
 
-def test_the_serial_outlives_the_key(store: Path, datasets: list[Path], theirs: PrivateKey) -> None:
+def test_the_serial_outlives_the_key(store: Path, datasets: Paths, theirs: Key) -> None:
     """What a removed key signed still says how new the data are."""
     before = latest_serial(store)
     (old,) = keys_of(store).values()
@@ -211,7 +207,7 @@ def test_the_serial_outlives_the_key(store: Path, datasets: list[Path], theirs: 
 
 
 def test_a_store_that_trusts_no_key_takes_everything(
-    store: Path, datasets: list[Path], ours: PrivateKey
+    store: Path, datasets: Paths, ours: Key
 ) -> None:
     """A signature comes along, for those to whom the store is published on."""
     refused(store, lambda: distrust(store, "0" * 64), "does not trust the key")
@@ -226,7 +222,7 @@ def test_a_store_that_trusts_no_key_takes_everything(
         assert serial_in(folder_of(store, signed)) == serial_in(signed)
 
 
-def test_keys_without_a_store(tmp_path: Path, datasets: list[Path], ours: PrivateKey) -> None:
+def test_keys_without_a_store(tmp_path: Path, datasets: Paths, ours: Key) -> None:
     """The folder of keys may be there first, put there by hand."""
     place = tmp_path / "new"
     trust(tmp_path / "model", [ours.public])
@@ -239,7 +235,7 @@ def test_keys_without_a_store(tmp_path: Path, datasets: list[Path], ours: Privat
     assert (place / "trusted" / f"{ours.public.id}.pem").exists()
 
 
-def test_keys_that_no_store_may_trust(store: Path, datasets: list[Path]) -> None:
+def test_keys_that_no_store_may_trust(store: Path, datasets: Paths) -> None:
     folder = store / "trusted"
     (key,) = folder.iterdir()
     text = key.read_bytes()
@@ -253,7 +249,7 @@ def test_keys_that_no_store_may_trust(store: Path, datasets: list[Path]) -> None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
-def test_keys_that_every_user_may_write_are_refused(store: Path, datasets: list[Path]) -> None:
+def test_keys_that_every_user_may_write_are_refused(store: Path, datasets: Paths) -> None:
     folder = store / "trusted"
     (key,) = folder.iterdir()
     for path in (folder, key):

@@ -13,12 +13,12 @@ import pytest
 import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, KeyFileError, SettingsError
-from geolookup.signing.keys import PrivateKey
+from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.statement import SIGNATURE
 from geolookup.store.generations import generations, rollback
 from geolookup.store.publish import publish
 from geolookup.store.sign import sign
-from tests.signing.keys import public
+from tests.signing.keys import Paths, public
 from tests.skips import needs
 from tests.store.numbered import generation, named, number
 
@@ -26,7 +26,7 @@ pytestmark = needs("cryptography")
 
 
 @pytest.fixture
-def key(key_files: list[Path]) -> Path:
+def key(key_files: Paths) -> Path:
     """The file of the public key that engines trust."""
     return public(key_files[0])
 
@@ -46,7 +46,7 @@ def flipped(path: Path) -> None:
 
 
 def test_a_signed_dataset_answers(
-    datasets: list[Path], store: Path, key: Path, key_files: list[Path]
+    datasets: Paths, store: Path, key: Path, key_files: Paths
 ) -> None:
     for trusted in (key, str(key), [key, public(key_files[1])]):
         with geolookup.open(store, trusted=trusted) as engine:
@@ -57,7 +57,7 @@ def test_a_signed_dataset_answers(
 
 
 def test_what_is_not_signed_by_a_trusted_key(
-    datasets: list[Path], store: Path, key: Path, theirs: PrivateKey
+    datasets: Paths, store: Path, key: Path, theirs: Key
 ) -> None:
     """Or by one of them over another dataset: a signature that was kept beside other data."""
     signature = datasets[2] / SIGNATURE
@@ -87,7 +87,7 @@ def test_what_is_not_signed_by_a_trusted_key(
 
 
 def test_an_empty_list_of_keys_does_not_accept_every_dataset(
-    datasets: list[Path], tmp_path: Path
+    datasets: Paths, tmp_path: Path
 ) -> None:
     """Such as ``Path("keys").glob("*.pub")`` of a folder that is empty."""
     archive = tmp_path / "a.tar.zst"
@@ -103,7 +103,7 @@ def test_an_empty_list_of_keys_does_not_accept_every_dataset(
                 call(*arguments, trusted=trusted)
 
 
-def test_every_byte_is_as_signed(datasets: list[Path], store: Path, key: Path) -> None:
+def test_every_byte_is_as_signed(datasets: Paths, store: Path, key: Path) -> None:
     """Also of files that no lookup reads, and whose rows have checksums that anybody can make."""
     for name in (fmt.MANIFEST, fmt.NETWORK, fmt.PROVENANCE[4]):
         path = datasets[1] / name
@@ -116,7 +116,7 @@ def test_every_byte_is_as_signed(datasets: list[Path], store: Path, key: Path) -
 
 
 def test_a_reload_takes_what_is_signed_and_newer(
-    datasets: list[Path], store: Path, key: Path, ours: PrivateKey
+    datasets: Paths, store: Path, key: Path, ours: Key
 ) -> None:
     with geolookup.open(store, trusted=key) as engine:
         publish(datasets[0], store)  # older, of the right key: a replay
@@ -134,7 +134,7 @@ def test_a_reload_takes_what_is_signed_and_newer(
 
 
 def test_a_reload_refuses_another_dataset(
-    tmp_path: Path, store: Path, key: Path, ours: PrivateKey
+    tmp_path: Path, store: Path, key: Path, ours: Key
 ) -> None:
     other = named(tmp_path / "other", "else", 7)
     sign(other, ours)
@@ -148,7 +148,7 @@ def test_a_reload_refuses_another_dataset(
             engine.reload()
 
 
-def test_a_signed_rollback_is_followed(store: Path, key: Path, key_files: list[Path]) -> None:
+def test_a_signed_rollback_is_followed(store: Path, key: Path, key_files: Paths) -> None:
     with geolookup.open(store, trusted=key) as engine:
         rollback(store)
         with pytest.raises(DatasetError, match="signature is older"):
@@ -160,7 +160,7 @@ def test_a_signed_rollback_is_followed(store: Path, key: Path, key_files: list[P
 
 
 def test_an_unpickled_engine_keeps_the_keys(
-    datasets: list[Path], store: Path, key: Path, theirs: PrivateKey
+    datasets: Paths, store: Path, key: Path, theirs: Key
 ) -> None:
     with geolookup.open(store, trusted=key) as engine:
         pickled = pickle.dumps(engine)
