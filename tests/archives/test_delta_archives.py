@@ -42,7 +42,6 @@ def made() -> Iterator[Line]:
 
 
 def outcome(archive: Path, base: Path | None, place: Path) -> dict[str, str] | str:
-    """Unpack; return the digests of the result, or the problem of what was refused."""
     before = sorted(place.parent.iterdir())
     try:
         unpack(archive, place, base=base)
@@ -60,14 +59,12 @@ def outcome(archive: Path, base: Path | None, place: Path) -> dict[str, str] | s
 
 
 def refused(archive: Path, base: Path | None, place: Path) -> str:
-    """Return the problem of an archive that must be refused."""
     problem = outcome(archive, base, place)
     assert isinstance(problem, str)
     return problem.removeprefix(f"{archive}: ")
 
 
 def changed(tmp_path: Path, listed: Members, name: str, content: bytes) -> Path:
-    """Return an archive with another content of a member."""
     fresh = [
         named(name, content) if member.name == name else (member, former)
         for member, former in listed
@@ -118,7 +115,6 @@ def test_a_delta_of_nothing(made: Line, tmp_path: Path) -> None:
 def test_applied_to_its_base_it_gives_its_target(
     one: list[Source], other: list[Source], is_successor: bool, data: st.DataObject
 ) -> None:
-    """Of unrelated datasets, and of one whose sources lost and moved some rows."""
     if is_successor:
         other = [
             Source(
@@ -168,7 +164,6 @@ def test_a_damaged_base(made: Line, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("base", [None, 0])
 def test_cut_anywhere(made: Line, tmp_path: Path, base: int | None) -> None:
-    """The compressed file, and what is in it."""
     archive, cut = made.archives[base, 1], tmp_path / "cut.tar.zst"
     folder = None if base is None else made.datasets[base]
     content, inner = archive.read_bytes(), plain(archive)

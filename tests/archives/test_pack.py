@@ -68,7 +68,6 @@ def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def archived(path: Path, listed: Members, format_: int = tarfile.GNU_FORMAT) -> Path:
-    """Write an archive of any members."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=format_) as tar:
         for member, content in listed:
@@ -93,7 +92,6 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def check_refused(archive: Path, place: Path) -> DatasetError:
-    """Unpacking fails with one line about the archive, and leaves nothing."""
     before = sorted(place.parent.iterdir())
     with pytest.raises(DatasetError) as caught:
         unpack(archive, place, force=True)
@@ -193,7 +191,6 @@ def test_a_full_disk_leaves_nothing(
 
 
 def damages(folder: Path) -> Iterator[tuple[str, str]]:
-    """Damage a file of a dataset in several ways; give the file and what is said of it."""
     path = folder / FIRST
     content = path.read_bytes()
     path.write_bytes(content[:-1])

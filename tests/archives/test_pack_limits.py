@@ -23,7 +23,6 @@ from tests.store.numbered import generation, published, shared
 
 
 def forged(path: Path, size: int) -> Path:
-    """An archive whose manifest states another size for its first file, of zeros."""
     stated = json.loads((SMALL / fmt.MANIFEST).read_bytes())
     stated["files"][fmt.FILES[0]]["bytes"] = size
     text = canonical(stated)
@@ -40,7 +39,6 @@ def limit(monkeypatch: pytest.MonkeyPatch, size: int, ratio: int) -> None:
 
 
 def bytes_of(dataset: Path) -> int:
-    """Return the bytes of the files that a manifest describes."""
     files = json.loads((dataset / fmt.MANIFEST).read_bytes())["files"]
     return sum((dataset / name).stat().st_size for name in files)
 

@@ -50,7 +50,6 @@ def state(store: Path) -> dict[str, object]:
 def check_refused(
     archive: Path, store: Path, full: Path | None = None, expect: str | None = None
 ) -> DatasetError:
-    """Publishing fails with one line, and changes nothing."""
     before = state(store) if store.exists() else {}
     with pytest.raises(DatasetError) as caught:
         publish(archive, store, full=full, expect=expect)

@@ -93,7 +93,6 @@ def _mapped(path: Path) -> mmap.mmap:
 
 
 def _found(folder: Path) -> str:
-    """Return whether ``verify`` finds the damage."""
     try:
         verify(folder)
     except DatasetError:

@@ -33,7 +33,6 @@ _ALIKE = (
 
 
 def other() -> Path:
-    """A dataset of other values, whose files mostly have the same sizes."""
     text = CSV.replace("37.4", "38.4").replace("Paris", "Tours").replace("15169", "15170")
     text = text.replace("\n20.0.0.0/8", "\n21.0.0.0/8").replace("2001:4860::", "2001:4861::")
     head, *rows = text.splitlines(keepends=True)
@@ -52,7 +51,6 @@ def _probes() -> list[Probe]:
 
 
 def found(dataset: Path, name: str) -> DatasetError:
-    """The first damage, which is in the file that was damaged."""
     with pytest.raises(DatasetError) as caught:
         verify(dataset)
     assert caught.value.path in (str(dataset / name), str(dataset)), name
@@ -61,7 +59,6 @@ def found(dataset: Path, name: str) -> DatasetError:
 
 
 def use(dataset: Path) -> None:
-    """Read all files: lookups do without those of the provenance and of the source rows."""
     with geolookup.open(dataset) as engine:
         for text in ("8.8.8.8", "2a00::"):
             assert engine.lookup(text)["success"]
@@ -106,7 +103,6 @@ def test_the_manifest_truncated(dataset: Path, probes: list[Probe]) -> None:
 
 
 def test_data_truncated_and_lengthened(dataset: Path, probes: list[Probe]) -> None:
-    """Or all zeros and ones, of the right size."""
     for name in FILES:
         with without(dataset / name) as content:
             for byte in (b"\0", b"\xff"):
@@ -215,7 +211,6 @@ def of_nobody() -> Iterator[Path]:
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
 def test_permission_denied(of_nobody: Path, tmp_path: Path) -> None:
-    """In a process of its own, which becomes another user."""
     probes()  # skips here rather than there
     log = tmp_path / "log"
     process = get_context("forkserver").Process(target=denied, args=(of_nobody, log), daemon=True)

@@ -1,9 +1,10 @@
-"""A disk that is full or changes a byte: one line says so, and nothing is left."""
+"""A disk that is full or changes a byte, and pages of files that are given back."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import OutputError
-from geolookup.integrity import verify
+from geolookup.integrity import files, verify
+from geolookup.integrity.coverage import generation
+from geolookup.integrity.tables import Tables
 from tests.builder.building import unwritable
 from tests.conftest import build_at
 from tests.damage import CSV
@@ -91,3 +94,30 @@ def test_pack_and_unpack(small: Path, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="are free on its disk"):
         unpack(tmp_path / "a.tar.zst", small / "dataset")
     assert left(small) == ["filler"]
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Tables:
+    folder = shutil.copytree(SMALL, tmp_path / "dataset")
+    found = Tables(folder, files.manifest_of(folder), {})
+    assert not list(files.load(found))
+    return found
+
+
+def test_columns_have_the_same_values_after_their_pages_are_released(tables: Tables) -> None:
+    before = {name: batch.to_pydict() for name, batch in tables.batches.items()}
+    tables.release()
+    assert {name: batch.to_pydict() for name, batch in tables.batches.items()} == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/smaps")
+def test_no_page_of_a_digested_dataset_is_in_memory(tables: Tables) -> None:
+    path = tables.folder / fmt.LOCATION
+    assert _resident(path)
+    assert not list(generation(tables))
+    assert not _resident(path)
+
+
+def _resident(path: Path) -> int:
+    _, _, found = Path("/proc/self/smaps").read_text(encoding="utf-8").partition(f" {path}\n")
+    return int(dict(line.split(":")[:2] for line in found.splitlines()[:5])["Rss"].split()[0])

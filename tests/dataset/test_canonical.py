@@ -37,7 +37,6 @@ def test_canonical_text_is_that_of_json(stated: dict[str, Any]) -> None:
 
 
 def digest(column: pa.Array) -> str:
-    """The generation id of a table with one column."""
     return generation(Manifest("manifest.json", {}), {"a": pa.table({"b": column})})
 
 

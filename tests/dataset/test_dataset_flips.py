@@ -22,7 +22,6 @@ def flip(path: Path, at: int, mask: int) -> None:
 
 @pytest.mark.parametrize("explain", ["sources", "full"])
 def test_flipped_bits(tmp_path: Path, explain: str) -> None:
-    """Of the files that keep source rows and of all others."""
     dataset = copied(whole(explain), tmp_path / "copy")
     names, flips = ((fmt.MANIFEST, *fmt.FILES), scaled(10, 100))
     if explain == "full":

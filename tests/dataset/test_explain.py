@@ -49,7 +49,6 @@ OF_ANSWERS = ("values", "same_values", "prefix")
 
 
 def known(engine: geolookup.Engine, ip: str) -> dict[str, Any]:
-    """The layers that somebody decided, without what comes from the answers."""
     layers = engine.explain(ip)["layers"]
     assert list(layers) == list(fields.LAYERS)
     return {

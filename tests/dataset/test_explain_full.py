@@ -66,7 +66,6 @@ def engine(dataset: Path) -> Iterator[geolookup.Engine]:
 
 
 def places(dataset: Path, *addresses: str) -> list[tuple[str, int | None]]:
-    """File and line of the first source's row for each address."""
     with geolookup.open(dataset) as engine:
         rows = [engine.explain(each)["sources"][0] for each in addresses]
     return [(row["file"], row["line"]) for row in rows]

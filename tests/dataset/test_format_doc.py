@@ -53,7 +53,6 @@ def dataset(built: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def blocks(heading: str) -> list[tuple[str, str]]:
-    """The language and text of the code blocks under a heading."""
     section = TEXT.split(f"\n### {heading}\n")[1].split("\n### ")[0]
     return re.findall(r"^```(\w+)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 

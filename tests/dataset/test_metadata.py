@@ -46,7 +46,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildReport]:
 
 
 def test_what_it_says(built: tuple[Path, BuildReport]) -> None:
-    """The recipe, the numbers of the report and of the files, and known addresses."""
     dataset, report = built
     with geolookup.open(dataset) as engine:
         metadata = engine.metadata

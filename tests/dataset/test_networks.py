@@ -43,7 +43,6 @@ Answer = dict[str, Any] | int
 
 
 def answer(engine: geolookup.Engine, family: int, value: int) -> Answer:
-    """Return what the contract says of an address, but for the address itself."""
     data: Any = engine.lookup(canonical(family, value), at=0)
     if not data["success"]:
         return int(data["error_code"])

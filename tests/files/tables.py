@@ -143,7 +143,6 @@ KINDS = tuple(_WRITERS)
 
 
 def as_cells(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """Return rows as the texts that a CSV of ours has for them."""
     return [{name: _cell(value) for name, value in row.items()} for row in rows]
 
 

@@ -289,7 +289,6 @@ WRONG: list[tuple[str, bytes, str]] = [
 
 
 def _refused(engine: Engine, folder: Path, name: str, content: bytes, **options: Any) -> str:
-    """Return the one line for a file that is wrong; nothing is written."""
     (folder / name).write_bytes(content)
     with pytest.raises(TableFileError) as raised:
         enrich(engine, folder / name, folder / f"out-{name}", replace(_ASN, **options))

@@ -75,8 +75,6 @@ def test_after_stop_nothing_is_written() -> None:
 
 
 def test_errors_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the output, and of a thread."""
-
     def full(*_args: object) -> int:
         raise OSError(28, "No space left on device")
 

@@ -116,7 +116,6 @@ def _hours_of(engine: Engine, path: Path, times: TimeColumn) -> LocalHours:
 
 
 def test_the_times_of_files(zoned: Engine, tmp_path: Path) -> None:
-    """Of logs, of a column, and of files without any."""
     lines = [("8.0.0.1", "10"), ("8.0.9.1", "10"), ("10.0.0.1", "10"), ("8.0.0.1", "99")]
     log = "".join(_LOG.format(ip, f"{day}/Oct/2000:13:55:36 -0700") for ip, day in lines)
     column = TimeColumn("at", "UTC")

@@ -138,7 +138,6 @@ def test_files_that_may_be_written(tmp_path: Path) -> None:
 
 @contextmanager
 def replacing(output: Path) -> Iterator[None]:
-    """Write a new folder in the place of an old one for the block."""
     output.mkdir(exist_ok=True)
     (output / "a").write_text("old", encoding="utf-8")
     with atomic.staged_folder(output) as fresh:

@@ -30,7 +30,6 @@ def etag_of(content: bytes) -> str:
 
 @contextmanager
 def mirror_site(folder: Path) -> Iterator[Site]:
-    """Serve a mirror for the block."""
     with serving(folder_act(folder)) as site:
         yield site
 
@@ -43,7 +42,6 @@ def kinds_asked(site: Site) -> list[str]:
 
 
 def index_of(folder: Path) -> Index:
-    """Return the index of a mirror, all of whose files must be there and right."""
     index = read_index((folder / INDEX).read_bytes(), None, folder / INDEX)
     for each in index.files:
         content = (folder / each.path).read_bytes()

@@ -32,7 +32,6 @@ _PATIENCE = 120.0
 
 
 def until(found: Callable[[], object]) -> None:
-    """Wait until something is so."""
     ends = time.monotonic() + _PATIENCE
     while not found():
         assert time.monotonic() < ends
@@ -40,7 +39,6 @@ def until(found: Callable[[], object]) -> None:
 
 
 def installing(parent: int) -> list[int]:
-    """Return the children of a process that install."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended
@@ -104,7 +102,6 @@ _FOLLOW = "import sys; from geolookup.cli import main; sys.argv[0] = 'geolookup'
 
 
 def follow(edge: Edge, *options: str) -> subprocess.Popen[str]:
-    """Start ``geolookup follow`` for an edge."""
     command = [sys.executable, "-c", _FOLLOW, "follow", edge.site.url, "--store", str(edge.store)]
     pipe = subprocess.PIPE
     return subprocess.Popen([*command, *options], stdout=pipe, stderr=pipe, text=True)

@@ -20,8 +20,6 @@ from tests.mirrors.site import folder_act
 
 @dataclass
 class Lines:
-    """The lines that a follower told and warned of."""
-
     told: list[str] = field(default_factory=list)
     warned: list[str] = field(default_factory=list)
 

@@ -103,7 +103,6 @@ def test_any_value_in_the_place_of_a_member(
 
 
 def many(count: int) -> list[dict[str, Any]]:
-    """Return so many generations, of which the first is the current one."""
     now, gone = payload_of(INDEX)["generations"]
     return [now, *({**gone, "generation": f"{number:064x}"} for number in range(count - 1))]
 
@@ -208,6 +207,5 @@ def test_one_of_the_trusted_keys_must_have_signed_it() -> None:
 
 
 def _with_payload(text: bytes, index: Index) -> bytes:
-    """Return an envelope with its signatures, but another index."""
     payload = json.loads(written(index, []))["payload"]
     return json.dumps({**json.loads(text), "payload": payload}).encode()

@@ -68,7 +68,6 @@ def test_a_poll_without_a_change_is_one_conditional_request(followed: Edge) -> N
 def test_a_change_is_fetched_as_a_delta_or_in_the_same_poll_as_a_pack(
     followed: Edge, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """If the delta is refused, or its base is damaged."""
     wanted = followed.publish(2)
     polled = followed.poll()
     assert (polled.state, polled.kind, followed.current) == ("updated", "delta", wanted)
@@ -181,7 +180,6 @@ def test_a_mirror_in_a_folder(edge: Edge) -> None:
 
 
 def assert_refused(edge: Edge, match: str) -> GeoLookupError:
-    """A poll fails with one line, the store stays as it is, and the status says why."""
     before, failures = content_of(edge.store), edge.state["failures"]
     with pytest.raises(GeoLookupError, match=match) as caught:
         edge.poll()
@@ -194,7 +192,6 @@ def assert_refused(edge: Edge, match: str) -> GeoLookupError:
 
 
 def with_now(index: Index, **changes: object) -> Index:
-    """Return an index with another entry of its current generation, and a later serial."""
     listed = tuple(
         replace(each, **changes) if each.generation == index.current else each  # type: ignore[arg-type]
         for each in index.generations
@@ -230,7 +227,6 @@ def test_an_index_that_must_not_be_followed(followed: Edge) -> None:
 
 
 def be_at(instant: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let polls take place at an instant."""
     clock = SimpleNamespace(now=lambda _zone: instant)
     for module in (poll_module, install):
         monkeypatch.setattr(module, "datetime", clock)

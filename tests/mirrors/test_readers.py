@@ -70,7 +70,6 @@ class Answer(NamedTuple):
 
 
 def asked(port: int, path: str, **headers: str) -> Answer:
-    """Ask a server for a file of a mirror."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)) as server:
         server.request("GET", f"/geo/{path}", headers=headers)
         answer = server.getresponse()

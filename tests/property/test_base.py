@@ -35,7 +35,6 @@ def built(folder: Path, listed: list[Source], base: Path | None = None, explain:
 
 @contextmanager
 def opened(listed: list[Source], explain: str = "") -> Iterator[geolookup.Engine]:
-    """Compile the sources; give an engine on the dataset."""
     with TemporaryDirectory() as folder:
         dataset = built(Path(folder) / "sources", listed, explain=explain)
         with geolookup.open(dataset) as engine:

@@ -75,7 +75,6 @@ def test_the_laws_of_flatten(place: tuple[int, int], listed: list[Row], rng: ran
 
 
 def _partition(intervals: Intervals, family: int) -> None:
-    """The starts ascend from 0."""
     starts = intervals.starts
     values = [starts.item(at) for at in range(len(starts))]
     assert values[0] == 0

@@ -30,5 +30,4 @@ def public_keys() -> list[PublicKey]:
 
 
 def public(key_file: Path) -> Path:
-    """The file of the public key beside that of the private key."""
     return key_file.with_name(f"{key_file.name}.pub")

@@ -47,7 +47,6 @@ def signature(keys: Sequence[PrivateKey], signed: Signed) -> str:
 
 
 def attempt(text: bytes, kind: str, trusted: Sequence[PublicKey]) -> bytes | None:
-    """Return the payload of an envelope; None where it is refused, in one line."""
     try:
         return opened(text, kind, trusted, "index.json")
     except DatasetError as error:

@@ -89,7 +89,6 @@ class AttackedStore(RuleBasedStateMachine):
 
     @property
     def accepted(self) -> int:
-        """The greatest serial that the store has."""
         return max(self.serials.values(), default=0)
 
     @initialize()
@@ -138,7 +137,6 @@ class AttackedStore(RuleBasedStateMachine):
         return archive
 
     def _change(self, change: Callable[[], object], *, is_accepted: bool) -> None:
-        """Change the store, or be refused in one line without a change."""
         if is_accepted:
             change()
             return

@@ -45,7 +45,6 @@ MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
 
 
 def written(path: Path, key: Any, encryption: Any = None) -> Path:
-    """Write a private key, and the public key beside it."""
     how = encryption or serialization.NoEncryption()
     path.write_bytes(key.private_bytes(_PEM, serialization.PrivateFormat.PKCS8, how))
     path.chmod(0o600)

@@ -35,7 +35,6 @@ CHANGES: dict[str, Change] = {
 
 
 def check(place: Path, unsigned: Path, serial: int) -> None:
-    """Check that a store answers, accepts nothing unsigned, and knows how new its data are."""
     geolookup.verify(place)
     found = trust_of(place)
     assert found is not None

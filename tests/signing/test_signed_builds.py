@@ -26,7 +26,6 @@ pytestmark = needs("cryptography")
 
 @pytest.fixture
 def recipe(tmp_path: Path) -> Path:
-    """A recipe of one local source."""
     path = tmp_path / "recipe.toml"
     source = '[[source]]\nformat = "csv"\npath = "a.csv"\n'
     path.write_text(f'[dataset]\nname = "geo"\n{source}', encoding="utf-8")

@@ -30,7 +30,6 @@ pytestmark = needs("cryptography")
 
 
 def content(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Return every file of a folder and its inode."""
     return {
         path.relative_to(folder).as_posix(): (path.read_bytes(), path.stat().st_ino)
         for path in sorted(folder.rglob("*"))
@@ -39,7 +38,6 @@ def content(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 def refused(store: Path, change: Callable[[], object], match: str) -> None:
-    """Check that a change is refused in one line, and that the store stays as it was."""
     before = content(store)
     with pytest.raises(GeoLookupError, match=match) as caught:
         change()
@@ -99,7 +97,6 @@ def test_a_key_id_proves_nothing(store: Path, datasets: Paths, ours: Key, theirs
 
 
 def test_an_older_signature_is_refused(store: Path, datasets: Paths, ours: Key) -> None:
-    """The attacker replays the dataset before, with its right signature."""
     refused(store, lambda: publish(datasets[0], store), "signature is older")
     sign(datasets[0], ours)
     publish(datasets[0], store)

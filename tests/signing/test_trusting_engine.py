@@ -27,7 +27,6 @@ pytestmark = needs("cryptography")
 
 @pytest.fixture
 def key(key_files: Paths) -> Path:
-    """The file of the public key that engines trust."""
     return public(key_files[0])
 
 

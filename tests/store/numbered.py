@@ -30,7 +30,6 @@ def numbered(
 def named(
     folder: Path, name: str, number: int, *, more: str = "", values: str = "", date: str = ""
 ) -> Path:
-    """Build the dataset of a number under a name."""
     folder.mkdir()
     cells = f"Town {number},Carrier {number}{values}"
     networks = ("8.8.8.0/24", "9.9.9.0/24", "2001:4860::/32", "1.0.0.0/8")
@@ -47,7 +46,6 @@ def shared(number: int) -> Path:
 
 
 def id_of(number: int) -> str:
-    """The generation of a shared dataset."""
     return generation(shared(number))
 
 

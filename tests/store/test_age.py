@@ -44,7 +44,6 @@ def _aged(days: int, folder: Path) -> None:
 
 
 def be_today(today: dt.date, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the age of data be that of a day."""
     noon = dt.datetime.combine(today, dt.time(12), dt.UTC).timestamp()
     clock = SimpleNamespace(time=lambda: noon, gmtime=time.gmtime, strftime=time.strftime)
     monkeypatch.setattr(manifest, "time", clock)
@@ -129,7 +128,6 @@ def test_warned_of(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.usefixtures("_today")
 def test_refused(tmp_path: Path) -> None:
-    """Where it is opened, and at a reload."""
     with pytest.raises(geolookup.DatasetError, match=r"40 days.* above max_age of 30 days"):
         geolookup.open(aged(40), max_age=30, on_stale="refuse")
     with pytest.raises(geolookup.DatasetError, match="unknown, for no source states a date"):

@@ -38,7 +38,6 @@ def old() -> Path:
 
 
 def commands(folder: Path) -> list[tuple[str, ...]]:
-    """Commands that answer from a dataset and end."""
     table = folder / "visits.csv"
     table.write_text("ip\n8.8.8.8\n")
     return [
@@ -50,7 +49,6 @@ def commands(folder: Path) -> list[tuple[str, ...]]:
 
 
 def notice_of(dataset: Path) -> str:
-    """Return the notice about a dataset, by its age today."""
     with geolookup.open(dataset) as engine:
         age = engine.metadata.age
     assert age.is_old

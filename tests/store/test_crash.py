@@ -70,7 +70,6 @@ def check_tidy(store: Path) -> None:
     "name", one_of_each(CHANGES, lambda name: "long" if name in LONG_CHANGES else "short")
 )
 def test_at_every_step(tmp_path: Path, store: Path, name: str, kind: Kind) -> None:
-    """Killed, or refused by the system."""
     change, after = CHANGES[name]
     stride = scaled(20, 1) if name in LONG_CHANGES else scaled(2, 1)
     old, new = id_of(1), id_of(after)

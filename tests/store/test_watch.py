@@ -79,13 +79,11 @@ def test_a_refusal_is_said_once_and_a_good_one_taken_up(
 
 
 def point(store: Path, pointer: str) -> None:
-    """Replace the pointer of a store."""
     (store / ".next").write_text(pointer)
     (store / ".next").rename(store / "current")
 
 
 def polled(engine: geolookup.Engine) -> object:
-    """Return what the watch of an engine has seen of its path."""
     assert engine._watch is not None
     return engine._watch._seen
 

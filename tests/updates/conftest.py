@@ -66,6 +66,5 @@ def is_tidy(store: Path) -> bool:
 
 
 def country(ip: str = "8.0.0.1") -> object:
-    """Return the country of an address by the user's store."""
     with geolookup.open() as engine:
         return engine.data(ip)["location"]["country_code"]

@@ -126,7 +126,6 @@ def test_whatever_has_the_name_of_the_staging_directory(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_two_at_once(publisher: Publisher, store: Path) -> None:
-    """The second waits, says so, and finds everything current."""
     begun, go = threading.Event(), threading.Event()
     usual = publisher.acts[ASN]
 

@@ -23,12 +23,10 @@ LATER = "Thu, 19 Nov 2026 09:00:00 GMT"
 
 
 def is_kept(store: Path, pointer: bytes) -> bool:
-    """Return whether a store is as it was, whole and tidy."""
     return (store / "current").read_bytes() == pointer and country() == "FR" and is_tidy(store)
 
 
 def failing(publisher: Publisher) -> Iterator[str]:
-    """Publish a file that cannot be taken, one after the other; yield what an update says of it."""
     new, old = countries("DE"), countries()
     publisher.acts[COUNTRY] = cut(new, 700, etag='"two"')
     yield r"truncated, at 700 of .* \(tried 4 times\)"

@@ -318,7 +318,6 @@ def test_a_dry_run_changes_nothing(publisher: Publisher, store: Path, tmp_path: 
 
 
 def test_a_dry_run_checks_the_store(update: Update, publisher: Publisher, tmp_path: Path) -> None:
-    """What it announces is what a run then does."""
     (tmp_path / "file").touch()
     for name in ("dataset/manifest.json", "full/file"):
         (tmp_path / name).parent.mkdir()

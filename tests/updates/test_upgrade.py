@@ -41,7 +41,6 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def is_compiled(folder: Path, compiled: Path = SMALL) -> bool:
-    """Return whether a folder holds the same bytes as a compiled dataset."""
     names = [path.name for path in compiled.iterdir()]
     assert sorted(names) == sorted(path.name for path in folder.iterdir())
     return filecmp.cmpfiles(compiled, folder, names, shallow=False)[0] == names

@@ -20,7 +20,6 @@ _INDICES = {100: pa.int8(), 20_000: pa.int16(), 1 << 31: pa.int32()}
 
 
 def table(name: str, rng: Rng, rows: int) -> pa.Table:
-    """A table of a file, the intervals in order from address 0."""
     columns = {each: _column(kind, rng, rows) for each, kind in fmt.COLUMNS[name].items()}
     return _sorted(name, pa.table(columns), rng)
 

@@ -126,7 +126,6 @@ def test_hostile_patches(pair: tuple[Path, Path]) -> None:
 
 
 def place(file: dict[str, Any], stated: list[float]) -> None:
-    """State another offset and length of the values."""
     file["columns"]["value"]["buffers"] = [None, stated]
 
 
@@ -176,7 +175,6 @@ def test_a_file_that_no_manifest_describes(pair: tuple[Path, Path]) -> None:
 
 @pytest.mark.parametrize("name", [fmt.IPV4_JUMP, fmt.IPV6_SPARSE_INDEX])
 def test_an_index_over_nothing(tmp_path: Path, name: str) -> None:
-    """The starts that it follows from are missing, or there are none."""
     column = "interval" if name == fmt.IPV4_JUMP else "start_high"
     index = pa.table({column: np.arange(5)})
     write(tmp_path / "base", {name: index})

@@ -33,7 +33,6 @@ EVERY = sorted({*fmt.FILES, *fmt.EXPLAINING})
 
 
 def rebuilt(base: Path, target: Path, folder: Path) -> dict[str, bytes]:
-    """Apply the patches of ``target`` over ``base`` in a folder, compare, return the patches."""
     folder.mkdir()
     shutil.copy(target / fmt.MANIFEST, folder)
     patches = dict(changed(base, target))
@@ -56,7 +55,6 @@ def written(folder: Path, tables: dict[str, pa.Table]) -> Path:
 
 
 def schema(name: str) -> frozenset[str]:
-    """Return the types of the columns of a file."""
     return frozenset(column.type for column in fmt.COLUMNS[name].values())
 
 
@@ -142,7 +140,6 @@ def test_a_dataset_over_itself_has_no_patches() -> None:
 
 @pytest.mark.long
 def test_the_same_files_give_the_same_patches(line: tuple[Path, Path]) -> None:
-    """In this process and in another."""
     base, target = line
     program = (
         "import hashlib, sys; from pathlib import Path\n"

@@ -44,7 +44,6 @@ def write_ipv4(folder: Path, start: Any, location: Any) -> Path:
 
 
 def test_inserted_and_deleted_intervals(tmp_path: Path) -> None:
-    """Their starts, and not all later rows; the jump table follows from them."""
     rng = np.random.default_rng(5)
     start = starts(rng)
     location = rng.integers(0, 1 << 17, len(start))
@@ -72,7 +71,6 @@ def test_the_sparse_index_follows_from_the_starts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [fmt.EXPLAINED[4], fmt.PROVENANCE[4]])
 def test_rows_that_are_renumbered(tmp_path: Path, name: str) -> None:
-    """A row that is inserted before others: their numbers grow by one, each in its interval."""
     start = starts(np.random.default_rng(7))
     numbers = np.arange(len(start), dtype=np.uint32)
     column = "row" if name in fmt.EXPLAINED.values() else "location"
@@ -85,7 +83,6 @@ def test_rows_that_are_renumbered(tmp_path: Path, name: str) -> None:
 
 
 def test_new_rows_of_texts(tmp_path: Path) -> None:
-    """The texts of new rows and changed ones; the others are copied."""
     texts = [f"Town {number * 7919 % COUNT}" for number in range(COUNT)]
     for folder, zones in {"base": texts, "target": [*texts[:99], "X", *texts[100:], "Y"]}.items():
         write(tmp_path / folder, {fmt.ZONE: pa.table({"zone": zones})})
