@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 import shutil
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-import geolookup
 from geolookup import DatasetError
 from geolookup.archives.pack import pack
 from geolookup.archives.publish import publish
@@ -21,7 +18,6 @@ from geolookup.store import pointer
 from geolookup.store.generations import prune, rollback
 from tests.archives.test_pack import archived, digests, members, named
 from tests.datasets import once
-from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
 from tests.store.numbered import answers_of, generation, id_of, published, shared
 
 
@@ -176,35 +172,3 @@ def test_a_delta_whose_content_is_not_its_id(store: Path, tmp_path: Path) -> Non
     (wrong / fmt.MANIFEST).write_text(forged, encoding="utf-8")
     pack(wrong, tmp_path / "a.tar.zst", base=shared(0))
     check_refused(tmp_path / "a.tar.zst", store)
-
-
-def steps(work: Callable[[Path], object], store: Path, kind: Kind, stride: int) -> list[str]:
-    """Return how publishing ended at each step; after each the store is good, and then tidy."""
-    outcomes: list[str] = []
-    old, place = geolookup.generations(store)[0].generation, store.with_name("copy")
-    # A hard link that fails becomes a copy, so that the work is done all the same.
-    calm = len(fmt.FILES) + 1
-    for ended in endings(partial(work, place), kind, store, place, stride=stride, calm=calm):
-        outcomes.append(ended)
-        verify(place)
-        if ended != DONE and geolookup.generations(place)[0].generation == old:
-            rollback(place)  # the next change, of another kind, removes what is left
-            left = {path.name for path in (place / pointer.GENERATIONS).iterdir()}
-            assert not any(name.startswith(".") for name in left)
-            work(place)
-            verify(place)
-    return outcomes
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-@pytest.mark.parametrize("kind", ["kill", "fault"])
-@pytest.mark.parametrize("what", ["delta", "full"])
-@pytest.mark.long
-def test_killed_at_every_step(
-    store: Path, request: pytest.FixtureRequest, kind: Kind, what: str
-) -> None:
-    archive = request.getfixturevalue(what)
-    outcomes = steps(partial(publish, archive), store, kind, stride=2)
-    assert set(outcomes) == {KILLED if kind == "kill" else REFUSED, DONE}
-    assert len(outcomes) > 15

@@ -11,11 +11,8 @@ from pathlib import Path
 import pytest
 from geolookup_builder import write
 
-from geolookup.archives.pack import pack
-from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
-from geolookup.errors import OutputError
 from geolookup.integrity import files, verify
 from geolookup.integrity.coverage import generation
 from geolookup.integrity.tables import Tables
@@ -55,15 +52,6 @@ def test_build(small: Path) -> None:
     assert left(small) == ["a.csv", "filler", "recipe.toml"]
 
 
-def test_a_build_in_the_place_of_another_leaves_that(small: Path) -> None:
-    dataset, report = build_at(small, {"a.csv": CSV})
-    free = shutil.disk_usage(small).free
-    (small / "filler").write_bytes(bytes(free - 8192))
-    assert "No space left" in str(unwritable(small, {"a.csv": CSV}))
-    assert verify(dataset, deep=True).generation == report.generation
-    assert left(small) == ["a.csv", "dataset", "filler", "recipe.toml"]
-
-
 def test_a_dataset_that_reads_back_otherwise_gets_no_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,16 +72,6 @@ def test_a_dataset_that_reads_back_otherwise_gets_no_name(
     assert "the written dataset is damaged: location.arrow: its digest" in str(error)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert verify(kept, deep=True).generation == report.generation
-
-
-def test_pack_and_unpack(small: Path, tmp_path: Path) -> None:
-    pack(SMALL, tmp_path / "a.tar.zst")
-    (small / "filler").write_bytes(bytes(100_000))
-    with pytest.raises(OutputError, match="No space left"):
-        pack(SMALL, small / "a.tar.zst")
-    with pytest.raises(OutputError, match="are free on its disk"):
-        unpack(tmp_path / "a.tar.zst", small / "dataset")
-    assert left(small) == ["filler"]
 
 
 @pytest.fixture

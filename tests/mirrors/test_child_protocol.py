@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import asdict
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
@@ -32,18 +33,14 @@ class Fake:
         self.stdin, self.stdout = io.StringIO(), io.StringIO(answer)
         self.returncode, self._hangs = status, hangs
         self.done: list[str] = []
+        self.terminate = partial(self.done.append, "terminated")
+        self.kill = partial(self.done.append, "killed")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.done.append("waited")
-
-    def terminate(self) -> None:
-        self.done.append("terminated")
-
-    def kill(self) -> None:
-        self.done.append("killed")
 
     def wait(self, seconds: float) -> None:
         if self._hangs:
@@ -77,30 +74,22 @@ def test_the_follower_asks_and_takes_the_answer(
 def test_errors_of_the_child_are_those_of_the_poll(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With path, problem, remedy and wait; those without a text by their kind."""
-    store = str(tmp_path / "store")
-    for error, expected in (
-        (MirrorError(str(tmp_path), "busy", "wait", wait=7.0), (str(tmp_path), "busy", 7.0)),
-        (OutputError(tmp_path, "full", "wait"), (str(tmp_path), "full", None)),
-        (MemoryError(), (store, "MemoryError", None)),
-        (OSError(28, "full"), (store, "[Errno 28] full", None)),
-    ):
-        fake = Fake(error_line(error, tmp_path / "store"))
-        with pytest.raises(MirrorError) as caught:
-            install_in(fake, tmp_path, monkeypatch)
-        assert (caught.value.path, caught.value.problem, caught.value.wait) == expected
-
-
-def test_a_child_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may have written a part of its answer."""
-    for answer, status, problem in (
-        ("", -9, "the installation was killed by SIGKILL"),
-        ('{"polled": ', 1, "the installation ended with status 1"),
-        ("", 0, "the installation ended with status 0"),
+    """With path, problem, remedy and wait; or its end, perhaps after a part of its answer."""
+    store, error = tmp_path / "store", partial(error_line, store=tmp_path / "store")
+    busy = MirrorError(str(tmp_path), "busy", "wait", wait=7.0)
+    for answer, status, *expected in (
+        (error(busy), 0, tmp_path, "busy", 7.0),
+        (error(OutputError(tmp_path, "full", "wait")), 0, tmp_path, "full", None),
+        (error(MemoryError()), 0, store, "MemoryError", None),
+        (error(OSError(28, "full")), 0, store, "[Errno 28] full", None),
+        ("", -9, store, "the installation was killed by SIGKILL", None),
+        ('{"polled": ', 1, store, "the installation ended with status 1", None),
+        ("", 0, store, "the installation ended with status 0", None),
     ):
         with pytest.raises(MirrorError) as caught:
-            install_in(Fake(answer, status), tmp_path, monkeypatch)
-        assert (caught.value.path, caught.value.problem) == (str(tmp_path), problem)
+            install_in(Fake(answer, status), store, monkeypatch)
+        found = caught.value
+        assert [Path(found.path), found.problem, found.wait] == expected
 
 
 def test_a_signal_ends_the_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -107,38 +106,22 @@ def many(count: int) -> list[dict[str, Any]]:
     return [now, *({**gone, "generation": f"{number:064x}"} for number in range(count - 1))]
 
 
-Change = Callable[[dict[str, Any]], object]
-WRONG: dict[str, Change] = {
-    "another format": lambda it: it.update(format="geolookup-store"),
-    "version is true": lambda it: it.update(format_version=True),
-    "no members": lambda it: it.clear(),
-    "no expiry": lambda it: it.pop("expires_at"),
-    "serial 0": lambda it: it.update(serial=0),
-    "serial is true": lambda it: it.update(serial=True),
-    "serial too large": lambda it: it.update(serial=1 << 63),
-    "current not listed": lambda it: it.update(current=B),
-    "current withdrawn": lambda it: it.update(current=C),
-    "not an id": lambda it: it["generations"][0].update(generation="../" + A[3:]),
-    "upper case": lambda it: it["generations"][0].update(generation=A.upper()),
-    "twice": lambda it: it["generations"].append(it["generations"][0]),
-    "withdrawn with a pack": lambda it: it["generations"][0].update(withdrawn=True),
-    "no pack": lambda it: it["generations"][0].update(pack=None),
-    "a delta from itself": lambda it: it["generations"][0]["deltas"][0].update(base=A),
-    "two deltas from one": lambda it: it["generations"][0]["deltas"].extend(
-        it["generations"][0]["deltas"]
-    ),
-    "withdrawn is a number": lambda it: it["generations"][1].update(withdrawn=1),
-    "not withdrawn is a number": lambda it: it["generations"][0].update(withdrawn=0),
-    "another format and version": lambda it: it.update(format="geolookup", format_version=2),
-    "not the id of another": lambda it: it["generations"][1].update(generation="x"),
-    "not the id of a base": lambda it: it["generations"][0]["deltas"][0].update(base="x"),
-    "not a digest": lambda it: it["generations"][0]["pack"].update(sha256="x"),
-    "a digest that is a list": lambda it: it["generations"][0]["pack"].update(sha256=["d"] * 64),
-    "a time of another form": lambda it: it.update(published_at="2026-11-23 10:00:00"),
-    "no such day": lambda it: it.update(expires_at="2026-02-30T10:00:00Z"),
-    "too many": lambda it: it.update(generations=many(1001)),
-    "a long name": lambda it: it.update(name="n" * ((64 << 10) + 1)),
-    "half a surrogate": lambda it: it.update(name="\ud800"),
+#: Values that a member must not have, by its place; Ellipsis: it is missing.
+WRONG: dict[tuple[str | int, ...], tuple[object, ...]] = {
+    ("format",): ("geolookup-store", ...),
+    ("format_version",): (True,),
+    ("expires_at",): (..., "2026-02-30T10:00:00Z"),
+    ("published_at",): ("2026-11-23 10:00:00",),
+    ("serial",): (0, True, 1 << 63),
+    ("current",): (B, C),  # not listed, and withdrawn
+    ("name",): ("n" * ((64 << 10) + 1), "\ud800"),
+    ("generations", 0, "generation"): ("../" + A[3:], A.upper(), C),  # the last one stands twice
+    ("generations", 0, "withdrawn"): (True, 0),
+    ("generations", 0, "pack"): (None,),
+    ("generations", 0, "pack", "sha256"): ("x", ["d"] * 64),
+    ("generations", 0, "deltas", 0, "base"): (A, "x"),
+    ("generations", 1, "withdrawn"): (1,),
+    ("generations", 1, "generation"): ("x",),
 }
 
 
@@ -153,18 +136,29 @@ LARGEST = {"path": "/".join(["x" * 255] * 8), "bytes": (64 << 30) - 1}
 
 def test_wrong_members_are_refused() -> None:
     sizes = (0, -1, 64 << 30, 1.0, True, "1", None)
-    files: list[dict[str, object]] = [{"path": path} for path in PATHS]
-    files += [{"bytes": size} for size in sizes]
-    changes = WRONG | {
-        str(file)[:40]: lambda it, file=file: it["generations"][0]["pack"].update(file)
-        for file in files
-    }
-    for title, change in changes.items():
+    pack: tuple[str | int, ...] = ("generations", 0, "pack")
+    cases = [(place, value) for place in WRONG for value in WRONG[place]]
+    cases += [((*pack, "path"), path) for path in PATHS]
+    cases += [((*pack, "bytes"), size) for size in sizes]
+    delta = payload_of(INDEX)["generations"][0]["deltas"][0]
+    cases += [(("generations", 0, "deltas"), [delta, delta]), (("generations",), many(1001))]
+    for place, value in cases:
         stated = payload_of(INDEX)
-        change(stated)
+        *outer, last = place
+        at: Any = stated
+        for key in outer:
+            at = at[key]
+        if value is ...:
+            del at[last]
+        else:
+            at[last] = value
         with pytest.raises(DatasetError) as caught:
             read(sealed_payload(stated))
-        assert str(caught.value).startswith("index.json: not the index of a mirror; "), title
+        said = str(caught.value)
+        assert said.startswith("index.json: not the index of a mirror; "), (place, str(value)[:40])
+    for stated in ({}, payload_of(INDEX) | {"format": "geolookup", "format_version": 2}):
+        with pytest.raises(DatasetError, match="not the index of a mirror; "):
+            read(sealed_payload(stated))
 
 
 def test_what_is_in_an_index() -> None:

@@ -74,7 +74,7 @@ def test_updates_of_a_store_that_trusts(
     trust(store, [ours.public])
     assert geolookup.update(recipe, store=store, sign=key_files[0]).state == "updated"
     rewrite(recipe, "two")
-    for signing, dry_run in product(((), key_files[1]), (False, True)):
+    for signing, dry_run in product(([], [key_files[1]]), (False, True)):
         with pytest.raises(DatasetError, match="name one with --sign KEY"):
             geolookup.update(recipe, store=store, sign=signing, dry_run=dry_run)
     assert len(generations(store)) == 1

@@ -91,10 +91,8 @@ def test_the_disk_of_the_store_is_full(
     assert is_tidy(small / "store")
 
 
-def test_the_disk_is_full_after_the_publication(
-    update: Update, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The update has succeeded: what fails then is told, and changes no exit status."""
+def test_files_that_cannot_be_written(update: Update, store: Path, tmp_path: Path) -> None:
+    """After the publication it is told and changes no exit status; the cache is not the store."""
     update()
     (store / "update.json").unlink()
     (store / "update.json").mkdir()
@@ -102,6 +100,12 @@ def test_the_disk_is_full_after_the_publication(
     assert done.state == "current"
     (problem,) = done.warnings
     assert problem.startswith(f"--if-older will not know of this update: {store}/update.json: ")
+    for lock in (tmp_path / "cache").glob("*/lock"):
+        lock.unlink()
+        lock.mkdir()
+    with pytest.raises(OutputError) as caught:
+        update()
+    assert Path(caught.value.path).parent == tmp_path / "cache"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a mount on Linux")
@@ -189,17 +193,6 @@ def test_without_a_home_folder(
     geolookup.build(data, tmp_path / "dataset")
     with pytest.raises(OutputError, match="home folder is not known; name a cache with --cache"):
         geolookup.update(publisher.recipe, store=store.parent.parent / "s")
-
-
-def test_a_cache_that_cannot_be_locked(update: Update, tmp_path: Path) -> None:
-    """The error names the folder of the cache, and not the store."""
-    update()
-    for lock in (tmp_path / "cache").glob("*/lock"):
-        lock.unlink()
-        lock.mkdir()
-    with pytest.raises(OutputError) as caught:
-        update()
-    assert Path(caught.value.path).parent == tmp_path / "cache"
 
 
 def test_the_disk_of_the_cache_is_full(
