@@ -112,48 +112,37 @@ def test_the_generation_that_is_expected(delta: Path, store: Path, tmp_path: Pat
     assert publish(delta, store, expect=id_of(1)) == id_of(1)
 
 
-def test_a_file_that_is_no_archive(store: Path, tmp_path: Path) -> None:
-    (tmp_path / "ranges.csv").write_text("network,city_name\n", encoding="utf-8")
-    assert "compile it" in check_refused(tmp_path / "ranges.csv", store).remedy
-    (tmp_path / "empty.tar.zst").write_bytes(b"")
-    assert check_refused(tmp_path / "empty.tar.zst", store).path.endswith("empty.tar.zst")
-
-
 def test_a_base_that_the_store_lacks(
-    delta: Path, full: Path, store: Path, caplog: pytest.LogCaptureFixture
+    delta: Path, full: Path, store: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """Or that is damaged: the whole archive is published instead, if it is that generation."""
+    path = folder_of(store, shared(0)) / fmt.COUNTRY  # which the delta does not change
+    damage(path)
+    assert check_refused(delta, store).path == str(path)
+    publish(delta, store, full=full)
+    verify(store, deep=True)
+    rollback(store)
+    shutil.rmtree(folder_of(store, shared(1)))
     prune(store, 1)
-    base = id_of(0)
     error = check_refused(delta, store)
     assert str(error) == (
-        f"{delta}: a delta of generation {base}, which {store} does not have;"
+        f"{delta}: a delta of generation {id_of(0)}, which {store} does not have;"
         " name an archive of the whole dataset with --full, or publish that"
     )
+    pack(shared(0), other := tmp_path / "other.tar.zst")
+    refused = check_refused(delta, store, full=other)
+    assert refused.path == str(other)
+    assert f"but {id_of(1)} was expected" in refused.problem
+    caplog.clear()
     with caplog.at_level(logging.WARNING, "geolookup"):
         assert publish(delta, store, full=full) == id_of(1)
     assert caplog.messages == [f"{error}; publishing {full} instead"]
     assert answers_of(store) == answers_of(shared(1))
 
 
-def test_the_whole_archive_instead_of_a_delta_whose_base_is_damaged(
-    delta: Path, full: Path, store: Path
+def test_archives_that_are_cut_or_forged(
+    delta: Path, full: Path, store: Path, tmp_path: Path
 ) -> None:
-    path = folder_of(store, shared(0)) / fmt.COUNTRY  # which the delta does not change
-    damage(path)
-    assert check_refused(delta, store).path == str(path)
-    publish(delta, store, full=full)
-    verify(store, deep=True)
-
-
-def test_the_full_archive_of_another_generation(delta: Path, store: Path, tmp_path: Path) -> None:
-    prune(store, 1)
-    pack(shared(0), tmp_path / "other.tar.zst")
-    error = check_refused(delta, store, full=tmp_path / "other.tar.zst")
-    assert error.path == str(tmp_path / "other.tar.zst")
-    assert f"but {id_of(1)} was expected" in error.problem
-
-
-def test_a_delta_that_is_cut(delta: Path, full: Path, store: Path, tmp_path: Path) -> None:
     """The whole archive is published if the head of the delta says which generation it makes."""
     listed = members(delta)
     cut = archived(tmp_path / "cut.tar.zst", listed[:-1])
@@ -161,14 +150,13 @@ def test_a_delta_that_is_cut(delta: Path, full: Path, store: Path, tmp_path: Pat
     assert publish(cut, store, full=full) == id_of(1)
     headless = archived(tmp_path / "headless.tar.zst", listed[1:2])
     check_refused(headless, store, full=full)
-
-
-def test_a_delta_whose_content_is_not_its_id(store: Path, tmp_path: Path) -> None:
-    """Right digests throughout, and the id of another dataset: ``verify`` computes it again."""
-    wrong = tmp_path / "wrong"
-    shutil.copytree(shared(1), wrong)
+    (tmp_path / "ranges.csv").write_text("network,city_name\n", encoding="utf-8")
+    assert "compile it" in check_refused(tmp_path / "ranges.csv", store).remedy
+    (tmp_path / "empty.tar.zst").write_bytes(b"")
+    assert check_refused(tmp_path / "empty.tar.zst", store).path.endswith("empty.tar.zst")
+    # Right digests throughout, and the id of another dataset: ``verify`` computes it again.
+    wrong = shutil.copytree(shared(1), tmp_path / "wrong")
     text = (wrong / fmt.MANIFEST).read_text(encoding="utf-8")
-    forged = text.replace(id_of(1), "0" * 64)
-    (wrong / fmt.MANIFEST).write_text(forged, encoding="utf-8")
+    (wrong / fmt.MANIFEST).write_text(text.replace(id_of(1), "0" * 64), encoding="utf-8")
     pack(wrong, tmp_path / "a.tar.zst", base=shared(0))
     check_refused(tmp_path / "a.tar.zst", store)
