@@ -129,18 +129,6 @@ def test_it_raises_as_network_does(engine: geolookup.Engine) -> None:
         closed.explain("8.8.8.8")
 
 
-def test_lookups_map_no_provenance(dataset: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(dataset, tmp_path / "copy")
-    for name in fmt.PROVENANCE.values():
-        (copy / name).unlink()
-    with geolookup.open(copy) as engine:
-        assert engine.lookup("8.8.8.8")["success"]
-        assert engine.metadata.sources[0].coverage["isp"] == {"ipv4": 64, "ipv6": 256}
-        assert any(engine.networks())
-        with pytest.raises(geolookup.DatasetError, match="missing"):
-            engine.explain("8.8.8.8")
-
-
 def test_a_dataset_that_was_replaced(build: Build) -> None:
     """An open engine answers from what it mapped, and must not explain another's answers."""
     dataset, _ = build({"a.csv": "network,isp\n8.8.8.0/24,A\n"})
@@ -153,7 +141,8 @@ def test_a_dataset_that_was_replaced(build: Build) -> None:
             engine.explain("8.8.8.8")
 
 
-def test_a_number_that_no_source_has(dataset: Path, tmp_path: Path) -> None:
+def test_damaged_provenance(dataset: Path, tmp_path: Path, sample: geolookup.Engine) -> None:
+    """A number that no source has, or no file at all: lookups map none of it."""
     copy = shutil.copytree(dataset, tmp_path / "copy")
     path = copy / fmt.PROVENANCE[4]
     described = json.loads((copy / fmt.MANIFEST).read_text())["files"][path.name]
@@ -162,8 +151,20 @@ def test_a_number_that_no_source_has(dataset: Path, tmp_path: Path) -> None:
     assert set(data[offset : offset + length]) == {0, 1, 2}
     data[offset : offset + length] = b"\3" * length
     path.write_bytes(data)
-    with geolookup.open(copy) as engine, pytest.raises(geolookup.DatasetError, match="source 3"):
-        engine.explain("8.8.8.8")
+    for problem in ("source 3", "missing"):
+        with geolookup.open(copy) as engine:
+            assert engine.lookup("8.8.8.8")["success"]
+            assert engine.metadata.sources[0].coverage["isp"] == {"ipv4": 64, "ipv6": 256}
+            assert any(engine.networks())
+            with pytest.raises(geolookup.DatasetError, match=problem):
+                engine.explain("8.8.8.8")
+        for name in fmt.PROVENANCE.values():
+            (copy / name).unlink(missing_ok=True)
+    metadata = sample.metadata
+    for layer, known_of_layer in metadata.coverage.items():
+        for family, addresses in known_of_layer.items():
+            parts = [each.coverage.get(layer, {}).get(family, 0) for each in metadata.sources]
+            assert sum(parts) == addresses
 
 
 def test_tables_of_one_source_share_its_number(
@@ -188,14 +189,6 @@ def test_tables_of_one_source_share_its_number(
         }
         assert known(engine, "8.8.8.8")["isp"]["range"] == "8.8.8.0-8.8.9.255"
         assert [source.name for source in engine.metadata.sources] == ["Pair", "last.csv"]
-
-
-def test_coverage_of_sources_adds_up(sample: geolookup.Engine) -> None:
-    metadata = sample.metadata
-    for layer, known_of_layer in metadata.coverage.items():
-        for family, addresses in known_of_layer.items():
-            parts = [each.coverage.get(layer, {}).get(family, 0) for each in metadata.sources]
-            assert sum(parts) == addresses
 
 
 @pytest.mark.long

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import socket
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -18,7 +17,7 @@ import pytest
 from geolookup import DatasetError, GeoLookupError
 from geolookup.errors import MirrorError, OutputError
 from geolookup.mirrors import install
-from geolookup.mirrors.index import INDEX, File, Index, time_text
+from geolookup.mirrors.index import INDEX, File, time_text
 from geolookup.mirrors.poll import poll
 from geolookup.mirrors.request import Request
 from geolookup.mirrors.write import mirror
@@ -191,31 +190,16 @@ def assert_refused(edge: Edge, match: str) -> GeoLookupError:
     return caught.value
 
 
-def with_now(index: Index, **changes: object) -> Index:
-    listed = tuple(
-        replace(each, **changes) if each.generation == index.current else each  # type: ignore[arg-type]
-        for each in index.generations
-    )
-    return replace(index, generations=listed, serial=index.serial + 1)
-
-
-def _expired(index: Index) -> Index:
-    past = time_text(datetime.now(UTC) - timedelta(seconds=5))
-    return replace(index, expires_at=past, serial=index.serial + 1)
-
-
-FORGED: tuple[tuple[Callable[[Index], Index], str], ...] = (
-    (lambda index: replace(index, serial=5), "older than what was accepted before"),
-    (_expired, "expired at"),
-    (lambda index: replace(index, name="evil"), "the dataset is 'evil', but the store has 'geo'"),
-)
-
-
 def test_an_index_that_must_not_be_followed(followed: Edge) -> None:
     followed.publish(2)
     index = followed.index()
-    for change, match in FORGED:
-        followed.forge(change(index))
+    past, later = time_text(datetime.now(UTC) - timedelta(seconds=5)), index.serial + 1
+    for changes, match in (
+        ({"serial": 5}, "older than what was accepted before"),
+        ({"expires_at": past, "serial": later}, "expired at"),
+        ({"name": "evil"}, "the dataset is 'evil', but the store has 'geo'"),
+    ):
+        followed.forge(replace(index, **changes))
         assert isinstance(assert_refused(followed, match), DatasetError)
     for text in (b"", b"null", b"\xff\xfe", b"[" * 100_000, b"<html>no</html>", b" " * 6_000_000):
         (followed.folder / INDEX).write_bytes(text)
@@ -226,24 +210,21 @@ def test_an_index_that_must_not_be_followed(followed: Edge) -> None:
     assert error.wait == 77
 
 
-def be_at(instant: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = SimpleNamespace(now=lambda _zone: instant)
-    for module in (poll_module, install):
-        monkeypatch.setattr(module, "datetime", clock)
-
-
 def test_an_index_that_expires_after_it_was_followed(
     followed: Edge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is refused from then on, although the mirror answers that nothing has changed."""
     end = datetime(2026, 11, 30, tzinfo=UTC)
     followed.forge(replace(followed.index(), expires_at=time_text(end), serial=1 << 60))
-    for seconds in (-1, 0):
-        be_at(end + timedelta(seconds=seconds), monkeypatch)
-        assert followed.poll().state == "current"
-    be_at(end + timedelta(seconds=1), monkeypatch)
-    for _ in range(2):
-        assert_refused(followed, "expired at 2026-11-30T00:00:00Z")
+    clock = SimpleNamespace()
+    for module in (poll_module, install):
+        monkeypatch.setattr(module, "datetime", clock)
+    for seconds in (-1, 0, 1, 1):
+        clock.now = lambda _zone, seconds=seconds: end + timedelta(seconds=seconds)
+        if seconds < 1:
+            assert followed.poll().state == "current"
+        else:
+            assert_refused(followed, "expired at 2026-11-30T00:00:00Z")
     followed.forge(replace(followed.index(), expires_at=None, serial=(1 << 60) + 1))
     for _ in range(2):
         assert followed.poll().state == "current"
@@ -260,10 +241,17 @@ def test_an_archive_that_is_not_the_one_of_the_index(followed: Edge) -> None:
     index, pack = followed.index(), followed.index().now.pack
     assert pack is not None
     gone = File("packs/gone.tar.zst", 1, "0" * 64)
-    for named, problem in ((old, "but .* was expected"), (gone, "no such file on the server")):
-        followed.forge(with_now(index, pack=named, deltas=()))
-        assert_refused(followed, problem)
-    followed.forge(with_now(index, deltas=()))
+    (now,) = (each for each in index.generations if each.generation == index.current)
+    others = tuple(each for each in index.generations if each != now)
+    for named, problem in (
+        (old, "but .* was expected"),
+        (gone, "no such file on the server"),
+        (pack, None),
+    ):
+        listed = (replace(now, pack=named, deltas=()), *others)
+        followed.forge(replace(index, generations=listed, serial=index.serial + 1))
+        if problem:
+            assert_refused(followed, problem)
     path = followed.folder / pack.path
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     assert_refused(followed, "SHA-256 of the file")

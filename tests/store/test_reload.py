@@ -175,11 +175,7 @@ def test_pickled_to_its_very_generation(store: Path) -> None:
         pickle.loads(data)  # noqa: S301 - our own
 
 
-#: Python 3.12 and later warn of threads at a fork; Arrow's, from earlier builds, are idle.
-forks = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-
-
-@forks
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_other_processes_answer_from_the_generation_they_were_given(
     store: Path, method: str

@@ -176,19 +176,15 @@ def test_gates_compare_a_dataset_with_itself(publisher: Publisher, store: Path) 
     assert country() == "DE"
 
 
-def test_the_default_is_the_packaged_recipe(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_world_from_its_publisher(
+    publisher: Publisher, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the current folder holds."""
+    """The packaged recipe, the default whatever the current folder holds, with our addresses."""
     (tmp_path / "world").mkdir()
     (tmp_path / "world" / "a.csv").write_text("network,country_code\n8.0.0.0/24,FR\n")
     monkeypatch.chdir(tmp_path)
     assert FromRecipe.of("world", None, None, None).recipe.path == Path("world")
     assert FromRecipe.of(None, None, None, None).recipe.path == packaged.FOLDER / "world.toml"
-
-
-def test_the_world_from_its_publisher(publisher: Publisher, store: Path, tmp_path: Path) -> None:
-    """The packaged recipe, with the addresses of this machine alone."""
     text = packaged.text("world")
     addresses = re.findall(r'"(https://.*)/([^/"]+)"', text.replace('url = "', ""))
     files = [name for folder, name in addresses if "releases" in folder]
@@ -198,7 +194,9 @@ def test_the_world_from_its_publisher(publisher: Publisher, store: Path, tmp_pat
     (tmp_path / "world.toml").write_text(text, encoding="utf-8")
     six = "2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,"
     for name in files:
-        publisher.put(name, publisher_file(name, six))
+        of_four = countries() if "country" in name else b"134217728,134219775,64500,Example\n"
+        of_six = f"{six}{'DE' if 'country' in name else '64999,Six'}\n".encode()
+        publisher.put(name, of_six if "ipv6" in name else of_four)
     done = run("update", str(tmp_path / "world.toml"))
     assert (done.returncode, done.stderr) == (0, "")
     with geolookup.open() as engine:
@@ -207,12 +205,6 @@ def test_the_world_from_its_publisher(publisher: Publisher, store: Path, tmp_pat
         assert engine.data("2a02:8::1")["network"]["asn"] == 64999
         dates = {each.name: each.date for each in engine.metadata.sources}
     assert dates["ip-location-db: user-country, IPv4"] == "2026-11-19"
-
-
-def publisher_file(name: str, six: str) -> bytes:
-    if "ipv6" in name:
-        return f"{six}{'DE' if 'country' in name else '64999,Six'}\n".encode()
-    return countries() if "country" in name else b"134217728,134219775,64500,Example\n"
 
 
 def test_a_key_of_a_vendor(
@@ -318,6 +310,7 @@ def test_a_dry_run_changes_nothing(publisher: Publisher, store: Path, tmp_path: 
 
 
 def test_a_dry_run_checks_the_store(update: Update, publisher: Publisher, tmp_path: Path) -> None:
+    """And the cache and the folder of data: what it announces is what a run then does."""
     (tmp_path / "file").touch()
     for name in ("dataset/manifest.json", "full/file"):
         (tmp_path / name).parent.mkdir()
@@ -333,19 +326,12 @@ def test_a_dry_run_checks_the_store(update: Update, publisher: Publisher, tmp_pa
             assert everything(tmp_path) == before, place
         assert problems[0] == problems[1] or place in ("file/below", "none/store"), problems
         assert place != "full" or "is not empty and not a store" in problems[0]
-
-
-def test_a_dry_run_checks_the_cache_and_the_data_folder(
-    update: Update, store: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "file").touch()
     for cache in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(OutputError) as caught:
             update(dry_run=True, cache=cache)
         assert str(caught.value) == f"{tmp_path}/file: is not a folder; choose another name"
     assert update(dry_run=True, cache=tmp_path / "none" / "cache").state == "planned"
     (tmp_path / "data").touch()
-    with pytest.raises(OutputError, match="is not a folder"):
-        update(dry_run=True)
-    with pytest.raises(OutputError, match="cannot be created"):
-        update()
+    for dry_run, problem in ((True, "is not a folder"), (False, "cannot be created")):
+        with pytest.raises(OutputError, match=problem):
+            update(dry_run=dry_run)
