@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -38,21 +39,12 @@ def index(**sizes: int) -> Index:
     return Index("geo", 1, "2026-11-23T10:00:00Z", NOW, (listed,))
 
 
-@dataclass
-class Mirror:
-    """A mirror whose archives are not fetched: those of these names are refused."""
-
-    store: Path
-    refused: tuple[str, ...] = ()
-    tried: list[str] = field(default_factory=list)
-
-    def publish(self, archive: File) -> None:
-        self.tried.append(archive.path)
-        if archive.path in self.refused:
-            raise MirrorError("x", "gone", "try again")
-
-
 def test_which_archives_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source: Any = SimpleNamespace(store=tmp_path)
+    nowhere = _Installation(source, index())
+    with pytest.raises(DatasetError, match="no store here"):
+        nowhere._take()
+    assert not nowhere._is_taken()
     for generation in (HERE, ALSO_HERE):
         (tmp_path / "generations" / generation).mkdir(parents=True)
     for sizes, refused, expected in (
@@ -63,19 +55,25 @@ def test_which_archives_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ({"here": 80, "also_here": 90}, (), ["here"]),
         ({"elsewhere": 1}, (), ["pack"]),
         ({"here": 80, "also_here": 90}, ("here",), ["here", "pack"]),
+        ({}, ("pack",), ["pack"]),
     ):
-        mirror = Mirror(tmp_path, refused)
-        installation = _Installation(mirror, index(**sizes))  # type: ignore[arg-type]
-        monkeypatch.setattr(installation, "_publish", mirror.publish)
-        kind, size = installation._fetched()
-        assert mirror.tried == expected
-        pack = expected[-1] == "pack"
-        assert (kind, size) == (("pack", 100) if pack else ("delta", sizes[expected[-1]]))
-    mirror = Mirror(tmp_path, ("pack",))
-    installation = _Installation(mirror, index())  # type: ignore[arg-type]
-    monkeypatch.setattr(installation, "_publish", mirror.publish)
-    with pytest.raises(MirrorError):
-        installation._fetched()
+        tried: list[str] = []
+
+        def publish(archive: File, refused: Sequence[str] = refused, tried: Any = tried) -> None:
+            tried.append(archive.path)
+            if archive.path in refused:
+                raise MirrorError("x", "gone", "try again")
+
+        installation = _Installation(source, index(**sizes))
+        monkeypatch.setattr(installation, "_publish", publish)
+        if "pack" in refused:
+            with pytest.raises(MirrorError):
+                installation._fetched()
+        else:
+            is_pack = expected[-1] == "pack"
+            size = 100 if is_pack else sizes[expected[-1]]
+            assert installation._fetched() == ("pack" if is_pack else "delta", size)
+        assert tried == expected
 
 
 def test_the_limits_of_what_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,51 +98,30 @@ def test_the_limits_of_what_is_fetched(tmp_path: Path, monkeypatch: pytest.Monke
     ):
         assert (uri, sha256, cache, limits.attempts, limits.largest) == expected
         assert {name: getattr(limits, name) for name in common} == common
-
-
-def test_addresses_that_are_checked_before_a_poll(tmp_path: Path) -> None:
-    Source("https://example.com/geo", tmp_path).check()
-    Source(str(tmp_path), tmp_path).check()
+    for address in ("https://example.com/geo", str(tmp_path)):
+        Source(address, tmp_path).check()
     with pytest.raises(MirrorError, match="unknown scheme ftp"):
         Source("ftp://example.com/", tmp_path).check()
 
 
-def test_a_store_without_the_generation_takes_it_from_nowhere(tmp_path: Path) -> None:
-    installation = _Installation(Mirror(tmp_path), replace(index(), serial=2))  # type: ignore[arg-type]
-    with pytest.raises(DatasetError, match="no store here"):
-        installation._take()
-    assert not installation._is_taken()
-
-
-def packed_on_the_way(edge: Edge, folder: str, content: bytes) -> None:
-    """Let the server answer for the files of a folder with a content that is compressed by gzip."""
-    honest = folder_act(edge.folder)
-
-    def act(handler: Handler) -> None:
-        if handler.path.strip("/").rpartition("/")[0] != folder:
-            return honest(handler)
-        return handler.answer(200, gzip.compress(content), Content_Encoding="gzip")
-
-    edge.site.plan[:] = [act]
-
-
-def test_an_index_that_is_larger_after_its_transfer(followed: Edge) -> None:
-    packed_on_the_way(followed, "", bytes(LARGEST_ENVELOPE + 1))
-    before = content_of(followed.store)
-    with pytest.raises(MirrorError, match="the file is larger than 4,194,304 bytes"):
-        followed.poll()
-    assert content_of(followed.store) == before
-    assert not any((followed.store / ".follow").rglob("part/*"))
-
-
-def test_an_archive_that_is_larger_after_its_transfer(edge: Edge) -> None:
-    edge.publish(0)
-    pack = edge.index().now.pack
+def test_what_is_larger_after_its_transfer(followed: Edge) -> None:
+    """An index or an archive that is compressed by gzip on its way."""
+    followed.publish(2, deltas=0)
+    pack, honest = followed.index().now.pack, folder_act(followed.folder)
     assert pack is not None
-    packed_on_the_way(edge, "packs", bytes(pack.bytes + 1))
-    with pytest.raises(MirrorError, match=f"the file is larger than {pack.bytes:,} bytes"):
-        edge.poll()
-    assert not any((edge.store / ".follow").rglob("part/*"))
+    before = content_of(followed.store)
+    for folder, most in (("", LARGEST_ENVELOPE), ("packs", pack.bytes)):
+
+        def act(handler: Handler, folder: str = folder, most: int = most) -> None:
+            if handler.path.strip("/").rpartition("/")[0] != folder:
+                return honest(handler)
+            return handler.answer(200, gzip.compress(bytes(most + 1)), Content_Encoding="gzip")
+
+        followed.site.plan[:] = [act]
+        with pytest.raises(MirrorError, match=f"the file is larger than {most:,} bytes"):
+            followed.poll()
+        assert content_of(followed.store) == before
+        assert not any((followed.store / ".follow").rglob("part/*"))
 
 
 def test_archives_that_contradict_the_index_leave_the_store(followed: Edge, tmp_path: Path) -> None:

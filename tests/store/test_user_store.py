@@ -52,7 +52,9 @@ def test_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert user_store.place() == str(tmp_path / "a" / "store")
 
 
-def test_it_answers_if_it_has_a_generation(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_answers_if_it_has_a_generation(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with geolookup.open() as engine:
         assert engine.path.parent == store / "generations"
         assert number(engine) == 0
@@ -64,21 +66,15 @@ def test_it_answers_if_it_has_a_generation(store: Path, monkeypatch: pytest.Monk
     assert done.stderr == ""
     with geolookup.open(BUNDLED) as engine:  # a path takes precedence, and the environment
         assert str(engine.path) == BUNDLED
-    monkeypatch.setenv("GEOLOOKUP_DATASET", str(shared(1)))
-    with geolookup.open() as engine:
-        assert engine.path == shared(1)
-
-
-def test_without_a_generation_the_bundled_dataset_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = tmp_path / "user"
-    monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
-    monkeypatch.delenv("GEOLOOKUP_DATASET")
-    for folder in (tmp_path, store, store / "generations"):  # the last as one leaves it that dies
+    other = tmp_path / "other"
+    monkeypatch.setenv("GEOLOOKUP_STORE", str(other))
+    for folder in (tmp_path, other, other / "generations"):  # the last as one leaves it that dies
         folder.mkdir(exist_ok=True)
         with geolookup.open() as engine:
             assert str(engine.path) == BUNDLED, folder
+    monkeypatch.setenv("GEOLOOKUP_DATASET", str(shared(1)))
+    with geolookup.open() as engine:
+        assert engine.path == shared(1)
 
 
 def test_a_damaged_one_is_an_error_that_names_it(store: Path) -> None:

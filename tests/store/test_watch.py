@@ -64,11 +64,13 @@ def test_a_refusal_is_said_once_and_a_good_one_taken_up(
         (store / "generations" / id_of(2) / "zone.arrow").unlink()
         pointer = (store / "current").read_text()
         other = pointer.replace(id_of(3), "f" * 64)
-        for text in (other, other + " ", other + "  "):
-            point(store, text)
-            assert eventually(lambda: polled(engine) == follow.signature(str(store)))
-        assert number(engine) == 3
-        point(store, pointer)
+        for text in (other, other + " ", other + "  ", pointer):
+            (store / ".next").write_text(text)
+            (store / ".next").rename(store / "current")
+            assert engine._watch is not None
+            watch = engine._watch  # it has seen the change
+            assert eventually(lambda watch=watch: watch._seen == follow.signature(str(store)))  # type: ignore[misc]
+            assert number(engine) == 3
         publish(shared(4), store)
         assert eventually(lambda: number(engine) == 4)
     (record,) = caplog.records
@@ -76,16 +78,6 @@ def test_a_refusal_is_said_once_and_a_good_one_taken_up(
     said = record.getMessage()
     assert "f" * 64 in said
     assert f"still answering from generation {id_of(3)}" in said
-
-
-def point(store: Path, pointer: str) -> None:
-    (store / ".next").write_text(pointer)
-    (store / ".next").rename(store / "current")
-
-
-def polled(engine: geolookup.Engine) -> object:
-    assert engine._watch is not None
-    return engine._watch._seen
 
 
 def test_a_store_that_goes_and_comes_back(
@@ -110,6 +102,9 @@ def test_the_thread_ends_with_its_engine(store: Path) -> None:
     assert watchers() == before + 1
     engine.close()
     assert eventually(lambda: watchers() <= before)
+    for seconds in (0, -1, float("nan"), "1"):
+        with pytest.raises(ValueError, match="watch"):
+            geolookup.open(store, watch=seconds)  # type: ignore[arg-type]
     engine = geolookup.open(store, watch=SOON)
     engine.lookup("8.8.8.8")
     del engine
@@ -147,12 +142,6 @@ def test_the_process_ends_after_a_poll_that_has_begun(store: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "the poll has ended\n"), done.stderr
-
-
-def test_seconds_that_are_none(store: Path) -> None:
-    for seconds in (0, -1, float("nan"), "1"):
-        with pytest.raises(ValueError, match="watch"):
-            geolookup.open(store, watch=seconds)  # type: ignore[arg-type]
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")

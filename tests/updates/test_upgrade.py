@@ -50,7 +50,7 @@ def test_it_becomes_what_a_compile_writes(old: Path, tmp_path: Path) -> None:
     for call in (geolookup.open, geolookup.verify):
         with pytest.raises(geolookup.DatasetError, match=r"version 1.*geolookup upgrade DIR"):
             call(old)
-    before = content(old)
+    before, former_copy = content(old), shutil.copytree(old, tmp_path / "copy")
     generation = geolookup.upgrade(old, output=tmp_path / "new")
     assert content(old) == before
     assert is_compiled(tmp_path / "new")
@@ -61,7 +61,14 @@ def test_it_becomes_what_a_compile_writes(old: Path, tmp_path: Path) -> None:
     assert geolookup.upgrade(old) == generation  # nothing is left to do
     done = run("upgrade", str(old))
     assert done.stdout == f"generation {generation} is of the current version already\n"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "old"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "new", "old"]
+    output = shutil.copytree(old, tmp_path / "output")  # replaced only by force
+    with pytest.raises(geolookup.OutputError, match="exists already"):
+        geolookup.upgrade(former_copy, output=output)
+    geolookup.upgrade(former_copy, output=output, force=True)
+    assert is_compiled(output)
+    with pytest.raises(geolookup.DatasetError, match=f"format version {fmt.FORMAT_VERSION}"):
+        geolookup.upgrade(output, output=tmp_path / "other")
     done = run("upgrade", str(tmp_path / "nothing"))
     assert (done.returncode, done.stdout) == (2, "")
     assert "no dataset here" in done.stderr
@@ -98,16 +105,6 @@ def test_damaged_source_rows(build: Build, tmp_path: Path) -> None:
         with pytest.raises(geolookup.DatasetError, match=said):
             geolookup.upgrade(old)
         assert content(old) == before, (name, column)
-
-
-def test_an_existing_output_is_replaced_where_that_is_asked_for(old: Path, tmp_path: Path) -> None:
-    output = shutil.copytree(old, tmp_path / "output")
-    with pytest.raises(geolookup.OutputError, match="exists already"):
-        geolookup.upgrade(old, output=output)
-    geolookup.upgrade(old, output=output, force=True)
-    assert is_compiled(output)
-    with pytest.raises(geolookup.DatasetError, match=f"format version {fmt.FORMAT_VERSION}"):
-        geolookup.upgrade(output, output=tmp_path / "other")
 
 
 def store_of(old: Path, store: Path) -> str:
