@@ -83,30 +83,25 @@ def test_every_delta_of_a_line(made: Line, tmp_path: Path) -> None:
         expected = None if folder is None else (generation(folder), head.manifest.generation)
         assert ids == expected
     assert outcome(made.archives[None, 1], made.datasets[0], tmp_path / "out") == made.result(1)
+    # The base may be any generation of a store; no file of the result is a hard link to it.
+    for number in (2, 0):
+        publish(made.datasets[number], tmp_path / "store")
+    rollback(tmp_path / "store")  # withdraws the base
+    unpack(made.archives[0, 1], tmp_path / "out", base=tmp_path / "store")
+    assert digests(tmp_path / "out") == made.result(1)
+    assert {path.stat().st_nlink for path in (tmp_path / "out").iterdir()} == {1}
+    shutil.rmtree(tmp_path / "out")
+    nothing = tmp_path / "nothing.tar.zst"
+    pack(made.datasets[0], nothing, base=made.datasets[0])
+    with open_archive(nothing) as (_, listed):
+        assert listed.next() is None  # after delta.json, the manifest and its digest
+    assert outcome(nothing, made.datasets[0], tmp_path / "out") == made.result(0)
     one, other = (copied(made.datasets[each], tmp_path / str(each)) for each in (0, 1))
     pack(other, tmp_path / "a.tar.zst", base=one)
     assert (tmp_path / "a.tar.zst").read_bytes() == made.archives[0, 1].read_bytes()
     # Such as one that lists files of explained rows.
     header = Header("a" * 64, "b" * 64, {fmt.EXPLAINED_FILES: "c" * 64, fmt.IPV4: "d" * 64})
     assert parsed_header(header.text(), "x") == header
-
-
-def test_the_base_may_be_any_generation_of_a_store(made: Line, tmp_path: Path) -> None:
-    for number in (2, 0):
-        publish(made.datasets[number], tmp_path / "store")
-    rollback(tmp_path / "store")  # withdraws the base
-    unpack(made.archives[0, 1], tmp_path / "out", base=tmp_path / "store")
-    assert digests(tmp_path / "out") == made.result(1)
-    # No file of the result is a hard link to a file of the base.
-    assert {path.stat().st_nlink for path in (tmp_path / "out").iterdir()} == {1}
-
-
-def test_a_delta_of_nothing(made: Line, tmp_path: Path) -> None:
-    archive = tmp_path / "a.tar.zst"
-    pack(made.datasets[0], archive, base=made.datasets[0])
-    with open_archive(archive) as (_, members):
-        assert members.next() is None  # after delta.json, the manifest and its digest
-    assert outcome(archive, made.datasets[0], tmp_path / "out") == made.result(0)
 
 
 @pytest.mark.long

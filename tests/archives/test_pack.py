@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -175,13 +175,9 @@ def test_a_full_disk_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(atomic, "fsync_file", full)
-    calls: list[Callable[[], object]] = [
-        lambda: unpack(archive, tmp_path / "out"),
-        lambda: pack(SMALL, tmp_path / "out"),
-    ]
-    for call in calls:
+    for call, source in ((unpack, archive), (pack, SMALL)):
         with pytest.raises(OutputError) as caught:
-            call()
+            call(source, tmp_path / "out")
         problem = "cannot be written (No space left on device); check space and permissions"
         assert str(caught.value) == f"{tmp_path / 'out'}: {problem}"
         assert list(tmp_path.iterdir()) == []
@@ -317,17 +313,17 @@ def test_sizes_that_cannot_be(archive: Path, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_the_commands(archive: Path, tmp_path: Path) -> None:
     packed, place = tmp_path / "a.tar.zst", tmp_path / "out"
-    done = run("pack", str(SMALL), str(packed))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{packed}: {archive.stat().st_size:,} bytes\n"
-    done = run("unpack", str(packed), str(place))
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"dataset {place}\n", "")
-    assert digests(place) == digests(SMALL)
-    for again in (("pack", str(SMALL), str(packed)), ("unpack", str(packed), str(place))):
-        refused = run(*again)
+    for said, *command in (
+        (f"{packed}: {archive.stat().st_size:,} bytes\n", "pack", str(SMALL), str(packed)),
+        (f"dataset {place}\n", "unpack", str(packed), str(place)),
+    ):
+        done = run(*command)
+        assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+        refused = run(*command)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert refused.stderr.endswith("exists already; choose another name or use --force\n")
-        assert run(*again, "--force").returncode == 0
+        assert run(*command, "--force").returncode == 0
+    assert digests(place) == digests(SMALL)
 
 
 #: The program, on a disk so slow that the first sync never ends.

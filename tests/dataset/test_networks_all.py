@@ -104,9 +104,6 @@ def test_a_full_table_is_cut_at_special_space(build: Build) -> None:
             left_out = sum(last - first + 1 for first, last in blocked)
             width = 32 if family == 4 else 128
             assert sum(network.num_addresses for network in networks) == (1 << width) - left_out
-
-
-def test_an_empty_dataset_yields_nothing(build: Build) -> None:
     with geolookup.open(build({"a.csv": "network,country_code\n"})[0]) as engine:
         assert list(engine.networks()) == []
         assert str(engine.network("8.8.8.8")) == "8.0.0.0/7"

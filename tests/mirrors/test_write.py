@@ -93,18 +93,6 @@ def test_a_rollback_while_archives_are_packed_is_followed(
         publish(shared(2), store)
 
 
-def test_a_new_generation_adds_its_own_archives_alone(store: Path, folder: Path) -> None:
-    first = mirror(store, folder)
-    former = {path: each for path, each in stats_of(folder).items() if path.suffix == ".zst"}
-    publish(shared(3), store)
-    found = mirror(store, folder)
-    index = index_of(folder)
-    assert found.index.serial > first.index.serial
-    assert index.current == id_of(3)
-    assert len(found.added) == 1 + 3  # a pack, and a delta from each of the three
-    assert former.items() < stats_of(folder).items()
-
-
 def test_archives_of_the_former_index_stay_until_the_next(store: Path, folder: Path) -> None:
     """However often the same state is mirrored again. What others have put there stays."""
     paths = [{file.path for file in mirror(store, folder).index.files}]
@@ -178,9 +166,14 @@ def test_a_changed_archive_is_written_again(store: Path, mirrored: Path, kind: s
 def test_one_store_gives_the_same_bytes(store: Path, folder: Path) -> None:
     """Also where one mirror has a history, and the other begins with the same state."""
     other = folder.with_name("other")
-    mirror(store, folder)
+    first = mirror(store, folder)
+    former = {path: each for path, each in stats_of(folder).items() if path.suffix == ".zst"}
     publish(shared(3), store)
-    mirror(store, folder)
+    found = mirror(store, folder)
+    assert found.index.serial > first.index.serial
+    assert found.index.current == id_of(3)
+    assert len(found.added) == 1 + 3  # a pack, and a delta from each of the three
+    assert former.items() < stats_of(folder).items()
     mirror(store, other)
     assert timeless(index_of(folder)) == timeless(index_of(other))
     for file in index_of(other).files:
@@ -270,7 +263,15 @@ def test_folders_that_are_no_mirror_are_refused(store: Path, tmp_path: Path) -> 
     ):
         with pytest.raises(OutputError, match=problem):
             mirror(store, place)
+    for options, problem in (
+        ({"deltas": -1}, "deltas is -1; write 0 to 100"),
+        ({"deltas": 101}, "deltas is 101; write 0 to 100"),
+        ({"expires": "soon"}, "expires is 'soon'"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            mirror(store, tmp_path / "mirror", **options)
     assert sorted(tmp_path.rglob("*")) == before
+    mirror(store, tmp_path / "mirror", deltas=100)
 
 
 def test_what_cannot_be_mirrored_leaves_the_index(
@@ -297,17 +298,6 @@ def test_what_cannot_be_mirrored_leaves_the_index(
         mirror(other, mirrored)
     (mirrored / INDEX).unlink()
     assert mirror(other, mirrored).state == "published"
-
-
-def test_invalid_numbers(store: Path, folder: Path) -> None:
-    for deltas in (-1, 101):
-        with pytest.raises(ValueError, match=f"deltas is {deltas}; write 0 to 100"):
-            mirror(store, folder, deltas=deltas)
-    mirror(store, folder, deltas=100)
-    shutil.rmtree(folder)
-    with pytest.raises(ValueError, match="expires is 'soon'"):
-        mirror(store, folder, expires="soon")
-    assert not folder.exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
