@@ -89,13 +89,17 @@ def test_what_each_source_says(engine: geolookup.Engine) -> None:
     }
 
 
+def columns(dataset: Path, name: str) -> dict[str, list[Any]]:
+    with pa.ipc.open_file(dataset / name) as reader:
+        found: dict[str, list[Any]] = reader.read_all().to_pydict()
+    return found
+
+
 def test_only_rows_that_decide_are_kept(build: Build) -> None:
     text = "network,isp\n8.8.8.0/24,a\n8.8.8.0/24,b\n10.0.0.0/8,c\n8.8.8.0/25,\n8.8.8.128/25,d\n"
     dataset, _ = build({"a.csv": text}, full('path = "a.csv"'))
-    with pa.ipc.open_file(dataset / fmt.EXPLAINED_TABLES) as reader:
-        assert reader.read_all()["row"].to_pylist() == [1, 3]
-    with pa.ipc.open_file(dataset / fmt.EXPLAINED_LINES) as reader:
-        assert reader.read_all()["line"].to_pylist() == [None, 5]  # and the one after
+    assert columns(dataset, fmt.EXPLAINED_TABLES)["row"] == [1, 3]
+    assert columns(dataset, fmt.EXPLAINED_LINES)["line"] == [None, 5]  # and the one after
     assert places(dataset, "8.8.8.8", "8.8.8.200") == [("a.csv", 5), ("a.csv", 6)]
 
 
@@ -103,10 +107,7 @@ def test_what_follows_from_other_columns_is_not_stored(build: Build) -> None:
     rows = [f"8.{number >> 8}.{number & 255}.0/24,{number % 7}\n" for number in range(1000)]
     text = "network,isp\n" + "".join(rows) + "8.0.0.0/8,wide\n"
     dataset, _ = build({"a.csv": text}, full('path = "a.csv"'))
-    sizes = {}
-    for name in fmt.EXPLAINING:
-        with pa.ipc.open_file(dataset / name) as reader:
-            sizes[name] = reader.read_all().num_rows
+    sizes = {name: len(next(iter(columns(dataset, name).values()))) for name in fmt.EXPLAINING}
     # Beside row 0: the one row that is not an interval, one run of lines, eight values.
     assert sizes[fmt.EXPLAINED_RANGES] == sizes[fmt.EXPLAINED_LINES] == 2
     assert (sizes[fmt.EXPLAINED_NUMBERS], sizes[fmt.EXPLAINED_VALUES]) == (1002, 9)
@@ -229,9 +230,7 @@ def test_the_same_bytes_twice_in_whatever_blocks(
 ) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 48)
     assert digests(build_at(tmp_path, {**FILES}, full(*SOURCES))[0]) == digests(dataset)
-
-
-def test_a_moved_line_is_another_generation(dataset: Path, tmp_path: Path) -> None:
+    # A moved line is another generation.
     moved = FILES["wide.csv"].replace("asn\n", "asn\n\n")
     other, _ = build_at(tmp_path, {**FILES, "wide.csv": moved}, full(*SOURCES))
     manifests = [json.loads((each / fmt.MANIFEST).read_bytes()) for each in (dataset, other)]

@@ -112,10 +112,9 @@ def test_another_dataset_is_refused(store: Path, tmp_path: Path, ours: Key) -> N
 
 def test_changed_files_are_refused(store: Path, datasets: Paths, ours: Key) -> None:
     sign(datasets[2], ours)
-    path = datasets[2] / "network.arrow"
-    data = bytearray(path.read_bytes())
+    data = bytearray((datasets[2] / "network.arrow").read_bytes())
     data[-1000] ^= 1
-    path.write_bytes(data)
+    (datasets[2] / "network.arrow").write_bytes(data)
     refused(store, lambda: publish(datasets[2], store), "digest differs")
 
 

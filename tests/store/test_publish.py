@@ -129,16 +129,6 @@ def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
     assert names(tmp_path / "full") == {"letter.txt"}
 
 
-def test_what_died_leaves_is_cleaned_away(store: Path) -> None:
-    left = store / "generations" / f".{id_of(2)}.abc"
-    left.mkdir()
-    (left / fmt.ZONE).write_bytes(b"x")
-    (store / ".current.abc").write_bytes(b"x")
-    publish(shared(2), store)
-    assert names(store) == {"current", "generations", ".lock"}
-    assert names(store / "generations") == {id_of(each) for each in range(3)}
-
-
 def test_other_files_in_a_store_are_neither_removed_nor_in_the_way(
     tmp_path: Path, store: Path
 ) -> None:
@@ -149,7 +139,13 @@ def test_other_files_in_a_store_are_neither_removed_nor_in_the_way(
         (folder / "x").touch()
     (inside / ".DS_Store").touch()
     (inside / ".removed.link").symlink_to(outside)
+    left = inside / f".{id_of(2)}.abc"  # by a process that died
+    left.mkdir()
+    (left / fmt.ZONE).write_bytes(b"x")
+    (store / ".current.abc").write_bytes(b"x")
     geolookup.publish(shared(0), store)
+    assert names(store) == {"current", "generations", ".lock", ".current.old"}
+    assert not left.exists()
     assert geolookup.prune(store, keep=1)
     geolookup.publish(shared(1), store)
     assert {".snapshot", "mine", ".DS_Store", ".removed.link"} < names(inside)
