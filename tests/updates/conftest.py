@@ -33,8 +33,11 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 Update = Callable[..., Updated]
-#: The environment of processes that update.
-PROCESSES = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "builder")])}
+
+
+def environment() -> dict[str, str]:
+    """The environment of processes that update, as the fixtures have changed it."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "builder")])}
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 from tests.corrupt.test_full_disk import small as small  # noqa: PLC0414 - a fixture
 from tests.store.dying import Kind
 from tests.tiers import scaled
-from tests.updates.conftest import PROCESSES, Update, country, is_tidy
+from tests.updates.conftest import Update, country, environment, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries
 
 command = import_module("geolookup.cli.update")
@@ -33,7 +33,7 @@ POINTS = scaled(2, 6)
 def process(kind: Kind, step: int, recipe: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tests.updates.killed", kind, str(step), str(recipe)]
     return subprocess.run(
-        command, cwd=ROOT, env=PROCESSES, capture_output=True, text=True, check=False
+        command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False
     )
 
 
@@ -147,7 +147,7 @@ def test_nobody_reads_the_output(publisher: Publisher, store: Path) -> None:
         shell = ["bash", "-c", f'set -o pipefail; "$@" {output}', "bash"]
         command = [*shell, sys.executable, "-m", "geolookup", "update", str(publisher.recipe)]
         done = subprocess.run(
-            command, env=PROCESSES, stderr=subprocess.PIPE, text=True, check=False
+            command, env=environment(), stderr=subprocess.PIPE, text=True, check=False
         )
         assert (done.returncode, done.stderr) == (0, expected)
         assert country() == "FR"

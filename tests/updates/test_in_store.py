@@ -19,7 +19,7 @@ from geolookup.store import pointer
 from geolookup.store.pointer import Published
 from geolookup.updates import in_store
 from tests.builder.remote.serving import Handler, status
-from tests.updates.conftest import PROCESSES, Update, country, is_tidy
+from tests.updates.conftest import Update, country, environment, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries
 
 
@@ -132,7 +132,7 @@ def test_two_at_once(publisher: Publisher, store: Path) -> None:
 
     publisher.acts[ASN] = waiting
     command = [sys.executable, "-m", "geolookup", "update", str(publisher.recipe)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": PROCESSES}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment()}
     with subprocess.Popen(command, text=True, **pipes) as first:  # type: ignore[call-overload]
         assert begun.wait(60)
         with subprocess.Popen(command, text=True, **pipes) as second:  # type: ignore[call-overload]
