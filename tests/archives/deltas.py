@@ -20,7 +20,6 @@ _TOWNS = ("Berlin", "Bremen", "Mainz", "Trier", "Ulm")
 
 
 def generation(folder: Path, number: int, *, explained: bool) -> Path:
-    """Build a dataset of 300 networks of both families, some of which differ by the number."""
     folder.mkdir(parents=True)
     rows = ["network,country_code,city_name,isp,time_zone"]
     for at in range(150):
@@ -47,11 +46,9 @@ class Line:
 
     @property
     def results(self) -> list[dict[str, str]]:
-        """The digests of the files of each dataset."""
         return [digests(each) for each in self.datasets]
 
     def result(self, target: int) -> dict[str, str]:
-        """The digest of each file of a dataset."""
         return digests(self.datasets[target])
 
 

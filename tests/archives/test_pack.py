@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ Members = list[tuple[tarfile.TarInfo, bytes]]
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small dataset, packed."""
     path = tmp_path_factory.mktemp("packed") / "small.tar.zst"
-    pack(SMALL, path, force=False)
+    pack(SMALL, path)
     return path
 
 
@@ -67,7 +68,6 @@ def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def archived(path: Path, listed: Members, format_: int = tarfile.GNU_FORMAT) -> Path:
-    """Write an archive of any members."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=format_) as tar:
         for member, content in listed:
@@ -92,7 +92,6 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def check_refused(archive: Path, place: Path) -> DatasetError:
-    """Unpacking fails with one line about the archive, and leaves nothing."""
     before = sorted(place.parent.iterdir())
     with pytest.raises(DatasetError) as caught:
         unpack(archive, place, force=True)
@@ -103,98 +102,70 @@ def check_refused(archive: Path, place: Path) -> DatasetError:
     return caught.value
 
 
-# --- there and back
-
-
 def test_unpacked_is_what_was_packed(archive: Path, tmp_path: Path) -> None:
-    unpack(archive, tmp_path / "out", force=False)
+    """It says nothing of who and when; another tar may have another order, owner and modes."""
+    unpack(archive, tmp_path / "out")
     assert digests(tmp_path / "out") == digests(SMALL)
     with geolookup.open(tmp_path / "out") as engine:
         assert engine.lookup("8.8.8.8", at=0) == geolookup.lookup("8.8.8.8", at=0)
+    first, second, *rest = members(archive)
+    listed = [member for member, _ in (first, second, *rest)]
+    assert [member.name for member in listed] == [fmt.MANIFEST, SUM, *sorted(fmt.FILES)]
+    for each in listed:
+        assert (each.uid, each.gid, each.uname, each.gname, each.mtime) == (0, 0, "", "", 0)
+    for member, _ in rest:
+        member.uname, member.mtime, member.mode = "someone", 1_700_000_000, 0o777
+    again = archived(tmp_path / "a.tar.zst", [first, second, *reversed(rest)], tarfile.USTAR_FORMAT)
+    unpack(again, tmp_path / "out", force=True)
+    assert digests(tmp_path / "out") == digests(SMALL)
+    late = archived(tmp_path / "a.tar.zst", [*rest, first, second])
+    assert "does not begin with" in check_refused(late, tmp_path / "other").problem
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 def test_the_same_bytes_from_a_copy(archive: Path, tmp_path: Path) -> None:
-    dataset = copied(SMALL, tmp_path / "copy")
+    """Others may read what the umask lets them."""
+    dataset, other = copied(SMALL, tmp_path / "copy"), tmp_path / "other.tar.zst"
     for number, path in enumerate(dataset.iterdir()):
         os.utime(path, (number, number))
         path.chmod(0o600)
     (dataset / "notes.txt").write_text("not part of it", encoding="utf-8")
-    size = pack(dataset, tmp_path / "other.tar.zst", force=False)
-    assert (tmp_path / "other.tar.zst").read_bytes() == archive.read_bytes()
-    assert size == archive.stat().st_size < sum(path.stat().st_size for path in SMALL.iterdir())
-
-
-def test_an_archive_says_nothing_of_who_and_when(archive: Path) -> None:
-    found = [member for member, _ in members(archive)]
-    assert [member.name for member in found] == [fmt.MANIFEST, SUM, *sorted(fmt.FILES)]
-    assert {(each.uid, each.gid, each.uname, each.gname, each.mtime) for each in found} == {
-        (0, 0, "", "", 0)
-    }
-
-
-def test_an_archive_of_another_tar_is_taken(archive: Path, tmp_path: Path) -> None:
-    """Other order, owner, modes and header format, as long as the manifest is the first."""
-    first, second, *rest = members(archive)
-    for member, _ in rest:
-        member.uname, member.mtime, member.mode = "someone", 1_700_000_000, 0o777
-    again = archived(tmp_path / "a.tar.zst", [first, second, *reversed(rest)], tarfile.USTAR_FORMAT)
-    unpack(again, tmp_path / "out", force=False)
-    assert digests(tmp_path / "out") == digests(SMALL)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
-def test_others_may_read_what_the_umask_lets_them(archive: Path, tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        pack(SMALL, tmp_path / "a.tar.zst", force=False)
-        unpack(archive, tmp_path / "out", force=False)
+        size = pack(dataset, other)
+        unpack(archive, tmp_path / "out")
     finally:
         os.umask(before)
-    assert (tmp_path / "a.tar.zst").stat().st_mode & 0o777 == 0o640
+    assert other.read_bytes() == archive.read_bytes()
+    assert size == archive.stat().st_size < sum(path.stat().st_size for path in SMALL.iterdir())
+    assert other.stat().st_mode & 0o777 == 0o640
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o750
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "out").iterdir()} == {0o640}
 
 
-# --- the place
-
-
 def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> None:
-    place = copied(SMALL, tmp_path / "out")
+    place, file = copied(SMALL, tmp_path / "out"), tmp_path / "a.tar.zst"
     (place / FIRST).write_bytes(b"")
-    with pytest.raises(OutputError, match="exists already; choose another name or use --force"):
-        unpack(archive, place, force=False)
+    file.write_bytes(b"mine")
+    for call in (partial(unpack, archive, place), partial(pack, SMALL, file)):
+        with pytest.raises(OutputError, match="exists already; choose another name or use --force"):
+            call(force=False)
     assert (place / FIRST).read_bytes() == b""
-    unpack(archive, place, force=True)
-    assert digests(place) == digests(SMALL)
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_a_folder_of_something_else_is_kept(archive: Path, tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    assert file.read_bytes() == b"mine"
     with pytest.raises(OutputError, match="is not empty and not a dataset"):
         unpack(archive, tmp_path, force=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
-
-
-def test_a_file_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> None:
-    place = tmp_path / "a.tar.zst"
-    place.write_bytes(b"mine")
-    with pytest.raises(OutputError, match="exists already; choose another name or use --force"):
-        pack(SMALL, place, force=False)
-    assert place.read_bytes() == b"mine"
-    pack(SMALL, place, force=True)
-    assert place.read_bytes() == archive.read_bytes()
-    assert list(tmp_path.iterdir()) == [place]
-
-
-def test_a_file_that_cannot_be(tmp_path: Path) -> None:
-    for place, problem in (("nowhere/a.tar.zst", "no such folder"), (".", "is a folder")):
+    for name, problem in (
+        ("nowhere/a.tar.zst", "no such folder"),
+        (".", "is a folder"),
+        *((f"a{end}", "pack writes .* name a file that") for end in (".zip", ".MMDB", ".tar.gz")),
+    ):
         with pytest.raises(OutputError, match=problem):
-            pack(SMALL, tmp_path / place, force=True)
-    for suffix in (".zip", ".MMDB", ".tar.gz"):
-        with pytest.raises(OutputError, match=r"pack writes \.tar\.zst, not .*; name a file that"):
-            pack(SMALL, tmp_path / f"a{suffix}")
-    assert list(tmp_path.iterdir()) == []
+            pack(SMALL, tmp_path / name, force=True)
+    unpack(archive, place, force=True)
+    pack(SMALL, file, force=True)
+    assert digests(place) == digests(SMALL)
+    assert file.read_bytes() == archive.read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "a.tar.zst"}
 
 
 def test_a_full_disk_leaves_nothing(
@@ -204,23 +175,15 @@ def test_a_full_disk_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(atomic, "fsync_file", full)
-    calls: list[Callable[[], object]] = [
-        lambda: unpack(archive, tmp_path / "out", force=False),
-        lambda: pack(SMALL, tmp_path / "out", force=False),
-    ]
-    for call in calls:
+    for call, source in ((unpack, archive), (pack, SMALL)):
         with pytest.raises(OutputError) as caught:
-            call()
+            call(source, tmp_path / "out")
         problem = "cannot be written (No space left on device); check space and permissions"
         assert str(caught.value) == f"{tmp_path / 'out'}: {problem}"
         assert list(tmp_path.iterdir()) == []
 
 
-# --- datasets that are not packed
-
-
 def damages(folder: Path) -> Iterator[tuple[str, str]]:
-    """Damage a file of a dataset in several ways; give the file and what is said of it."""
     path = folder / FIRST
     content = path.read_bytes()
     path.write_bytes(content[:-1])
@@ -250,13 +213,10 @@ def test_a_damaged_dataset_is_not_packed(tmp_path: Path) -> None:
     dataset = copied(SMALL, tmp_path / "dataset")
     for name, problem in damages(dataset):
         with pytest.raises(DatasetError) as caught:
-            pack(dataset, tmp_path / "a.tar.zst", force=False)
+            pack(dataset, tmp_path / "a.tar.zst")
         assert caught.value.path == str(dataset / name)
         assert problem in str(caught.value)
         assert [path.name for path in tmp_path.iterdir()] == ["dataset"]
-
-
-# --- archives that are not unpacked
 
 
 def test_something_behind_the_end(archive: Path, tmp_path: Path) -> None:
@@ -266,6 +226,12 @@ def test_something_behind_the_end(archive: Path, tmp_path: Path) -> None:
         assert "does not end" in error.problem
     longer.write_bytes(archive.read_bytes() + b"more")  # behind the compressed end
     check_refused(longer, tmp_path / "out")
+    text = compressed(tmp_path / "text.zst", b"some text\n" * 2000)
+    assert "not an archive" in check_refused(text, tmp_path / "out").problem
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "plain.tar").write_bytes(b"x" * 10_240)
+    for name in ("nowhere.tar.zst", "folder", "plain.tar"):
+        check_refused(tmp_path / name, tmp_path / "out")
 
 
 #: Member: what is said of it, wherever in the archive it stands.
@@ -300,38 +266,24 @@ def test_strange_members(archive: Path, tmp_path: Path) -> None:
             assert problem in error.problem, (name, at)
 
 
-def test_missing_members(archive: Path, tmp_path: Path) -> None:
-    listed = members(archive)
-    for left_out in (0, 1, 2, 5, len(fmt.FILES) + 1):
-        others = [*listed[:left_out], *listed[left_out + 1 :]]
-        error = check_refused(archived(tmp_path / "a.tar.zst", others), tmp_path / "out")
-        assert listed[left_out][0].name in error.problem
-
-
-def test_the_manifest_must_be_the_first(archive: Path, tmp_path: Path) -> None:
-    first, second, *rest = members(archive)
-    late = archived(tmp_path / "a.tar.zst", [*rest, first, second])
-    assert "does not begin with" in check_refused(late, tmp_path / "out").problem
-
-
 def test_other_content_of_the_same_size(archive: Path, tmp_path: Path) -> None:
     listed = members(archive)
     for place in range(1, len(listed)):
         member, content = listed[place]
+        without = archived(tmp_path / "a.tar.zst", [*listed[:place], *listed[place + 1 :]])
+        assert member.name in check_refused(without, tmp_path / "out").problem
         changed = listed.copy()
         changed[place] = member, content[:-1] + bytes([content[-1] ^ 1])
         error = check_refused(archived(tmp_path / "a.tar.zst", changed), tmp_path / "out")
         name = fmt.MANIFEST if member.name == SUM else member.name
         assert error.problem.startswith(f"{name} is damaged: its digest is ")
-
-
-def test_another_text_in_the_manifest(archive: Path, tmp_path: Path) -> None:
-    (_, text), *rest = members(archive)
-    changed = [named(fmt.MANIFEST, text.replace(b"geolookup-sample", b"geolookup-simple")), *rest]
+    without = archived(tmp_path / "a.tar.zst", listed[1:])
+    assert fmt.MANIFEST in check_refused(without, tmp_path / "out").problem
+    text = listed[0][1].replace(b"geolookup-sample", b"geolookup-simple")
+    changed = [named(fmt.MANIFEST, text), *listed[1:]]
     error = check_refused(archived(tmp_path / "a.tar.zst", changed), tmp_path / "out")
-    assert (
-        error.problem == "manifest.json is damaged: its digest is not that of manifest.json.sha256"
-    )
+    problem = "manifest.json is damaged: its digest is not that of manifest.json.sha256"
+    assert error.problem == problem
 
 
 def test_other_manifests(archive: Path, tmp_path: Path) -> None:
@@ -358,33 +310,20 @@ def test_sizes_that_cannot_be(archive: Path, tmp_path: Path) -> None:
             assert (problems[at] if size > 0 else "is not a regular file") in error.problem
 
 
-def test_no_archive(tmp_path: Path) -> None:
-    check_refused(tmp_path / "nowhere.tar.zst", tmp_path / "out")
-    (tmp_path / "folder").mkdir()
-    check_refused(tmp_path / "folder", tmp_path / "out")
-    (tmp_path / "plain.tar").write_bytes(b"x" * 10_240)
-    check_refused(tmp_path / "plain.tar", tmp_path / "out")
-    text = compressed(tmp_path / "text.zst", b"some text\n" * 2000)
-    assert "not an archive" in check_refused(text, tmp_path / "out").problem
-
-
-# --- the commands
-
-
 @pytest.mark.long
 def test_the_commands(archive: Path, tmp_path: Path) -> None:
     packed, place = tmp_path / "a.tar.zst", tmp_path / "out"
-    done = run("pack", str(SMALL), str(packed))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{packed}: {archive.stat().st_size:,} bytes\n"
-    done = run("unpack", str(packed), str(place))
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"dataset {place}\n", "")
-    assert digests(place) == digests(SMALL)
-    for again in (("pack", str(SMALL), str(packed)), ("unpack", str(packed), str(place))):
-        refused = run(*again)
+    for said, *command in (
+        (f"{packed}: {archive.stat().st_size:,} bytes\n", "pack", str(SMALL), str(packed)),
+        (f"dataset {place}\n", "unpack", str(packed), str(place)),
+    ):
+        done = run(*command)
+        assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+        refused = run(*command)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert refused.stderr.endswith("exists already; choose another name or use --force\n")
-        assert run(*again, "--force").returncode == 0
+        assert run(*command, "--force").returncode == 0
+    assert digests(place) == digests(SMALL)
 
 
 #: The program, on a disk so slow that the first sync never ends.

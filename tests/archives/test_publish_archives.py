@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 import shutil
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-import geolookup
 from geolookup import DatasetError
 from geolookup.archives.pack import pack
 from geolookup.archives.publish import publish
@@ -21,7 +18,6 @@ from geolookup.store import pointer
 from geolookup.store.generations import prune, rollback
 from tests.archives.test_pack import archived, digests, members, named
 from tests.datasets import once
-from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
 from tests.store.numbered import answers_of, generation, id_of, published, shared
 
 
@@ -50,7 +46,6 @@ def state(store: Path) -> dict[str, object]:
 def check_refused(
     archive: Path, store: Path, full: Path | None = None, expect: str | None = None
 ) -> DatasetError:
-    """Publishing fails with one line, and changes nothing."""
     before = state(store) if store.exists() else {}
     with pytest.raises(DatasetError) as caught:
         publish(archive, store, full=full, expect=expect)
@@ -68,27 +63,6 @@ def damage(path: Path) -> None:
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
 
 
-# --- there
-
-
-def test_a_delta_against_any_generation(delta: Path, store: Path) -> None:
-    assert publish(delta, store) == id_of(1)
-    assert answers_of(store) == answers_of(shared(1))
-    assert digests(folder_of(store, shared(1))) == digests(shared(1))
-
-
-def test_a_delta_against_a_withdrawn_generation(store: Path, tmp_path: Path) -> None:
-    pack(shared(1), tmp_path / "a.tar.zst", base=shared(2))
-    rollback(store)
-    publish(tmp_path / "a.tar.zst", store)
-    assert answers_of(store) == answers_of(shared(1))
-
-
-def test_a_whole_archive_into_a_new_store(full: Path, tmp_path: Path) -> None:
-    assert publish(full, tmp_path / "new") == id_of(1)
-    assert digests(folder_of(tmp_path / "new", shared(1))) == digests(shared(1))
-
-
 def test_unchanged_files_are_links(delta: Path, store: Path) -> None:
     base, made = (folder_of(store, shared(number)) for number in (0, 1))
     for copy in (False, True):
@@ -101,80 +75,74 @@ def test_unchanged_files_are_links(delta: Path, store: Path) -> None:
         assert linked == (set() if copy else same)
 
 
-def test_again_it_is_current_again(delta: Path, store: Path) -> None:
-    publish(delta, store)
+def test_again_it_is_current_again(delta: Path, full: Path, store: Path, tmp_path: Path) -> None:
+    """A delta against a generation before, or a whole archive into a new store."""
+    assert publish(delta, store) == id_of(1)
+    assert digests(folder_of(store, shared(1))) == digests(shared(1))
     rollback(store)
     before = folder_of(store, shared(1)).stat()
     assert publish(delta, store) == id_of(1)
     assert answers_of(store) == answers_of(shared(1))
     assert folder_of(store, shared(1)).stat() == before
-
-
-def test_a_damaged_generation_is_written_again(delta: Path, store: Path) -> None:
-    publish(delta, store, copy=True)
     damage(folder_of(store, shared(1)) / fmt.IPV4)
     publish(delta, store)
     verify(store, deep=True)
+    with pytest.raises(DatasetError, match="does not have"):
+        publish(delta, tmp_path / "new")
+    assert list((tmp_path / "new" / "generations").iterdir()) == []
+    assert publish(full, tmp_path / "new") == id_of(1)
+    assert digests(folder_of(tmp_path / "new", shared(1))) == digests(shared(1))
 
 
-def test_the_generation_that_is_expected(delta: Path, store: Path) -> None:
-    error = check_refused(delta, store, expect=id_of(2))
-    assert error.path == str(delta)
-    assert error.remedy == "fetch the dataset that you expect"
+def test_a_delta_against_a_withdrawn_generation(store: Path, tmp_path: Path) -> None:
+    pack(shared(1), tmp_path / "a.tar.zst", base=shared(2))
+    rollback(store)
+    publish(tmp_path / "a.tar.zst", store)
+    assert answers_of(store) == answers_of(shared(1))
+
+
+def test_the_generation_that_is_expected(delta: Path, store: Path, tmp_path: Path) -> None:
+    # The rest of an archive may be anything: nothing is read behind a head that is refused.
+    cut = archived(tmp_path / "cut.tar.zst", [*members(delta)[:3], named("x", b"y")])
+    for archive in (delta, cut):
+        error = check_refused(archive, store, expect=id_of(2))
+        assert error.path == str(archive)
+        assert "was expected" in error.problem
+        assert error.remedy == "fetch the dataset that you expect"
     assert publish(delta, store, expect=id_of(1)) == id_of(1)
 
 
-def test_a_file_that_is_no_archive(store: Path, tmp_path: Path) -> None:
-    (tmp_path / "ranges.csv").write_text("network,city_name\n", encoding="utf-8")
-    assert "compile it" in check_refused(tmp_path / "ranges.csv", store).remedy
-    (tmp_path / "empty.tar.zst").write_bytes(b"")
-    assert check_refused(tmp_path / "empty.tar.zst", store).path.endswith("empty.tar.zst")
-
-
-# --- without the base
-
-
 def test_a_base_that_the_store_lacks(
-    delta: Path, full: Path, store: Path, caplog: pytest.LogCaptureFixture
+    delta: Path, full: Path, store: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """Or that is damaged: the whole archive is published instead, if it is that generation."""
+    path = folder_of(store, shared(0)) / fmt.COUNTRY  # which the delta does not change
+    damage(path)
+    assert check_refused(delta, store).path == str(path)
+    publish(delta, store, full=full)
+    verify(store, deep=True)
+    rollback(store)
+    shutil.rmtree(folder_of(store, shared(1)))
     prune(store, 1)
-    base = id_of(0)
     error = check_refused(delta, store)
     assert str(error) == (
-        f"{delta}: a delta of generation {base}, which {store} does not have;"
+        f"{delta}: a delta of generation {id_of(0)}, which {store} does not have;"
         " name an archive of the whole dataset with --full, or publish that"
     )
+    pack(shared(0), other := tmp_path / "other.tar.zst")
+    refused = check_refused(delta, store, full=other)
+    assert refused.path == str(other)
+    assert f"but {id_of(1)} was expected" in refused.problem
+    caplog.clear()
     with caplog.at_level(logging.WARNING, "geolookup"):
         assert publish(delta, store, full=full) == id_of(1)
     assert caplog.messages == [f"{error}; publishing {full} instead"]
     assert answers_of(store) == answers_of(shared(1))
 
 
-def test_a_new_store_stays_without_a_generation(delta: Path, tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="does not have"):
-        publish(delta, tmp_path / "new")
-    assert list((tmp_path / "new" / "generations").iterdir()) == []
-
-
-def test_the_whole_archive_instead_of_a_delta_whose_base_is_damaged(
-    delta: Path, full: Path, store: Path
+def test_archives_that_are_cut_or_forged(
+    delta: Path, full: Path, store: Path, tmp_path: Path
 ) -> None:
-    path = folder_of(store, shared(0)) / fmt.COUNTRY  # which the delta does not change
-    damage(path)
-    assert check_refused(delta, store).path == str(path)
-    publish(delta, store, full=full)
-    verify(store, deep=True)
-
-
-def test_the_full_archive_of_another_generation(delta: Path, store: Path, tmp_path: Path) -> None:
-    prune(store, 1)
-    pack(shared(0), tmp_path / "other.tar.zst")
-    error = check_refused(delta, store, full=tmp_path / "other.tar.zst")
-    assert error.path == str(tmp_path / "other.tar.zst")
-    assert f"but {id_of(1)} was expected" in error.problem
-
-
-def test_a_delta_that_is_cut(delta: Path, full: Path, store: Path, tmp_path: Path) -> None:
     """The whole archive is published if the head of the delta says which generation it makes."""
     listed = members(delta)
     cut = archived(tmp_path / "cut.tar.zst", listed[:-1])
@@ -182,61 +150,13 @@ def test_a_delta_that_is_cut(delta: Path, full: Path, store: Path, tmp_path: Pat
     assert publish(cut, store, full=full) == id_of(1)
     headless = archived(tmp_path / "headless.tar.zst", listed[1:2])
     check_refused(headless, store, full=full)
-
-
-# --- forged
-
-
-def test_a_delta_whose_content_is_not_its_id(store: Path, tmp_path: Path) -> None:
-    """Right digests throughout, and the id of another dataset: ``verify`` computes it again."""
-    wrong = tmp_path / "wrong"
-    shutil.copytree(shared(1), wrong)
+    (tmp_path / "ranges.csv").write_text("network,city_name\n", encoding="utf-8")
+    assert "compile it" in check_refused(tmp_path / "ranges.csv", store).remedy
+    (tmp_path / "empty.tar.zst").write_bytes(b"")
+    assert check_refused(tmp_path / "empty.tar.zst", store).path.endswith("empty.tar.zst")
+    # Right digests throughout, and the id of another dataset: ``verify`` computes it again.
+    wrong = shutil.copytree(shared(1), tmp_path / "wrong")
     text = (wrong / fmt.MANIFEST).read_text(encoding="utf-8")
-    forged = text.replace(id_of(1), "0" * 64)
-    (wrong / fmt.MANIFEST).write_text(forged, encoding="utf-8")
+    (wrong / fmt.MANIFEST).write_text(text.replace(id_of(1), "0" * 64), encoding="utf-8")
     pack(wrong, tmp_path / "a.tar.zst", base=shared(0))
     check_refused(tmp_path / "a.tar.zst", store)
-
-
-def test_nothing_is_read_behind_a_head_that_is_refused(
-    delta: Path, store: Path, tmp_path: Path
-) -> None:
-    """Another generation than expected: the rest of the archive may be anything."""
-    cut = archived(tmp_path / "cut.tar.zst", [*members(delta)[:3], named("x", b"y")])
-    error = check_refused(cut, store, expect=id_of(2))
-    assert "was expected" in error.problem
-
-
-# --- killed
-
-
-def steps(work: Callable[[Path], object], store: Path, kind: Kind, stride: int) -> list[str]:
-    """Return how publishing ended at each step; after each the store is good, and then tidy."""
-    outcomes: list[str] = []
-    old, place = geolookup.generations(store)[0].generation, store.with_name("copy")
-    # A hard link that fails becomes a copy, so that the work is done all the same.
-    calm = len(fmt.FILES) + 1
-    for ended in endings(partial(work, place), kind, store, place, stride=stride, calm=calm):
-        outcomes.append(ended)
-        verify(place)
-        if ended != DONE and geolookup.generations(place)[0].generation == old:
-            rollback(place)  # the next change, of another kind, removes what is left
-            left = {path.name for path in (place / pointer.GENERATIONS).iterdir()}
-            assert not any(name.startswith(".") for name in left)
-            work(place)
-            verify(place)
-    return outcomes
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-@pytest.mark.parametrize("kind", ["kill", "fault"])
-@pytest.mark.parametrize("what", ["delta", "full"])
-@pytest.mark.long
-def test_killed_at_every_step(
-    store: Path, request: pytest.FixtureRequest, kind: Kind, what: str
-) -> None:
-    archive = request.getfixturevalue(what)
-    outcomes = steps(partial(publish, archive), store, kind, stride=2)
-    assert set(outcomes) == {KILLED if kind == "kill" else REFUSED, DONE}
-    assert len(outcomes) > 15

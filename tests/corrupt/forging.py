@@ -22,7 +22,6 @@ def table(dataset: Path, name: str) -> pa.Table:
 
 
 def replaced(dataset: Path, name: str, column: str, change: Change) -> None:
-    """Change the values of one column, in a list, and make everything else agree."""
     before = table(dataset, name)
     values = before[column].to_pylist()
     change(values)
@@ -57,7 +56,6 @@ def manifest(dataset: Path) -> dict[str, Any]:
 
 
 def rewrite(dataset: Path, document: dict[str, Any]) -> None:
-    """Write a manifest whose generation id is right."""
     tables = {name: table(dataset, name) for name in document["files"]}
     document["generation"] = generation(Manifest(dataset, document), tables)
     (dataset / fmt.MANIFEST).write_bytes(canonical(document))

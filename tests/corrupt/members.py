@@ -51,7 +51,6 @@ def forgeries() -> Iterator[tuple[str, int, bytes]]:
 
 
 def outcomes(dataset: Path) -> set[str]:
-    """Return what the calls of both kernels do: "answered", "refused" or what is wrong."""
     return {
         _outcome(dataset, module, call)
         for module in KERNELS.values()

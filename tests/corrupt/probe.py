@@ -85,7 +85,6 @@ class Probe:
 
 
 def probes() -> list[Probe]:
-    """Both kernels, and the addresses to ask them for in copies of the damaged dataset."""
     pytest.importorskip(KERNELS["compiled"], reason="the extension was not built")
     texts = addresses(whole("full"), scaled(100, LOOKUPS))
     return [Probe(kernel, texts) for kernel in KERNELS]
@@ -113,7 +112,6 @@ def _compact(answer: object) -> bytes:
 
 
 def _view(kernel: Any, text: str) -> None:
-    """Read an answer's members one by one, which hold what ``lookup`` does."""
     try:
         data = (answer := kernel.answer(text, at=_AT)).to_dict()["data"] or {}
     except DatasetError:
@@ -149,7 +147,6 @@ def _check_answers(answers: Iterable[bytes]) -> None:
 
 
 def _columns(state: Any, letters: Any, offsets: Any) -> None:
-    """Locate all addresses at once, and take their rows."""
     size = len(offsets) - 1
     rows, families = np.zeros(size, np.int32), np.zeros(size, np.uint8)
     with suppress(DatasetError):

@@ -8,82 +8,91 @@ what it does not find then must change no answer.
 
 from __future__ import annotations
 
+import hashlib
+import mmap
 import os
 import random
 import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity import verify
-from tests.corrupt.flips import Flip, Flippable, every_flip
-from tests.corrupt.probe import KERNELS, LOOKUPS, Answers, Probe, addresses
+from tests.corrupt.probe import KERNELS, LOOKUPS, Probe, addresses
 from tests.damage import copied, whole
 
 _PART = 1000
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What became of flips: counts by file and outcome, and what must not be."""
+class Flip(NamedTuple):
+    """One byte of a file, and the bits of it that are turned."""
 
-    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    failures: list[str] = field(default_factory=list)
+    name: str
+    at: int
+    mask: int
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Flips that one process makes, one after the other, in a copy of its own."""
+#: Counts by file and outcome, and what must not be.
+Outcome = tuple[Counter[tuple[str, str]], list[str]]
 
-    dataset: Path
-    kernel: str
-    forged: bool
-    flips: list[Flip]
-    lookups: int = LOOKUPS
 
-    def run(self) -> Outcome:
-        """Flip, verify, look up, and flip back."""
-        outcome = Outcome()
-        with _copy(self.dataset) as folder:
-            probe = Probe(self.kernel, addresses(folder, self.lookups))
-            copy = Flippable(folder)
-            whole = probe.survey(folder)
-            for flip in self.flips:
-                with copy.flipped(flip, forged=self.forged):
-                    self._take(flip, folder, probe, whole, outcome)
-            if probe.survey(folder) != whole or None in whole or _found(folder) != "missed":
-                outcome.failures.append("the last flip was not taken back")
-        return outcome
+def flips_of(dataset: Path, seed: int, sample: int | None, *, forged: bool) -> list[Flip]:
+    """Return a flip of every byte, or a seeded sample with repetition, at least one a file."""
+    rng = random.Random(seed)
+    flips = [
+        Flip(path.name, at, rng.choice((1, 2, 4, 8, 16, 32, 64, 128, 255)))
+        for path in sorted(dataset.iterdir())
+        for at in range(path.stat().st_size)
+        if not forged or path.name != fmt.MANIFEST
+    ]
+    if sample is None:
+        return flips
+    by_file = {flip.name: flip for flip in rng.sample(flips, len(flips))}
+    return [*by_file.values(), *rng.choices(flips, k=sample - len(by_file))]
 
-    def _take(
-        self, flip: Flip, folder: Path, probe: Probe, whole: Answers, outcome: Outcome
-    ) -> None:
+
+class Flippable:
+    """A dataset whose files are mapped to be written."""
+
+    def __init__(self, folder: Path) -> None:
+        self._files = {path.name: _mapped(path) for path in folder.iterdir()}
+        self._manifest = self._files[fmt.MANIFEST]
+
+    @contextmanager
+    def flipped(self, flip: Flip, *, forged: bool) -> Iterator[None]:
+        """Turn the bits while the block lasts; forged: the manifest has the new digest."""
+        file = self._files[flip.name]
+        digest = hashlib.sha256(file).hexdigest().encode()
+        place = self._manifest.find(digest) if forged else 0
+        file[flip.at] ^= flip.mask
+        if forged:
+            fresh = hashlib.sha256(file).hexdigest().encode()
+            self._manifest[place : place + len(fresh)] = fresh
         try:
-            found, answers = _found(folder), probe.survey(folder)
-            if flip.name not in (*fmt.ANSWERING, fmt.MANIFEST):
-                probe.explain(folder)
-        except Exception:  # noqa: BLE001 - whatever it is, it is reported
-            outcome.failures.append(f"{flip}: {traceback.format_exc()}")
-            return
-        outcome.counts[flip.name, found] += 1
-        outcome.counts[flip.name, "refused" if None in answers else "answered"] += 1
-        if found == "missed" and (not self.forged or answers != whole):
-            outcome.failures.append(f"{flip}: not found by verify")
+            yield
+        finally:
+            file[flip.at] ^= flip.mask
+            if forged:
+                self._manifest[place : place + len(digest)] = digest
+
+
+def _mapped(path: Path) -> mmap.mmap:
+    with path.open("r+b") as stream:
+        return mmap.mmap(stream.fileno(), 0)
 
 
 def _found(folder: Path) -> str:
-    """Return whether ``verify`` finds the damage."""
     try:
         verify(folder)
     except DatasetError:
@@ -91,49 +100,51 @@ def _found(folder: Path) -> str:
     return "missed"
 
 
-@contextmanager
-def _copy(dataset: Path) -> Iterator[Path]:
+def _swept(dataset: Path, kernel: str, forged: bool, lookups: int, flips: list[Flip]) -> Outcome:
+    """Flip, verify, look up, and flip back, one after the other, in a copy of its own."""
+    counts, failures = Counter[tuple[str, str]](), []
     memory = Path("/dev/shm")  # noqa: S108 - only where it is there
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
-        yield copied(dataset, Path(folder) / "dataset")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
+        folder = copied(dataset, Path(place) / "dataset")
+        probe, copy = Probe(kernel, addresses(folder, lookups)), Flippable(folder)
+        right = probe.survey(folder)
+        for flip in flips:
+            with copy.flipped(flip, forged=forged):
+                try:
+                    found, answers = _found(folder), probe.survey(folder)
+                    if flip.name not in (*fmt.ANSWERING, fmt.MANIFEST):
+                        probe.explain(folder)
+                except Exception:  # noqa: BLE001 - whatever it is, it is reported
+                    failures.append(f"{flip}: {traceback.format_exc()}")
+                    continue
+            counts[flip.name, found] += 1
+            counts[flip.name, "refused" if None in answers else "answered"] += 1
+            if found == "missed" and (not forged or answers != right):
+                failures.append(f"{flip}: not found by verify")
+        if probe.survey(folder) != right or None in right or _found(folder) != "missed":
+            failures.append("the last flip was not taken back")
+    return counts, failures
 
 
 def sweep(
     kernel: str, *, sample: int | None, seed: int, forged: bool, jobs: int, lookups: int = LOOKUPS
 ) -> Outcome:
-    """Flip every byte, or a seeded sample of them with repetition; return what became of them.
-
-    One job runs in this process.
-    """
+    """Flip every byte, or so many; return what became of them. One job runs in this process."""
     dataset = whole("full")
-    flips = every_flip(dataset, seed)
-    if forged:
-        flips = [flip for flip in flips if flip.name != fmt.MANIFEST]
-    if sample is not None:
-        flips = _sampled(flips, sample, random.Random(seed))
-    parts = [
-        Part(dataset, kernel, forged, flips[begin : begin + _PART], lookups)
-        for begin in range(0, len(flips), _PART)
-    ]
+    flips = flips_of(dataset, seed, sample, forged=forged)
+    parts = [flips[begin : begin + _PART] for begin in range(0, len(flips), _PART)]
+    work = partial(_swept, dataset, kernel, forged, lookups)
     if jobs == 1:
-        return _joined(map(Part.run, parts))
+        return _joined(map(work, parts))
     # A crash ends a process of the pool, and with it the pool, with an error.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        return _joined(pool.map(Part.run, parts))
+        return _joined(pool.map(work, parts))
 
 
-def _sampled(flips: list[Flip], count: int, rng: random.Random) -> list[Flip]:
-    """Return flips drawn with repetition: one of each file, the rest from all bytes."""
-    by_file = {flip.name: flip for flip in rng.sample(flips, len(flips))}
-    return [*by_file.values(), *rng.choices(flips, k=count - len(by_file))]
-
-
-def _joined(outcomes: Iterator[Outcome]) -> Outcome:
-    joined = Outcome()
-    for each in outcomes:
-        joined.counts += each.counts
-        joined.failures += each.failures
-    return joined
+def _joined(outcomes: Iterable[Outcome]) -> Outcome:
+    listed = list(outcomes)
+    failures = [failure for _, each in listed for failure in each]
+    return sum((counts for counts, _ in listed), Counter[tuple[str, str]]()), failures
 
 
 @click.command(help=__doc__)
@@ -144,13 +155,13 @@ def _joined(outcomes: Iterator[Outcome]) -> Outcome:
 @click.option("--jobs", default=os.cpu_count() or 1)
 def main(**options: Any) -> None:
     """Run the command; exits with 1 where anything is as it must not be."""
-    outcome = sweep(**options)
-    for (name, what), count in sorted(outcome.counts.items()):
+    counts, failures = sweep(**options)
+    for (name, what), count in sorted(counts.items()):
         click.echo(f"{name:<24} {what:<12} {count:>8,}")
-    for failure in outcome.failures[:20]:
+    for failure in failures[:20]:
         click.echo(failure, err=True)
-    click.echo(f"{len(outcome.failures)} failures")
-    sys.exit(bool(outcome.failures))
+    click.echo(f"{len(failures)} failures")
+    sys.exit(bool(failures))
 
 
 if __name__ == "__main__":

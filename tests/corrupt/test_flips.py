@@ -1,7 +1,4 @@
-"""Flipped bytes, by the command that flips all of them: here a seeded sample.
-
-Each kernel has its turn in a run of its own, as ``GEOLOOKUP_KERNEL`` says.
-"""
+"""Flipped bytes, by the command that flips all of them: here a seeded sample."""
 
 from __future__ import annotations
 
@@ -19,10 +16,6 @@ from tests.corrupt.probe import LOOKUPS
 from tests.corrupt.sweep import sweep
 from tests.tiers import scaled
 
-#: Flips by kernel: the Python kernel takes four times as long for the same thousand lookups.
-SAMPLE = {"compiled": scaled(30, 4_000), "python": scaled(30, 2_500)}
-FORGED = scaled(20, 400)
-
 
 @pytest.fixture(scope="module")
 def kernel() -> str:
@@ -32,16 +25,10 @@ def kernel() -> str:
 
 def swept(kernel: str, sample: int, *, forged: bool) -> Counter[tuple[str, str]]:
     """Flip in this process, or in processes of their own, whose crash is a failure like others."""
-    outcome = sweep(
-        kernel,
-        sample=sample,
-        seed=20261121,
-        forged=forged,
-        jobs=scaled(1, 2),
-        lookups=scaled(100, LOOKUPS),
-    )
-    assert outcome.failures == []
-    return outcome.counts
+    amounts = {"jobs": scaled(1, 2), "lookups": scaled(100, LOOKUPS)}
+    counts, failures = sweep(kernel, sample=sample, seed=20261121, forged=forged, **amounts)
+    assert failures == []
+    return counts
 
 
 def total(counts: Counter[tuple[str, str]], *whats: str) -> int:
@@ -49,7 +36,8 @@ def total(counts: Counter[tuple[str, str]], *whats: str) -> int:
 
 
 def test_every_flip_is_found_and_no_lookup_leaves_the_contract(kernel: str) -> None:
-    flips = SAMPLE[kernel]
+    # The Python kernel takes four times as long for the same thousand lookups.
+    flips = scaled(30, 4_000 if kernel == "compiled" else 2_500)
     counts = swept(kernel, flips, forged=False)
     assert total(counts, "found") == flips
     assert total(counts, "answered", "refused") == flips
@@ -59,9 +47,10 @@ def test_every_flip_is_found_and_no_lookup_leaves_the_contract(kernel: str) -> N
 
 
 def test_flips_whose_digest_was_made_to_fit(kernel: str) -> None:
-    counts = swept(kernel, FORGED, forged=True)
-    assert total(counts, "found", "missed") == FORGED
-    assert total(counts, "found") > FORGED // 3  # two thirds of all bytes; the rest is padding
+    flips = scaled(20, 400)
+    counts = swept(kernel, flips, forged=True)
+    assert total(counts, "found", "missed") == flips
+    assert total(counts, "found") > flips // 3  # two thirds of all bytes; the rest is padding
 
 
 @pytest.mark.long

@@ -1,24 +1,21 @@
-"""A disk that is full or changes a byte: one line says so, and nothing is left.
-
-Building, packing and unpacking; the compiler verifies what it wrote before that gets its name.
-"""
+"""A disk that is full or changes a byte, and pages of files that are given back."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from geolookup_builder import write
 
-from geolookup.archives.pack import pack
-from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
-from geolookup.errors import OutputError
-from geolookup.integrity import verify
+from geolookup.integrity import files, verify
+from geolookup.integrity.coverage import generation
+from geolookup.integrity.tables import Tables
 from tests.builder.building import unwritable
 from tests.conftest import build_at
 from tests.damage import CSV
@@ -55,29 +52,6 @@ def test_build(small: Path) -> None:
     assert left(small) == ["a.csv", "filler", "recipe.toml"]
 
 
-def test_a_build_in_the_place_of_another_leaves_that(small: Path) -> None:
-    dataset, report = build_at(small, {"a.csv": CSV})
-    free = shutil.disk_usage(small).free
-    (small / "filler").write_bytes(bytes(free - 8192))
-    assert "No space left" in str(unwritable(small, {"a.csv": CSV}))
-    assert verify(dataset, deep=True).generation == report.generation
-    assert left(small) == ["a.csv", "dataset", "filler", "recipe.toml"]
-
-
-def test_pack(small: Path) -> None:
-    (small / "filler").write_bytes(bytes(100_000))
-    with pytest.raises(OutputError, match="No space left"):
-        pack(SMALL, small / "a.tar.zst", force=False)
-    assert left(small) == ["filler"]
-
-
-def test_unpack(small: Path, tmp_path: Path) -> None:
-    pack(SMALL, tmp_path / "a.tar.zst", force=False)
-    with pytest.raises(OutputError, match="are free on its disk"):
-        unpack(tmp_path / "a.tar.zst", small / "dataset", force=False)
-    assert left(small) == []
-
-
 def test_a_dataset_that_reads_back_otherwise_gets_no_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,3 +72,30 @@ def test_a_dataset_that_reads_back_otherwise_gets_no_name(
     assert "the written dataset is damaged: location.arrow: its digest" in str(error)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert verify(kept, deep=True).generation == report.generation
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Tables:
+    folder = shutil.copytree(SMALL, tmp_path / "dataset")
+    found = Tables(folder, files.manifest_of(folder), {})
+    assert not list(files.load(found))
+    return found
+
+
+def test_columns_have_the_same_values_after_their_pages_are_released(tables: Tables) -> None:
+    before = {name: batch.to_pydict() for name, batch in tables.batches.items()}
+    tables.release()
+    assert {name: batch.to_pydict() for name, batch in tables.batches.items()} == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/smaps")
+def test_no_page_of_a_digested_dataset_is_in_memory(tables: Tables) -> None:
+    path = tables.folder / fmt.LOCATION
+    assert _resident(path)
+    assert not list(generation(tables))
+    assert not _resident(path)
+
+
+def _resident(path: Path) -> int:
+    _, _, found = Path("/proc/self/smaps").read_text(encoding="utf-8").partition(f" {path}\n")
+    return int(dict(line.split(":")[:2] for line in found.splitlines()[:5])["Rss"].split()[0])

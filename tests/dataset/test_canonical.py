@@ -1,4 +1,4 @@
-"""The canonical text of a manifest, and the digest of columns, beside slower ways to them."""
+"""Canonical texts, digests of columns, and the row codec, beside slower ways to them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from geolookup.contract import fields
+from geolookup.dataset import layout as fmt
+from geolookup.dataset import rows
 from geolookup.dataset.arrow_files import generation
+from geolookup.dataset.crc32c import crc32c
 from geolookup.dataset.manifest import Manifest, canonical
+from geolookup.errors import DatasetError
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(
@@ -37,7 +43,6 @@ def test_canonical_text_is_that_of_json(stated: dict[str, Any]) -> None:
 
 
 def digest(column: pa.Array) -> str:
-    """The generation id of a table with one column."""
     return generation(Manifest("manifest.json", {}), {"a": pa.table({"b": column})})
 
 
@@ -55,43 +60,109 @@ def written(values: list[Any], name: str) -> str:
     ).hexdigest()
 
 
-TEXTS = pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())
-
-
-@pytest.mark.parametrize("kind", TEXTS, ids=str)
-@pytest.mark.parametrize("values", [["é", None, "", "b"], ["a"], [None, None], [None]])
-def test_digest_of_texts(values: list[str | None], kind: pa.DataType) -> None:
-    assert digest(pa.array(values, kind)) == written(values, "text")
-    assert digest(pa.array(["x", *values], kind)[1:]) == written(values, "text")
-
-
-def test_digest_of_lists_is_that_of_their_texts() -> None:
-    stored = pa.array([["a", "b"], None, []], pa.list_(pa.string()))
-    assert digest(stored) == written(["a,b", None, ""], "text")
-    assert digest(stored[1:2]) == written([None], "text")
-
-
-NUMBERS = {
-    "float64": pa.float64(),
-    "uint32": pa.uint32(),
-    "uint64": pa.dictionary(pa.int8(), pa.uint64()),
-    "uint8": pa.bool_(),
-}
-
-
-@pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize("values", [[1, None, 0], [1], [None, None], [None]])
-def test_digest_of_numbers(values: list[int | None], name: str) -> None:
-    if name == "uint8":
-        stored = pa.array([None if value is None else value == 1 for value in values], pa.bool_())
-    else:
-        stored = pa.array(values, NUMBERS[name])
-    assert digest(stored) == written(values, name)
-
-
-def test_bytes_of_unknown_texts_do_not_count() -> None:
-    offsets = pa.py_buffer(np.array([0, 1, 3, 4], np.int32))
-    bits = pa.py_buffer(b"\x05")
+def test_digest_of_texts() -> None:
+    for kind in (pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())):
+        for values in (["é", None, "", "b"], ["a"], [None, None], [None]):
+            assert digest(pa.array(values, kind)) == written(values, "text"), kind
+            assert digest(pa.array(["x", *values], kind)[1:]) == written(values, "text"), kind
+    lists = pa.array([["a", "b"], None, []], pa.list_(pa.string()))
+    assert digest(lists) == written(["a,b", None, ""], "text")
+    assert digest(lists[1:2]) == written([None], "text")
+    # Bytes of unknown texts do not count.
+    offsets, bits = pa.py_buffer(np.array([0, 1, 3, 4], np.int32)), pa.py_buffer(b"\x05")
     stored = pa.StringArray.from_buffers(3, offsets, pa.py_buffer(b"a??b"), bits, 1)
     assert stored.to_pylist() == ["a", None, "b"]
     assert digest(stored) == written(["a", None, "b"], "text")
+
+
+def test_digest_of_numbers() -> None:
+    for name, kind in {
+        "float64": pa.float64(),
+        "uint32": pa.uint32(),
+        "uint64": pa.dictionary(pa.int8(), pa.uint64()),
+        "uint8": pa.bool_(),
+    }.items():
+        for values in ([1, None, 0], [1], [None, None], [None]):
+            stored = [
+                each == 1 if kind == pa.bool_() and each is not None else each for each in values
+            ]
+            assert digest(pa.array(stored, kind)) == written(values, name), name
+
+
+WORDS = ["Zürich", 'a "quoted"\nline', "back\\slash", "\x01\x7f\u2028", None]
+
+
+def row_texts(columns: list[pa.Array], table: str) -> rows.Texts:
+    """Write rows as the compiler does; return them as an open dataset has them."""
+    made = json_columns(columns)
+    _, offsets, data = made["json"].buffers()
+    sums = memoryview(made[fmt.CHECKSUMS].to_numpy())
+    return rows.Texts("x", memoryview(offsets).cast("i"), memoryview(data), sums, rows.KINDS[table])
+
+
+def test_rows_read_back_as_written() -> None:
+    text = json_texts(pa.array(WORDS))
+    number = json_texts(pa.array([0.0, -33.8688, 1e-7, 90.0, None]))
+    names = [text, text, text, text, number, number, text]
+    found = row_texts(names, fields.LOCATION)
+    for at, known in enumerate(WORDS):
+        place = rows.place(found[at])
+        assert tuple(place) == fields.PLACE_MEMBERS
+        assert place["city_name"] == known
+    assert [rows.place(row)["latitude"] for row in (found[1], found[3], found[4])] == [
+        -33.8688,
+        90,
+        None,
+    ]
+
+
+def test_an_absent_value_is_left_out() -> None:
+    asn = json_texts(pa.array([15169, None], pa.uint32()), rows.ABSENT)
+    others = [plain_texts([None, "x"]) for _ in fields.NETWORK_MEMBERS[1:]]
+    found = row_texts([asn, *others], fields.NETWORK)
+    assert rows.network(found[0]) == dict.fromkeys(fields.NETWORK_MEMBERS) | {"asn": 15169}
+    assert rows.network(found[1]) == dict.fromkeys(fields.NETWORK_MEMBERS[1:], "x")
+
+
+def test_a_countrys_row_holds_its_currency() -> None:
+    examples = {fields.TEXT: "text", fields.TEXTS: ["de", "fr"], "double": 0.44, "bool": False}
+    examples["int64"] = (1 << 63) - 1
+    values = {each.path: examples[each.type] for each in fields.in_table(fields.COUNTRY)}
+    texts = [plain_texts([value]) for value in values.values()]
+    row = rows.split(row_texts(texts, fields.COUNTRY)[0])
+    country, currency = rows.country(row), rows.currency(row)
+    assert tuple(country) == fields.LOCATION_MEMBERS
+    assert {f"location.{name}" for name, value in country.items() if value is None} == {
+        f"location.{name}" for name in fields.PLACE_MEMBERS
+    }
+    known = {f"location.{name}": value for name, value in country.items() if value is not None}
+    known |= {f"currency.{name}": value for name, value in currency.items()}
+    assert known == values
+
+
+#: By what is wrong, the texts of a row of two members.
+DAMAGED = {
+    "a member more": b'"a"\n"b"\n"c"',
+    "a member less": b'"a"',
+    "two values in one member": b'"a",1\n"b"',
+    "not JSON": b'"a"\n"b',
+    "not UTF-8": b'"a"\n"\xff"',
+    "nested too deeply": b'"a"\n' + b"[" * 100_000,
+}
+
+
+def test_a_row_that_is_not_of_the_table_is_damaged() -> None:
+    for why, row in DAMAGED.items():
+        offsets = memoryview(pa.array([0, len(row)], pa.int32()).buffers()[1]).cast("i")
+        sums = memoryview(pa.array([crc32c(row)], pa.uint32()).buffers()[1]).cast("I")
+        texts = rows.Texts("x", offsets, memoryview(row), sums, rows.KINDS["network"][1:3])
+        with pytest.raises(DatasetError, match="row 0 is damaged"):
+            raise AssertionError(f"{why}: {texts[0]!r}")
+    kinds = rows.KINDS["network"][1:2]
+    made = json_columns([json_texts(pa.array(WORDS))])
+    _, offsets, data = (memoryview(each or b"") for each in made["json"].buffers())
+    wrong = memoryview(bytes(20)).cast("I")  # checksums
+    texts = rows.Texts("x", offsets.cast("i"), data, wrong, kinds)
+    for number, problem in ((1, "row 1 is damaged"), (5, "there is no row 5")):
+        with pytest.raises(DatasetError, match=problem):
+            _ = texts[number]

@@ -1,17 +1,23 @@
-"""Known addresses by field, against a count over all networks."""
+"""Known addresses by field, and public ranges, against walks over all networks."""
 
 from __future__ import annotations
 
+import ipaddress
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import geolookup
 from geolookup.contract.fields import FIELDS
+from geolookup.contract.special import PUBLIC, ranges_of
 from geolookup.dataset import layout as fmt
+from geolookup.dataset import public_ranges as module
 from geolookup.dataset.coverage import Known, known_addresses
+from geolookup.dataset.public_ranges import Ranges, known, public_ranges
 from tests.conftest import Build
 from tests.corrupt import forging
 from tests.damage import copied, without
@@ -38,6 +44,9 @@ def test_counts_are_those_of_all_networks(sample: geolookup.Engine) -> None:
     known, wanted = known_addresses(SMALL), counted(sample)
     assert known["ipv4"].of == PUBLIC_IPV4
     assert known["ipv6"].of == wanted["ipv6"]["any"]
+    coverage = sample.metadata.coverage  # by layer
+    for layer, path in (("location", "location.continent_code"), ("asn", "network.asn")):
+        assert coverage[layer] == {family: each[path] for family, each in wanted.items()}
     for family, each in known.items():
         assert list(each.with_value) == STORED
         for path in IN_RECORDS:
@@ -52,11 +61,8 @@ def test_zones_are_known_where_answers_have_one(build: Build) -> None:
     assert known["ipv4"].with_value["location.country_code"] == 256 + 2**24
     assert known["ipv6"] == Known(2**96, known["ipv6"].with_value)
     assert known["ipv6"].share("time.zone") == 1
-
-
-def test_nothing_is_known_of_an_empty_dataset(build: Build) -> None:
-    known = known_addresses(build({"a.csv": "network,country_code\n"})[0])
-    assert {share for each in known.values() for share in map(each.share, STORED)} == {0}
+    empty = known_addresses(build({"a.csv": "network,country_code\n"})[0])
+    assert {share for each in empty.values() for share in map(each.share, STORED)} == {0}
 
 
 def test_damage_is_a_dataset_error_or_nothing(tmp_path: Path) -> None:
@@ -84,3 +90,71 @@ def test_damage_is_a_dataset_error_or_nothing(tmp_path: Path) -> None:
             with pytest.raises(geolookup.DatasetError, match="damaged"):
                 known_addresses(copy)
     assert known_addresses(copy)
+
+
+Row = tuple[int, int, int, int]
+
+
+def rows(batches: Iterator[Ranges]) -> list[Row]:
+    return [
+        (fh << 64 | fl, lh << 64 | ll, location, network)
+        for batch in batches
+        for fh, fl, lh, ll, location, network in zip(*(c.tolist() for c in batch[1:]), strict=True)
+    ]
+
+
+def expected(engine: geolookup.Engine, family: int, within: object = None) -> list[Row]:
+    state = engine._open_state()
+    found = []
+    for network, _ in engine.networks(within):
+        if network.version == family:
+            first, last = int(network[0]), int(network[-1])
+            at = state.interval_ipv4(first) if family == 4 else state.interval_ipv6(first)
+            location, of_network = state.rows(family, at)
+            found.append((first, last, location, of_network))
+    return found
+
+
+def merged(listed: list[Row]) -> list[Row]:
+    found: list[Row] = []
+    for first, last, *both in listed:
+        if found and found[-1][1] + 1 == first and found[-1][2:] == tuple(both):
+            first = found.pop()[0]
+        found.append((first, last, both[0], both[1]))
+    return found
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_known_ranges_are_those_of_networks(
+    sample: geolookup.Engine, monkeypatch: pytest.MonkeyPatch, family: int
+) -> None:
+    dataset = sample._open_state().dataset
+    for within in (None, "8.0.0.0/7", "2001:4860::/30", "10.0.0.0/8"):
+        wanted = merged(expected(sample, family, within))
+        for batch in (3, 1 << 17):
+            monkeypatch.setattr(module, "_BATCH", batch)
+            assert merged(rows(public_ranges(dataset, family, within, known))) == wanted, within
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_all_ranges_are_public_space(sample: geolookup.Engine, family: int) -> None:
+    dataset = sample._open_state().dataset
+    found = rows(public_ranges(dataset, family))
+    everything = merged([(first, last, 0, 0) for first, last, *_ in found])
+    assert tuple((first, last) for first, last, *_ in everything) == ranges_of(family, PUBLIC)
+    batch = next(public_ranges(dataset, family))
+    assert [each.dtype for each in batch[1:]] == [np.uint64] * 4 + [np.uint32] * 2
+
+
+def test_parts(sample: geolookup.Engine) -> None:
+    """Within a part of an interval, and chosen ranges only."""
+    dataset = sample._open_state().dataset
+    network = ipaddress.ip_network("8.8.8.8/31")
+    found = rows(public_ranges(dataset, 4, network))
+    assert [each[:2] for each in found] == [(int(network[0]), int(network[-1]))]
+    assert rows(public_ranges(dataset, 6, network)) == []
+    with pytest.raises(ValueError, match="within must be a network"):
+        public_ranges(dataset, 4, "8.8.8.8/8")
+    everything = rows(public_ranges(dataset, 4))
+    chosen = rows(public_ranges(dataset, 4, None, lambda location, _: location == 3))
+    assert chosen == [each for each in everything if each[2] == 3] != []

@@ -1,11 +1,9 @@
-"""Datasets that are not what they should be: what a manifest may say.
-
-``tests/corrupt/test_files.py`` damages whole files.
-"""
+"""Datasets that are not what they should be: what a manifest may say, and files of data."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
@@ -17,6 +15,8 @@ import pytest
 import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import DatasetError
+from tests.cli.program import run
 from tests.damage import ADDRESSES, copied, survey, whole
 from tests.tiers import scaled
 
@@ -35,8 +35,19 @@ def rewrite(dataset: Path, manifest: object) -> None:
 
 
 def test_files_swapped_as_the_manifest_has_it(dataset: Path) -> None:
-    """The files lie as they were, and the manifest describes each as the other."""
     assert survey(dataset) == "answered"
+    with geolookup.open(dataset) as engine:  # its addresses meet what is there
+        answers = [engine.lookup(ip) for ip in ADDRESSES]
+    cities = [each["data"]["location"]["city_name"] for each in answers if each["success"]]
+    assert {None, "Mountain View", "Zürich", "Dublin", "Paris", "Lyon"} == set(cities)
+    assert {each["error_code"] for each in answers} == {None, 10001, 10002}
+    for name in ("\U0001f600", "\\ud", "\ud800"):  # JSON can state half of a character
+        rewrite(dataset, stated(whole()) | {"name": name})
+        if name == "\ud800":
+            with pytest.raises(geolookup.DatasetError, match="not a manifest"):
+                read_manifest(dataset)
+        else:
+            assert read_manifest(dataset).metadata().name == name
     for one, other in combinations(fmt.FILES, 2):
         manifest = stated(whole())
         files = manifest["files"]
@@ -46,7 +57,6 @@ def test_files_swapped_as_the_manifest_has_it(dataset: Path) -> None:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of every value in a manifest."""
     if path:
         yield path
     if isinstance(value, dict | list):
@@ -60,8 +70,8 @@ _GARBAGE: tuple[object, ...] = (
 )
 
 
-def damaged(manifest: Any, path: tuple[Any, ...], value: object) -> Any:
-    """Return a manifest with another value in a place; Ellipsis: none."""
+def survey_of(dataset: Path, manifest: Any, path: tuple[Any, ...], value: object) -> str:
+    """Survey the dataset with another value in a place of its manifest; Ellipsis: none."""
     again = json.loads(json.dumps(manifest))
     place = again
     for key in path[:-1]:
@@ -70,7 +80,8 @@ def damaged(manifest: Any, path: tuple[Any, ...], value: object) -> Any:
         del place[path[-1]]
     else:
         place[path[-1]] = value
-    return again
+    rewrite(dataset, again)
+    return survey(dataset)
 
 
 def kind(path: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -94,30 +105,17 @@ def test_garbage_anywhere_in_the_manifest(dataset: Path) -> None:
     refused = Counter[int]()
     for at, path in enumerate(chosen):
         for number in range(at % step, len(_GARBAGE), step):
-            rewrite(dataset, damaged(manifest, path, _GARBAGE[number]))
-            refused[number] += survey(dataset) == "refused"
+            outcome = survey_of(dataset, manifest, path, _GARBAGE[number])
+            refused[number] += outcome == "refused"
     assert all(refused[number] for number in range(len(_GARBAGE)))
-
-
-def test_few_entries_of_the_jump_table(dataset: Path) -> None:
-    """A jump table has a power of two of entries, and one; with one entry no bit is left."""
-    manifest = stated(dataset)
-    described = [path for path in places(manifest) if "ipv4_jump.arrow" in path]
-    outcomes = set()
-    for path in described:
-        for entries in range(0, 9, scaled(3, 1)):
-            rewrite(dataset, damaged(manifest, path, entries))
-            outcomes.add(survey(dataset))
-    assert "refused" in outcomes
-
-
-def test_members_missing_from_the_manifest(dataset: Path) -> None:
-    manifest = stated(dataset)
     members = [path for path in places(manifest) if isinstance(path[-1], str)]
     assert len(members) > 100
-    for path in members if scaled(0, 1) else {kind(path): path for path in members}.values():
-        rewrite(dataset, damaged(manifest, path, ...))
-        survey(dataset)
+    # A member that is missing; and of a jump table, a power of two of entries, or one of them.
+    changes: list[tuple[tuple[Any, ...], object]]
+    changes = [(path, ...) for path in (members if step == 1 else by_kind.values())]
+    jumps = [path for path in everywhere if "ipv4_jump.arrow" in path]
+    changes += [(path, entries) for path in jumps for entries in range(0, 9, scaled(3, 1))]
+    assert {survey_of(dataset, manifest, *each) for each in changes} == {"answered", "refused"}
 
 
 def test_a_file_that_changes_its_row_is_found_out(dataset: Path) -> None:
@@ -134,19 +132,44 @@ def test_a_file_that_changes_its_row_is_found_out(dataset: Path) -> None:
                 engine.lookup_json("20.0.0.1")
 
 
-def test_the_addresses_meet_what_is_there(dataset: Path) -> None:
-    with geolookup.open(dataset) as engine:
-        answers = [engine.lookup(ip) for ip in ADDRESSES]
-    cities = [each["data"]["location"]["city_name"] for each in answers if each["success"]]
-    assert {None, "Mountain View", "Zürich", "Dublin", "Paris", "Lyon"} == set(cities)
-    assert {each["error_code"] for each in answers} == {None, 10001, 10002}
+_COMPILED = "x.mmdb", "x.csv.gz", "DB 11.csv", "x.zip", "x.parquet", "ipasn.dat.gz", "x.toml"
 
 
-def test_a_manifest_whose_texts_cannot_be_printed(dataset: Path) -> None:
-    """JSON can state half of a character."""
-    for name in ("\U0001f600", "\\ud"):
-        rewrite(dataset, stated(whole()) | {"name": name})
-        assert read_manifest(dataset).metadata().name == name
-    rewrite(dataset, stated(whole()) | {"name": "\ud800"})
-    with pytest.raises(geolookup.DatasetError, match="not a manifest"):
-        read_manifest(dataset)
+def refusal(path: Path) -> DatasetError:
+    path.write_bytes(b"\0")
+    with pytest.raises(DatasetError) as caught:
+        geolookup.open(path)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+    return caught.value
+
+
+def test_what_the_compiler_reads(tmp_path: Path) -> None:
+    for name in _COMPILED:
+        path = tmp_path / name
+        words = shlex.split(refusal(path).remedy.partition(": ")[2])
+        assert words == ["geolookup", "build", str(path), "--output", name.partition(".")[0]]
+    path = tmp_path / _COMPILED[0]
+    done = run("lookup", "--dataset", str(path), "8.8.8.8")
+    assert (done.returncode, done.stdout) == (2, "")
+    remedy = f"compile it: geolookup build {shlex.quote(str(path))} --output x"
+    assert done.stderr == f"geolookup: {path}: a file of data, not a dataset; {remedy}\n"
+
+
+def test_what_it_does_not_read(tmp_path: Path) -> None:
+    for name, instead in (
+        ("IP2LOCATION-LITE-DB11.BIN", "CSV"),
+        ("ip2region_v4.xdb", "ipv4_source.txt"),
+        ("geoip2fast-asn.dat.gz", "CSV or MMDB"),
+        ("GeoLiteCity.dat", "GeoLite2"),
+    ):
+        remedy = refusal(tmp_path / name).remedy
+        assert instead in remedy
+        assert "geolookup build FILE --output DIR" in remedy
+    pack = tmp_path / "mydata.tar.zst"
+    words = shlex.split(refusal(pack).remedy.partition("unpack it: ")[2])
+    assert words == ["geolookup", "unpack", str(pack), "mydata"]
+    (tmp_path / "x.mmdb").mkdir()  # a folder may have any name
+    for path in (tmp_path / "x.mmdb", tmp_path / "missing.mmdb"):
+        with pytest.raises(DatasetError, match="no dataset here"):
+            geolookup.open(path)

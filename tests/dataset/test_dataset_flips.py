@@ -1,8 +1,4 @@
-"""Flipped bits: whatever the bytes are, the answer is an envelope or a DatasetError.
-
-Every file that is small is flipped throughout, at seeded places and bits;
-each flip is taken back before the next one.
-"""
+"""Flipped bits: whatever the bytes are, the answer is an envelope or a DatasetError."""
 
 from __future__ import annotations
 
@@ -26,7 +22,6 @@ def flip(path: Path, at: int, mask: int) -> None:
 
 @pytest.mark.parametrize("explain", ["sources", "full"])
 def test_flipped_bits(tmp_path: Path, explain: str) -> None:
-    """Of the files that keep source rows and of all others."""
     dataset = copied(whole(explain), tmp_path / "copy")
     names, flips = ((fmt.MANIFEST, *fmt.FILES), scaled(10, 100))
     if explain == "full":

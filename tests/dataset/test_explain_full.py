@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import random
-import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,7 +66,6 @@ def engine(dataset: Path) -> Iterator[geolookup.Engine]:
 
 
 def places(dataset: Path, *addresses: str) -> list[tuple[str, int | None]]:
-    """File and line of the first source's row for each address."""
     with geolookup.open(dataset) as engine:
         rows = [engine.explain(each)["sources"][0] for each in addresses]
     return [(row["file"], row["line"]) for row in rows]
@@ -75,55 +73,33 @@ def places(dataset: Path, *addresses: str) -> list[tuple[str, int | None]]:
 
 def test_what_each_source_says(engine: geolookup.Engine) -> None:
     explained = engine.explain("8.8.8.8")
-    said = {"isp": {"isp": "To\np"}}
-    top = {**TOP, "line": 3, "range": "8.8.8.0-8.8.8.63", "values": said}
+    said, wide = {"isp": "To\np"}, "8.0.0.0-9.255.255.255"
+    top = {**TOP, "line": 3, "range": "8.8.8.0-8.8.8.63", "values": {"isp": said}}
     assert explained["sources"] == [top, WIDE]
+    place = ("file", "line", "range")
+    # As far as the source decides: private space, which no lookup reaches, ends it.
+    of_wide = {"range": wide, "values": {"asn": 5}, "same_values": wide, "prefix": "8.0.0.0/7"}
+    of_top = {"values": said, "same_values": "8.8.8.0-8.8.8.63", "prefix": "8.8.8.0/26"}
     known = {layer: each for layer, each in explained["layers"].items() if each}
     assert known == {
-        "isp": {
-            "source": "Top",
-            "date": "2026-01-31",
-            "licence": "L",
-            "range": "8.8.8.0-8.8.8.63",
-            "values": {"isp": "To\np"},
-            "same_values": "8.8.8.0-8.8.8.63",
-            "prefix": "8.8.8.0/26",
-            "row": {"file": "top.csv", "line": 3, "range": "8.8.8.0-8.8.8.63"},
-        },
-        "asn": {
-            "source": "wide.csv",
-            "date": None,
-            "licence": None,
-            # As far as the source decides: private space, which no lookup reaches, ends it.
-            "range": "8.0.0.0-9.255.255.255",
-            "values": {"asn": 5},
-            "same_values": "8.0.0.0-9.255.255.255",
-            "prefix": "8.0.0.0/7",
-            "row": {"file": "wide.csv", "line": 3, "range": "8.0.0.0-10.0.0.9"},
-        },
+        layer: {name: row[name] for name in ("source", "date", "licence", "range")}
+        | stated
+        | {"row": {name: row[name] for name in place}}
+        for layer, row, stated in (("isp", top, of_top), ("asn", WIDE, of_wide))
     }
 
 
-def test_an_empty_row_is_named_and_passes(engine: geolookup.Engine) -> None:
-    explained = engine.explain("9.1.2.3")
-    top = {**TOP, "line": 6, "range": "9.0.0.0-9.255.255.255", "values": {}}
-    assert explained["sources"] == [top, WIDE]
-    assert explained["layers"]["isp"]["source"] == "wide.csv"
-
-
-def test_a_row_that_says_nothing_decides_for_its_source(engine: geolookup.Engine) -> None:
-    (wide,) = engine.explain("12.0.0.1")["sources"]
-    assert (wide["line"], wide["values"]) == (2, {"isp": {"isp": "Never"}})
-    assert engine.explain("2a00::1")["sources"] == []
+def columns(dataset: Path, name: str) -> dict[str, list[Any]]:
+    with pa.ipc.open_file(dataset / name) as reader:
+        found: dict[str, list[Any]] = reader.read_all().to_pydict()
+    return found
 
 
 def test_only_rows_that_decide_are_kept(build: Build) -> None:
     text = "network,isp\n8.8.8.0/24,a\n8.8.8.0/24,b\n10.0.0.0/8,c\n8.8.8.0/25,\n8.8.8.128/25,d\n"
     dataset, _ = build({"a.csv": text}, full('path = "a.csv"'))
-    with pa.ipc.open_file(dataset / fmt.EXPLAINED_TABLES) as reader:
-        assert reader.read_all()["row"].to_pylist() == [1, 3]
-    with pa.ipc.open_file(dataset / fmt.EXPLAINED_LINES) as reader:
-        assert reader.read_all()["line"].to_pylist() == [None, 5]  # and the one after
+    assert columns(dataset, fmt.EXPLAINED_TABLES)["row"] == [1, 3]
+    assert columns(dataset, fmt.EXPLAINED_LINES)["line"] == [None, 5]  # and the one after
     assert places(dataset, "8.8.8.8", "8.8.8.200") == [("a.csv", 5), ("a.csv", 6)]
 
 
@@ -131,10 +107,7 @@ def test_what_follows_from_other_columns_is_not_stored(build: Build) -> None:
     rows = [f"8.{number >> 8}.{number & 255}.0/24,{number % 7}\n" for number in range(1000)]
     text = "network,isp\n" + "".join(rows) + "8.0.0.0/8,wide\n"
     dataset, _ = build({"a.csv": text}, full('path = "a.csv"'))
-    sizes = {}
-    for name in fmt.EXPLAINING:
-        with pa.ipc.open_file(dataset / name) as reader:
-            sizes[name] = reader.read_all().num_rows
+    sizes = {name: len(next(iter(columns(dataset, name).values()))) for name in fmt.EXPLAINING}
     # Beside row 0: the one row that is not an interval, one run of lines, eight values.
     assert sizes[fmt.EXPLAINED_RANGES] == sizes[fmt.EXPLAINED_LINES] == 2
     assert (sizes[fmt.EXPLAINED_NUMBERS], sizes[fmt.EXPLAINED_VALUES]) == (1002, 9)
@@ -172,9 +145,6 @@ def test_an_unknown_value(tmp_path: Path) -> None:
         error = fails(tmp_path, {"a.csv": "network\n8.8.8.0/24\n"}, text)
         assert error.problem.startswith("unknown value ")
         assert error.remedy == remedy
-
-
-# --- places
 
 
 def test_members_of_archives(build: Build) -> None:
@@ -235,8 +205,7 @@ def test_lines_of_other_formats(build: Build) -> None:
 @needs("maxminddb")
 def test_a_file_without_lines(build: Build) -> None:
     tree = mmdb({"8.8.8.0/24": {"country": {"iso_code": "US"}}})
-    text = full('path = "m.mmdb"').replace('"csv"', '"mmdb"')
-    dataset, _ = build({"m.mmdb": tree}, text)
+    dataset, _ = build({"m.mmdb": tree}, full('path = "m.mmdb"').replace('"csv"', '"mmdb"'))
     assert places(dataset, "8.8.8.8") == [("m.mmdb", None)]
 
 
@@ -256,17 +225,12 @@ def test_lines_of_real_data(tmp_path: Path, shared_data: Path) -> None:
         assert row["values"].get("asn", {}).get("asn", 0) == int(asn)
 
 
-# --- the side files as files of the dataset
-
-
 def test_the_same_bytes_twice_in_whatever_blocks(
     dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 48)
     assert digests(build_at(tmp_path, {**FILES}, full(*SOURCES))[0]) == digests(dataset)
-
-
-def test_a_moved_line_is_another_generation(dataset: Path, tmp_path: Path) -> None:
+    # A moved line is another generation.
     moved = FILES["wide.csv"].replace("asn\n", "asn\n\n")
     other, _ = build_at(tmp_path, {**FILES, "wide.csv": moved}, full(*SOURCES))
     manifests = [json.loads((each / fmt.MANIFEST).read_bytes()) for each in (dataset, other)]
@@ -283,13 +247,9 @@ def test_it_is_packed_and_described(dataset: Path, tmp_path: Path) -> None:
         sizes = sum(path.stat().st_size for path in dataset.iterdir() if path.suffix == ".arrow")
         assert engine.metadata.bytes == sizes
         assert len(engine.explain("8.8.8.8")["sources"]) == 2
-
-
-def test_lookups_map_none_of_it(dataset: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(dataset, tmp_path / "copy")
-    for name in fmt.EXPLAINING:
-        (copy / name).unlink()
-    with geolookup.open(copy) as engine:
+    for name in fmt.EXPLAINING:  # lookups map none of it
+        (tmp_path / "copy" / name).unlink()
+    with geolookup.open(tmp_path / "copy") as engine:
         assert engine.lookup("8.8.8.8")["success"]
         assert any(engine.networks())
         with pytest.raises(geolookup.DatasetError, match=r"explained_lines\.arrow: missing"):
@@ -332,13 +292,10 @@ def test_no_index_is_trusted(dataset: Path, tmp_path: Path) -> None:
             with pytest.raises(geolookup.DatasetError, match=problem):
                 engine.explain("8.8.8.8")
             assert engine.lookup("8.8.8.8")["data"]["network"]["isp"] == "To\np", case
-
-
-def test_a_name_that_is_not_utf8(dataset: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(dataset, tmp_path / "copy")
-    data = (copy / fmt.EXPLAINED_FILES).read_bytes()
-    assert b"top.csv" in data
-    (copy / fmt.EXPLAINED_FILES).write_bytes(data.replace(b"top.csv", b"top.cs\xff"))
+    copy = copied(dataset, tmp_path / "not UTF-8")
+    path = copy / fmt.EXPLAINED_FILES
+    assert b"top.csv" in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(b"top.csv", b"top.cs\xff"))
     with geolookup.open(copy) as engine, pytest.raises(geolookup.DatasetError, match="no file 1"):
         engine.explain("8.8.8.8")
 

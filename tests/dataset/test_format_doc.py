@@ -52,10 +52,17 @@ def dataset(built: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return built
 
 
-def blocks(heading: str) -> list[tuple[str, str]]:
-    """The language and text of the code blocks under a heading."""
+def run_examples(heading: str) -> tuple[dict[str, Any], list[Any]]:
+    """Run the code blocks under a heading; return their names, and what the SQL ones fetch."""
     section = TEXT.split(f"\n### {heading}\n")[1].split("\n### ")[0]
-    return re.findall(r"^```(\w+)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    scope: dict[str, Any] = {}
+    fetched = []
+    for language, text in re.findall(r"^```(\w+)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL):
+        if language == "sql":
+            fetched.append(scope["connection"].sql(text).fetchall())
+        else:
+            exec(text, scope)  # noqa: S102 - our own document
+    return scope, fetched
 
 
 def rows_under(heading: str) -> list[list[str]]:
@@ -85,16 +92,13 @@ def answers(engine: geolookup.Engine, addresses: list[str]) -> list[tuple[Any, .
     return sorted(found)
 
 
-def test_files_are_those_of_a_dataset(dataset: Path) -> None:
-    listed = [named(row[0])[0] for row in rows_under("Dataset format")]
-    assert listed == list(fmt.FILES)
-    assert {*listed, fmt.MANIFEST} == {path.name for path in dataset.iterdir()}
-
-
 def test_columns_are_those_of_the_files(dataset: Path, build: Build) -> None:
     sources = '[[source]]\nformat = "csv"\npath = "ranges.csv"\n'
     text = f'[dataset]\nname = "d"\nexplain = "full"\n{sources}'
     full, _ = build({"ranges.csv": CSV}, text)
+    files = [named(row[0])[0] for row in rows_under("Dataset format")]
+    assert files == list(fmt.FILES)
+    assert {*files, fmt.MANIFEST} == {path.name for path in dataset.iterdir()}
     side = [named(row[0])[0] for row in rows_under("The rows behind an answer")]
     assert side == list(fmt.EXPLAINING)
     assert {*side, *fmt.FILES, fmt.MANIFEST} == {path.name for path in full.iterdir()}
@@ -149,14 +153,7 @@ def test_manifest_has_the_keys_listed(dataset: Path) -> None:
 
 @needs("duckdb")
 def test_duckdb_examples_agree_with_the_engine(dataset: Path) -> None:
-    scope: dict[str, Any] = {}
-    results = []
-    for language, text in blocks("DuckDB"):
-        if language == "sql":
-            results.append(scope["connection"].sql(text).fetchall())
-        else:
-            exec(text, scope)  # noqa: S102 - our own document
-    ipv4, ipv6, sizes = results
+    scope, (ipv4, ipv6, sizes) = run_examples("DuckDB")
     with geolookup.open(dataset) as engine:
         assert sorted(ipv4) == answers(engine, scope["visits"]["address"].to_pylist())
         assert sorted(ipv6) == answers(engine, scope["texts"])
@@ -165,9 +162,7 @@ def test_duckdb_examples_agree_with_the_engine(dataset: Path) -> None:
 
 @needs("polars")
 def test_polars_example_agrees_with_the_engine(dataset: Path) -> None:
-    scope: dict[str, Any] = {}
-    for _, text in blocks("Polars"):
-        exec(text, scope)  # noqa: S102 - our own document
+    scope, _ = run_examples("Polars")
     rows = scope["answers"].rows()
     with geolookup.open(dataset) as engine:
         assert sorted(rows) == answers(engine, [row[0] for row in rows])
@@ -175,9 +170,7 @@ def test_polars_example_agrees_with_the_engine(dataset: Path) -> None:
 
 
 def test_lookup_by_hand_agrees_with_the_engine(dataset: Path) -> None:
-    scope: dict[str, Any] = {}
-    for _, text in blocks("Without Arrow, on mapped files"):
-        exec(text, scope)  # noqa: S102 - our own document
+    scope, _ = run_examples("Without Arrow, on mapped files")
     addresses = ["8.8.8.8", "8.8.4.4", "9.9.255.255", "9.10.0.0", "200.1.2.3", "223.255.255.255"]
     addresses += ["2620:fe::fe", "2a00::7f12", "2a00::ffff:0:1", "2a00:80::1", "2fff::", "4000::"]
     with geolookup.open(dataset) as engine:

@@ -46,7 +46,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildReport]:
 
 
 def test_what_it_says(built: tuple[Path, BuildReport]) -> None:
-    """The recipe, the numbers of the report and of the files, and known addresses."""
     dataset, report = built
     with geolookup.open(dataset) as engine:
         metadata = engine.metadata
@@ -78,53 +77,41 @@ def test_fields_are_what_some_answer_holds(built: tuple[Path, BuildReport]) -> N
     with geolookup.open(built[0]) as engine:
         fields = set(engine.metadata.fields)
         answers = [engine.data(network[0]) for network, _ in engine.networks()]
-    held = {
+    assert fields == {
         f"{group}.{member}"
         for answer in answers
         for group in ("location", "time", "currency", "network")
         for member, value in answer[group].items()
         if value is not None
     }
-    assert held == fields
 
 
-def test_metadata_is_frozen(sample: geolookup.Engine) -> None:
-    metadata = sample.metadata
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        metadata.name = "other"  # type: ignore[misc]
-
-
-def test_changes_to_its_mappings_stay_the_callers(sample: geolookup.Engine) -> None:
+def test_it_is_frozen_and_short(sample: geolookup.Engine) -> None:
+    """Changes to its mappings stay the caller's."""
     metadata: Any = sample.metadata
-    metadata.counts.clear()
-    metadata.coverage["asn"].clear()
-    metadata.credits[0].clear()
-    metadata.sources[0].coverage.clear()
-    metadata.sources[1].coverage["asn"].clear()
-    assert sample.metadata.counts
-    assert sample.metadata.coverage["asn"]
-    assert sample.metadata.credits[0]
-    assert sample.metadata.sources[0].coverage
-    assert sample.metadata.sources[1].coverage["asn"]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        metadata.name = "other"
+    mappings = (metadata.counts, metadata.coverage["asn"], metadata.credits[0])
+    for mapping in (*mappings, metadata.sources[0].coverage, metadata.sources[1].coverage["asn"]):
+        assert mapping
+        mapping.clear()
+    assert sample.metadata != metadata
+    metadata = sample.metadata
+    assert all((metadata.counts, metadata.coverage["asn"], metadata.credits[0]))
+    assert all((metadata.sources[0].coverage, metadata.sources[1].coverage["asn"]))
+    assert repr(metadata).startswith(f"<geolookup.Metadata {metadata.name!r}, generation ")
+    assert metadata.generation[:12] in repr(metadata)
+    assert len(repr(metadata)) < 120
 
 
+_SOURCE = {"name": "x", "format": "csv", "coverage": {}}
 #: Values that each member does not have; Ellipsis: it is missing.
 _WRONG: dict[str, tuple[object, ...]] = {
     "name": (None, 5, ["text"], {}, ...),
     "sources": (
-        None,
-        5,
-        "text",
-        {},
-        [5],
-        [{}],
-        [{"name": "x"}],
-        [{"name": 5, "format": "csv", "coverage": {}}],
-        [{"name": "x", "format": "csv"}],
-        [{"name": "x", "format": "csv", "coverage": 5}],
-        [{"name": "x", "format": "csv", "coverage": {"asn": {"ipv4": "5"}}}],
-        [{"name": "x", "format": "csv", "coverage": {}, "colour": "red"}],
-        ...,
+        *(None, 5, "text", {}, [5], [{}], [{"name": "x"}], ...),
+        *([{"name": "x", "format": "csv"}], [_SOURCE | {"name": 5}], [_SOURCE | {"coverage": 5}]),
+        *([_SOURCE | {"coverage": {"asn": {"ipv4": "5"}}}], [_SOURCE | {"colour": "red"}]),
     ),
     "credits": (
         *(None, 5, "text", {}, [5], [{"name": 5}], [{}], ...),
@@ -139,9 +126,9 @@ _WRONG: dict[str, tuple[object, ...]] = {
 }
 
 
-def test_a_damaged_manifest() -> None:
+def test_a_damaged_manifest(tmp_path: Path) -> None:
     whole = json.loads((SMALL / fmt.MANIFEST).read_text())
-    assert Manifest(SMALL, whole).metadata()
+    assert Manifest(SMALL, whole).metadata().base is None
     for member, value in [(name, value) for name in _WRONG for value in _WRONG[name]]:
         manifest = {name: each for name, each in whole.items() if name != member}
         if value is not ...:
@@ -149,33 +136,17 @@ def test_a_damaged_manifest() -> None:
         damaged = Manifest(SMALL, manifest)
         with pytest.raises(geolookup.DatasetError, match="manifest"):
             raise AssertionError(f"{member}: {value}: {damaged.metadata()}")
-
-
-def test_a_base_is_told() -> None:
-    manifest = json.loads((SMALL / fmt.MANIFEST).read_text())
-    assert Manifest(SMALL, manifest).metadata().base is None
-    metadata = Manifest(SMALL, {**manifest, "base": "ab" * 32}).metadata()
-    assert metadata.base == "ab" * 32
-    assert metadata.generation == manifest["generation"]
+    metadata = Manifest(SMALL, {**whole, "base": "ab" * 32}).metadata()
+    assert (metadata.base, metadata.generation) == ("ab" * 32, whole["generation"])
     assert "ab" * 32 in metadata._repr_html_()
-
-
-def test_lookups_do_without_what_only_the_metadata_needs(tmp_path: Path) -> None:
+    # Lookups do without what only the metadata need.
     dataset = copied(SMALL, tmp_path / "copy")
-    manifest = json.loads((dataset / fmt.MANIFEST).read_text())
-    del manifest["sources"]
-    (dataset / fmt.MANIFEST).write_text(json.dumps(manifest))
+    del whole["sources"]
+    (dataset / fmt.MANIFEST).write_text(json.dumps(whole))
     with geolookup.open(dataset) as engine:
         assert engine.lookup("8.8.8.8")["success"]
         with pytest.raises(geolookup.DatasetError, match="manifest"):
             _ = engine.metadata
-
-
-def test_the_repr_is_short(sample: geolookup.Engine) -> None:
-    metadata = sample.metadata
-    assert repr(metadata).startswith(f"<geolookup.Metadata {metadata.name!r}, generation ")
-    assert metadata.generation[:12] in repr(metadata)
-    assert len(repr(metadata)) < 120
 
 
 def test_the_table_of_a_notebook(build: Build) -> None:

@@ -29,29 +29,13 @@ FIELDS = (
 )
 NAMES = [path.replace(".", "_") for path in FIELDS]
 ADDRESSES = [
-    "8.8.8.8",
-    "2001:4860:4860::8888",
-    "10.0.0.1",
-    "nonsense",
-    None,
-    "",
-    "1.1.1.1",
-    "::ffff:8.8.8.8",
-    " 8.8.8.8",
-    "9.9.9.9",
+    *("8.8.8.8", "2001:4860:4860::8888", "10.0.0.1", "nonsense", None, "", "1.1.1.1"),
+    *("::ffff:8.8.8.8", " 8.8.8.8", "9.9.9.9"),
 ]
 #: Texts that a careless reader or writer changes.
 TEXTS = [
-    "007",
-    "1e5",
-    "",
-    None,
-    'a "quoted" text',
-    "a,b\tc;d",
-    "two\nlines",
-    "true",
-    "ünï\\code",
-    "NA",
+    *("007", "1e5", "", None, 'a "quoted" text', "a,b\tc;d", "two\nlines", "true"),
+    *("ünï\\code", "NA"),
 ]
 
 
@@ -72,19 +56,16 @@ def _answer(data: Any) -> dict[str, Any]:
     return found
 
 
+_PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda data: bytes(pa.Codec("zstd").compress(data, asbytes=True)),
+}
+
+
 def packed(data: bytes, suffix: str) -> bytes:
-    if suffix == ".gz":
-        return gzip.compress(data)
-    if suffix == ".bz2":
-        return bz2.compress(data)
-    if suffix == ".xz":
-        return lzma.compress(data)
-    if suffix == ".zst":
-        out = pa.BufferOutputStream()
-        with pa.CompressedOutputStream(out, "zstd") as stream:
-            stream.write(data)
-        return bytes(out.getvalue())
-    return data
+    return _PACKERS[suffix](data) if suffix else data
 
 
 def unpacked(path: Path) -> bytes:
@@ -162,13 +143,10 @@ KINDS = tuple(_WRITERS)
 
 
 def as_cells(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """Return rows as the texts that a CSV of ours has for them."""
     return [{name: _cell(value) for name, value in row.items()} for row in rows]
 
 
 def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
+    if value is None or isinstance(value, str):
+        return value or ""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

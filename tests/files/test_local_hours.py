@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
+from geolookup import Engine
 from geolookup.errors import TableFileError
 from geolookup.files.formats import kind_of
 from geolookup.files.local_hours import LocalHours
@@ -53,7 +54,7 @@ _LOG = '{} - - [{}] "GET / HTTP/1.1" 200 1\n'
 
 
 @pytest.fixture(scope="module")
-def zoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[geolookup.Engine]:
+def zoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     rows = "".join(f"8.0.{at}.0/24,US,{zone}\n" for at, zone in enumerate(ZONES))
     text = f"network,country_code,time_zone\n{rows}"
     dataset, _ = build_at(tmp_path_factory.mktemp("zones"), {"a.csv": text})
@@ -61,7 +62,7 @@ def zoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[geolookup.Engine
         yield engine
 
 
-def _counted(engine: geolookup.Engine, rows: _Rows) -> LocalHours:
+def _counted(engine: Engine, rows: _Rows) -> LocalHours:
     hours = LocalHours(engine._open_state())
     instants = [each for _, each in rows]
     stated = np.array([each is not None for each in instants], bool)
@@ -86,7 +87,7 @@ def _local(row: tuple[str, int | None]) -> tuple[int, int] | str | None:
 
 @given(rows=_ROWS)
 @settings(max_examples=scaled(60, 2000))
-def test_hours_are_those_of_zoneinfo(zoned: geolookup.Engine, rows: _Rows) -> None:
+def test_hours_are_those_of_zoneinfo(zoned: Engine, rows: _Rows) -> None:
     hours, wanted = _counted(zoned, rows), Counter(map(_local, rows))
     assert (hours.without_time, hours.without_zone) == (
         wanted.pop("time", 0),
@@ -97,7 +98,7 @@ def test_hours_are_those_of_zoneinfo(zoned: geolookup.Engine, rows: _Rows) -> No
     assert found == wanted
 
 
-def test_rows_of_many_chunks_keep_their_instants(zoned: geolookup.Engine) -> None:
+def test_rows_of_many_chunks_keep_their_instants(zoned: Engine) -> None:
     count = 2 * CHUNK + 5
     rows: _Rows = [(ADDRESSES[at % 7], 1_700_000_000 + 977 * at) for at in range(count)]
     parts = [_counted(zoned, rows[at::5]).counts for at in range(5)]
@@ -106,7 +107,7 @@ def test_rows_of_many_chunks_keep_their_instants(zoned: geolookup.Engine) -> Non
     assert np.array_equal(found, np.sum(parts, axis=0))
 
 
-def _hours_of(engine: geolookup.Engine, path: Path, times: TimeColumn) -> LocalHours:
+def _hours_of(engine: Engine, path: Path, times: TimeColumn) -> LocalHours:
     hours = LocalHours(engine._open_state())
     summary = Summary(engine, hours)
     file = TableFile(str(path), kind_of(str(path), None, ""))
@@ -114,42 +115,26 @@ def _hours_of(engine: geolookup.Engine, path: Path, times: TimeColumn) -> LocalH
     return hours
 
 
-def test_the_times_of_a_log(zoned: geolookup.Engine, tmp_path: Path) -> None:
-    path = tmp_path / "a.log"
-    path.write_text(
-        _LOG.format("8.0.0.1", "10/Oct/2000:13:55:36 -0700")
-        + _LOG.format("8.0.9.1", "10/Oct/2000:13:55:36 -0700")
-        + _LOG.format("10.0.0.1", "10/Oct/2000:13:55:36 -0700")
-        + _LOG.format("8.0.0.1", "99/Oct/2000:13:55:36 -0700")
-        + "no line of a log\n"
-    )
-    hours = _hours_of(zoned, path, TimeColumn())
-    assert {tuple(at) for at in np.argwhere(hours.counts)} == {(2, 2)}  # Wednesday, 02:25:36
-    assert (hours.counts.sum(), hours.without_time, hours.without_zone) == (1, 0, 1)
-
-
-def test_files_without_times(zoned: geolookup.Engine, tmp_path: Path) -> None:
-    for name, text in {
-        "a.txt": "8.0.0.1\n8.0.1.1\n",
-        "b.log": "8.0.0.1 GET /\n8.0.1.1 GET /\n",
-        "c.csv": "time,ip\n1,8.0.0.1\n2,8.0.1.1\n",
-    }.items():
+def test_the_times_of_files(zoned: Engine, tmp_path: Path) -> None:
+    lines = [("8.0.0.1", "10"), ("8.0.9.1", "10"), ("10.0.0.1", "10"), ("8.0.0.1", "99")]
+    log = "".join(_LOG.format(ip, f"{day}/Oct/2000:13:55:36 -0700") for ip, day in lines)
+    column = TimeColumn("at", "UTC")
+    both, one = "1700000000,8.0.0.1\n2023-11-14T22:13:20Z", "2023-11-14 22:13:20"
+    for name, text, times, at, counts in (
+        ("a.log", f"{log}no line of a log\n", TimeColumn(), {(2, 2)}, (1, 0, 1)),  # 02:25:36
+        ("a.txt", "8.0.0.1\n8.0.1.1\n", TimeColumn(), set(), (0, 2, 0)),
+        ("b.log", "8.0.0.1 GET /\n8.0.1.1 GET /\n", TimeColumn(), set(), (0, 2, 0)),
+        ("c.csv", "time,ip\n1,8.0.0.1\n2,8.0.1.1\n", TimeColumn(), set(), (0, 2, 0)),
+        ("d.csv", f"at,ip\n{both},8.0.0.1\n,8.0.0.1\n", column, {(2, 3)}, (2, 1, 0)),  # 03:43:20
+        ("e.csv", f"at,ip\n{one},8.0.0.1\n,8.0.0.1\n", column, {(2, 3)}, (1, 1, 0)),
+    ):
         (tmp_path / name).write_text(text)
-        hours = _hours_of(zoned, tmp_path / name, TimeColumn())
-        assert (hours.counts.sum(), hours.without_time) == (0, 2)
+        hours = _hours_of(zoned, tmp_path / name, times)
+        assert {tuple(each) for each in np.argwhere(hours.counts)} == at, name
+        assert (hours.counts.sum(), hours.without_time, hours.without_zone) == counts, name
 
 
-def test_a_column_of_times(zoned: geolookup.Engine, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    for texts in (("1700000000", "2023-11-14T22:13:20Z"), ("2023-11-14 22:13:20",)):
-        rows = "".join(f"{each},8.0.0.1\n" for each in texts)
-        path.write_text(f"at,ip\n{rows},8.0.0.1\n")
-        hours = _hours_of(zoned, path, TimeColumn("at", "UTC"))
-        assert {tuple(at) for at in np.argwhere(hours.counts)} == {(2, 3)}  # Wednesday, 03:43:20
-        assert (hours.counts.sum(), hours.without_time) == (len(texts), 1)
-
-
-def test_a_time_that_cannot_be_read(zoned: geolookup.Engine, tmp_path: Path) -> None:
+def test_a_time_that_cannot_be_read(zoned: Engine, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     for cell, said in (
         ("2023-11-14 22:13:20", "--at-zone"),

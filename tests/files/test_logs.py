@@ -87,32 +87,20 @@ def test_rotated_logs() -> None:
     assert known_kind("a.log.1.csv") == known_kind("a.csv")
 
 
-def test_local_time_of_each_request(tmp_path: Path) -> None:
+def test_lines_of_a_log(tmp_path: Path) -> None:
+    """The local time of each; one is named by its number, escaped, and counted if malformed."""
     path = tmp_path / "access.log"
     path.write_bytes(COMBINED.replace("-0700", "+0000").encode() + b"\n")
     rows, _ = enriched(path, "--at", "time", "--fields", "time.current_time")
     assert rows[0]["time_current_time"] == "2000-10-10T06:55:36-07:00"
-
-
-def test_a_row_is_named_by_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "a.log"
     path.write_text(f"{COMBINED}\n\n\n{COMBINED.replace('8.8.8.8', '10.0.0.1')}\n")
     args = ("enrich", str(path), "--output", str(tmp_path / "o.csv"), "--on-invalid", "raise")
     assert f"{path}, row 4: Cannot geolocate private IP" in run(*args).stderr
     assert not (tmp_path / "o.csv").exists()
-
-
-def test_bytes_that_are_not_utf8_are_escaped(tmp_path: Path) -> None:
-    path = tmp_path / "a.log"
     path.write_bytes(COMBINED.encode().replace(b"GET", b"\xff\xc3\xa9") + b"\n\xfe\n")
     rows, _ = enriched(path)
     assert rows[0]["request"].startswith("\\xffé")
     assert rows[1]["malformed"] == "\\xfe"
-
-
-def test_a_summary_counts_malformed_lines_as_invalid(tmp_path: Path) -> None:
-    path = tmp_path / "access.log"
-    path.write_text(f"{COMBINED}\n{WRONG[0]}\n")
     done = run("summarize", str(path), "--json")
     assert '"invalid": 1' in done.stdout
     assert done.stderr == f"{path}: 1 line is malformed: 2\n"

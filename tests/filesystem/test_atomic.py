@@ -29,26 +29,38 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def full(*_arguments: Any) -> None:
-    raise OSError(28, "No space left on device")
+def test_a_failed_build_leaves_nothing_or_the_old_dataset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or one that is interrupted, or refused because a dataset is there."""
 
+    def interrupt(*_arguments: Any) -> None:
+        raise KeyboardInterrupt
 
-# --- by a build
-
-
-def test_a_failed_build_leaves_nothing_or_the_old_dataset(build: Build, tmp_path: Path) -> None:
     for content in ("network,isp\nnowhere,x\n", "network,ips\n", b"\xff"):
         fails(tmp_path, {"a.csv": content}, max_rejects=0)
         assert names(tmp_path) == {"a.csv", "recipe.toml"}
-    output, _ = build(OLD)
+    with monkeypatch.context() as patch:
+        patch.setattr(write, "write_manifest", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            build_at(tmp_path, NEW)
+    assert names(tmp_path) == {"a.csv", "recipe.toml"}
+    output, _ = build_at(tmp_path, OLD)
     fails(tmp_path, {"a.csv": "network,isp\nnowhere,x\n"}, max_rejects=0)
+    error = unwritable(tmp_path, NEW, force=False)
+    assert str(error) == f"{output}: exists already; choose another name or use --force"
     assert isps(output, "8.8.8.8") == ["old"]
+    build_at(tmp_path, NEW)
+    assert isps(output, "8.8.8.8") == ["new"]
     assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
 
 
 def test_a_full_disk_leaves_the_old_dataset(
     build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def full(*_arguments: Any) -> None:
+        raise OSError(28, "No space left on device")
+
     output, _ = build(OLD)
     for step in ("write_tables", "write_manifest", "_rename_into", "fsync_folder"):
         with monkeypatch.context() as patch:
@@ -57,26 +69,6 @@ def test_a_full_disk_leaves_the_old_dataset(
         assert str(error) == f"{output}: {FULL}", step
         assert isps(output, "8.8.8.8") == ["old"]
         assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
-
-
-def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_arguments: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(write, "write_manifest", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        build_at(tmp_path, NEW)
-    assert names(tmp_path) == {"a.csv", "recipe.toml"}
-
-
-def test_a_dataset_is_replaced_with_force_only(build: Build, tmp_path: Path) -> None:
-    output, _ = build(OLD)
-    error = unwritable(tmp_path, NEW, force=False)
-    assert str(error) == f"{output}: exists already; choose another name or use --force"
-    assert isps(output, "8.8.8.8") == ["old"]
-    build(NEW)
-    assert isps(output, "8.8.8.8") == ["new"]
-    assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
 
 
 SOMETHING_ELSE = {
@@ -96,9 +88,6 @@ def test_a_folder_that_holds_something_else_is_kept(tmp_path: Path) -> None:
         assert str(error) == f"{folder}: is not empty and not a dataset; choose another name"
         assert (folder / name).read_text(encoding="utf-8") == text
         shutil.rmtree(folder)
-
-
-# --- places that may be written, and others
 
 
 def test_folders_that_may_be_replaced(tmp_path: Path) -> None:
@@ -131,32 +120,24 @@ def test_files_and_links_are_no_folders(tmp_path: Path) -> None:
         atomic.check_folder(tmp_path / "nowhere" / "x", force=True, replaceable=is_dataset)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a FIFO is POSIX")
 def test_files_that_may_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
+    os.mkfifo(tmp_path / "fifo")
     atomic.check_file(tmp_path / "new", force=False)
     atomic.check_file(tmp_path / "file", force=True)
     for name, force, problem in (
         ("file", False, "exists already"),
         (".", True, "is a folder"),
         ("nowhere/file", True, "no such folder"),
+        ("fifo", True, "is not a regular file"),
     ):
         with pytest.raises(OutputError, match=problem):
             atomic.check_file(tmp_path / name, force=force)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a FIFO is POSIX")
-def test_a_file_that_is_not_regular_is_not_replaced(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(OutputError, match="is not a regular file"):
-        atomic.check_file(tmp_path / "fifo", force=True)
-
-
-# --- how a folder takes its place
-
-
 @contextmanager
 def replacing(output: Path) -> Iterator[None]:
-    """Write a new folder in the place of an old one for the block."""
     output.mkdir(exist_ok=True)
     (output / "a").write_text("old", encoding="utf-8")
     with atomic.staged_folder(output) as fresh:
@@ -164,16 +145,33 @@ def replacing(output: Path) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("exchange", [True, False])
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 def test_a_folder_is_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not exchange:  # as on systems that cannot swap two folders in one step
-        monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
-    with replacing(tmp_path / "data"):
-        assert (tmp_path / "data" / "a").read_text(encoding="utf-8") == "old"
-    assert (tmp_path / "data" / "a").read_text(encoding="utf-8") == "new"
-    assert names(tmp_path) == {"data"}
+    """Others may read it as the umask says, which is never changed: a thread may create a file."""
+    output = tmp_path / "data"
+
+    def refused(_mask: int) -> int:
+        raise AssertionError
+
+    before = os.umask(0o027)
+    try:
+        for exchange in (True, False):  # as on systems that cannot swap two folders in one step
+            with monkeypatch.context() as patch:
+                patch.setattr(os, "umask", refused)
+                if not exchange:
+                    patch.setattr(atomic, "_exchange", lambda *_: False)
+                with replacing(output):
+                    assert (output / "a").read_text(encoding="utf-8") == "old"
+                dataset, _ = build(NEW)
+            assert (output / "a").read_text(encoding="utf-8") == "new"
+            assert names(tmp_path) == {"data", "dataset", "a.csv", "recipe.toml"}
+            for folder in (output, dataset):
+                assert folder.stat().st_mode & 0o777 == 0o750
+                assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o640}
+    finally:
+        os.umask(before)
 
 
 def test_a_rename_that_fails_puts_the_old_back(
@@ -192,26 +190,3 @@ def test_a_rename_that_fails_puts_the_old_back(
         pass
     assert (output / "a").read_text(encoding="utf-8") == "old"
     assert names(tmp_path) == {"data"}
-
-
-@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
-def test_others_may_read_it_as_the_umask_says(build: Build) -> None:
-    before = os.umask(0o027)
-    try:
-        output, _ = build(NEW)
-    finally:
-        os.umask(before)
-    assert output.stat().st_mode & 0o777 == 0o750
-    assert {path.stat().st_mode & 0o777 for path in output.iterdir()} == {0o640}
-
-
-def test_the_umask_of_the_process_is_never_changed(
-    build: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another thread may create a file at any moment."""
-
-    def refused(_mask: int) -> int:
-        raise AssertionError
-
-    monkeypatch.setattr(os, "umask", refused)
-    build(NEW)

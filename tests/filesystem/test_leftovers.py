@@ -1,7 +1,4 @@
-"""Temporary files and folders of dead processes are removed, those of living ones never.
-
-Strategy: real processes, killed while they hold what they write.
-"""
+"""Temporary files and folders of dead processes are removed, those of living ones never."""
 
 from __future__ import annotations
 
@@ -53,30 +50,21 @@ def test_what_a_process_writes_stays_until_it_is_killed(tmp_path: Path, kind: st
     assert {path.name for path in tmp_path.iterdir()} == {"new", "newer"}
 
 
-def test_our_own_stays(tmp_path: Path) -> None:
-    with atomic.staged_folder(tmp_path / "a") as one, atomic.staged_folder(tmp_path / "b") as two:
-        assert one.is_dir()
-        assert two.is_dir()
-    assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}
-
-
-def test_what_has_another_name_stays(tmp_path: Path) -> None:
+def test_what_is_not_ours_or_in_use_stays(tmp_path: Path) -> None:
+    """Other names, links and FIFOs; what a link names is not touched."""
     mark = "0123456789abcdef"
     names = [f".a.{mark}", f"a.geolookup-{mark}", f".a.geolookup-{mark}0", f".a.geolookup-{mark}.x"]
-    for name in names:
+    for name in (*names, "mine"):
         (tmp_path / name).mkdir()
-    leftovers.sweep(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == set(names)
-
-
-def test_links_and_fifos_stay(tmp_path: Path) -> None:
-    """And what a link names is not touched."""
-    (tmp_path / "mine").mkdir()
     link, fifo = (leftovers.temporary_name(tmp_path / name) for name in ("link", "fifo"))
     link.symlink_to(tmp_path / "mine")
     os.mkfifo(fifo)
     leftovers.sweep(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"mine", link.name, fifo.name}
+    with atomic.staged_folder(tmp_path / "a") as one, atomic.staged_folder(tmp_path / "b") as two:
+        assert one.is_dir()
+        assert two.is_dir()
+    expected = {*names, "mine", link.name, fifo.name, "a", "b"}
+    assert {path.name for path in tmp_path.iterdir()} == expected
 
 
 def test_removed_before_it_is_locked(tmp_path: Path) -> None:

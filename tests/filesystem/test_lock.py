@@ -1,13 +1,17 @@
-"""A lock is held by one process at a time, and ends with its holder."""
+"""Locks, which one process at a time holds, and files that are opened if they are regular."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from geolookup.filesystem.lock import locked, locked_if_free
+from geolookup.filesystem.regular import open_regular
 from tests.conftest import ROOT
 
 _HOLDER = """
@@ -20,30 +24,18 @@ with locked(Path(sys.argv[1])):
 """
 
 
-def holder(path: Path) -> subprocess.Popen[str]:
-    """A process that holds the lock until its standard input ends."""
-    started = subprocess.Popen(
-        [sys.executable, "-c", _HOLDER, str(path)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert started.stdout is not None
-    assert started.stdout.readline() == "held\n"
-    return started
-
-
 def test_a_held_lock_is_not_free(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    with holder(path) as other:
+    path, pipe = tmp_path / "lock", subprocess.PIPE
+    command = [sys.executable, "-c", _HOLDER, str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
         with locked_if_free(path) as mine:
             assert not mine
         other.kill()
-    with locked_if_free(path) as mine:
-        assert mine
-    with locked_if_free(path) as mine:  # released by the block before
-        assert mine
+    for _ in range(2):  # released by the block before
+        with locked_if_free(path) as mine:
+            assert mine
 
 
 def test_one_waits_for_the_other(tmp_path: Path) -> None:
@@ -67,3 +59,24 @@ def test_the_file_keeps_its_content(tmp_path: Path) -> None:
     with locked(path), locked_if_free(path) as mine:
         assert not mine  # another open file, even of the same process
     assert path.read_bytes() == b"content"
+
+
+def test_a_file_and_a_link_to_one(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    for name in ("a", "link"):
+        with open_regular(tmp_path / name) as stream:
+            assert stream.read() == b"x"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="FIFOs and devices are POSIX")
+def test_anything_else(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to(tmp_path / "fifo")
+    for path in (tmp_path / "fifo", tmp_path / "link", Path("/dev/zero"), Path("/dev/tty")):
+        with pytest.raises(OSError, match=r"not a regular file|No such"):
+            open_regular(path)
+    with pytest.raises(IsADirectoryError):
+        open_regular(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        open_regular(tmp_path / "nothing")

@@ -84,6 +84,11 @@ def test_what_tools_write() -> None:
         assert found is not None, name
         assert found.name == called
         assert found.remedy
+    for text in (
+        "", "PAR1,isp\n", "ORC,x\n", "PK,network\n", "<b>,x\n", "BZh9,x\n", "7z,x\n", "Obj\n",
+        "network,isp\n8.8.8.0/24,\0\n", "\0" * 600, "%PD\n", "\t\x0c\r\n", "a\0b",
+    ):  # fmt: skip
+        assert looks_like(text.encode()[:START_BYTES], text.encode()) is None, text
 
 
 @pytest.mark.long
@@ -94,14 +99,6 @@ def test_duckdb(tmp_path: Path) -> None:
     found = looks_like((tmp_path / "a").read_bytes()[:START_BYTES])
     assert found is not None
     assert found.name == "DuckDB"
-
-
-def test_texts() -> None:
-    for text in (
-        "", "PAR1,isp\n", "ORC,x\n", "PK,network\n", "<b>,x\n", "BZh9,x\n", "7z,x\n", "Obj\n",
-        "network,isp\n8.8.8.0/24,\0\n", "\0" * 600, "%PD\n", "\t\x0c\r\n", "a\0b",
-    ):  # fmt: skip
-        assert looks_like(text.encode()[:START_BYTES], text.encode()) is None, text
 
 
 @pytest.mark.long

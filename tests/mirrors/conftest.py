@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -26,14 +26,9 @@ def store(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def mirrored(tmp_path: Path) -> Path:
-    """A mirror of that store."""
-    return shutil.copytree(once("mirrors-mirror", _mirror), tmp_path / "mirror")
-
-
-def _mirror(folder: Path) -> None:
-    store = folder.with_name("mirrors-store")
-    mirror(published(store, 0, 1, 2), folder)
-    shutil.rmtree(store)
+    """A mirror of that store, without signatures."""
+    made = once("mirrors-plain", partial(_origin, ()))
+    return shutil.copytree(made / "mirror", tmp_path / "mirror")
 
 
 @pytest.fixture
@@ -45,15 +40,17 @@ def keys() -> list[Path]:
 @pytest.fixture
 def signed(tmp_path: Path) -> tuple[Path, Path]:
     """The store, whose current generation the first key has signed, and its signed mirror."""
-    made = shutil.copytree(once("mirrors-signed", _signed), tmp_path / "signed")
-    return made / "store", made / "mirror"
+    made = once("mirrors-signed", lambda folder: _origin(key_files()[:1], folder))
+    copy = shutil.copytree(made, tmp_path / "signed")
+    return copy / "store", copy / "mirror"
 
 
-def _signed(folder: Path) -> None:
+def _origin(keys: Sequence[Path], folder: Path) -> None:
     folder.mkdir()
-    (key, *_) = key_files()
-    sign(published(folder / "store", 0, 1, 2), key)
-    mirror(folder / "store", folder / "mirror", sign=key)
+    store = published(folder / "store", 0, 1, 2)
+    if keys:
+        sign(store, keys)
+    mirror(store, folder / "mirror", sign=keys)
 
 
 @pytest.fixture
@@ -66,28 +63,24 @@ def edge(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
 @pytest.fixture
 def followed(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
     """An edge that has followed number 0 and 1."""
-    with edge_of(_copy("mirrors-followed", tmp_path), datasets) as found:
+    made = once("mirrors-followed", partial(_followed, ()))
+    with edge_of(shutil.copytree(made, tmp_path / "copy"), datasets) as found:
         yield found
 
 
 @pytest.fixture
 def trusting(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
     """An edge that trusts the first key, and has followed number 0 and 1, signed with it."""
-    with edge_of(_copy("mirrors-trusting", tmp_path), datasets) as found:
+    made = once("mirrors-trusting", lambda folder: _followed(key_files()[:1], folder))
+    with edge_of(shutil.copytree(made, tmp_path / "copy"), datasets) as found:
         yield found
 
 
-def _copy(name: str, tmp_path: Path) -> Path:
-    made = once(name, partial(_followed, is_signed=name == "mirrors-trusting"))
-    return shutil.copytree(made, tmp_path / "copy")
-
-
-def _followed(folder: Path, *, is_signed: bool) -> None:
+def _followed(keys: Sequence[Path], folder: Path) -> None:
     folder.mkdir()
-    datasets = [shared(number) for number in range(2)]
-    with edge_of(folder, datasets) as made:
-        if is_signed:
+    with edge_of(folder, [shared(number) for number in range(2)]) as made:
+        if keys:
             made.trust(public_keys()[:1])
         for number in (0, 1):
-            made.publish(number, keys=key_files()[:1] if is_signed else ())
+            made.publish(number, keys=keys)
             made.poll()

@@ -27,8 +27,6 @@ from tests.store.numbered import generation
 
 @dataclass
 class Edge:
-    """A follower's store, the origin's store, its mirror, and the server of that."""
-
     store: Path
     origin: Path
     folder: Path
@@ -40,7 +38,6 @@ class Edge:
         return Request(self.site.url, self.store)
 
     def publish(self, number: int, *, keys: Sequence[Path] = (), **options: Any) -> str:
-        """Publish a dataset at the origin, signed, mirror it, and return its generation."""
         publish(self.datasets[number], self.origin, copy=True)
         if keys:
             sign(self.origin, keys)
@@ -48,7 +45,6 @@ class Edge:
         return generation(self.datasets[number])
 
     def trust(self, keys: Sequence[PublicKey]) -> None:
-        """Let the edge trust keys."""
         trust(self.store, keys)
 
     def poll(self) -> Polled:
@@ -58,7 +54,6 @@ class Edge:
         return read_index((self.folder / INDEX).read_bytes(), None, INDEX)
 
     def forge(self, index: Index) -> None:
-        """Replace the index by another one, unsigned."""
         (self.folder / INDEX).write_bytes(written(index, []))
 
     @property
@@ -77,7 +72,6 @@ class Edge:
 
 @contextmanager
 def edge_of(folder: Path, datasets: Sequence[Path]) -> Iterator[Edge]:
-    """Yield an edge without a store yet, for a mirror without an index yet."""
     mirrored = folder / "mirror"
     with mirror_site(mirrored) as site:
         yield Edge(folder / "edge", folder / "origin", mirrored, datasets, site)

@@ -1,4 +1,4 @@
-"""A real web server of a mirror, and what was asked of it."""
+"""A real web server of a mirror, what was asked of it, and what a reader of the folder finds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from geolookup.mirrors.index import INDEX, Index, read_index
 from tests.builder.remote.serving import Act, Handler, Site, file, serving
 
 
@@ -29,7 +30,6 @@ def etag_of(content: bytes) -> str:
 
 @contextmanager
 def mirror_site(folder: Path) -> Iterator[Site]:
-    """Serve a mirror for the block."""
     with serving(folder_act(folder)) as site:
         yield site
 
@@ -39,3 +39,21 @@ def kinds_asked(site: Site) -> list[str]:
     asked = [path.strip("/").rpartition("/")[0] for path, _ in site.asked]
     site.asked.clear()
     return asked
+
+
+def index_of(folder: Path) -> Index:
+    index = read_index((folder / INDEX).read_bytes(), None, folder / INDEX)
+    for each in index.files:
+        content = (folder / each.path).read_bytes()
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (each.bytes, each.sha256)
+    return index
+
+
+def stats_of(folder: Path) -> dict[Path, tuple[int, int, int]]:
+    """Return what changes when a file of a mirror is written, or one is added to a folder."""
+    found = {path: path.stat() for path in folder.rglob("*")}
+    return {path: (each.st_ino, each.st_mtime_ns, each.st_size) for path, each in found.items()}
+
+
+def archives_of(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.glob("*/*")}

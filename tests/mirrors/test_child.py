@@ -31,66 +31,54 @@ pytestmark = [
 _PATIENCE = 120.0
 
 
-def in_child(edge: Edge) -> object:
-    return poll(edge.request, install_in_child)
-
-
-def children(command: str, parent: int) -> list[int]:
-    """Return the processes of a parent whose command contains a text."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has ended
-            of = (process / "stat").read_text().rpartition(")")[2].split()[1]
-            if int(of) == parent and command in (process / "cmdline").read_text():
-                found.append(int(process.name))
-    return found
-
-
 def until(found: Callable[[], object]) -> None:
-    """Wait until something is so."""
     ends = time.monotonic() + _PATIENCE
     while not found():
         assert time.monotonic() < ends
         time.sleep(0.01)
 
 
-def test_a_child_does_what_an_installation_does(followed: Edge) -> None:
-    wanted = followed.publish(2)
-    polled = poll(followed.request, install_in_child)
-    assert (polled.state, polled.generation) == ("updated", wanted)
-    assert followed.current == wanted
+def installing(parent: int) -> list[int]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            of = (process / "stat").read_text().rpartition(")")[2].split()[1]
+            command = (process / "cmdline").read_text()
+            if int(of) == parent and "geolookup.mirrors.child" in command:
+                found.append(int(process.name))
+    return found
 
 
-def test_its_error_is_one_line(followed: Edge, capfd: pytest.CaptureFixture[str]) -> None:
-    (followed.folder / INDEX).write_bytes(b"no index")
-    before = content_of(followed.store)
-    with pytest.raises(MirrorError, match=r"index\.json: not a signed document") as caught:
-        in_child(followed)
-    assert "\n" not in str(caught.value)
-    assert content_of(followed.store) == before
-    assert capfd.readouterr().err == ""
-
-
-#: A child that is killed while it installs, and one that ends without an answer.
-_KILLED = "import os, signal; input(); os.kill(os.getpid(), signal.SIGKILL)"
-_ENDED = "raise SystemExit(7)"
-
-
-def test_a_child_that_is_killed_is_a_poll_that_failed(
-    followed: Edge, monkeypatch: pytest.MonkeyPatch
+def test_a_poll_by_a_child(
+    followed: Edge, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    wanted = followed.publish(2)
-    before = content_of(followed.store)
-    for code, problem in ((_KILLED, "killed by SIGKILL"), (_ENDED, "ended with status 7")):
+    """An error of the child, or its end, is one line; the store stays as it was."""
+    wanted, index = followed.publish(2), (followed.folder / INDEX).read_bytes()
+    before, archives = content_of(followed.store), followed.store / ".follow" / "archives"
+    killed = "import os, signal; input(); os.kill(os.getpid(), signal.SIGKILL)"
+    for code, problem in (
+        (killed, "killed by SIGKILL"),
+        ("raise SystemExit(7)", "ended with status 7"),
+        (None, r"index\.json: not a signed document"),
+        (None, "archives"),
+    ):
         with monkeypatch.context() as patch:
-            patch.setattr(child, "command", lambda _, code=code: [sys.executable, "-c", code])
-            with pytest.raises(MirrorError, match=problem):
-                in_child(followed)
-    assert content_of(followed.store) == before
-    assert followed.current == id_of(1)
-    assert followed.state["failures"] == 2
-    in_child(followed)
-    assert followed.current == wanted
+            if code:
+                patch.setattr(child, "command", lambda _, code=code: [sys.executable, "-c", code])
+            elif problem == "archives":
+                archives.write_text("in the way")
+            else:
+                (followed.folder / INDEX).write_bytes(b"no index")
+            with pytest.raises((OutputError, MirrorError), match=problem) as caught:
+                poll(followed.request, install_in_child)
+        assert "\n" not in str(caught.value)
+        assert content_of(followed.store) == before
+        (followed.folder / INDEX).write_bytes(index)
+    assert (followed.current, followed.state["failures"]) == (id_of(1), 4)
+    archives.unlink()
+    polled = poll(followed.request, install_in_child)
+    assert (polled.state, polled.generation, followed.current) == ("updated", wanted, wanted)
+    assert capfd.readouterr().err == ""
 
 
 @contextmanager
@@ -110,21 +98,10 @@ def hanging(edge: Edge) -> Iterator[None]:
         go.set()
 
 
-def installing(process: subprocess.Popen[str]) -> int:
-    """Wait until a follower has a child that installs; return that."""
-
-    def installers() -> list[int]:
-        return list(children("geolookup.mirrors.child", process.pid))
-
-    until(installers)
-    return installers()[0]
-
-
 _FOLLOW = "import sys; from geolookup.cli import main; sys.argv[0] = 'geolookup'; main()"
 
 
 def follow(edge: Edge, *options: str) -> subprocess.Popen[str]:
-    """Start ``geolookup follow`` for an edge."""
     command = [sys.executable, "-c", _FOLLOW, "follow", edge.site.url, "--store", str(edge.store)]
     pipe = subprocess.PIPE
     return subprocess.Popen([*command, *options], stdout=pipe, stderr=pipe, text=True)
@@ -148,7 +125,8 @@ def test_a_follower_that_ends_takes_its_child_with_it(
 ) -> None:
     wanted = followed.publish(2)
     with hanging(followed), follow(followed, "--every", "1h") as process:
-        installs = installing(process)
+        until(lambda: installing(process.pid))
+        (installs,) = installing(process.pid)
         process.send_signal(number)
         assert process.wait(_PATIENCE) == (0 if number == signal.SIGTERM else -number)
         until(lambda: not _runs(installs))
@@ -169,14 +147,6 @@ def test_two_followers_take_turns(followed: Edge) -> None:
             assert each.stderr.read() == ""
     assert followed.current == wanted
     assert followed.state["polls"]["updated"] == 3
-
-
-def test_a_store_that_cannot_be_written_is_one_line(followed: Edge) -> None:
-    followed.publish(2)
-    (followed.store / ".follow" / "archives").write_text("in the way")
-    with pytest.raises((OutputError, MirrorError)) as caught:
-        in_child(followed)
-    assert "\n" not in str(caught.value)
 
 
 def _runs(process: int) -> bool:

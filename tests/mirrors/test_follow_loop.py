@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from geolookup.errors import MirrorError, OutputError
-from geolookup.mirrors import child, follow
+from geolookup.mirrors import follow
 from geolookup.mirrors.follow import Follower
 from geolookup.mirrors.poll import poll
 from geolookup.mirrors.request import Request
@@ -19,12 +18,10 @@ from tests.mirrors.following import Edge
 from tests.mirrors.site import folder_act
 
 
+@dataclass
 class Lines:
-    """The lines that a follower told and warned of."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-        self.warned: list[str] = []
+    told: list[str] = field(default_factory=list)
+    warned: list[str] = field(default_factory=list)
 
 
 @pytest.fixture
@@ -44,14 +41,20 @@ def follower(followed: Edge, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> F
     return Follower(followed.request, schedule, lines.told.append, lines.warned.append)
 
 
-def test_nothing_new_is_no_line(follower: Follower, lines: Lines) -> None:
-    assert 0 <= follower.step() <= 1000  # random after the first poll
-    assert [follower.step(), follower.step()] == [1000, 1000]
+def test_news_is_a_line(
+    follower: Follower, lines: Lines, followed: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("random.uniform", lambda low, high: (low + high) / 2)
+    assert [follower.step() for _ in range(3)] == [500, 1000, 1000]  # random after the first poll
     assert (lines.told, lines.warned) == ([], [])
+    wanted = followed.publish(2)
+    follower.step()
+    assert len(lines.told) == 1
+    assert lines.told[0].startswith(f"generation {wanted} is current, from a delta of ")
 
 
 def test_failures_are_told_once_and_wait_longer_each_time(
-    follower: Follower, lines: Lines, followed: Edge
+    follower: Follower, lines: Lines, followed: Edge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     followed.site.plan[:] = [status(403)]
     assert [follower.step() for _ in range(5)] == [100, 200, 400, 800, 1000]
@@ -68,47 +71,18 @@ def test_failures_are_told_once_and_wait_longer_each_time(
     followed.site.plan[:] = [status(404)]
     assert follower.step() == 100
     assert len(lines.warned) == 3
+    for wait, expected in (("2000", 2000), ("1000000000", 3600)):  # the mirror says when
+        followed.site.plan[:] = [status(503, Retry_After=wait)]
+        assert follower.step() == expected
+    followed.site.plan[:] = [folder_act(followed.folder)]
+    follower.step()
 
-
-def test_a_lack_of_memory_is_a_failure_like_others(
-    follower: Follower, lines: Lines, monkeypatch: pytest.MonkeyPatch
-) -> None:
     def failing(*_: object) -> object:
         raise MemoryError
 
     monkeypatch.setattr(follow, "poll", failing)
     assert follower.step() == 100
-    assert lines.warned == ["MemoryError; the next poll is in 100 s"]
-
-
-def test_the_mirror_says_when_to_poll_again(follower: Follower, followed: Edge) -> None:
-    followed.site.plan[:] = [status(503, Retry_After="2000")]
-    assert follower.step() == 2000
-    followed.site.plan[:] = [status(503, Retry_After="1000000000")]
-    assert follower.step() == 3600
-
-
-@pytest.mark.long
-def test_news_is_a_line(follower: Follower, lines: Lines, followed: Edge) -> None:
-    wanted = followed.publish(2)
-    follower.step()
-    assert len(lines.told) == 1
-    assert lines.told[0].startswith(f"generation {wanted} is current, from a delta of ")
-
-
-def test_what_fails_in_a_child_is_what_fails_here(tmp_path: Path) -> None:
-    """With its path, problem, remedy and wait; without a text by its kind."""
-    stated = {"path": str(tmp_path), "problem": "busy", "remedy": "wait"}
-    for error, wait in (
-        (MirrorError(str(tmp_path), "busy", "wait", wait=7.0), 7.0),
-        (OutputError(tmp_path, "busy", "wait"), None),
-    ):
-        assert child._stated(error, tmp_path / "store") == {**stated, "wait": wait}
-    store = str(tmp_path / "store")
-    others = {MemoryError(): "MemoryError", OSError(28, "full"): "[Errno 28] full"}
-    for other, problem in others.items():
-        found = child._stated(other, tmp_path / "store")
-        assert (found["path"], found["problem"], len(found)) == (store, problem, 3)
+    assert lines.warned[-1] == "MemoryError; the next poll is in 100 s"
 
 
 @pytest.mark.long
@@ -124,22 +98,22 @@ def test_one_poll_by_the_command(edge: Edge) -> None:
     assert done.stdout.startswith(f"generation {wanted} is current, from a pack of ")
     assert run(*options).stdout == f"generation {wanted} is current\n"
     assert edge.current == wanted
+    state = edge.state  # which others read
+    assert (state["generation"], state["url"], state["bytes"] > 0) == (wanted, edge.site.url, True)
 
 
 @pytest.mark.long
 def test_options_that_are_refused(tmp_path: Path) -> None:
-    for option, value in (
-        ("--every", "5"),
-        ("--every", "0s"),
-        ("--every", "-5m"),
+    for option, *values in (
+        ("--every", "5", "0s", "-5m"),
         ("--jitter", "2"),
-        ("--budget", "100"),
-        ("--budget", "5G"),
+        ("--budget", "100", "5G"),
         ("--keep", "1"),
     ):
-        done = run("follow", str(tmp_path), "--store", str(tmp_path / "store"), option, value)
-        assert (done.returncode, option in done.stderr) == (2, True), (option, value)
-        assert not (tmp_path / "store").exists()
+        for value in values:
+            done = run("follow", str(tmp_path), "--store", str(tmp_path / "store"), option, value)
+            assert (done.returncode, option in done.stderr) == (2, True), (option, value)
+            assert not (tmp_path / "store").exists()
 
 
 @pytest.mark.long
@@ -156,13 +130,3 @@ def test_what_no_later_poll_can_use_is_misuse(tmp_path: Path) -> None:
             assert (done.returncode, done.stderr.count("\n")) == (2, 1)
             assert problem in done.stderr
             assert not (tmp_path / "edge").exists()
-
-
-@pytest.mark.long
-def test_the_state_is_written_for_others(edge: Edge) -> None:
-    edge.publish(0)
-    edge.poll()
-    stated = json.loads((edge.store / "follow.json").read_text())
-    assert stated["generation"] == edge.current
-    assert stated["url"] == edge.site.url
-    assert stated["bytes"] > 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -103,36 +102,26 @@ def test_any_value_in_the_place_of_a_member(
 
 
 def many(count: int) -> list[dict[str, Any]]:
-    """Return so many generations, of which the first is the current one."""
     now, gone = payload_of(INDEX)["generations"]
     return [now, *({**gone, "generation": f"{number:064x}"} for number in range(count - 1))]
 
 
-Change = Callable[[dict[str, Any]], object]
-WRONG: dict[str, Change] = {
-    "another format": lambda it: it.update(format="geolookup-store"),
-    "version is true": lambda it: it.update(format_version=True),
-    "no members": lambda it: it.clear(),
-    "no expiry": lambda it: it.pop("expires_at"),
-    "serial 0": lambda it: it.update(serial=0),
-    "serial is true": lambda it: it.update(serial=True),
-    "serial too large": lambda it: it.update(serial=1 << 63),
-    "current not listed": lambda it: it.update(current=B),
-    "current withdrawn": lambda it: it.update(current=C),
-    "not an id": lambda it: it["generations"][0].update(generation="../" + A[3:]),
-    "upper case": lambda it: it["generations"][0].update(generation=A.upper()),
-    "twice": lambda it: it["generations"].append(it["generations"][0]),
-    "withdrawn with a pack": lambda it: it["generations"][0].update(withdrawn=True),
-    "no pack": lambda it: it["generations"][0].update(pack=None),
-    "a delta from itself": lambda it: it["generations"][0]["deltas"][0].update(base=A),
-    "two deltas from one": lambda it: it["generations"][0]["deltas"].append(
-        it["generations"][0]["deltas"][0]
-    ),
-    "a time of another form": lambda it: it.update(published_at="2026-11-23 10:00:00"),
-    "no such day": lambda it: it.update(expires_at="2026-02-30T10:00:00Z"),
-    "too many": lambda it: it.update(generations=many(1001)),
-    "a long name": lambda it: it.update(name="n" * ((64 << 10) + 1)),
-    "half a surrogate": lambda it: it.update(name="\ud800"),
+#: Values that a member must not have, by its place; Ellipsis: it is missing.
+WRONG: dict[tuple[str | int, ...], tuple[object, ...]] = {
+    ("format",): ("geolookup-store", ...),
+    ("format_version",): (True,),
+    ("expires_at",): (..., "2026-02-30T10:00:00Z"),
+    ("published_at",): ("2026-11-23 10:00:00",),
+    ("serial",): (0, True, 1 << 63),
+    ("current",): (B, C),  # not listed, and withdrawn
+    ("name",): ("n" * ((64 << 10) + 1), "\ud800"),
+    ("generations", 0, "generation"): ("../" + A[3:], A.upper(), C),  # the last one stands twice
+    ("generations", 0, "withdrawn"): (True, 0),
+    ("generations", 0, "pack"): (None,),
+    ("generations", 0, "pack", "sha256"): ("x", ["d"] * 64),
+    ("generations", 0, "deltas", 0, "base"): (A, "x"),
+    ("generations", 1, "withdrawn"): (1,),
+    ("generations", 1, "generation"): ("x",),
 }
 
 
@@ -147,47 +136,45 @@ LARGEST = {"path": "/".join(["x" * 255] * 8), "bytes": (64 << 30) - 1}
 
 def test_wrong_members_are_refused() -> None:
     sizes = (0, -1, 64 << 30, 1.0, True, "1", None)
-    files: list[dict[str, object]] = [{"path": path} for path in PATHS]
-    files += [{"bytes": size} for size in sizes]
-    changes = WRONG | {
-        str(file)[:40]: lambda it, file=file: it["generations"][0]["pack"].update(file)
-        for file in files
-    }
-    for title, change in changes.items():
+    pack: tuple[str | int, ...] = ("generations", 0, "pack")
+    cases = [(place, value) for place in WRONG for value in WRONG[place]]
+    cases += [((*pack, "path"), path) for path in PATHS]
+    cases += [((*pack, "bytes"), size) for size in sizes]
+    delta = payload_of(INDEX)["generations"][0]["deltas"][0]
+    cases += [(("generations", 0, "deltas"), [delta, delta]), (("generations",), many(1001))]
+    for place, value in cases:
         stated = payload_of(INDEX)
-        change(stated)
+        *outer, last = place
+        at: Any = stated
+        for key in outer:
+            at = at[key]
+        if value is ...:
+            del at[last]
+        else:
+            at[last] = value
         with pytest.raises(DatasetError) as caught:
             read(sealed_payload(stated))
-        assert str(caught.value).startswith("index.json: not the index of a mirror; "), title
+        said = str(caught.value)
+        assert said.startswith("index.json: not the index of a mirror; "), (place, str(value)[:40])
+    for stated in ({}, payload_of(INDEX) | {"format": "geolookup", "format_version": 2}):
+        with pytest.raises(DatasetError, match="not the index of a mirror; "):
+            read(sealed_payload(stated))
 
 
-def test_the_largest_members() -> None:
-    stated = payload_of(INDEX)
+def test_what_is_in_an_index() -> None:
+    assert (INDEX.now, INDEX.listed(C), INDEX.listed(B)) == (NOW, GONE, None)
+    assert INDEX.files == (PACK, SMALL)
+    # Further members are for later versions; another version is named.
+    assert read(sealed_payload({**payload_of(INDEX), "region": "eu"})) == INDEX
+    error = assert_refused(sealed_payload({**payload_of(INDEX), "format_version": 2}))
+    assert "version 2" in error.problem
+    assert_refused(sealed("dataset", json.dumps(payload_of(INDEX)).encode(), []))
+    stated = payload_of(INDEX)  # the largest members
     stated |= {"name": "n" * (64 << 10), "serial": (1 << 63) - 1, "generations": many(1000)}
     stated["generations"][0]["pack"].update(LARGEST)
     index = read(sealed_payload(stated))
     assert index.now.pack == File(sha256=DIGEST, **LARGEST)  # type: ignore[arg-type]
     assert (len(index.name), index.serial) == (64 << 10, (1 << 63) - 1)
-
-
-def test_another_version_is_named() -> None:
-    error = assert_refused(sealed_payload({**payload_of(INDEX), "format_version": 2}))
-    assert "version 2" in error.problem
-
-
-def test_a_document_of_another_kind_is_refused() -> None:
-    assert_refused(sealed("dataset", json.dumps(payload_of(INDEX)).encode(), []))
-
-
-def test_further_members_are_for_later_versions() -> None:
-    assert read(sealed_payload({**payload_of(INDEX), "region": "eu"})) == INDEX
-
-
-def test_current_generation_and_files() -> None:
-    assert INDEX.now == NOW
-    assert INDEX.listed(C) == GONE
-    assert INDEX.listed(B) is None
-    assert INDEX.files == (PACK, SMALL)
 
 
 def test_an_index_expires_after_its_time() -> None:
@@ -214,6 +201,5 @@ def test_one_of_the_trusted_keys_must_have_signed_it() -> None:
 
 
 def _with_payload(text: bytes, index: Index) -> bytes:
-    """Return an envelope with its signatures, but another index."""
     payload = json.loads(written(index, []))["payload"]
     return json.dumps({**json.loads(text), "payload": payload}).encode()

@@ -6,16 +6,12 @@ import hashlib
 import http.client
 import os
 import re
-import shutil
-import socket
-import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from email.message import Message
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,75 +21,46 @@ from geolookup.mirrors.index import INDEX, Index, read_index
 from geolookup.mirrors.write import mirror
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
+from tests.servers import free_port, nginx, nginx_files, started
 from tests.store.numbered import shared
 
 _RUNS, _READERS, _PATIENCE = 50, 3, 120
 _PAGE = (ROOT / "docs" / "mirror.md").read_text(encoding="utf-8")
+
+
 _NGINX = """
 worker_processes 1; daemon off; pid "{folder}/pid"; error_log stderr; {user}
 events {{ }}
-http {{
-    access_log off;
-    {temporary}
-    server {{ listen 127.0.0.1:{port}; {locations} }}
-}}
+http {{ access_log off; {temporary} server {{ listen 127.0.0.1:{port}; {locations} }} }}
 """
-_TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
 @contextmanager
-def http_server(root: Path, _folder: Path) -> Iterator[int]:
-    """Run the server of the standard library; yield its port."""
-    handler = partial(Quiet, directory=str(root))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield server.server_port
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_args: object) -> None:
-        """Keep the output of the tests clean."""
-
-
-@contextmanager
-def nginx(root: Path, folder: Path) -> Iterator[int]:
-    """Run nginx with the locations of docs/mirror.md; yield its port.
-
-    It inherits a socket that listens already, as one that is upgraded does: no other process can
-    have the port.
-    """
-    if shutil.which("nginx") is None:
-        pytest.skip("no nginx here")
+def served(server: str, root: Path, folder: Path) -> Iterator[int]:
+    """Run the server of the standard library, or nginx with the locations of docs/mirror.md."""
+    port = free_port()
+    root.mkdir()
+    folder.mkdir()
+    if server == "http.server":
+        bound = ("--bind", "127.0.0.1", "--directory", str(root))
+        with started([sys.executable, "-m", "http.server", str(port), *bound], port):
+            yield port
+        return
     (found,) = re.findall(r"^```nginx\n(.*?)^```", _PAGE, re.DOTALL | re.MULTILINE)
     assert found.count("/srv/www") == 1
-    places = {
+    text = _NGINX.format(
         # nginx would answer as a user that may not enter this folder
-        "user": "user root;" if os.geteuid() == 0 else "",
-        "temporary": "".join(f'{name}_temp_path "{folder}/{name}";\n' for name in _TEMPORARY),
-        "locations": found.replace("/srv/www", f'"{root}"'),
-    }
-    file = folder / "nginx.conf"
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port, descriptor = listening.getsockname()[1], listening.fileno()
-        file.write_text(_NGINX.format(folder=folder, port=port, **places), encoding="utf-8")
-        with subprocess.Popen(
-            ["nginx", "-p", str(folder), "-e", "stderr", "-c", str(file)],
-            stderr=subprocess.DEVNULL,
-            pass_fds=[descriptor],
-            env={**os.environ, "NGINX": f"{descriptor};"},
-        ) as process:
-            try:
-                yield port
-            finally:
-                process.terminate()
+        user="user root;" if os.geteuid() == 0 else "",
+        temporary=nginx_files(folder),
+        locations=found.replace("/srv/www", f'"{root}"'),
+        folder=folder,
+        port=port,
+    )
+    with nginx(folder, port, text) as port:
+        yield port
 
 
-SERVERS = {"http.server": http_server, "nginx": nginx}
+SERVERS = ("http.server", "nginx")
 
 
 class Answer(NamedTuple):
@@ -103,7 +70,6 @@ class Answer(NamedTuple):
 
 
 def asked(port: int, path: str, **headers: str) -> Answer:
-    """Ask a server for a file of a mirror."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)) as server:
         server.request("GET", f"/geo/{path}", headers=headers)
         answer = server.getresponse()
@@ -148,22 +114,17 @@ class Reader(threading.Thread):
 
 
 def test_what_nginx_says_to_caches(store: Path, tmp_path: Path) -> None:
-    root, folder = tmp_path / "www", tmp_path / "server"
-    root.mkdir()
-    folder.mkdir()
-    file = mirror(store, root / "geo").index.files[0]
-    with nginx(root, folder) as port:
+    root = tmp_path / "www"
+    with served("nginx", root, tmp_path / "server") as port:
+        file = mirror(store, root / "geo").index.files[0]
         index, archive = asked(port, INDEX), asked(port, file.path)
         assert (index.status, index.headers["Cache-Control"]) == (200, "public, max-age=30")
         assert archive.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         assert asked(port, INDEX, **{"If-None-Match": index.headers["ETag"]}).status == 304
         part = asked(port, file.path, Range=f"bytes={file.bytes - 7}-")
         assert (part.status, part.headers["Content-Length"]) == (206, "7")
-        assert [asked(port, each).status for each in (".lock", "packs", "packs/")] == [
-            404,
-            301,
-            403,
-        ]
+        others = [asked(port, each).status for each in (".lock", "packs", "packs/")]
+        assert others == [404, 301, 403]
 
 
 @pytest.mark.parametrize("server", SERVERS)
@@ -171,11 +132,9 @@ def test_an_index_within_the_same_second_is_another_version(
     store: Path, tmp_path: Path, server: str
 ) -> None:
     """Servers compare times by seconds; nginx makes its ETag of second and size."""
-    root, folder = tmp_path / "www", tmp_path / "server"
-    root.mkdir()
-    folder.mkdir()
-    mirror(store, root / "geo", deltas=0, expires="7d")
-    with SERVERS[server](root, folder) as port:
+    root = tmp_path / "www"
+    with served(server, root, tmp_path / "server") as port:
+        mirror(store, root / "geo", deltas=0, expires="7d")
         for _ in range(3):
             headers = asked(port, INDEX).headers
             known = {"If-Modified-Since": headers["Last-Modified"]}
@@ -189,12 +148,9 @@ def test_an_index_within_the_same_second_is_another_version(
 @pytest.mark.long
 @pytest.mark.parametrize("server", SERVERS)
 def test_fifty_runs(store: Path, tmp_path: Path, server: str) -> None:
-    root, folder = tmp_path / "www", tmp_path / "server"
-    root.mkdir()
-    folder.mkdir()
-    serials = [mirror(store, root / "geo", deltas=2).index.serial]
-    ended = threading.Event()
-    with SERVERS[server](root, folder) as port:
+    root, ended = tmp_path / "www", threading.Event()
+    with served(server, root, tmp_path / "server") as port:
+        serials = [mirror(store, root / "geo", deltas=2).index.serial]
         readers = [Reader(port, serials, ended) for _ in range(_READERS)]
         for reader in readers:
             reader.start()

@@ -15,12 +15,14 @@ from geolookup import DatasetError, OutputError
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.filesystem.lock import locked
-from geolookup.mirrors import archive_files
+from geolookup.mirrors import archive_files, write
 from geolookup.mirrors.index import INDEX, Index
+from geolookup.mirrors.wanted import wanted
 from geolookup.mirrors.write import mirror
+from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
 from geolookup.store.publish import publish
-from tests.mirrors.reading import archives_of, index_of, stats_of
+from tests.mirrors.site import archives_of, index_of, stats_of
 from tests.store.numbered import generation, id_of, numbered, shared
 
 
@@ -50,79 +52,65 @@ def test_two_packs_and_a_delta_from_each_generation(
         assert each.pack is not None
         unpack(folder / each.pack.path, tmp_path / each.generation)
         assert generation(tmp_path / each.generation) == each.generation
-
-
-def test_deltas_make_the_current_generation(store: Path, mirrored: Path, tmp_path: Path) -> None:
-    for number, delta in enumerate(reversed(index_of(mirrored).now.deltas)):
-        assert delta.base == id_of(number)
-        unpack(mirrored / delta.file.path, tmp_path / str(number), base=shared(number))
-        assert generation(tmp_path / str(number)) == id_of(2)
+    for number, delta in enumerate(reversed(index.now.deltas)):
+        unpack(folder / delta.file.path, tmp_path / str(number), base=shared(number))
+        assert generation(tmp_path / str(number)) == third
+    before = stats_of(folder)
+    found = mirror(store, folder)  # without a change nothing is written
+    assert (found.state, found.index, found.added) == ("current", index, ())
+    assert stats_of(folder) == before
+    for deltas in (0, 1):
+        mirror(store, folder, deltas=deltas)
+        assert [each.base for each in index_of(folder).now.deltas] == [second][:deltas]
 
 
 def test_a_rollback_while_archives_are_packed_is_followed(
     store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was listed first is withdrawn when it is packed: the index names what is current."""
-    rolled: list[str] = []
+    """What was listed first is withdrawn when it is packed, and in the second turn gone too."""
+    for is_gone in (False, True):
+        current = generations(store)[0].generation
 
-    def packed(dataset: Path, archive: Path, *, base: Path | None = None) -> int:
-        if not rolled:
-            rolled.append(rollback(store))
-        return pack(dataset, archive, base=base)
+        def packed(
+            dataset: Path, archive: Path, *, base: Path | None = None,
+            current: str = current, is_gone: bool = is_gone,
+        ) -> int:  # fmt: skip
+            if [each.generation for each in generations(store) if each.current] == [current]:
+                rollback(store)
+                if is_gone:
+                    shutil.rmtree(store / "generations" / current)
+            return pack(dataset, archive, base=base)
 
-    monkeypatch.setattr(archive_files, "pack", packed)
-    index = mirror(store, folder).index
-    second, third = map(id_of, range(1, 3))
-    assert index.current == rolled[0] == second
-    assert [each.generation for each in index.generations if each.withdrawn] == [third]
-
-
-def test_as_many_deltas_as_asked_for(store: Path, folder: Path) -> None:
-    for deltas in (0, 1):
-        mirror(store, folder, deltas=deltas)
-        bases = [each.base for each in index_of(folder).now.deltas]
-        assert bases == [id_of(1)][:deltas]
-
-
-def test_without_a_change_nothing_is_written(store: Path, folder: Path) -> None:
-    first = mirror(store, folder)
-    before = stats_of(folder)
-    found = mirror(store, folder)
-    assert (found.state, found.index, found.added) == ("current", first.index, ())
-    assert stats_of(folder) == before
-
-
-def test_a_new_generation_adds_its_own_archives_alone(store: Path, folder: Path) -> None:
-    first = mirror(store, folder)
-    former = {path: each for path, each in stats_of(folder).items() if path.suffix == ".zst"}
-    publish(shared(3), store)
-    found = mirror(store, folder)
-    index = index_of(folder)
-    assert found.index.serial > first.index.serial
-    assert index.current == id_of(3)
-    assert len(found.added) == 1 + 3  # a pack, and a delta from each of the three
-    assert former.items() < stats_of(folder).items()
+        monkeypatch.setattr(archive_files, "pack", packed)
+        index = mirror(store, folder).index
+        assert index == index_of(folder)
+        assert index.current == id_of(1)
+        assert {each.base for each in index.now.deltas} == {id_of(0)} | {id_of(2)} - {
+            current for _ in range(is_gone)
+        }
+        assert [each.generation for each in index.generations if each.withdrawn] == [current]
+        shutil.rmtree(folder)
+        publish(shared(2), store)
 
 
 def test_archives_of_the_former_index_stay_until_the_next(store: Path, folder: Path) -> None:
+    """However often the same state is mirrored again. What others have put there stays."""
     paths = [{file.path for file in mirror(store, folder).index.files}]
+    others = [folder / name for name in ("robots.txt", "packs/notes.txt", "deltas/.hidden")]
+    for path in others:
+        path.write_text("mine")
+    theirs = {"packs/notes.txt", "deltas/.hidden"}
     for number in (3, 4, 0, 1):
         publish(shared(number), store)
         removed = mirror(store, folder).removed
         paths.append({file.path for file in index_of(folder).files})
-        assert archives_of(folder) == paths[-1] | paths[-2]
+        assert archives_of(folder) == paths[-1] | paths[-2] | theirs
         assert not {*removed} & archives_of(folder)
-
-
-def test_an_index_of_the_same_files_ends_no_reading(store: Path, mirrored: Path) -> None:
-    """What the index before named stays, however often the same state is mirrored again."""
-    publish(shared(3), store)
-    mirror(store, mirrored)
-    kept = archives_of(mirrored)
     for _ in range(3):
-        found = mirror(store, mirrored, expires="7d")
+        found = mirror(store, folder, expires="7d")
         assert (found.state, found.added, found.removed) == ("published", (), ())
-    assert archives_of(mirrored) == kept
+    assert archives_of(folder) == paths[-1] | paths[-2] | theirs
+    assert [path.read_text() for path in others] == ["mine"] * 3
 
 
 def test_a_withdrawn_generation_is_named_and_has_a_way_back(store: Path, mirrored: Path) -> None:
@@ -136,26 +124,17 @@ def test_a_withdrawn_generation_is_named_and_has_a_way_back(store: Path, mirrore
     assert (gone.withdrawn, gone.pack, gone.deltas) == (True, None, ())
     assert [each.base for each in index.now.deltas] == [third, first]
     # The pack of the generation that is current again was there.
-    assert {file.path.partition("/")[0] for file in found.added if second in file.path} == {
-        "deltas"
-    }
-
-
-def test_a_generation_that_is_published_again_is_current(store: Path, mirrored: Path) -> None:
-    rollback(store)
-    mirror(store, mirrored)
+    added = {file.path.partition("/")[0] for file in found.added if second in file.path}
+    assert added == {"deltas"}
     publish(shared(2), store)
     mirror(store, mirrored)
     index = index_of(mirrored)
-    assert index.current == id_of(2)
+    assert index.current == third
     assert not any(each.withdrawn for each in index.generations)
-
-
-def test_what_the_store_has_pruned_has_no_delta(store: Path, mirrored: Path) -> None:
     prune(store, 1)
     mirror(store, mirrored)
     index = index_of(mirrored)
-    assert [each.generation for each in index.generations] == [id_of(2)]
+    assert [each.generation for each in index.generations] == [third]
     assert index.now.deltas == ()
 
 
@@ -187,48 +166,74 @@ def test_a_changed_archive_is_written_again(store: Path, mirrored: Path, kind: s
 def test_one_store_gives_the_same_bytes(store: Path, folder: Path) -> None:
     """Also where one mirror has a history, and the other begins with the same state."""
     other = folder.with_name("other")
-    mirror(store, folder)
+    first = mirror(store, folder)
+    former = {path: each for path, each in stats_of(folder).items() if path.suffix == ".zst"}
     publish(shared(3), store)
-    mirror(store, folder)
+    found = mirror(store, folder)
+    assert found.index.serial > first.index.serial
+    assert found.index.current == id_of(3)
+    assert len(found.added) == 1 + 3  # a pack, and a delta from each of the three
+    assert former.items() < stats_of(folder).items()
     mirror(store, other)
     assert timeless(index_of(folder)) == timeless(index_of(other))
     for file in index_of(other).files:
         assert (folder / file.path).read_bytes() == (other / file.path).read_bytes()
 
 
-def test_serials_grow_whatever_the_clock_says(
+def test_serials_are_the_time_and_grow_whatever_the_clock_says(
     store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = mirror(store, folder).index.serial
-    publish(shared(3), store)
-    monkeypatch.setattr("time.time_ns", lambda: 1_000_000_000)
-    assert mirror(store, folder).index.serial == first + 1
+    second = 1_800_000_000_000_000  # in microseconds
+    for number, clock, serial in ((3, second, second), (4, 1, second + 1), (0, 1, second + 2)):
+        monkeypatch.setattr("time.time_ns", lambda clock=clock: clock * 1000 + 999)
+        publish(shared(number), store)
+        assert mirror(store, folder).index.serial == serial
 
 
-def test_an_index_expires(store: Path, folder: Path) -> None:
+def test_the_time_of_the_index_is_in_a_later_second(tmp_path: Path) -> None:
+    former, fresh = tmp_path / "former", tmp_path / "fresh"
+    second = 10**9
+    for path in (former, fresh):
+        path.touch()
+    for before, now, expected in (
+        (100 * second, 100 * second, 101 * second),
+        (101 * second - 1, 100 * second, 101 * second),
+        (100 * second + 7, 101 * second - 1, 101 * second),
+        (100 * second + 7, 101 * second, 101 * second),
+        (100 * second, 200 * second + 5, 200 * second + 5),
+        (300 * second, 200 * second, 301 * second),
+    ):
+        os.utime(former, ns=(before, before))
+        os.utime(fresh, ns=(now, now))
+        write._set_later(fresh, former)
+        assert fresh.stat().st_mtime_ns == expected
+
+
+def test_the_withdrawn_generations_that_are_listed(store: Path) -> None:
+    """The last ones, so many that the index stays small."""
+    published = pointer.read(store)
+    gone = [pointer.Published(f"{n:064x}", published[0].at, withdrawn=True) for n in range(120)]
+    pointer.write(store, [*gone, *published])
+    listed = [each.generation for each in wanted(store, 0)]
+    assert listed[:2] == [id_of(2), id_of(1)]
+    assert listed[2:] == [each.generation for each in reversed(gone)][:98]
+    pointer.write(store, [*published, *gone])
+    assert len(wanted(store, 0)) == 100
+
+
+def test_what_killed_processes_left_goes(store: Path, mirrored: Path) -> None:
+    (mirrored / ".unfinished").mkdir()
+    (mirrored / f".index.json.geolookup-{'0' * 16}").touch()
+    mirror(store, mirrored)
+    assert {path.name for path in mirrored.iterdir()} == {".lock", INDEX, "packs", "deltas"}
+
+
+def test_an_index_expires(store: Path, mirrored: Path) -> None:
     before = datetime.now(UTC)
-    index = mirror(store, folder, expires="2d").index
+    index = mirror(store, mirrored, expires="2d").index
     assert index.is_expired(before + timedelta(days=2, minutes=5))
     assert not index.is_expired(before + timedelta(days=1, hours=23))
-    assert mirror(store, folder).index.expires_at is None
-
-
-def test_a_change_of_the_store_meanwhile_counts(
-    store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The current generation is withdrawn and pruned while its archive is written."""
-
-    def packed(dataset: Path, archive: Path, *, base: Path | None) -> int:
-        if generations(store)[0].current:
-            rollback(store)
-            shutil.rmtree(store / "generations" / id_of(2))
-        return pack(dataset, archive, base=base)
-
-    monkeypatch.setattr(archive_files, "pack", packed)
-    mirror(store, folder)
-    index = index_of(folder)
-    assert index.current == id_of(1)
-    assert [each.base for each in index.now.deltas] == [id_of(0)]
+    assert mirror(store, mirrored).index.expires_at is None
 
 
 @pytest.mark.long
@@ -244,71 +249,55 @@ def test_another_run_waits(store: Path, folder: Path) -> None:
     index_of(folder)
 
 
-def test_what_others_have_put_there_stays(store: Path, mirrored: Path) -> None:
-    others = [
-        mirrored / "robots.txt",
-        mirrored / "packs" / "notes.txt",
-        mirrored / "deltas" / ".hidden",
-    ]
-    for path in others:
-        path.write_text("mine")
-    publish(shared(3), store)
-    mirror(store, mirrored)
-    publish(shared(4), store)
-    mirror(store, mirrored)
-    assert [path.read_text() for path in others] == ["mine"] * 3
-
-
 def test_folders_that_are_no_mirror_are_refused(store: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "notes.txt").write_text("")
     before = sorted(tmp_path.rglob("*"))
-    for place in (store, shared(0), tmp_path / "file", tmp_path / "notes", tmp_path / "x" / "y"):
-        with pytest.raises(OutputError):
+    for place, problem in (
+        (store, "is not empty and not a mirror"),
+        (shared(0), "is not empty and not a mirror"),
+        (tmp_path / "file", "cannot be written"),
+        (tmp_path / "notes", "is not empty and not a mirror"),
+        (tmp_path / "x" / "y", "x: no such folder"),
+    ):
+        with pytest.raises(OutputError, match=problem):
             mirror(store, place)
+    for options, problem in (
+        ({"deltas": -1}, "deltas is -1; write 0 to 100"),
+        ({"deltas": 101}, "deltas is 101; write 0 to 100"),
+        ({"expires": "soon"}, "expires is 'soon'"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            mirror(store, tmp_path / "mirror", **options)
     assert sorted(tmp_path.rglob("*")) == before
+    mirror(store, tmp_path / "mirror", deltas=100)
 
 
-def test_no_store(tmp_path: Path, folder: Path) -> None:
-    for place in (tmp_path / "nothing", shared(0)):
-        with pytest.raises(DatasetError, match="no store here"):
-            mirror(place, folder)
-        assert not folder.exists()
-
-
-def test_a_damaged_generation_leaves_the_index(store: Path, mirrored: Path) -> None:
+def test_what_cannot_be_mirrored_leaves_the_index(
+    store: Path, mirrored: Path, tmp_path: Path
+) -> None:
+    """A damaged generation, a dataset of another name, a damaged index, and no store."""
     before = (mirrored / INDEX).read_bytes()
     publish(shared(3), store, copy=True)
     damaged = store / "generations" / id_of(3) / "ipv4.arrow"
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
-    with pytest.raises(DatasetError, match=r"ipv4\.arrow"):
-        mirror(store, mirrored)
-    assert (mirrored / INDEX).read_bytes() == before
-    assert not (mirrored / ".unfinished").exists()
-
-
-def test_a_damaged_index_is_an_error(store: Path, mirrored: Path) -> None:
+    publish(numbered(tmp_path / "7", 7), other := tmp_path / "other")
+    for place, problem in (
+        (store, r"ipv4\.arrow"),
+        (other, "is a mirror of 'geo', but the store has 'n7'"),
+        (tmp_path / "nothing", "no store here"),
+        (shared(0), "no store here"),
+    ):
+        with pytest.raises(DatasetError, match=problem):
+            mirror(place, mirrored)
+        assert (mirrored / INDEX).read_bytes() == before
+        assert not (mirrored / ".unfinished").exists()
     (mirrored / INDEX).write_text("{}")
     with pytest.raises(DatasetError, match="remove it, and mirror again"):
-        mirror(store, mirrored)
+        mirror(other, mirrored)
     (mirrored / INDEX).unlink()
-    assert mirror(store, mirrored).state == "published"
-
-
-def test_a_dataset_of_another_name_is_refused(store: Path, mirrored: Path, tmp_path: Path) -> None:
-    publish(numbered(tmp_path / "7", 7), store)
-    with pytest.raises(DatasetError, match="is a mirror of 'geo', but the store has 'n7'"):
-        mirror(store, mirrored)
-
-
-def test_invalid_numbers(store: Path, folder: Path) -> None:
-    for deltas in (-1, 101):
-        with pytest.raises(ValueError, match=f"deltas is {deltas}; write 0 to 100"):
-            mirror(store, folder, deltas=deltas)
-    with pytest.raises(ValueError, match="expires is 'soon'"):
-        mirror(store, folder, expires="soon")
-    assert not folder.exists()
+    assert mirror(other, mirrored).state == "published"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")

@@ -1,8 +1,4 @@
-"""A build with a base says what one without says, and keeps the numbers of the base.
-
-Strategy: recipes of random sources are compiled twice, one after the other as the base of the
-next. Rows are compared by their values, with those of the rows that they refer to.
-"""
+"""A build with a base says what one without says, and keeps the numbers of the base."""
 
 from __future__ import annotations
 
@@ -39,7 +35,6 @@ def built(folder: Path, listed: list[Source], base: Path | None = None, explain:
 
 @contextmanager
 def opened(listed: list[Source], explain: str = "") -> Iterator[geolookup.Engine]:
-    """Compile the sources; give an engine on the dataset."""
     with TemporaryDirectory() as folder:
         dataset = built(Path(folder) / "sources", listed, explain=explain)
         with geolookup.open(dataset) as engine:

@@ -1,9 +1,4 @@
-"""``explain`` names the rows and sources that the slow oracle finds, and its ranges are whole.
-
-Strategy: the files that the recipes are written as say on which line each row stands, so that
-file, line, range and values are all compared. Few and big examples, as for the answers, asked at
-random addresses and around the ends of every range.
-"""
+"""``explain`` names the rows and sources that the slow oracle finds, and its ranges are whole."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Laws of flatten: a gap-free partition, owned as brute force says, whatever the row order.
-
-Strategy: ranges in a space of some dozens of addresses, placed at the beginning, across the
-64-bit boundary and at the end of either family, so that every address can be asked in turn.
-"""
+"""Laws of flatten: a gap-free partition, owned as brute force says, whatever the row order."""
 
 from __future__ import annotations
 
@@ -79,7 +75,6 @@ def test_the_laws_of_flatten(place: tuple[int, int], listed: list[Row], rng: ran
 
 
 def _partition(intervals: Intervals, family: int) -> None:
-    """The starts ascend from 0."""
     starts = intervals.starts
     values = [starts.item(at) for at in range(len(starts))]
     assert values[0] == 0

@@ -1,7 +1,4 @@
-"""Laying sources over one another, hiding space, numbering rows: against plain Python.
-
-Strategy: partitions of a small space as dictionaries of starts, asked address by address.
-"""
+"""Laying sources over one another, hiding space, numbering rows: against plain Python."""
 
 from __future__ import annotations
 

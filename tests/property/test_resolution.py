@@ -1,8 +1,4 @@
-"""The engine on a compiled dataset answers what the slow oracle answers, at every edge.
-
-Strategy: few, big examples, for a build costs more than a thousand lookups: each example is
-a recipe of several sources, probed at random addresses and around the ends of every range.
-"""
+"""The engine on a compiled dataset answers what the slow oracle answers, at every edge."""
 
 from __future__ import annotations
 

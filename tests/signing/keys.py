@@ -7,6 +7,8 @@ from pathlib import Path
 from geolookup.signing.keys import PrivateKey, PublicKey, generate, read_private
 from tests.datasets import once
 
+Paths = list[Path]
+
 
 def key_files() -> list[Path]:
     """The files of the private keys; those of the public keys are beside them."""
@@ -28,5 +30,4 @@ def public_keys() -> list[PublicKey]:
 
 
 def public(key_file: Path) -> Path:
-    """The file of the public key beside that of the private key."""
     return key_file.with_name(f"{key_file.name}.pub")

@@ -1,8 +1,4 @@
-"""What an attacker makes of signed documents: nothing is accepted that no trusted key signed.
-
-Strategy: the attacker has every document that three keys signed, of two kinds, and composes
-envelopes of the parts. The oracle knows who signed what, and says which of them are accepted.
-"""
+"""What an attacker makes of signed documents: nothing is accepted that no trusted key signed."""
 
 from __future__ import annotations
 
@@ -44,14 +40,7 @@ def publics(keys: Sequence[PrivateKey], owners: frozenset[int]) -> list[PublicKe
     return [keys[owner].public for owner in sorted(owners)]
 
 
-def signature(keys: Sequence[PrivateKey], signed: Signed) -> str:
-    kind, payload, owner = signed
-    text: str = json.loads(sealed(kind, payload, [keys[owner]]))["signatures"][0]["sig"]
-    return text
-
-
 def attempt(text: bytes, kind: str, trusted: Sequence[PublicKey]) -> bytes | None:
-    """Return the payload of an envelope; None where it is refused, in one line."""
     try:
         return opened(text, kind, trusted, "index.json")
     except DatasetError as error:
@@ -85,7 +74,7 @@ def test_only_what_a_trusted_key_signed(
             "payload": base64.b64encode(payload).decode(),
             "payloadType": media_type(stated_kind),
             "signatures": [
-                {"sig": signature(keys, signed)}
+                {"sig": json.loads(sealed(*signed[:2], [keys[signed[2]]]))["signatures"][0]["sig"]}
                 | ({} if owner is None else {"keyid": keys[owner].public.id})
                 for owner, signed in stolen
             ],
@@ -111,13 +100,6 @@ def test_an_envelope_with_any_byte_changed(keys: list[PrivateKey], data: st.Data
         assert found in (None, PAYLOADS[0])
 
 
-def test_an_envelope_cut_anywhere(keys: list[PrivateKey]) -> None:
-    text = sealed("mirror", PAYLOADS[0], keys)
-    end = text.rindex(b"}") + 1
-    for size in range(end):
-        assert attempt(text[:size], "mirror", [keys[0].public]) is None
-
-
 #: Values that JSON has and an envelope does not.
 VALUES: tuple[Any, ...] = (
     *(None, True, 0, -1, 1e400, 1 << 70, "", "\ud800", "\0", "====", "é", [], {}, [[]], [{}]),
@@ -138,12 +120,11 @@ def test_members_of_another_kind(keys: list[PrivateKey]) -> None:
         place.pop(member)
         found = attempt(json.dumps(envelope).encode(), "mirror", trusted)
         assert found == (PAYLOADS[0] if member == "keyid" else None), member
-
-
-def test_texts_that_are_no_envelope(keys: list[PrivateKey]) -> None:
+    whole = sealed("mirror", PAYLOADS[0], keys)
+    cut = [whole[:size] for size in range(whole.rindex(b"}") + 1)]
     long = (b"[" * 100_000, b'{"a":' * 100_000, b"1" * 5000, b" " * (5 << 20))
-    for text in (b"", b"\xff", b"null", *long):
-        assert attempt(text, "mirror", [keys[0].public]) is None, text[:9]
+    for text in (b"\xff", b"null", *long, *cut):
+        assert attempt(text, "mirror", trusted) is None, text[-9:]
 
 
 #: Manifests that agree with no statement, whatever it says of their digest.

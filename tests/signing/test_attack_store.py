@@ -1,13 +1,7 @@
-"""A store that trusts keys, and an attacker who publishes into it whatever was ever signed.
-
-Strategy: a state machine. The publisher signs, publishes, rolls back and prunes; the attacker
-offers each dataset beside each statement, of any key and serial, as a folder, an archive or a
-delta. A model of a few lines says what is accepted. What is refused changes no byte of the store.
-"""
+"""A store that trusts keys, and an attacker who publishes into it whatever was ever signed."""
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import json
 import shutil
@@ -25,11 +19,13 @@ import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.signing.envelope import sealed
-from geolookup.signing.keys import PrivateKey, Signing
+from geolookup.signing.keys import Signing
 from geolookup.store.signatures import latest_serial
 from geolookup.store.trusted import trust
 from tests.damage import copied
+from tests.datasets import once
 from tests.signing.keys import key_files, private_keys
+from tests.signing.test_trusted_store import content
 from tests.skips import needs
 from tests.store.numbered import generation, named, shared
 
@@ -43,22 +39,10 @@ OTHER_NAME = 2
 
 
 @cache
-def folder() -> Path:
-    """A folder for all examples, removed at the end of the process."""
-    place = Path(mkdtemp(prefix="geolookup-tests-"))
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    return place
-
-
-@cache
 def datasets() -> list[Path]:
-    """Three datasets, all of one name but the last."""
-    return [shared(0), shared(1), named(folder() / "other", "other", OTHER_NAME)]
-
-
-@cache
-def keys() -> list[PrivateKey]:
-    return private_keys()
+    """Two datasets of the store's name, and one of another."""
+    made = once("signing-other", lambda folder: named(folder, "other", OTHER_NAME))
+    return [shared(0), shared(1), made / "dataset"]
 
 
 def statement(number: int, owner: int, serial: int) -> bytes:
@@ -71,15 +55,7 @@ def statement(number: int, owner: int, serial: int) -> bytes:
         "name": parsed["name"],
         "serial": serial,
     }
-    return sealed("dataset", canonical(stated), [keys()[owner]])
-
-
-def contents(place: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(place)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in place.rglob("*")
-        if path.is_file()
-    }
+    return sealed("dataset", canonical(stated), [private_keys()[owner]])
 
 
 class AttackedStore(RuleBasedStateMachine):
@@ -87,19 +63,18 @@ class AttackedStore(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.place = Path(mkdtemp(dir=folder()))
+        self.place = Path(mkdtemp(prefix="geolookup-tests-"))
         self.store = self.place / "store"
         self.standing: list[int] = []
         self.serials: dict[int, int] = {}
 
     @property
     def accepted(self) -> int:
-        """The greatest serial that the store has."""
         return max(self.serials.values(), default=0)
 
     @initialize()
     def begin(self) -> None:
-        trust(self.store, [keys()[PUBLISHER].public])
+        trust(self.store, [private_keys()[PUBLISHER].public])
 
     def teardown(self) -> None:
         shutil.rmtree(self.place)
@@ -143,15 +118,14 @@ class AttackedStore(RuleBasedStateMachine):
         return archive
 
     def _change(self, change: Callable[[], object], *, is_accepted: bool) -> None:
-        """Change the store, or be refused in one line without a change."""
         if is_accepted:
             change()
             return
-        before = contents(self.store)
+        before = content(self.store)
         with pytest.raises(geolookup.DatasetError) as caught:
             change()
         assert "\n" not in str(caught.value)
-        assert contents(self.store) == before
+        assert content(self.store) == before
 
     @precondition(lambda self: len(self.standing) > 1)
     @rule(owner=st.sampled_from((None, PUBLISHER, SOMEBODY)))
@@ -186,10 +160,10 @@ class AttackedStore(RuleBasedStateMachine):
         expected = generation(datasets()[self.standing[-1]])
         assert geolookup.verify(self.store, deep=True).generation == expected
         assert self.serials[self.standing[-1]] == self.accepted
-        with geolookup.open(self.store, trusted=keys()[PUBLISHER].public) as engine:
+        with geolookup.open(self.store, trusted=private_keys()[PUBLISHER].public) as engine:
             assert engine.generation == expected
         with pytest.raises(geolookup.DatasetError):
-            geolookup.open(self.store, trusted=keys()[SOMEBODY].public)
+            geolookup.open(self.store, trusted=private_keys()[SOMEBODY].public)
 
 
 TestAttackedStore = AttackedStore.TestCase

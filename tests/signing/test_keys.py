@@ -45,7 +45,6 @@ MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
 
 
 def written(path: Path, key: Any, encryption: Any = None) -> Path:
-    """Write a private key, and the public key beside it."""
     how = encryption or serialization.NoEncryption()
     path.write_bytes(key.private_bytes(_PEM, serialization.PrivateFormat.PKCS8, how))
     path.chmod(0o600)
@@ -59,20 +58,24 @@ def test_the_vector_of_the_rfc(tmp_path: Path) -> None:
     assert key.public.raw.hex() == _PUBLIC
     assert key.sign(b"\x72").hex() == _SIGNATURE
     assert key.public.verify(bytes.fromhex(_SIGNATURE), b"\x72")
+    (tmp_path / "key").write_bytes(_RFC_8410)
+    expected = "19bf44096984cdfe8541bac167dc3b96c85086aa30b6b6cb0c5c38ad703166e1"
+    assert read_public(tmp_path / "key").raw.hex() == expected
 
 
-#: The y of every point whose order divides 8: 1, 2, 4 and 8 (twice).
-_SMALL = [
+#: The y of every point whose order divides 8: 1, 2, 4 and 8 (twice, bytes reversed).
+_SMALL = (
     1,
     2**255 - 20,
     0,
-    int.from_bytes(
-        bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little"
+    *(
+        int.from_bytes(bytes.fromhex(text), "little")
+        for text in (
+            "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+            "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        )
     ),
-    int.from_bytes(
-        bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"), "little"
-    ),
-]
+)
 
 
 def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path) -> None:
@@ -91,12 +94,6 @@ def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path) -> None:
     for number in range(50):
         private = ed25519.Ed25519PrivateKey.from_private_bytes(number.to_bytes(32, "little"))
         assert not has_small_order(private.public_key().public_bytes_raw())
-
-
-def test_the_public_key_of_the_rfc(tmp_path: Path) -> None:
-    (tmp_path / "key").write_bytes(_RFC_8410)
-    expected = "19bf44096984cdfe8541bac167dc3b96c85086aa30b6b6cb0c5c38ad703166e1"
-    assert read_public(tmp_path / "key").raw.hex() == expected
 
 
 def test_a_generated_pair(tmp_path: Path) -> None:
@@ -133,15 +130,9 @@ def test_a_private_key_that_others_may_use_is_refused(tmp_path: Path) -> None:
 def test_files_that_are_no_key(tmp_path: Path) -> None:
     generate(tmp_path / "key")
     text = (tmp_path / "key.pub").read_bytes()
-    cases = {
-        "empty": b"",
-        "text": b"key",
-        "cut": text[: len(text) // 2],
-        "other": text.replace(b"MCow", b"MCov"),
-        "large": b"\n" * (1 << 15),
-    }
-    for name, content in cases.items():
-        path = tmp_path / name
+    wrong = (text[: len(text) // 2], text.replace(b"MCow", b"MCov"), b"\n" * (1 << 15))
+    path = tmp_path / "wrong"
+    for content in (b"", b"key", *wrong):
         path.write_bytes(content)
         path.chmod(0o600)
         for read in (read_public, read_private):
@@ -153,9 +144,10 @@ def test_files_that_are_no_key(tmp_path: Path) -> None:
         read_public(tmp_path / "missing")
     with pytest.raises(KeyFileError):
         read_public(tmp_path)
-
-
-def test_keys_of_other_kinds(tmp_path: Path) -> None:
+    with pytest.raises(KeyFileError, match=r"name its public key") as caught:
+        read_public(tmp_path / "key")
+    secret = (tmp_path / "key").read_text(encoding="utf-8").splitlines()[1]
+    assert secret not in str(caught.value)
     for other in (
         ed448.Ed448PrivateKey.generate(),
         rsa.generate_private_key(public_exponent=65537, key_size=1024),
@@ -164,21 +156,10 @@ def test_keys_of_other_kinds(tmp_path: Path) -> None:
         for read, name in ((read_private, "key"), (read_public, "key.pub")):
             with pytest.raises(KeyFileError, match="not an Ed25519 key"):
                 read(tmp_path / name)
-
-
-def test_an_encrypted_key(tmp_path: Path) -> None:
     encryption = serialization.BestAvailableEncryption(b"word")
     written(tmp_path / "key", ed25519.Ed25519PrivateKey.generate(), encryption)
     with pytest.raises(KeyFileError, match="is encrypted; decrypt it into a file of mode 0600"):
         read_private(tmp_path / "key")
-
-
-def test_a_private_key_is_not_taken_for_a_public_one(tmp_path: Path) -> None:
-    generate(tmp_path / "key")
-    secret = (tmp_path / "key").read_text(encoding="utf-8").splitlines()[1]
-    with pytest.raises(KeyFileError, match=r"name its public key") as caught:
-        read_public(tmp_path / "key")
-    assert secret not in str(caught.value)
 
 
 def test_a_private_key_is_never_printed_or_pickled(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.integrity import verify
-from geolookup.signing.keys import PrivateKey, read_public
+from geolookup.signing.keys import PrivateKey as Key
+from geolookup.signing.keys import read_public
 from geolookup.signing.statement import SIGNATURE, serial_in, serial_of, stated
 from geolookup.store import pointer
 from geolookup.store.current import make_current
@@ -21,6 +22,7 @@ from geolookup.store.publish import publish
 from geolookup.store.sign import sign
 from geolookup.store.signatures import adopt_signature, latest_serial, manifest_text
 from geolookup.store.trusted import distrust, keys_of, trust, trust_of
+from tests.signing.keys import Paths
 from tests.skips import needs
 from tests.store.numbered import generation, named
 
@@ -28,7 +30,6 @@ pytestmark = needs("cryptography")
 
 
 def content(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Return every file of a folder and its inode."""
     return {
         path.relative_to(folder).as_posix(): (path.read_bytes(), path.stat().st_ino)
         for path in sorted(folder.rglob("*"))
@@ -37,7 +38,6 @@ def content(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 def refused(store: Path, change: Callable[[], object], match: str) -> None:
-    """Check that a change is refused in one line, and that the store stays as it was."""
     before = content(store)
     with pytest.raises(GeoLookupError, match=match) as caught:
         change()
@@ -45,29 +45,32 @@ def refused(store: Path, change: Callable[[], object], match: str) -> None:
     assert content(store) == before
 
 
-def test_what_a_trusted_key_signed_is_taken(
-    store: Path, datasets: list[Path], ours: PrivateKey
-) -> None:
-    sign(datasets[2], ours)
-    publish(datasets[2], store)
-    folder = store / "generations" / generation(datasets[2])
-    assert (folder / SIGNATURE).read_bytes() == (datasets[2] / SIGNATURE).read_bytes()
-    verify(store, deep=True)
-    publish(datasets[2], store)  # of the same serial
-    assert generations(store)[0].generation == generation(datasets[2])
+def folder_of(store: Path, dataset: Path) -> Path:
+    return store / "generations" / generation(dataset)
 
 
-def test_no_signature_and_that_of_another_key_are_refused(
-    store: Path, datasets: list[Path], theirs: PrivateKey
+def test_only_what_a_trusted_key_signed_is_taken(
+    store: Path, datasets: Paths, ours: Key, theirs: Key
 ) -> None:
-    for problem in ("not signed", "signed by no trusted key"):
+    folder, signature = folder_of(store, datasets[2]), datasets[2] / SIGNATURE
+    for problem in ("not signed", "signed by no trusted key", r"signs another manifest\.json"):
         for copy in (False, True):
             refused(store, lambda copy=copy: publish(datasets[2], store, copy=copy), problem)  # type: ignore[misc]
-        sign(datasets[2], theirs)
+        if signature.exists():
+            shutil.copyfile(datasets[1] / SIGNATURE, signature)
+        else:
+            sign(datasets[2], theirs)
+    signature.unlink()
+    sign(datasets[2], ours)
+    for _ in range(2):  # of the same serial then
+        publish(datasets[2], store)
+        assert (folder / SIGNATURE).read_bytes() == signature.read_bytes()
+        verify(store, deep=True)
+        assert generations(store)[0].generation == generation(datasets[2])
 
 
 def test_a_signature_from_elsewhere_must_be_of_a_trusted_key(
-    store: Path, datasets: list[Path], ours: PrivateKey, theirs: PrivateKey
+    store: Path, datasets: Paths, ours: Key, theirs: Key
 ) -> None:
     """A mirror offers newer signatures for generations that the store has."""
     first = generation(datasets[0])
@@ -81,9 +84,7 @@ def test_a_signature_from_elsewhere_must_be_of_a_trusted_key(
     verify(store, deep=True)
 
 
-def test_a_key_id_proves_nothing(
-    store: Path, datasets: list[Path], ours: PrivateKey, theirs: PrivateKey
-) -> None:
+def test_a_key_id_proves_nothing(store: Path, datasets: Paths, ours: Key, theirs: Key) -> None:
     sign(datasets[2], theirs)
     path = datasets[2] / SIGNATURE
     text = path.read_text(encoding="utf-8").replace(theirs.public.id, ours.public.id)
@@ -95,13 +96,7 @@ def test_a_key_id_proves_nothing(
     refused(store, lambda: publish(datasets[2], store), "not that of a trusted key")
 
 
-def test_the_signature_of_another_dataset_is_refused(store: Path, datasets: list[Path]) -> None:
-    shutil.copyfile(datasets[1] / SIGNATURE, datasets[2] / SIGNATURE)
-    refused(store, lambda: publish(datasets[2], store), "signs another manifest.json")
-
-
-def test_an_older_signature_is_refused(store: Path, datasets: list[Path], ours: PrivateKey) -> None:
-    """The attacker replays the dataset before, with its right signature."""
+def test_an_older_signature_is_refused(store: Path, datasets: Paths, ours: Key) -> None:
     refused(store, lambda: publish(datasets[0], store), "signature is older")
     sign(datasets[0], ours)
     publish(datasets[0], store)
@@ -109,61 +104,60 @@ def test_an_older_signature_is_refused(store: Path, datasets: list[Path], ours: 
     refused(store, lambda: publish(datasets[1], store), "signature is older")
 
 
-def test_another_dataset_is_refused(store: Path, tmp_path: Path, ours: PrivateKey) -> None:
+def test_another_dataset_is_refused(store: Path, tmp_path: Path, ours: Key) -> None:
     other = named(tmp_path / "other", "else", 7)
     sign(other, ours)
     refused(store, lambda: publish(other, store), "'else', but 'geo' is expected")
 
 
-def test_changed_files_are_refused(store: Path, datasets: list[Path], ours: PrivateKey) -> None:
+def test_changed_files_are_refused(store: Path, datasets: Paths, ours: Key) -> None:
     sign(datasets[2], ours)
-    path = datasets[2] / "network.arrow"
-    data = bytearray(path.read_bytes())
+    data = bytearray((datasets[2] / "network.arrow").read_bytes())
     data[-1000] ^= 1
-    path.write_bytes(data)
+    (datasets[2] / "network.arrow").write_bytes(data)
     refused(store, lambda: publish(datasets[2], store), "digest differs")
 
 
-def test_a_rollback_must_be_signed(
-    store: Path, datasets: list[Path], key_files: list[Path]
-) -> None:
+def test_a_rollback_must_be_signed(store: Path, datasets: Paths, key_files: Paths) -> None:
     before = latest_serial(store)
     refused(store, lambda: rollback(store), "signature is older")
     refused(store, lambda: rollback(store, sign=key_files[1]), "signed by no trusted key")
     assert rollback(store, sign=key_files[0]) == generation(datasets[0])
     assert latest_serial(store) > before
     # What was withdrawn has the older serial now: a mirror cannot bring it back.
-    refused(store, lambda: publish(datasets[1], store), "signature is older")
+    for withdrawn in (datasets[1], folder_of(store, datasets[1])):
+        refused(store, lambda of=withdrawn: publish(of, store), "signature is older")  # type: ignore[misc]
     verify(store, deep=True)
-
-
-def test_what_was_rolled_back_is_published_when_signed_again(
-    store: Path, datasets: list[Path], key_files: list[Path]
-) -> None:
-    rollback(store, sign=key_files[0])
-    withdrawn = store / "generations" / generation(datasets[1])
-    refused(store, lambda: publish(withdrawn, store), "signature is older")
     sign(datasets[1], key_files[0])
     publish(datasets[1], store)
     assert generations(store)[0].generation == generation(datasets[1])
+    before = latest_serial(store)
+    sign(store, key_files[0])  # the current generation, once more
+    assert latest_serial(store) == serial_in(folder_of(store, datasets[1])) > before
+    refused(store, lambda: sign(store, key_files[1]), "signed by no trusted key")
 
 
 def test_the_newer_signature_of_a_generation_is_taken(
-    store: Path, datasets: list[Path], ours: PrivateKey
+    store: Path, datasets: Paths, ours: Key
 ) -> None:
-    folder = store / "generations" / generation(datasets[1])
-    old = (datasets[1] / SIGNATURE).read_bytes()
+    """Or the right one in place of a damaged one."""
+    path, signature = folder_of(store, datasets[1]) / SIGNATURE, datasets[1] / SIGNATURE
+    old = signature.read_bytes()
+    path.unlink()
+    path.write_bytes(b"damaged")
+    publish(datasets[1], store)
+    assert path.read_bytes() == old
     sign(datasets[1], ours)
     publish(datasets[1], store)
-    assert (folder / SIGNATURE).read_bytes() == (datasets[1] / SIGNATURE).read_bytes() != old
-    adopt_signature(folder, old)
-    assert (folder / SIGNATURE).read_bytes() != old
+    assert path.read_bytes() == signature.read_bytes() != old
+    adopt_signature(path.parent, old)
+    assert path.read_bytes() != old
     with pytest.raises(DatasetError, match="signs another"):
-        adopt_signature(folder, (datasets[0] / SIGNATURE).read_bytes())
+        adopt_signature(path.parent, (datasets[0] / SIGNATURE).read_bytes())
 
 
 def test_the_serial_is_the_time_and_grows_whatever_the_clock_says(
-    datasets: list[Path], ours: PrivateKey, monkeypatch: pytest.MonkeyPatch
+    datasets: Paths, ours: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.time_ns", lambda: 7_999)
     sign(datasets[0], ours)
@@ -174,35 +168,26 @@ def test_the_serial_is_the_time_and_grows_whatever_the_clock_says(
     for after, expected in ((0, 1), (1, 2), (5, 6)):
         text = stated(manifest_text(datasets[0]), [ours], after)
         assert serial_of(text, "x") == expected
-
-
-def test_the_current_generation_of_a_store_is_signed_again(
-    store: Path, datasets: list[Path], key_files: list[Path]
-) -> None:
-    before = latest_serial(store)
-    sign(store, key_files[0])
-    assert latest_serial(store) > before
-    assert serial_in(store / "generations" / generation(datasets[1])) == latest_serial(store)
-    refused(store, lambda: sign(store, key_files[1]), "signed by no trusted key")
-
-
-def test_a_damaged_dataset_is_not_signed(datasets: list[Path], ours: PrivateKey) -> None:
-    (datasets[0] / "zone.arrow").unlink()
+    (datasets[1] / "zone.arrow").unlink()
+    (datasets[1] / SIGNATURE).unlink(missing_ok=True)
     with pytest.raises(DatasetError, match="missing"):
-        sign(datasets[0], ours)
-    assert not (datasets[0] / SIGNATURE).exists()
+        sign(datasets[1], ours)
+    assert not (datasets[1] / SIGNATURE).exists()
 
 
-def test_keys_are_rotated(
-    store: Path, datasets: list[Path], ours: PrivateKey, theirs: PrivateKey
-) -> None:
+def test_keys_are_rotated(store: Path, datasets: Paths, ours: Key, theirs: Key) -> None:
     """The new key beside the old one, signed with both, then without the old one."""
     trust(store, [theirs.public])
     trust(store, [theirs.public])  # nothing new
     assert set(keys_of(store).values()) == {ours.public, theirs.public}
     sign(datasets[2], [ours, theirs])
     publish(datasets[2], store)
+    before = latest_serial(store)
     distrust(store, ours.public.id)
+    # What a removed key signed still says how new the data are.
+    found = trust_of(store)
+    assert found is not None
+    assert (found.serial, found.name, found.keys) == (before, "geo", (theirs.public,))
     sign(datasets[0], ours)
     refused(store, lambda: publish(datasets[0], store), "signed by no trusted key")
     sign(datasets[0], [ours, theirs])
@@ -211,28 +196,23 @@ def test_keys_are_rotated(
     publish(datasets[1], store)
 
 
-def test_the_serial_outlives_the_key(store: Path, datasets: list[Path], theirs: PrivateKey) -> None:
-    """What a removed key signed still says how new the data are."""
-    before = latest_serial(store)
-    (old,) = keys_of(store).values()
-    trust(store, [theirs.public])
-    distrust(store, old.id)
-    found = trust_of(store)
-    assert found is not None
-    assert (found.serial, found.name, found.keys) == (before, "geo", (theirs.public,))
-
-
 def test_a_store_that_trusts_no_key_takes_everything(
-    store: Path, datasets: list[Path], ours: PrivateKey
+    store: Path, datasets: Paths, ours: Key
 ) -> None:
+    """A signature comes along, for those to whom the store is published on."""
+    refused(store, lambda: distrust(store, "0" * 64), "does not trust the key")
     distrust(store, ours.public.id)
     assert trust_of(store) is None
+    assert not (store / "trusted").exists()
     publish(datasets[2], store)
-    publish(datasets[0], store)
-    assert not (store / "generations" / generation(datasets[2]) / SIGNATURE).exists()
+    assert not (folder_of(store, datasets[2]) / SIGNATURE).exists()
+    for signed in (datasets[0], datasets[2]):
+        sign(signed, ours)
+        publish(signed, store)
+        assert serial_in(folder_of(store, signed)) == serial_in(signed)
 
 
-def test_keys_without_a_store(tmp_path: Path, datasets: list[Path], ours: PrivateKey) -> None:
+def test_keys_without_a_store(tmp_path: Path, datasets: Paths, ours: Key) -> None:
     """The folder of keys may be there first, put there by hand."""
     place = tmp_path / "new"
     trust(tmp_path / "model", [ours.public])
@@ -245,7 +225,7 @@ def test_keys_without_a_store(tmp_path: Path, datasets: list[Path], ours: Privat
     assert (place / "trusted" / f"{ours.public.id}.pem").exists()
 
 
-def test_keys_that_no_store_may_trust(store: Path, datasets: list[Path]) -> None:
+def test_keys_that_no_store_may_trust(store: Path, datasets: Paths) -> None:
     folder = store / "trusted"
     (key,) = folder.iterdir()
     text = key.read_bytes()
@@ -259,39 +239,10 @@ def test_keys_that_no_store_may_trust(store: Path, datasets: list[Path]) -> None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
-def test_keys_that_every_user_may_write_are_refused(store: Path, datasets: list[Path]) -> None:
-    folder = store / "trusted"
-    (key,) = folder.iterdir()
-    for path in (folder, key):
+def test_keys_that_every_user_may_write_are_refused(store: Path, datasets: Paths) -> None:
+    for path in (store / "trusted", *(store / "trusted").iterdir()):
         mode = path.stat().st_mode
         path.chmod(mode | 0o002)
         refused(store, lambda: publish(datasets[1], store), "every user may write it")
         path.chmod(mode)
     publish(datasets[1], store)
-
-
-def test_the_last_key_is_removed_with_its_folder(store: Path, ours: PrivateKey) -> None:
-    refused(store, lambda: distrust(store, "0" * 64), "does not trust the key")
-    distrust(store, ours.public.id)
-    assert not (store / "trusted").exists()
-
-
-def test_a_damaged_signature_of_the_store_is_replaced(
-    store: Path, datasets: list[Path], ours: PrivateKey
-) -> None:
-    folder = store / "generations" / generation(datasets[1])
-    (folder / SIGNATURE).unlink()
-    (folder / SIGNATURE).write_bytes(b"damaged")
-    publish(datasets[1], store)
-    assert (folder / SIGNATURE).read_bytes() == (datasets[1] / SIGNATURE).read_bytes()
-
-
-def test_a_signed_dataset_in_a_store_without_keys(
-    tmp_path: Path, datasets: list[Path], ours: PrivateKey
-) -> None:
-    """The signature comes along, for those to whom the store is published on."""
-    place = tmp_path / "store"
-    publish(datasets[0], place)
-    sign(datasets[0], ours)
-    publish(datasets[0], place)
-    assert serial_in(place / "generations" / generation(datasets[0])) == serial_in(datasets[0])

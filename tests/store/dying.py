@@ -1,8 +1,4 @@
-"""Work in a forked child that dies, or whose system calls fail, at a chosen step.
-
-A step is anything that may change the disk: Python's audit events tell of each before it
-happens, so that nothing can be forgotten here that the code does. Only syncing has no event.
-"""
+"""Work in a forked child that dies, or whose system calls fail, at a chosen step."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Datasets that tell each other apart: every answer holds its dataset's number, twice.
-
-Location and network come from different tables, so an answer put together from two
-datasets would hold two numbers.
-"""
+"""Datasets that tell each other apart: every answer holds its dataset's number, twice."""
 
 from __future__ import annotations
 
@@ -34,7 +30,6 @@ def numbered(
 def named(
     folder: Path, name: str, number: int, *, more: str = "", values: str = "", date: str = ""
 ) -> Path:
-    """Build the dataset of a number under a name."""
     folder.mkdir()
     cells = f"Town {number},Carrier {number}{values}"
     networks = ("8.8.8.0/24", "9.9.9.0/24", "2001:4860::/32", "1.0.0.0/8")
@@ -51,7 +46,6 @@ def shared(number: int) -> Path:
 
 
 def id_of(number: int) -> str:
-    """The generation of a shared dataset."""
     return generation(shared(number))
 
 

@@ -20,15 +20,12 @@ from tests.store.numbered import ADDRESSES
 
 
 class Reader:
-    """Looks up and counts: answers, those that are no generation's, generations met."""
-
     def __init__(self, engine: geolookup.Engine, good: dict[str, set[bytes]]) -> None:
         self._engine, self._good = engine, good
         self.lookups = self.mixed = 0
         self.met: set[str] = set()
 
     def look(self) -> None:
-        """Look every address up, as JSON and as a dict."""
         for ip in ADDRESSES:
             self.mixed += self._engine.lookup_json(ip, at=0) not in self._good[ip]
             text = json.dumps(self._engine.lookup(ip, at=0), separators=(",", ":"))
@@ -39,7 +36,6 @@ class Reader:
 
 
 def resident() -> int:
-    """Return the bytes of memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 

@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 from tests.damage import copied
 from tests.store.test_age import _today as _today  # noqa: PLC0414 - a fixture
 from tests.store.test_age import aged, days_before
-from tests.tiers import one_of_each
+from tests.tiers import scaled
 
 NOTICE = "GEOLOOKUP_AGE_NOTICE"
 
@@ -37,20 +37,18 @@ def old() -> Path:
     return aged(400)
 
 
-def arguments_of(name: str, folder: Path) -> tuple[str, ...]:
-    """Return arguments for a command that answers from a dataset and ends."""
+def commands(folder: Path) -> list[tuple[str, ...]]:
     table = folder / "visits.csv"
     table.write_text("ip\n8.8.8.8\n")
-    return {
-        "lookup": ("8.8.8.8", "9.9.9.9", "--compact"),
-        "explain": ("8.8.8.8",),
-        "summarize": (str(table), "--json", "--ip-column", "ip", "--input-format", "csv"),
-        "enrich": (str(table), "--output", str(folder / "out.csv"), "--force"),
-    }[name]
+    return [
+        ("lookup", "8.8.8.8", "9.9.9.9", "--compact"),
+        ("explain", "8.8.8.8"),
+        ("summarize", str(table), "--json", "--ip-column", "ip", "--input-format", "csv"),
+        ("enrich", str(table), "--output", str(folder / "out.csv"), "--force"),
+    ]
 
 
 def notice_of(dataset: Path) -> str:
-    """Return the notice about a dataset, by its age today."""
     with geolookup.open(dataset) as engine:
         age = engine.metadata.age
     assert age.is_old
@@ -60,25 +58,34 @@ def notice_of(dataset: Path) -> str:
     )
 
 
-@pytest.mark.parametrize(
-    "name", one_of_each(["lookup", "explain", "summarize", "enrich"], lambda _: "command")
-)
-def test_one_line_on_standard_error(tmp_path: Path, old: Path, name: str) -> None:
-    arguments = (name, *arguments_of(name, tmp_path), "--dataset", str(old))
-    before, told, after = notice_of(old), run(*arguments), notice_of(old)  # midnight may pass
-    (line,) = (line for line in told.stderr.splitlines() if "age of the data" in line)
-    assert line in (before, after)
-    assert "age of the data" not in told.stdout
-    assert told.returncode == 0
-    silent = run(*arguments, "--no-age-notice")
-    assert (silent.returncode, "age of the data" in silent.stderr) == (0, False)
+def test_one_line_on_standard_error(tmp_path: Path, old: Path) -> None:
+    for command in commands(tmp_path)[: scaled(1, 4)]:
+        arguments = (*command, "--dataset", str(old))
+        before, told, after = notice_of(old), run(*arguments), notice_of(old)  # midnight may pass
+        (line,) = (line for line in told.stderr.splitlines() if "age of the data" in line)
+        assert line in (before, after)
+        assert "age of the data" not in told.stdout
+        assert told.returncode == 0
+        silent = run(*arguments, "--no-age-notice")
+        assert (silent.returncode, "age of the data" in silent.stderr) == (0, False)
+    for arguments in (("info", str(old), "--json"), ("verify", str(old))):  # they describe data
+        done = run(*arguments)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert arguments[0] == "verify" or json.loads(done.stdout)["age"]["days"] >= 400
 
 
-def test_how_the_notice_is_switched_off(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_the_notice_is_switched_off(
+    old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dataset = Dataset(str(old))
     for value, is_told in (("", True), ("1", True), ("0", False), ("FALSE", False), ("no", False)):
         monkeypatch.setenv(NOTICE, value)
         assert (requirements.age_notice(dataset) is not None) is is_told, value
+    monkeypatch.delenv(NOTICE)
+    path = copied(old, tmp_path / "damaged") / "manifest.json"  # in its list of sources
+    path.write_text(path.read_text().replace('"coverage"', '"coverages"'))
+    assert requirements.age_notice(Dataset(str(path.parent))) is None
+    geolookup.open(path.parent).close()
 
 
 @pytest.mark.usefixtures("_today")
@@ -136,18 +143,3 @@ def test_a_program_that_asks_for_no_log_prints_nothing(old: Path, tmp_path: Path
             check=True,
         )
         assert (done.stdout, done.stderr) == (loads, "")
-
-
-def test_commands_that_describe_data_do_not_tell(old: Path) -> None:
-    for arguments in (("info", str(old), "--json"), ("verify", str(old))):
-        done = run(*arguments)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert arguments[0] == "verify" or json.loads(done.stdout)["age"]["days"] >= 400
-
-
-def test_a_damaged_list_of_sources_gives_no_notice(tmp_path: Path) -> None:
-    dataset = copied(aged(400), tmp_path / "damaged")
-    path = dataset / "manifest.json"
-    path.write_text(path.read_text().replace('"coverage"', '"coverages"'))
-    assert requirements.age_notice(Dataset(str(dataset))) is None
-    geolookup.open(dataset).close()

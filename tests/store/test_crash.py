@@ -1,4 +1,4 @@
-"""A process that ends at any step leaves the store at the old or the new generation."""
+"""Changes of a store beside a model, and a process that ends at any step of one."""
 
 from __future__ import annotations
 
@@ -12,32 +12,42 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import geolookup
+from geolookup.archives.pack import pack
+from geolookup.archives.publish import publish as publish_archive
 from geolookup.integrity import verify
-from geolookup.store.generations import prune, rollback
+from geolookup.store import pointer
+from geolookup.store.generations import generations, prune, rollback
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
+from tests.datasets import once
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
 from tests.store.numbered import answers_of, id_of, shared
 from tests.tiers import one_of_each, scaled
 
-pytestmark = [
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
-    #: Python 3.12 and later warn of threads at a fork; Arrow's, from earlier builds, are idle.
-    pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning"),
-]
 Change = Callable[[Path], object]
+
+
+def archive(base: int | None) -> Path:
+    """Number 2, whole or as a delta."""
+    against = None if base is None else shared(base)
+    return once(f"store-{base}-2.tar.zst", lambda path: pack(shared(2), path, base=against))
+
 
 CHANGES: dict[str, tuple[Change, int]] = {
     "publish": (lambda store: publish(shared(2), store), 2),
     "copy": (lambda store: publish(shared(2), store, copy=True), 2),
+    "delta": (lambda store: publish_archive(archive(0), store), 2),
+    "whole": (lambda store: publish_archive(archive(None), store), 2),
     "again": (lambda store: publish(shared(0), store), 0),
     "rollback": (rollback, 0),
     "prune": (lambda store: prune(store, 1), 1),
 }
 #: Those of more than thirty steps.
-LONG_CHANGES = ("publish", "copy")
+LONG_CHANGES = ("publish", "copy", "delta", "whole")
 KINDS: dict[Kind, str] = {"kill": KILLED, "fault": REFUSED}
 
 
@@ -66,12 +76,13 @@ def check_tidy(store: Path) -> None:
     assert not any(path.name.startswith(".") for path in (store / "generations").iterdir())
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "name", one_of_each(CHANGES, lambda name: "long" if name in LONG_CHANGES else "short")
 )
 def test_at_every_step(tmp_path: Path, store: Path, name: str, kind: Kind) -> None:
-    """Killed, or refused by the system."""
     change, after = CHANGES[name]
     stride = scaled(20, 1) if name in LONG_CHANGES else scaled(2, 1)
     old, new = id_of(1), id_of(after)
@@ -107,3 +118,87 @@ def test_killed_at_any_time(store: Path) -> None:
     publish(shared(3), store)
     assert answers_of(store) == answers_of(shared(3))
     check_tidy(store)
+
+
+def test_rollback_refuses_a_damaged_generation(store: Path) -> None:
+    (store / "generations" / id_of(0) / "zone.arrow").unlink()
+    with pytest.raises(geolookup.DatasetError, match=r"zone.arrow"):
+        rollback(store)
+    assert answers_of(store) == answers_of(shared(1))
+
+
+def test_a_removed_generation_still_answers_who_has_it_open(store: Path) -> None:
+    with geolookup.open(store) as engine:
+        publish(shared(2), store)
+        prune(store, 1)
+        assert not engine.path.exists()
+        assert [engine.lookup_json("8.8.8.8", at=0)] == answers_of(shared(1))[:1]
+        assert len(list(engine.networks())) == 4
+
+
+def test_changes_that_cannot_be(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="keep"):
+        prune(store, 0)
+    (store / "generations" / id_of(5)).mkdir()  # never came to be published
+    assert prune(store, 9) == [id_of(5)]
+    (tmp_path / "empty").mkdir()
+    changes: tuple[Callable[[Path], object], ...] = (rollback, prune, generations)
+    for change in changes:
+        with pytest.raises(geolookup.DatasetError, match="no store here"):
+            change(tmp_path / "empty")
+        assert list((tmp_path / "empty").iterdir()) == []
+
+
+@settings(max_examples=scaled(8, 25))
+@given(
+    st.lists(
+        st.tuples(st.just("publish"), st.integers(0, 4))
+        | st.tuples(st.just("rollback"), st.just(0))
+        | st.tuples(st.just("prune"), st.integers(0, 4)),
+        max_size=12,
+    )
+)
+# A rollback does not lead to what was withdrawn; publishing again ends a withdrawal.
+@example([("publish", 1), ("rollback", 0), ("publish", 2), ("rollback", 0)])
+@example([("publish", 1), ("rollback", 0), ("publish", 1), ("rollback", 0), ("rollback", 0)])
+# 4 and 3 were published last; 2 answers, and 1 came before: 0 goes, and then 1 and 3.
+@example(
+    [*(("publish", n) for n in (1, 2, 3, 4)), *[("rollback", 0)] * 2, ("prune", 0), ("prune", 1)]
+)
+def test_any_sequence_of_changes(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, int]]
+) -> None:
+    """Beside a plain model: the numbers in the order of publication, and which are withdrawn."""
+    store = tmp_path_factory.mktemp("any") / "store"
+    published: list[int] = []
+    withdrawn: set[int] = set()
+    for change, number in [("publish", 0), *changes]:
+        standing = [each for each in published if each not in withdrawn]
+        if change == "publish":
+            publish(shared(number), store)
+            published = [*(each for each in published if each != number), number]
+            withdrawn.discard(number)
+        elif change == "prune":
+            keep = number or 2  # 0: the default
+            kept = {*published[-keep:], *standing[-min(keep, 2) :]}
+            gone = prune(store, number) if number else prune(store)
+            assert set(gone) == {id_of(each) for each in published if each not in kept}
+            published = [each for each in published if each in kept]
+        elif len(standing) > 1:
+            assert rollback(store) == id_of(standing[-2])
+            withdrawn.add(standing[-1])
+        else:
+            before = (store / "current").read_bytes()
+            with pytest.raises(geolookup.DatasetError, match="no generation before"):
+                rollback(store)
+            assert (store / "current").read_bytes() == before
+        ids, listed = [id_of(each) for each in published], generations(store)
+        standing = [each for each in published if each not in withdrawn]
+        assert [each.generation for each in pointer.read(store)] == ids
+        assert {path.name for path in (store / "generations").iterdir()} == set(ids)
+        assert {each.generation for each in listed} == set(ids)
+        assert {each.generation for each in listed if each.withdrawn} == {
+            id_of(each) for each in published if each in withdrawn
+        }
+        assert [each.generation for each in listed if each.current] == [id_of(standing[-1])]
+        assert answers_of(store) == answers_of(shared(standing[-1]))

@@ -1,4 +1,4 @@
-"""Reload under fire: readers in threads and processes while a store changes."""
+"""Reload under fire: readers in threads and processes while a store changes, by several at once."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.store.generations import prune, rollback
+from geolookup.store.generations import generations, prune, rollback
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
-from tests.store.numbered import ADDRESSES, answers_of, shared
+from tests.store.numbered import ADDRESSES, answers_of, id_of, shared
 from tests.store.reading import Reader, descriptors
 from tests.tiers import scaled
 
@@ -64,7 +64,6 @@ def start_reader(store: Path, good: dict[str, set[bytes]], stop: Path) -> subpro
 
 
 def wait_for(reader: Reader, generation: str) -> None:
-    """Wait until a reader has met a generation."""
     ends = time.monotonic() + PATIENCE
     while generation not in reader.met:
         assert time.monotonic() < ends
@@ -119,3 +118,52 @@ def test_every_answer_is_one_generations(tmp_path: Path, store: Path) -> None:
         # One generation's files, for a moment those of the next, and what verifies it.
         assert last <= settled + 48
         assert each["grown"] < 16 << 20
+
+
+@pytest.mark.long
+def test_processes_that_make_and_fill_one_store(tmp_path: Path) -> None:
+    store, datasets = tmp_path / "store", list(map(shared, range(6)))
+    command = [sys.executable, "-m", "geolookup", "publish"]
+    running = [
+        subprocess.Popen([*command, dataset, store], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        for dataset in datasets
+    ]
+    said = [process.communicate()[0].split() for process in running]
+    ids = list(map(id_of, range(6)))
+    assert said == [["generation", each] for each in ids]
+    assert {each.generation for each in generations(store)} == set(ids)
+    (current,) = [each for each in generations(store) if each.current]
+    assert answers_of(store) == answers_of(datasets[ids.index(current.generation)])
+
+
+def test_threads_too(store: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: publish(shared(number % 8), store), range(scaled(12, 40))))
+    assert {each.generation for each in generations(store)} == {
+        id_of(number) for number in range(8)
+    }
+
+
+@pytest.mark.long
+def test_who_opens_while_all_but_one_is_removed(store: Path) -> None:
+    """Between reading the pointer and opening the folder, the generation may go."""
+    good = {tuple(answers_of(shared(each))) for each in range(8)}
+    met: set[tuple[bytes, ...]] = set()
+    ended = threading.Event()
+
+    def change() -> None:
+        for number in count():
+            publish(shared(number % 8), store)
+            prune(store, 1)
+            if ended.is_set() and number > 50:
+                return
+
+    with ThreadPoolExecutor(1) as pool:
+        changing = pool.submit(change)
+        try:
+            while met != good and not changing.done():
+                met.add(tuple(answers_of(store)))
+                assert met <= good
+        finally:
+            ended.set()
+        changing.result()

@@ -1,8 +1,10 @@
-"""The pointer: what it holds is trusted in nothing."""
+"""The pointer, of which nothing is trusted, and the generation before it as a fallback."""
 
 from __future__ import annotations
 
 import json
+import logging
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,8 @@ import pytest
 import geolookup
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
-from tests.store.numbered import shared
+from tests.store.numbered import generation, published, shared
+from tests.tiers import one_of_each
 
 ID = "a" * 64
 GOOD = {"at": "2026-11-20T00:00:00Z", "generation": ID, "withdrawn": False}
@@ -45,42 +48,85 @@ DAMAGED = {
 
 
 def test_a_damaged_pointer(store: Path) -> None:
-    uses: list[Callable[[], object]] = [
-        lambda: geolookup.open(store),
-        lambda: publish(shared(2), store),
-        lambda: rollback(store),
-    ]
-    for text, problem in DAMAGED.items():
-        (store / "current").write_text(text, encoding="utf-8")
-        for use in uses:
-            with pytest.raises(geolookup.DatasetError) as caught:
-                use()
-            assert caught.value.path == str(store / "current"), text[:80]
-            assert caught.value.problem.startswith(problem), text[:80]
-            assert (store / "current").read_text(encoding="utf-8") == text
-
-
-def test_a_pointer_that_is_a_folder(store: Path) -> None:
-    (store / "current").unlink()
-    (store / "current").mkdir()
-    with pytest.raises(geolookup.DatasetError, match="not the pointer of a store; restore it"):
-        geolookup.open(store)
-
-
-def test_a_damaged_pointer_is_refused_by_who_runs(store: Path) -> None:
     with geolookup.open(store) as engine:
         before = engine.generation
-        (store / "current").write_text("{}")
-        with pytest.raises(geolookup.DatasetError, match="not the pointer"):
-            engine.reload()
+        uses: list[Callable[[], object]] = [
+            lambda: geolookup.open(store),
+            lambda: publish(shared(2), store),
+            lambda: rollback(store),
+            engine.reload,
+        ]
+        for text, problem in DAMAGED.items():
+            (store / "current").write_text(text, encoding="utf-8")
+            for use in uses:
+                with pytest.raises(geolookup.DatasetError) as caught:
+                    use()
+                assert caught.value.path == str(store / "current"), text[:80]
+                assert caught.value.problem.startswith(problem), text[:80]
+                assert (store / "current").read_text(encoding="utf-8") == text
         assert engine.generation == before
         assert engine.lookup("8.8.8.8")["success"]
 
 
 def test_a_pointer_to_nothing_and_no_pointer(store: Path) -> None:
-    (store / "current").write_text(pointed([GOOD]))
-    with pytest.raises(geolookup.DatasetError, match=f"{ID}: no dataset here"):
-        geolookup.open(store)
-    (store / "current").unlink()
-    with pytest.raises(geolookup.DatasetError, match="no dataset here"):
-        geolookup.open(store)
+    current = store / "current"
+    changes: tuple[tuple[Callable[[], object], str], ...] = (
+        (lambda: current.write_text(pointed([GOOD])), f"{ID}: no dataset here"),
+        (current.unlink, "no dataset here"),
+        (current.mkdir, "not the pointer of a store; restore it"),
+    )
+    for change, problem in changes:
+        change()
+        with pytest.raises(geolookup.DatasetError, match=problem):
+            geolookup.open(store)
+
+
+NAMES = ("ipv4.arrow", "manifest.json", "zone.arrow")
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> tuple[Path, list[str]]:
+    """A store of three generations; their ids, the oldest first."""
+    return published(tmp_path / "store", 0, 1, 2), [generation(shared(n)) for n in range(3)]
+
+
+def _damage(store: Path, generation: str, name: str) -> None:
+    os.truncate(store / "generations" / generation / name, 10)
+
+
+@pytest.mark.parametrize("name", one_of_each(NAMES, lambda name: name == "manifest.json"))
+def test_the_last_one_that_opens_answers(
+    three: tuple[Path, list[str]], name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, (first, second, third) = three
+    _damage(folder, third, name)
+    with pytest.raises(geolookup.DatasetError, match=name):
+        geolookup.open(folder)
+    with caplog.at_level(logging.WARNING), geolookup.open(folder, fallback=True) as engine:
+        assert engine.generation == second
+        with pytest.raises(geolookup.DatasetError, match=name):
+            engine.reload()
+        assert engine.generation == second
+    (record,) = caplog.records
+    assert name in record.getMessage()
+    assert second in record.getMessage()
+    _damage(folder, second, name)
+    with geolookup.open(folder, fallback=True) as engine:
+        assert engine.generation == first
+
+
+def test_who_answers_then(three: tuple[Path, list[str]]) -> None:
+    """The current one without damage; never a withdrawn one; an error if none opens."""
+    folder, (first, second, third) = three
+    for expected, damaged in ((third, None), (second, None), (first, second)):
+        if damaged:
+            _damage(folder, damaged, NAMES[0])
+        with geolookup.open(folder, fallback=True) as engine:
+            assert engine.generation == expected
+            assert damaged or not engine.reload()
+        if expected == third:
+            rollback(folder)
+    _damage(folder, first, NAMES[0])
+    for path, problem in ((folder, second), (folder / "generations" / first, first)):
+        with pytest.raises(geolookup.DatasetError, match=problem):
+            geolookup.open(path, fallback=True)

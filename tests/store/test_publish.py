@@ -15,8 +15,7 @@ from geolookup.store.generations import generations
 from geolookup.store.publish import publish
 from tests.cli.program import run
 from tests.damage import copied
-from tests.datasets import SMALL
-from tests.store.numbered import answers, answers_of, generation, id_of, number, shared
+from tests.store.numbered import answers, answers_of, generation, id_of, shared
 
 
 def names(folder: Path) -> set[str]:
@@ -24,54 +23,39 @@ def names(folder: Path) -> set[str]:
 
 
 def test_a_new_store_answers_from_what_was_published(tmp_path: Path) -> None:
-    store = tmp_path / "store"
+    """An empty folder becomes one too; metadata travel with the data."""
+    (tmp_path / "empty").mkdir()
     before = datetime.now(UTC).replace(microsecond=0)
-    assert publish(shared(0), store) == id_of(0)
-    with geolookup.open(store) as engine:
-        assert answers(engine) == answers_of(shared(0))
-        assert engine.generation == engine.metadata.generation == id_of(0)
-        assert engine.path == store / "generations" / id_of(0)
-    (listed,) = generations(store)
-    assert before <= datetime.fromisoformat(listed.at) <= datetime.now(UTC)
-    assert listed.current
-    assert not listed.withdrawn
-
-
-def test_sources_licences_and_credits_travel_with_the_data(tmp_path: Path) -> None:
-    publish(SMALL, tmp_path / "store")
-    with (
-        geolookup.open(tmp_path / "store") as engine,
-        geolookup.open(SMALL) as sample,
-    ):
-        assert engine.metadata == sample.metadata
-        assert all(source.licence for source in engine.metadata.sources)
-
-
-def test_nothing_is_left_beside_the_generations(store: Path) -> None:
-    assert names(store) == {"current", "generations", ".lock"}
-    assert names(store / "generations") == {id_of(each) for each in range(2)}
-    for folder in (store / "generations").iterdir():
-        assert names(folder) == {*fmt.FILES, fmt.MANIFEST}
+    for store in (tmp_path / "store", tmp_path / "empty"):
+        assert publish(shared(0), store) == id_of(0)
+        with geolookup.open(store) as engine, geolookup.open(shared(0)) as published:
+            assert answers(engine) == answers_of(shared(0))
+            assert engine.generation == engine.metadata.generation == id_of(0)
+            assert engine.path == store / "generations" / id_of(0)
+            assert engine.metadata == published.metadata
+        (listed,) = generations(store)
+        assert before <= datetime.fromisoformat(listed.at) <= datetime.now(UTC)
+        assert (listed.current, listed.withdrawn) == (True, False)
 
 
 def test_files_are_linked_or_copied(tmp_path: Path) -> None:
-    for copy in (False, True):
-        publish(shared(0), tmp_path / str(copy), copy=copy)
-        place = tmp_path / str(copy) / "generations" / id_of(0)
-        for name in (*fmt.FILES, fmt.MANIFEST):
-            assert (place / name).samefile(shared(0) / name) is not copy
-            assert (place / name).read_bytes() == (shared(0) / name).read_bytes()
-
-
-def test_links_are_not_followed_out_of_the_store(tmp_path: Path) -> None:
+    """Or copied where they are symbolic links: a store leads nowhere else."""
     linked = tmp_path / "linked"
     linked.mkdir()
     for path in shared(0).iterdir():
         (linked / path.name).symlink_to(path)
-    publish(linked, tmp_path / "store")
-    place = tmp_path / "store" / "generations" / id_of(0)
-    assert not any(path.is_symlink() for path in place.iterdir())
-    assert answers_of(tmp_path / "store") == answers_of(shared(0))
+    for number, (dataset, copy) in enumerate(
+        ((shared(0), False), (shared(0), True), (linked, False))
+    ):
+        store = tmp_path / str(number)
+        publish(dataset, store, copy=copy)
+        assert names(store) == {"current", "generations", ".lock"}
+        place = store / "generations" / id_of(0)
+        assert names(place) == {*fmt.FILES, fmt.MANIFEST}
+        for path in place.iterdir():
+            assert not path.is_symlink()
+            assert dataset == linked or path.samefile(shared(0) / path.name) is not copy
+            assert path.read_bytes() == (shared(0) / path.name).read_bytes()
 
 
 def test_from_another_file_system_files_are_copied(store: Path) -> None:
@@ -90,16 +74,14 @@ def test_from_another_file_system_files_are_copied(store: Path) -> None:
 def test_a_generation_that_is_there_only_moves_the_pointer(store: Path) -> None:
     place = store / "generations" / id_of(0)
     before = place.stat().st_ino
-    publish(shared(0), store)
-    assert place.stat().st_ino == before
-    assert answers_of(store) == answers_of(shared(0))
-    listed = [each.generation for each in generations(store)]
-    assert listed == [id_of(0), id_of(1)]
-
-
-def test_a_generation_by_its_place_in_the_store(store: Path) -> None:
-    publish(store / "generations" / id_of(0), store)
-    assert answers_of(store) == answers_of(shared(0))
+    for dataset, number in ((shared(0), 0), (shared(1), 1), (place, 0)):
+        publish(dataset, store)
+        assert place.stat().st_ino == before
+        assert answers_of(store) == answers_of(shared(number))
+        assert [each.generation for each in generations(store)] == [
+            id_of(number),
+            id_of(1 - number),
+        ]
 
 
 def test_a_damaged_generation_is_brought_again(store: Path) -> None:
@@ -147,23 +129,6 @@ def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
     assert names(tmp_path / "full") == {"letter.txt"}
 
 
-def test_an_empty_folder_becomes_a_store(tmp_path: Path) -> None:
-    (tmp_path / "store").mkdir()
-    publish(shared(3), tmp_path / "store")
-    with geolookup.open(tmp_path / "store") as engine:
-        assert number(engine) == 3
-
-
-def test_what_died_leaves_is_cleaned_away(store: Path) -> None:
-    left = store / "generations" / f".{id_of(2)}.abc"
-    left.mkdir()
-    (left / fmt.ZONE).write_bytes(b"x")
-    (store / ".current.abc").write_bytes(b"x")
-    publish(shared(2), store)
-    assert names(store) == {"current", "generations", ".lock"}
-    assert names(store / "generations") == {id_of(each) for each in range(3)}
-
-
 def test_other_files_in_a_store_are_neither_removed_nor_in_the_way(
     tmp_path: Path, store: Path
 ) -> None:
@@ -174,7 +139,13 @@ def test_other_files_in_a_store_are_neither_removed_nor_in_the_way(
         (folder / "x").touch()
     (inside / ".DS_Store").touch()
     (inside / ".removed.link").symlink_to(outside)
+    left = inside / f".{id_of(2)}.abc"  # by a process that died
+    left.mkdir()
+    (left / fmt.ZONE).write_bytes(b"x")
+    (store / ".current.abc").write_bytes(b"x")
     geolookup.publish(shared(0), store)
+    assert names(store) == {"current", "generations", ".lock", ".current.old"}
+    assert not left.exists()
     assert geolookup.prune(store, keep=1)
     geolookup.publish(shared(1), store)
     assert {".snapshot", "mine", ".DS_Store", ".removed.link"} < names(inside)

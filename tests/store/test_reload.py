@@ -6,7 +6,6 @@ import contextlib
 import gc
 import json
 import multiprocessing
-import os
 import pickle
 import shutil
 import threading
@@ -21,8 +20,6 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.store.generations import prune, rollback
 from geolookup.store.publish import publish
-from tests.conftest import build_at
-from tests.damage import copied
 from tests.store.numbered import answers, answers_of, generation, id_of, number, numbered, shared
 from tests.tiers import scaled
 
@@ -51,33 +48,17 @@ def test_reload_follows_the_pointer(store: Path) -> None:
         assert number(engine) == 1
 
 
-def test_a_dataset_that_was_replaced_in_its_place(tmp_path: Path) -> None:
-    place = numbered(tmp_path / "n", 1)
-    with geolookup.open(place) as engine:
-        assert not engine.reload()
-        build_at(place.parent, {"a.csv": "network,city_name,isp\n8.8.8.0/24,Town 5,Carrier 5\n"})
-        assert number(engine) == 1
-        assert engine.reload()
-        assert number(engine) == 5
-
-
 def test_iterations_finish_where_they_began(store: Path) -> None:
     with geolookup.open(store) as engine:
         expected = list(engine.networks())
         running = engine.networks()
         first = next(running)
-        publish(shared(2), store)
-        engine.reload()
-        assert [first, *running] == expected
-        assert next(engine.networks())[1]["location"]["city_name"] == "Town 2"
-
-
-def test_explain_follows(store: Path) -> None:
-    with geolookup.open(store) as engine:
         engine.explain("8.8.8.8")
         publish(shared(2), store)
         prune(store, 1)
         engine.reload()
+        assert [first, *running] == expected
+        assert next(engine.networks())[1]["location"]["city_name"] == "Town 2"
         assert engine.explain("8.8.8.8")["layers"]["isp"]["source"] == "a.csv"
 
 
@@ -115,23 +96,28 @@ def test_lost_fields_are_refused_unless_allowed(tmp_path: Path, store: Path) -> 
         assert open_.reload()
 
 
-def test_a_store_that_is_gone(store: Path, tmp_path: Path) -> None:
+def test_reload_after_close_and_of_a_store_that_is_gone(store: Path, tmp_path: Path) -> None:
     with geolookup.open(store) as engine:
         store.rename(tmp_path / "moved")
         with pytest.raises(geolookup.DatasetError, match="no dataset here"):
             engine.reload()
         assert number(engine) == 1
-
-
-def test_reload_after_close(store: Path) -> None:
-    engine = geolookup.open(store)
-    engine.close()
     with pytest.raises(geolookup.ClosedError):
         engine.reload()
 
 
-def test_a_close_during_a_reload_stays(store: Path) -> None:
-    """Whenever the close happens, the engine is closed in the end."""
+def test_reloads_in_threads(store: Path) -> None:
+    """They end at the current generation; if one closes the engine, it is closed in the end."""
+    with geolookup.open(store) as engine:
+        for turn in range(scaled(8, 40)):
+            threads = [threading.Thread(target=engine.reload) for _ in range(3)]
+            threads[0].start()
+            publish(shared(turn % 8), store)
+            for thread in threads[1:]:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert number(engine) == turn % 8
     for turn in range(scaled(6, 30)):
         engine = geolookup.open(store)
         publish(shared(2 + turn % 2), store)
@@ -149,19 +135,6 @@ def test_a_close_during_a_reload_stays(store: Path) -> None:
         thread.join()
         with pytest.raises(geolookup.ClosedError):
             engine.lookup("8.8.8.8")
-
-
-def test_reloads_in_threads_end_at_the_current_generation(store: Path) -> None:
-    with geolookup.open(store) as engine:
-        for turn in range(scaled(8, 40)):
-            threads = [threading.Thread(target=engine.reload) for _ in range(3)]
-            threads[0].start()
-            publish(shared(turn % 8), store)
-            for thread in threads[1:]:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            assert number(engine) == turn % 8
 
 
 def test_the_old_dataset_goes_with_its_last_reader(store: Path) -> None:
@@ -199,11 +172,7 @@ def test_pickled_to_its_very_generation(store: Path) -> None:
         pickle.loads(data)  # noqa: S301 - our own
 
 
-#: Python 3.12 and later warn of threads at a fork; Arrow's, from earlier builds, are idle.
-forks = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-
-
-@forks
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_other_processes_answer_from_the_generation_they_were_given(
     store: Path, method: str
@@ -218,24 +187,3 @@ def test_other_processes_answer_from_the_generation_they_were_given(
         assert pool.map(number, [engine] * 4) == [1] * 4
         engine.reload()
         assert pool.map(number, [engine] * 4) == [2] * 4
-
-
-@forks
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_forked_child_reloads_for_itself(store: Path) -> None:
-    with geolookup.open(store) as engine:
-        publish(shared(2), store)
-        child = os.fork()
-        if child == 0:
-            os._exit(0 if engine.reload() and number(engine) == 2 else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert number(engine) == 1
-
-
-def test_copies_of_files_that_are_no_longer_there(tmp_path: Path, store: Path) -> None:
-    """Removing the dataset that was published leaves the store whole."""
-    origin = copied(shared(2), tmp_path / "origin")
-    publish(origin, store)
-    for path in origin.iterdir():
-        path.unlink()
-    assert answers_of(store) == answers_of(shared(2))

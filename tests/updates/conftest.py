@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from geolookup_builder.remote import transfer
 import geolookup
 from geolookup.updates.result import Updated
 from tests.builder.remote.serving import FAST
+from tests.conftest import ROOT
 from tests.updates.publisher import Publisher, publishing
 
 
@@ -31,6 +33,11 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 Update = Callable[..., Updated]
+
+
+def environment() -> dict[str, str]:
+    """The environment of processes that update, as the fixtures have changed it."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "builder")])}
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +69,5 @@ def is_tidy(store: Path) -> bool:
 
 
 def country(ip: str = "8.0.0.1") -> object:
-    """Return the country of an address by the user's store."""
     with geolookup.open() as engine:
         return engine.data(ip)["location"]["country_code"]

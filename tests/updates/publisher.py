@@ -65,7 +65,6 @@ class Publisher:
         return path
 
     def rewrite(self, old: str, new: str) -> None:
-        """Change the text of the recipe."""
         text = self.recipe.read_text(encoding="utf-8")
         assert old in text
         self.recipe.write_text(text.replace(old, new), encoding="utf-8")

@@ -1,8 +1,9 @@
-"""Updates from an archive and from a mirror: what a store has is what was packed or published."""
+"""Updates from an archive and from a mirror, and what a rollback withdrew."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,53 +11,38 @@ import geolookup
 from geolookup.archives.pack import pack
 from geolookup.store.generations import generations, rollback
 from geolookup.store.publish import publish
+from geolookup.updates.withdrawn import is_withdrawn
 from tests.archives.test_pack import archived, members
 from tests.cli.program import run
-from tests.store.numbered import answers_of, id_of, named, shared
-
-
-@pytest.fixture(scope="module")
-def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three datasets of one name; nobody may change them."""
-    folder = tmp_path_factory.mktemp("arriving")
-    return [named(folder / str(number), "geo", number) for number in range(3)]
+from tests.conftest import build_at
+from tests.store.numbered import answers_of, generation, id_of, published, shared
 
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """Number 1, whole."""
     pack(shared(1), tmp_path / "a.tar.zst")
     return tmp_path / "a.tar.zst"
 
 
-def test_an_archive_is_published(archive: Path, store: Path) -> None:
+def test_an_archive_is_published(archive: Path, store: Path, tmp_path: Path) -> None:
     planned = geolookup.update(archive, dry_run=True)
     assert (planned.state, planned.generation) == ("planned", None)
     assert not store.exists()
-    done = geolookup.update(archive)
-    assert (done.state, done.generation) == ("updated", id_of(1))
-    assert answers_of(store) == answers_of(shared(1))
-    assert geolookup.update(archive).state == "current"
-
-
-def test_a_delta_is_applied_and_old_generations_go(store: Path, tmp_path: Path) -> None:
-    store.parent.mkdir()
-    for number in (0, 1):
-        publish(shared(number), store)
-    pack(shared(2), tmp_path / "d.tar.zst", base=shared(0))
-    done = geolookup.update(tmp_path / "d.tar.zst", store=store)
-    assert (done.state, done.removed) == ("updated", (id_of(0),))
-    assert answers_of(store) == answers_of(shared(2))
-
-
-def test_what_was_withdrawn_is_not_published_again(archive: Path, store: Path) -> None:
     store.parent.mkdir()
     publish(shared(0), store)
-    geolookup.update(archive)
+    done = geolookup.update(archive)
+    assert (done.state, done.generation, done.removed) == ("updated", id_of(1), ())
+    assert answers_of(store) == answers_of(shared(1))
+    assert geolookup.update(archive).state == "current"
     rollback(store)
     done = geolookup.update(archive)
     assert (done.state, done.generation) == ("withdrawn", id_of(0))
     assert [each.withdrawn for each in generations(store)] == [True, False]
+    publish(shared(1), store)
+    pack(shared(2), tmp_path / "d.tar.zst", base=shared(0))  # a delta
+    done = geolookup.update(tmp_path / "d.tar.zst", store=store)
+    assert (done.state, done.removed) == ("updated", (id_of(0),))
+    assert answers_of(store) == answers_of(shared(2))
 
 
 def test_a_damaged_archive_changes_nothing(archive: Path, store: Path) -> None:
@@ -90,20 +76,66 @@ def test_the_command(archive: Path, store: Path) -> None:
 
 
 def test_a_mirror_is_polled_once(store: Path, tmp_path: Path) -> None:
-    publish(shared(0), tmp_path / "origin")
-    geolookup.mirror(tmp_path / "origin", tmp_path / "mirror")
-    url = (tmp_path / "mirror").as_uri()
-    assert geolookup.update(url, dry_run=True).state == "planned"
-    done = geolookup.update(url)
-    assert (done.state, done.generation) == ("updated", id_of(0))
-    assert answers_of(store) == answers_of(shared(0))
-    assert geolookup.update(url).state == "current"
-    rollback_to = publish(shared(1), tmp_path / "origin")
-    geolookup.mirror(tmp_path / "origin", tmp_path / "mirror")
-    assert geolookup.update(url).generation == rollback_to
-
-
-def test_a_mirror_that_does_not_answer(store: Path, tmp_path: Path) -> None:
+    origin, folder = tmp_path / "origin", tmp_path / "mirror"
     with pytest.raises(geolookup.UpdateError):
-        geolookup.update((tmp_path / "nowhere").as_uri())
+        geolookup.update(folder.as_uri())
     assert not (store / "current").exists()
+    for number in (0, 1):
+        publish(shared(number), origin)
+        geolookup.mirror(origin, folder)
+        assert geolookup.update(folder.as_uri(), dry_run=True).state == "planned"
+        done = geolookup.update(folder.as_uri())
+        assert (done.state, done.generation) == ("updated", id_of(number))
+        assert answers_of(store) == answers_of(shared(number))
+        assert geolookup.update(folder.as_uri()).state == "current"
+
+
+#: Rows of the withdrawn dataset: a city is known of the first network, and not of the second.
+WITHDRAWN = ("8.8.8.0/24,Paris,1,A", "9.9.9.0/24,,2,B", "1.0.0.0/24,Nice,3,C")
+
+
+def built(folder: Path, *rows: str, **options: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    text = "\n".join(["network,city_name,postal_code,isp", *rows, ""])
+    return build_at(folder, {"a.csv": text}, **options)[0]
+
+
+@pytest.fixture
+def rolled_back(tmp_path: Path) -> Path:
+    store = tmp_path / "store"
+    publish(built(tmp_path / "current", "8.8.8.0/24,Berlin,4,A"), store)
+    publish(built(tmp_path / "withdrawn", *WITHDRAWN), store)
+    rollback(store)
+    return store
+
+
+def test_what_was_withdrawn_and_what_was_not(rolled_back: Path, tmp_path: Path) -> None:
+    first, second, third = WITHDRAWN
+    for rows, expected in (
+        (WITHDRAWN, True),
+        ((first, "9.9.9.0/24,Nice,2,B", third), False),  # only adds a value
+        (("8.8.8.0/24,,1,A", second, third), False),  # only lacks one
+        (("8.8.8.0/24,Lyon,1,A", second, third), False),
+        ((first, third), False),
+        (("8.8.8.0/24,Berlin,4,A",), False),  # the current one is not withdrawn
+    ):
+        dataset = built(tmp_path / "new", *rows)
+        assert is_withdrawn(rolled_back, dataset, generation(dataset)) is expected, rows
+
+
+def test_the_same_answers_by_other_row_numbers(rolled_back: Path, tmp_path: Path) -> None:
+    base = built(tmp_path / "base", *reversed([*WITHDRAWN, "1.0.1.0/24,Lyon,5,D"]))
+    again = built(tmp_path / "withdrawn", *WITHDRAWN, base=base)
+    assert generation(again) not in {each.generation for each in geolookup.generations(rolled_back)}
+    assert is_withdrawn(rolled_back, again, generation(again))
+
+
+def test_a_withdrawn_generation_that_does_not_open_says_nothing(
+    rolled_back: Path, tmp_path: Path
+) -> None:
+    same, withdrawn = built(tmp_path / "new", *WITHDRAWN), geolookup.generations(rolled_back)[0]
+    (rolled_back / "generations" / withdrawn.generation / "manifest.json").write_text("{}")
+    assert is_withdrawn(rolled_back, same, withdrawn.generation)  # by its id
+    assert not is_withdrawn(rolled_back, same, "0" * 64)
+    other = published(tmp_path / "other", 0, 1)  # in which nothing was withdrawn
+    assert not is_withdrawn(other, shared(0), generation(shared(0)))

@@ -21,42 +21,39 @@ DEPLOY = ROOT / "docs" / "deploy"
 TEXT = (ROOT / "docs" / "updating.md").read_text(encoding="utf-8")
 
 
-def unit_arguments() -> list[str]:
-    text = (DEPLOY / "geolookup-update.service").read_text(encoding="utf-8")
-    found = re.search(r"^ExecStart=(.*)$", text, re.MULTILINE)
-    assert found
-    return shlex.split(found[1])[1:]
-
-
-def cron_arguments() -> list[str]:
-    found = re.search(
-        r"^```crontab\n17 3 \* \* \* /opt/geolookup/bin/geolookup (.*?) >>", TEXT, re.MULTILINE
-    )
-    assert found
-    return shlex.split(found[1])
-
-
 def cronjob() -> dict[str, Any]:
     yaml = pytest.importorskip("yaml")
     found: dict[str, Any] = yaml.safe_load((DEPLOY / "kubernetes-update.yaml").read_text("utf-8"))
     return found
 
 
-def cronjob_arguments() -> list[str]:
-    (container,) = cronjob()["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
-    arguments: list[str] = container["args"]
-    return arguments
+def stated(place: str) -> list[str]:
+    """The arguments of the program in a unit, a crontab or a CronJob."""
+    if place == "kubernetes":
+        pod = cronjob()["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        return [str(each) for each in container["args"]]
+    unit = (DEPLOY / "geolookup-update.service").read_text(encoding="utf-8")
+    program = "/opt/geolookup/bin/geolookup"
+    found = {
+        "systemd": re.search(rf"^ExecStart={program} (.*)$", unit, re.MULTILINE),
+        "cron": re.search(rf"^```crontab\n17 3 \* \* \* {program} (.*?) >>", TEXT, re.MULTILINE),
+    }[place]
+    assert found
+    return shlex.split(found[1])
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("stated", [unit_arguments, cron_arguments, cronjob_arguments])
-def test_the_command_lines_update(stated: Any, publisher: Publisher, store: Path) -> None:
+@pytest.mark.parametrize("place", ["systemd", "cron", "kubernetes"])
+def test_the_command_lines_update(place: str, publisher: Publisher, store: Path) -> None:
     """Each is run as it stands, but for the recipe and the folders of this machine."""
-    arguments = [re.sub(r"/(var/lib/geolookup|data)/store", str(store), each) for each in stated()]
-    arguments = [
-        re.sub(r"/(var/cache/geolookup|data/cache)", str(store.parent / "cache"), each)
-        for each in arguments
-    ]
+    folders = {
+        r"/(var/lib/geolookup|data)/store": str(store),
+        r"/(var/cache/geolookup|data/cache)": str(store.parent / "cache"),
+    }
+    arguments = stated(place)
+    for pattern, folder in folders.items():
+        arguments = [re.sub(pattern, folder, each) for each in arguments]
     store.parent.mkdir()
     done = run(*arguments, str(publisher.recipe))
     assert (done.returncode, done.stderr) == (0, "")

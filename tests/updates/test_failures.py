@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 from tests.corrupt.test_full_disk import small as small  # noqa: PLC0414 - a fixture
 from tests.store.dying import Kind
 from tests.tiers import scaled
-from tests.updates.conftest import Update, country, is_tidy
+from tests.updates.conftest import Update, country, environment, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries
 
 command = import_module("geolookup.cli.update")
@@ -31,13 +31,9 @@ POINTS = scaled(2, 6)
 
 
 def process(kind: Kind, step: int, recipe: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.updates.killed", kind, str(step), str(recipe)]
     return subprocess.run(
-        [sys.executable, "-m", "tests.updates.killed", kind, str(step), str(recipe)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "builder")])},
-        capture_output=True,
-        text=True,
-        check=False,
+        command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False
     )
 
 
@@ -47,8 +43,11 @@ def process(kind: Kind, step: int, recipe: Path) -> subprocess.CompletedProcess[
 def test_at_any_step(
     kind: Kind, update: Update, publisher: Publisher, store: Path, tmp_path: Path
 ) -> None:
-    """From one generation to the next; the next update repairs whatever is left."""
+    """From none to one, and to the next; the next update repairs whatever is left."""
+    for step in (30, 60):
+        assert process("kill", step, publisher.recipe).returncode == -signal.SIGKILL
     old = update().generation
+    assert is_tidy(store)
     for folder in (store, tmp_path / "cache"):
         shutil.copytree(folder, f"{folder}-before")
     publisher.put(COUNTRY, countries("DE"))
@@ -72,14 +71,6 @@ def test_at_any_step(
         assert is_tidy(store)
 
 
-@pytest.mark.long
-def test_killed_in_the_first_update(update: Update, publisher: Publisher, store: Path) -> None:
-    for step in (30, 60):
-        assert process("kill", step, publisher.recipe).returncode == -signal.SIGKILL
-    assert update().state in ("updated", "current")
-    assert is_tidy(store)
-
-
 def test_the_disk_of_the_store_is_full(
     small: Path, publisher: Publisher, store: Path, tmp_path: Path
 ) -> None:
@@ -100,10 +91,8 @@ def test_the_disk_of_the_store_is_full(
     assert is_tidy(small / "store")
 
 
-def test_the_disk_is_full_after_the_publication(
-    update: Update, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The update has succeeded: what fails then is told, and changes no exit status."""
+def test_files_that_cannot_be_written(update: Update, store: Path, tmp_path: Path) -> None:
+    """After the publication it is told and changes no exit status; the cache is not the store."""
     update()
     (store / "update.json").unlink()
     (store / "update.json").mkdir()
@@ -111,6 +100,12 @@ def test_the_disk_is_full_after_the_publication(
     assert done.state == "current"
     (problem,) = done.warnings
     assert problem.startswith(f"--if-older will not know of this update: {store}/update.json: ")
+    for lock in (tmp_path / "cache").glob("*/lock"):
+        lock.unlink()
+        lock.mkdir()
+    with pytest.raises(OutputError) as caught:
+        update()
+    assert Path(caught.value.path).parent == tmp_path / "cache"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a mount on Linux")
@@ -139,29 +134,25 @@ def test_a_generation_that_cannot_be_removed(publisher: Publisher, store: Path) 
     assert run("update", recipe).stdout.endswith(f"removed {old.name}\n")
 
 
-def into(output: str, *args: str) -> subprocess.CompletedProcess[str]:
-    """Run an update whose standard output is a shell's ``output``."""
-    command = [sys.executable, "-m", "geolookup", "update", *args]
-    return subprocess.run(
-        ["bash", "-c", f'set -o pipefail; "$@" {output}', "bash", *command],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "builder")])},
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full of Linux")
 @pytest.mark.long
-@pytest.mark.parametrize("output", [">/dev/full", "| true", ">&-"])
-def test_nobody_reads_the_output(output: str, publisher: Publisher, store: Path) -> None:
+def test_nobody_reads_the_output(publisher: Publisher, store: Path) -> None:
     """The update goes on, and the store is not blamed."""
-    done = into(output, str(publisher.recipe))
     full = "geolookup: standard output cannot be written (No space left on device)"
-    expected = f"{full}; the update goes on\n" if "full" in output else ""
-    assert (done.returncode, done.stderr) == (0, expected)
-    assert country() == "FR"
-    assert is_tidy(store)
+    for output, expected in (
+        (">/dev/full", f"{full}; the update goes on\n"),
+        ("| true", ""),
+        (">&-", ""),
+    ):
+        shell = ["bash", "-c", f'set -o pipefail; "$@" {output}', "bash"]
+        command = [*shell, sys.executable, "-m", "geolookup", "update", str(publisher.recipe)]
+        done = subprocess.run(
+            command, env=environment(), stderr=subprocess.PIPE, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, expected)
+        assert country() == "FR"
+        assert is_tidy(store)
+        shutil.rmtree(store)
 
 
 def test_lines_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,17 +193,6 @@ def test_without_a_home_folder(
     geolookup.build(data, tmp_path / "dataset")
     with pytest.raises(OutputError, match="home folder is not known; name a cache with --cache"):
         geolookup.update(publisher.recipe, store=store.parent.parent / "s")
-
-
-def test_a_cache_that_cannot_be_locked(update: Update, tmp_path: Path) -> None:
-    """The error names the folder of the cache, and not the store."""
-    update()
-    for lock in (tmp_path / "cache").glob("*/lock"):
-        lock.unlink()
-        lock.mkdir()
-    with pytest.raises(OutputError) as caught:
-        update()
-    assert Path(caught.value.path).parent == tmp_path / "cache"
 
 
 def test_the_disk_of_the_cache_is_full(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -20,38 +19,39 @@ from geolookup.store import pointer
 from geolookup.store.pointer import Published
 from geolookup.updates import in_store
 from tests.builder.remote.serving import Handler, status
-from tests.cli.program import run
-from tests.conftest import ROOT
-from tests.updates.conftest import Update, country, is_tidy
+from tests.updates.conftest import Update, country, environment, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries
-
-
-def recorded(store: Path, checked: datetime) -> None:
-    path = store / "update.json"
-    stated = json.loads(path.read_text())
-    path.write_text(json.dumps({**stated, "checked": checked.isoformat()}))
 
 
 def test_if_older(update: Update, publisher: Publisher, store: Path) -> None:
     now = datetime.now(UTC)
+
+    def record(checked: object) -> None:
+        stated = json.loads((store / "update.json").read_text())
+        (store / "update.json").write_text(json.dumps({**stated, "checked": str(checked)}))
+
     assert update(if_older="7d").state == "updated"  # there was nothing
     asked = len(publisher.site.asked)
     assert update(if_older="7d").state == "recent"
-    recorded(store, now - timedelta(days=6, hours=23))
+    record(now - timedelta(days=6, hours=23))
     assert update(if_older=timedelta(days=7)).state == "recent"
     assert len(publisher.site.asked) == asked
-    recorded(store, now - timedelta(days=7, minutes=1))
+    record(now - timedelta(days=7, minutes=1))
     assert update(if_older=7).state == "current"
     assert len(publisher.site.asked) > asked
+    # A clock that was ahead, and what is no record, block no update.
+    record((now + timedelta(days=400)).isoformat())
+    assert update(if_older="7d").state == "current"
+    week = timedelta(days=7)
+    assert in_store.succeeded_within(store, "published", week)
+    for clock in ("9999-12-31T00:00:00+00:00", "nonsense", "2026-11-22T00:00:00"):
+        record(clock)
+        assert not in_store.succeeded_within(store, "published", week), clock
+    for text in ("", "[]", "[" * 100_000, '{"checked": 1}'):
+        (store / "update.json").write_text(text)
+        assert not in_store.succeeded_within(store, "published", week), text[:80]
     publisher.rewrite('name = "published"', 'name = "another"')
     assert update(if_older=7).state == "updated"  # of another dataset: none before
-
-
-@pytest.mark.long
-def test_the_default_store_says_that_it_answers(publisher: Publisher, store: Path) -> None:
-    told = "without --dataset, commands and geolookup.open() answer from "
-    assert told in run("update", str(publisher.recipe)).stdout
-    assert told not in run("update", str(publisher.recipe), "--store", str(store)).stdout
 
 
 def test_a_failed_update_is_not_recent(update: Update, publisher: Publisher) -> None:
@@ -81,30 +81,14 @@ def test_how_long_ago_an_update_succeeded(tmp_path: Path, monkeypatch: pytest.Mo
         (tmp_path / "staging").rmdir()  # nothing is left there
 
 
-def test_a_wrong_clock_blocks_no_update(update: Update, store: Path) -> None:
-    """The clock was ahead when the last update succeeded, or the record cannot be read."""
-    update()
-    path = store / "update.json"
-    ahead = (datetime.now(UTC) + timedelta(days=400)).isoformat()
-    clocks = (ahead, "9999-12-31T00:00:00+00:00", "nonsense", "2026-11-22T00:00:00")
-    records = [json.dumps({"dataset": "published", "checked": clock}) for clock in clocks]
-    for text in (*records, "", "[]", "[" * 100_000, '{"checked": 1}'):
-        path.write_text(text)
-        assert not in_store.succeeded_within(store, "published", timedelta(days=7)), text[:80]
-    path.write_text(records[0])
-    assert update(if_older="7d").state == "current"
-
-
 def test_the_order_of_generations_is_not_that_of_the_clock(
-    update: Update, publisher: Publisher, store: Path, monkeypatch: pytest.MonkeyPatch
+    update: Update, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock was years ahead at the first update, and is right at the second."""
-    monkeypatch.setattr(pointer, "published_now", lambda of: Published(of, "2099-01-01T00:00:00Z"))
-    update()
-    monkeypatch.undo()
-    monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
-    monkeypatch.setenv("GEOLOOKUP_CACHE", str(publisher.folder / "cache"))
-    monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
+    ahead = "2099-01-01T00:00:00Z"
+    with monkeypatch.context() as patch:
+        patch.setattr(pointer, "published_now", lambda of: Published(of, ahead))
+        update()
     publisher.put(COUNTRY, countries("DE"))
     assert update().state == "updated"
     assert country() == "DE"
@@ -138,7 +122,6 @@ def test_whatever_has_the_name_of_the_staging_directory(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_two_at_once(publisher: Publisher, store: Path) -> None:
-    """The second waits, says so, and finds everything current."""
     begun, go = threading.Event(), threading.Event()
     usual = publisher.acts[ASN]
 
@@ -148,17 +131,11 @@ def test_two_at_once(publisher: Publisher, store: Path) -> None:
         usual(handler)
 
     publisher.acts[ASN] = waiting
-    args = [sys.executable, "-m", "geolookup", "update", str(publisher.recipe)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "builder")])}
-
-    def started() -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-        )
-
-    with started() as first:
+    command = [sys.executable, "-m", "geolookup", "update", str(publisher.recipe)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment()}
+    with subprocess.Popen(command, text=True, **pipes) as first:  # type: ignore[call-overload]
         assert begun.wait(60)
-        with started() as second:
+        with subprocess.Popen(command, text=True, **pipes) as second:  # type: ignore[call-overload]
             assert second.stdout is not None
             told = second.stdout.readline()
             assert (

@@ -17,18 +17,16 @@ from geolookup.errors import UpdateError
 from tests.builder.remote.serving import Handler, cut, file, serving, status, to, trickle
 from tests.cli.program import run
 from tests.updates.conftest import Update, country, is_tidy
-from tests.updates.publisher import ASN, COUNTRY, Publisher, countries
+from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems
 
 LATER = "Thu, 19 Nov 2026 09:00:00 GMT"
 
 
 def is_kept(store: Path, pointer: bytes) -> bool:
-    """Return whether a store is as it was, whole and tidy."""
     return (store / "current").read_bytes() == pointer and country() == "FR" and is_tidy(store)
 
 
 def failing(publisher: Publisher) -> Iterator[str]:
-    """Publish a file that cannot be taken, one after the other; yield what an update says of it."""
     new, old = countries("DE"), countries()
     publisher.acts[COUNTRY] = cut(new, 700, etag='"two"')
     yield r"truncated, at 700 of .* \(tried 4 times\)"
@@ -43,14 +41,43 @@ def failing(publisher: Publisher) -> Iterator[str]:
 
 
 def test_a_failure_keeps_the_store_and_the_next_update_succeeds(
-    update: Update, publisher: Publisher, store: Path
+    update: Update, publisher: Publisher, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    publisher.acts[ASN] = status(404)
+    done = run("update", str(publisher.recipe))
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"geolookup: {ASN}: {publisher.site.url}/{ASN}: no such file")
+    assert not (store / "current").exists()  # nothing is published without a first update
+    with geolookup.open() as engine:
+        assert engine.path.parent != store / "generations"
+    publisher.put(ASN, systems())
+    digest = hashlib.sha256(countries()).hexdigest()
+    publisher.rewrite('date = "last-modified"', f'date = "last-modified"\nsha256 = "{digest}"')
     update()
     pointer = (store / "current").read_bytes()
+    publisher.rewrite(digest, "0" * 64)
+    with pytest.raises(UpdateError, match=f"SHA-256 of the file is {digest}, the recipe says 0000"):
+        update()
+    publisher.rewrite(f'\nsha256 = "{"0" * 64}"', "")
     for problem in failing(publisher):
         with pytest.raises(UpdateError, match=problem):
             update()
         assert is_kept(store, pointer), problem
+    limits = Limits(attempts=2, first_wait=0.001, silence=60.0, pace_over=0.2, slowest=1 << 20)
+    with monkeypatch.context() as patch:
+        patch.setattr(transfer.fetch, "__defaults__", (limits,))
+        publisher.acts[COUNTRY] = trickle(countries("DE")[:200], 0.01)
+        with pytest.raises(UpdateError, match="the server sends fewer than 1,048,576 bytes a sec"):
+            update()
+    with closing(socket.socket()) as nobody:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen
+        there = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        publisher.rewrite(publisher.site.url, there)
+        with pytest.raises(UpdateError, match="cannot be reached") as caught:
+            update()
+        publisher.rewrite(there, publisher.site.url)
+    assert len(caught.value.problems) == 2  # every source is named
+    assert is_kept(store, pointer)
     publisher.put(COUNTRY, countries("DE"))
     assert update().state == "updated"
     assert country() == "DE"
@@ -70,40 +97,6 @@ def test_the_network_ends_in_the_middle_and_comes_back(
     assert publisher.site.ranges[-2] == "bytes=700-"
 
 
-def test_no_connection(update: Update, publisher: Publisher, store: Path) -> None:
-    update()
-    with closing(socket.socket()) as nobody:
-        nobody.bind(("127.0.0.1", 0))  # and does not listen
-        publisher.rewrite(publisher.site.url, f"http://127.0.0.1:{nobody.getsockname()[1]}")
-        with pytest.raises(UpdateError, match="cannot be reached") as caught:
-            update()
-    assert len(caught.value.problems) == 2  # every source is named
-    assert country() == "FR"
-
-
-def test_wrong_digest(update: Update, publisher: Publisher, store: Path) -> None:
-    digest = hashlib.sha256(countries()).hexdigest()
-    publisher.rewrite('date = "last-modified"', f'date = "last-modified"\nsha256 = "{digest}"')
-    update()
-    publisher.rewrite(digest, "0" * 64)
-    with pytest.raises(UpdateError, match=f"SHA-256 of the file is {digest}, the recipe says 0000"):
-        update()
-    assert country() == "FR"
-
-
-def test_a_slow_server(
-    update: Update, publisher: Publisher, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    update()
-    pointer = (store / "current").read_bytes()
-    limits = Limits(attempts=2, first_wait=0.001, silence=60.0, pace_over=0.2, slowest=1 << 20)
-    monkeypatch.setattr(transfer.fetch, "__defaults__", (limits,))
-    publisher.acts[COUNTRY] = trickle(countries("DE")[:200], 0.01)
-    with pytest.raises(UpdateError, match="the server sends fewer than 1,048,576 bytes a second"):
-        update()
-    assert is_kept(store, pointer)
-
-
 def test_a_redirect_to_another_host(update: Update, publisher: Publisher, store: Path) -> None:
     with serving(
         file(countries("IT"), '"cdn"', Last_Modified="Thu, 19 Nov 2026 08:00:00 GMT")
@@ -114,13 +107,3 @@ def test_a_redirect_to_another_host(update: Update, publisher: Publisher, store:
         assert country() == "IT"
         assert update().state == "current"
     assert [headers["If-None-Match"] for _, headers in other.asked] == [None, '"cdn"']
-
-
-def test_without_a_first_update_nothing_is_published(publisher: Publisher, store: Path) -> None:
-    publisher.acts[ASN] = status(404)
-    done = run("update", str(publisher.recipe))
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"geolookup: {ASN}: {publisher.site.url}/{ASN}: no such file")
-    assert not (store / "current").exists()
-    with geolookup.open() as engine:
-        assert engine.path.parent != store / "generations"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import filecmp
-import json
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -42,30 +41,37 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def is_compiled(folder: Path, compiled: Path = SMALL) -> bool:
-    """Return whether a folder holds the same bytes as a compiled dataset."""
     names = [path.name for path in compiled.iterdir()]
     assert sorted(names) == sorted(path.name for path in folder.iterdir())
     return filecmp.cmpfiles(compiled, folder, names, shallow=False)[0] == names
 
 
-def test_a_former_dataset_names_the_remedy(old: Path) -> None:
-    for call in (geolookup.open, geolookup.verify):
-        with pytest.raises(
-            geolookup.DatasetError, match=r"format version 1.*geolookup upgrade DIR"
-        ):
-            call(old)
-
-
 def test_it_becomes_what_a_compile_writes(old: Path, tmp_path: Path) -> None:
-    before = content(old)
+    for call in (geolookup.open, geolookup.verify):
+        with pytest.raises(geolookup.DatasetError, match=r"version 1.*geolookup upgrade DIR"):
+            call(old)
+    before, former_copy = content(old), shutil.copytree(old, tmp_path / "copy")
     generation = geolookup.upgrade(old, output=tmp_path / "new")
     assert content(old) == before
     assert is_compiled(tmp_path / "new")
     assert geolookup.verify(tmp_path / "new", deep=True).generation == generation
-    assert geolookup.upgrade(old) == generation
+    done = run("upgrade", str(old))
+    assert (done.returncode, done.stdout) == (0, f"generation {generation}\n")
     assert is_compiled(old)
     assert geolookup.upgrade(old) == generation  # nothing is left to do
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "old"]
+    done = run("upgrade", str(old))
+    assert done.stdout == f"generation {generation} is of the current version already\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "new", "old"]
+    output = shutil.copytree(old, tmp_path / "output")  # replaced only by force
+    with pytest.raises(geolookup.OutputError, match="exists already"):
+        geolookup.upgrade(former_copy, output=output)
+    geolookup.upgrade(former_copy, output=output, force=True)
+    assert is_compiled(output)
+    with pytest.raises(geolookup.DatasetError, match=f"format version {fmt.FORMAT_VERSION}"):
+        geolookup.upgrade(output, output=tmp_path / "other")
+    done = run("upgrade", str(tmp_path / "nothing"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no dataset here" in done.stderr
 
 
 def test_source_rows_are_kept(build: Build, tmp_path: Path) -> None:
@@ -94,25 +100,11 @@ def test_damaged_source_rows(build: Build, tmp_path: Path) -> None:
     made = former(compiled, tmp_path / "made")
     for name, column, value, said in DAMAGED_ROWS:
         old = copied(made, tmp_path / "old")
-
-        def change(values: list[object], value: int = value) -> None:
-            values[1] = value
-
-        forging.replaced(old, name, column, change)
+        forging.replaced(old, name, column, put(1, value))
         before = content(old)
         with pytest.raises(geolookup.DatasetError, match=said):
             geolookup.upgrade(old)
         assert content(old) == before, (name, column)
-
-
-def test_an_existing_output_is_replaced_where_that_is_asked_for(old: Path, tmp_path: Path) -> None:
-    output = shutil.copytree(old, tmp_path / "output")
-    with pytest.raises(geolookup.OutputError, match="exists already"):
-        geolookup.upgrade(old, output=output)
-    geolookup.upgrade(old, output=output, force=True)
-    assert is_compiled(output)
-    with pytest.raises(geolookup.DatasetError, match=f"format version {fmt.FORMAT_VERSION}"):
-        geolookup.upgrade(output, output=tmp_path / "other")
 
 
 def store_of(old: Path, store: Path) -> str:
@@ -163,56 +155,41 @@ def test_a_generation_that_is_published_meanwhile_stays_current(
         shutil.rmtree(tmp_path / "store")
 
 
-def flip(name: str) -> Callable[[Path], None]:
-    def change(folder: Path) -> None:
-        data = bytearray((folder / name).read_bytes())
-        data[len(data) // 2] ^= 1
-        (folder / name).write_bytes(data)
-
-    return change
+Damage = Callable[[Path], object]
 
 
-def wrong_checksum(folder: Path) -> None:
-    def change(values: list[object]) -> None:
-        values[2] = 1
-
-    forging.replaced(folder, fmt.LOCATION, "json_crc32", change)
-
-
-def unknown_zones(folder: Path) -> None:
-    """Make a dataset with right digests and checksums that no compiler writes."""
-    table = forging.table(folder, fmt.ZONE)
-    zones = pa.array([""] * len(table), pa.string())
-    forging.write(folder, fmt.ZONE, table.set_column(0, "zone", zones))
+def flipped(folder: Path) -> None:
+    data = bytearray((folder / fmt.LOCATION).read_bytes())
+    data[len(data) // 2] ^= 1
+    (folder / fmt.LOCATION).write_bytes(data)
 
 
-def stated(**members: object) -> Callable[[Path], None]:
-    def change(folder: Path) -> None:
-        document = forging.manifest(folder) | members
-        (folder / fmt.MANIFEST).write_bytes(canonical(document))
-
-    return change
+def put(row: int, value: object) -> forging.Change:
+    return lambda values: values.__setitem__(row, value)
 
 
-def column(name: str, replaced: str, kind: pa.DataType | None) -> Callable[[Path], None]:
-    """Give a column another type, or remove it."""
+def column(name: str, replaced: str, kind: pa.DataType | None, value: object = None) -> Damage:
+    """Give a column another type, all with a value, or remove it; digests and checksums fit."""
 
     def change(folder: Path) -> None:
         table = forging.table(folder, name)
         at = table.schema.get_field_index(replaced)
         other = table.remove_column(at)
         if kind is not None:
-            other = table.set_column(at, replaced, pa.array([None] * len(table), kind))
+            other = table.set_column(at, replaced, pa.array([value] * len(table), kind))
         forging.write(folder, name, other)
 
     return change
 
 
-def no_rows(name: str) -> Callable[[Path], None]:
-    def change(folder: Path) -> None:
-        forging.write(folder, name, forging.table(folder, name).slice(0, 0))
+def no_rows(name: str) -> Damage:
+    return lambda folder: forging.write(folder, name, forging.table(folder, name).slice(0, 0))
 
-    return change
+
+def stated(**members: object) -> Damage:
+    return lambda folder: (folder / fmt.MANIFEST).write_bytes(
+        canonical(forging.manifest(folder) | members)
+    )
 
 
 def longer_word(folder: Path) -> None:
@@ -225,7 +202,7 @@ def longer_word(folder: Path) -> None:
     forging.replaced(folder, fmt.LOCATION, "city_name", change)
 
 
-DAMAGES: list[tuple[Callable[[Path], object], str]] = [
+DAMAGES: list[tuple[Damage, str]] = [
     (column(fmt.LOCATION, "json", None), "its columns are"),
     (column(fmt.NETWORK, "json", pa.int32()), "of type int32, not string"),
     (column(fmt.COUNTRY, "json", pa.string()), "values are null"),
@@ -234,9 +211,12 @@ DAMAGES: list[tuple[Callable[[Path], object], str]] = [
     (no_rows(fmt.NETWORK), "no rows"),
     (no_rows(fmt.IPV4_JUMP), "no rows"),
     (longer_word, "differs from the other columns"),
-    (flip(fmt.LOCATION), "its digest differs from the manifest"),
-    (wrong_checksum, "row 2: not the checksum of the row's text"),
-    (unknown_zones, "not unknown"),
+    (flipped, "its digest differs from the manifest"),
+    (
+        lambda folder: forging.replaced(folder, fmt.LOCATION, "json_crc32", put(2, 1)),
+        "row 2: not the checksum of the row's text",
+    ),
+    (column(fmt.ZONE, "zone", pa.string(), ""), "not unknown"),
     (stated(name="other"), "'generation' is"),
     (stated(format_version=3), "format version 3"),
     (lambda folder: (folder / fmt.IPV4).unlink(), "missing"),
@@ -253,15 +233,3 @@ def test_a_damaged_dataset_stays_as_it_is(old: Path, tmp_path: Path) -> None:
             geolookup.upgrade(damaged)
         assert content(damaged) == before, problem
         assert sorted(path.name for path in tmp_path.iterdir()) == ["damaged", "old"]
-
-
-def test_the_command(old: Path, tmp_path: Path) -> None:
-    done = run("upgrade", str(old), "--output", str(tmp_path / "new"))
-    assert done.returncode == 0
-    generation = json.loads((SMALL / fmt.MANIFEST).read_bytes())["generation"]
-    assert done.stdout == f"generation {generation}\n"
-    done = run("upgrade", str(tmp_path / "new"))
-    assert done.stdout == f"generation {generation} is of the current version already\n"
-    done = run("upgrade", str(tmp_path / "nothing"))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no dataset here" in done.stderr

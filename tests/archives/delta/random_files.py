@@ -1,8 +1,4 @@
-"""Random files of every name in the layout, and edited copies of them.
-
-Their columns have the types of the layout, and values that no compiler would write: a patch
-must not depend on what a dataset means.
-"""
+"""Random files of every name in the layout, and edited copies of them."""
 
 from __future__ import annotations
 
@@ -24,7 +20,6 @@ _INDICES = {100: pa.int8(), 20_000: pa.int16(), 1 << 31: pa.int32()}
 
 
 def table(name: str, rng: Rng, rows: int) -> pa.Table:
-    """A table of a file, the intervals in order from address 0."""
     columns = {each: _column(kind, rng, rows) for each, kind in fmt.COLUMNS[name].items()}
     return _sorted(name, pa.table(columns), rng)
 

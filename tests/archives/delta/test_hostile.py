@@ -1,15 +1,9 @@
-"""Patches and manifests that no ``changed`` wrote: PatchError, before memory is taken for them.
-
-Strategy: each bound is met by a patch composed by hand that crosses it by one, and by the
-largest number that fits. Then valid patches are cut and flipped at random: a PatchError, or
-bytes of the right size, whose digest the caller compares.
-"""
+"""Patches and manifests that no ``changed`` wrote: PatchError, before memory is taken for them."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +20,7 @@ from geolookup.archives.delta.changed import changed
 from geolookup.archives.delta.streams import PatchError, written
 from geolookup.dataset import layout as fmt
 from tests.archives.delta.random_files import write
+from tests.damage import copied
 from tests.tiers import scaled
 
 NUMBERS, TEXTS = fmt.EXPLAINED_NUMBERS, fmt.ZONE
@@ -67,75 +62,79 @@ def test_composed_by_hand(pair: tuple[Path, Path]) -> None:
     assert bytes(applied(*pair, NUMBERS, patch)) == (pair[1] / NUMBERS).read_bytes()
 
 
-HOSTILE_NUMBERS = {
-    "empty": (b"", "truncated"),
-    "only an alignment": (SAME, "truncated"),
-    "a head cut short": (SAME + CHANGES + NONE[:7], "truncated"),
-    "a frame cut short": (SAME + CHANGES + numbers(4)[:-1], "truncated"),
-    "a frame beyond the end": (SAME + CHANGES + struct.pack("<QQ", 1, 2**64 - 1), "truncated"),
-    "bytes at the end": (SAME + UNCHANGED * 2 + b"\0", "follow"),
-    "an unknown way": (SAME + b"\3" + NONE * 3 + UNCHANGED, "way 3"),
-    "more changes than rows": (SAME + CHANGES + numbers(*[0] * 6), "6 values where 5"),
-    "2^64 - 1 values": (SAME + CHANGES + forged(2**64 - 1, b""), "values where 5"),
-    "a count that no frame fills": (SAME + CHANGES + forged(5, compressed(4)), "damaged"),
-    "a frame that holds more": (SAME + CHANGES + forged(1, compressed(1 << 26)), "damaged"),
-    "no frame": (SAME + CHANGES + forged(5, b"none"), "damaged"),
-    "a position beyond the end": (SAME + CHANGES + numbers(5) + numbers(0), "beyond the end"),
-    "gaps whose sum wraps": (SAME + CHANGES + numbers(0, 2**32 - 1, 0), "beyond the end"),
-    "gaps that wrap": (SAME + CHANGES + numbers(*[2**32 - 1] * 5), "beyond the end"),
-    "fewer values than positions": (
-        SAME + CHANGES + numbers(1, 1) + numbers(7),
-        "1 values where 2",
-    ),
-    "an inserted value too much": (SAME + CHANGES + NONE * 2 + numbers(7), "1 values where 0"),
-    "literal values short of one": (SAME + LITERAL + numbers(1, 2, 3, 4), "4 values where 5"),
-    "literal values and one more": (SAME + LITERAL + numbers(*range(6)), "6 values where 5"),
-    "a step beyond the end": (SAME + STEPS + numbers(5) + numbers(1), "beyond the end"),
-    "a deleted row beyond the end": (numbers(5) + NONE, "beyond the end"),
-    "a deleted row, and none inserted": (numbers(0) + NONE, "rows of the base"),
-    "an inserted row, and none deleted": (NONE + numbers(0), "rows of the base"),
-    "more deleted than there are": (numbers(*[0] * 6), "6 values where 5"),
-}
-
-
-def texts(positions: bytes, lengths: bytes, data: bytes) -> bytes:
-    return SAME + CHANGES + positions + lengths + data
+def cells(*columns: bytes) -> bytes:
+    """The patch of a column by changes: positions, then values or lengths and bytes."""
+    return SAME + CHANGES + b"".join(columns)
 
 
 def letters(count: int) -> bytes:
     return numbers(*[65] * count, dtype=np.uint8)
 
 
-HOSTILE_TEXTS = {
-    "shorter": (texts(numbers(1), numbers(9), letters(9)), "lengths of texts"),
-    "longer": (texts(numbers(1), numbers(11), letters(11)), "lengths of texts"),
-    "other lengths than bytes": (texts(numbers(1), numbers(10), letters(9)), "lengths of texts"),
-    "lengths that wrap": (
-        texts(numbers(0, 0), numbers(2**32 - 1, 2**32 - 1), letters(10)),
-        "lengths of texts",
-    ),
-    "more bytes than the file": (texts(numbers(1), numbers(36), letters(36)), "36 values where 35"),
-    "a position beyond the end": (texts(numbers(3), numbers(10), letters(10)), "beyond the end"),
-    "more lengths than texts": (texts(numbers(1), numbers(5, 5), letters(10)), "2 values where 1"),
-    "an unknown way": (SAME + b"\2", "way 2"),
-    "literal offsets short of one": (SAME + LITERAL + numbers(0, 1, 2), "3 values where 4"),
+#: Patches by what is said of them.
+HOSTILE: dict[str, dict[str, list[bytes]]] = {
+    NUMBERS: {
+        "truncated": [
+            *(b"", SAME, cells(NONE[:7]), cells(numbers(4)[:-1])),
+            cells(struct.pack("<QQ", 1, 2**64 - 1)),  # a frame beyond the end
+        ],
+        "follow": [SAME + UNCHANGED * 2 + b"\0"],
+        "way 3": [SAME + b"\3" + NONE * 3 + UNCHANGED],
+        "6 values where 5": [
+            *(cells(numbers(*[0] * 6)), SAME + LITERAL + numbers(*range(6))),
+            numbers(*[0] * 6),  # more deleted rows than there are
+        ],
+        "values where 5": [cells(forged(2**64 - 1, b"")), SAME + LITERAL + numbers(1, 2, 3, 4)],
+        "damaged": [
+            # A count that no frame fills, a frame that holds more, and none.
+            cells(forged(5, compressed(4))),
+            cells(forged(1, compressed(1 << 26))),
+            cells(forged(5, b"none")),
+        ],
+        "beyond the end": [
+            cells(numbers(5), numbers(0)),
+            # Gaps that wrap, and those whose sum does.
+            cells(numbers(0, 2**32 - 1, 0)),
+            cells(numbers(*[2**32 - 1] * 5)),
+            SAME + STEPS + numbers(5) + numbers(1),
+            numbers(5) + NONE,  # a deleted row
+        ],
+        "1 values where 2": [cells(numbers(1, 1), numbers(7))],
+        "1 values where 0": [cells(NONE * 2, numbers(7))],
+        "rows of the base": [numbers(0) + NONE, NONE + numbers(0)],
+    },
+    TEXTS: {
+        "lengths of texts": [
+            cells(numbers(1), numbers(9), letters(9)),
+            cells(numbers(1), numbers(11), letters(11)),
+            cells(numbers(1), numbers(10), letters(9)),
+            cells(numbers(0, 0), numbers(2**32 - 1, 2**32 - 1), letters(10)),  # they wrap
+        ],
+        "36 values where 35": [cells(numbers(1), numbers(36), letters(36))],
+        "beyond the end": [cells(numbers(3), numbers(10), letters(10))],
+        "2 values where 1": [cells(numbers(1), numbers(5, 5), letters(10))],
+        "way 2": [SAME + b"\2"],
+        "3 values where 4": [SAME + LITERAL + numbers(0, 1, 2)],
+    },
 }
 
 
 def test_hostile_patches(pair: tuple[Path, Path]) -> None:
-    for name, patches in {NUMBERS: HOSTILE_NUMBERS, TEXTS: HOSTILE_TEXTS}.items():
-        for title, (patch, problem) in patches.items():
-            with pytest.raises(PatchError) as caught:
-                applied(*pair, name, patch)
-            assert problem in str(caught.value), title
-
-
-def place(file: dict[str, Any], stated: list[float]) -> None:
-    """State another offset and length of the values."""
-    file["columns"]["value"]["buffers"] = [None, stated]
+    for name, problems in HOSTILE.items():
+        for problem, patches in problems.items():
+            for number, patch in enumerate(patches):
+                with pytest.raises(PatchError) as caught:
+                    applied(*pair, name, patch)
+                assert problem in str(caught.value), number
 
 
 Change = Callable[[dict[str, Any]], None]
+
+
+def column(**members: object) -> Change:
+    return lambda file: file["columns"]["value"].update(members)
+
+
 HOSTILE_FILES: dict[str, Change] = {
     "no size": lambda file: file.pop("bytes"),
     "size 0": lambda file: file.update(bytes=0),
@@ -145,19 +144,15 @@ HOSTILE_FILES: dict[str, Change] = {
     "columns as a list": lambda file: file.update(columns=[]),
     "a column as a number": lambda file: file["columns"].update(value=5),
     "no buffers": lambda file: file["columns"]["value"].pop("buffers"),
-    "a buffer of text": lambda file: file["columns"]["value"].update(buffers=["x"]),
-    "a buffer beyond the end": lambda file: file["columns"]["value"].update(
-        buffers=[None, [8, 2**62]]
-    ),
-    "a buffer before the beginning": lambda file: file["columns"]["value"].update(
-        buffers=[None, [-8, 8]]
-    ),
-    "a negative length": lambda file: place(file, [80, -8]),
-    "an infinite offset": lambda file: place(file, [1e999, 8]),
+    "a buffer of text": column(buffers=["x"]),
+    "a buffer beyond the end": column(buffers=[None, [8, 2**62]]),
+    "a buffer before the beginning": column(buffers=[None, [-8, 8]]),
+    "a negative length": column(buffers=[None, [80, -8]]),
+    "an infinite offset": column(buffers=[None, [1e999, 8]]),
     "the same column twice": lambda file: file["columns"].update(more=file["columns"]["value"]),
-    "a dictionary without length": lambda file: file["columns"]["value"].update(dictionary={}),
-    "a dictionary as a list": lambda file: file["columns"]["value"].update(dictionary=[1]),
-    "a dictionary of 2^60 values": lambda file: file["columns"]["value"].update(
+    "a dictionary without length": column(dictionary={}),
+    "a dictionary as a list": column(dictionary=[1]),
+    "a dictionary of 2^60 values": column(
         dictionary={"type": "string", "length": 2**60, "buffers": []}
     ),
 }
@@ -172,33 +167,34 @@ def test_hostile_manifests(pair: tuple[Path, Path], tmp_path: Path) -> None:
         with pytest.raises(PatchError) as caught:
             applied(pair[0], tmp_path, NUMBERS, patch)
         assert re.search("describe|outside|overlap", str(caught.value)), title
-
-
-def test_a_file_that_no_manifest_describes(pair: tuple[Path, Path]) -> None:
     with pytest.raises(PatchError, match="not describe"):
         applied(*pair, "../x", SAME)
+    base = copied(pair[0], tmp_path / "base")  # of another size
+    (base / NUMBERS).write_bytes((base / NUMBERS).read_bytes() + b"x")
+    with pytest.raises(PatchError, match="size"):
+        applied(base, pair[1], NUMBERS, patch)
 
 
 @pytest.mark.parametrize("name", [fmt.IPV4_JUMP, fmt.IPV6_SPARSE_INDEX])
 def test_an_index_over_nothing(tmp_path: Path, name: str) -> None:
-    """The starts that it follows from are missing, or there are none."""
+    """The starts that it follows from are missing, are none, or are not there before it."""
     column = "interval" if name == fmt.IPV4_JUMP else "start_high"
     index = pa.table({column: np.arange(5)})
-    write(tmp_path / "base", {name: index})
-    with pytest.raises(PatchError, match="has no starts"):
-        applied(tmp_path / "base", tmp_path / "base", name, SAME + UNCHANGED * 2)
-    values = pa.table({"start": np.zeros(0, np.uint32), "start_high": np.zeros(0, np.uint64)})
-    write(tmp_path / "none", {name: index, fmt.IPV4: values, fmt.IPV6: values})
-    with pytest.raises(PatchError, match="has no starts"):
-        applied(tmp_path / "base", tmp_path / "none", name, SAME + UNCHANGED * 2)
-
-
-def test_a_base_of_another_size(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    base = Path(shutil.copytree(pair[0], tmp_path / "base"))
-    with (base / NUMBERS).open("ab") as stream:
-        stream.write(b"x")
-    with pytest.raises(PatchError, match="size"):
-        applied(base, pair[1], NUMBERS, dict(changed(*pair))[NUMBERS])
+    starts = {"start": np.zeros(1, np.uint32), "start_high": np.zeros(1, np.uint64)}
+    full, empty = pa.table(starts), pa.table(starts).slice(0, 0)
+    families = {fmt.IPV4: full, fmt.IPV6: full}
+    write(base := tmp_path / "base", {name: index})
+    write(none := tmp_path / "none", {name: index, **dict.fromkeys(families, empty)})
+    write(late := tmp_path / "late", {name: index, **families})
+    for family in families:
+        (late / family).unlink()
+    for pair, problem in (
+        ((base, base), "has no starts"),
+        ((base, none), "has no starts"),
+        ((late, late), "not there before"),
+    ):
+        with pytest.raises(PatchError, match=problem):
+            applied(*pair, name, SAME + UNCHANGED * 2)
 
 
 def test_truncated(pair: tuple[Path, Path]) -> None:
@@ -220,15 +216,6 @@ def test_flipped(pair: tuple[Path, Path], data: st.DataObject) -> None:
     except PatchError:
         return
     assert len(found) == (pair[1] / name).stat().st_size
-
-
-def test_an_index_before_its_starts(tmp_path: Path) -> None:
-    """A hostile archive has the patch of an index first, or that of its starts not at all."""
-    starts = {fmt.IPV4: pa.table({"start": np.zeros(1, np.uint32)})}
-    write(tmp_path / "base", {**starts, fmt.IPV4_JUMP: pa.table({"interval": np.arange(5)})})
-    (tmp_path / "base" / fmt.IPV4).unlink()
-    with pytest.raises(PatchError, match="not there before"):
-        applied(tmp_path / "base", tmp_path / "base", fmt.IPV4_JUMP, SAME + UNCHANGED * 2)
 
 
 def test_changes_over_texts_with_bytes_between_them(tmp_path: Path) -> None:

@@ -1,0 +1,144 @@
+"""What of a mirror is fetched for a generation, with which limits, and what is refused of it."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from geolookup_builder.remote import transfer
+
+from geolookup.errors import DatasetError, MirrorError
+from geolookup.mirrors.index import Delta, File, Index, Listed
+from geolookup.mirrors.install import _Installation
+from geolookup.mirrors.source import Source
+from geolookup.mirrors.write import mirror
+from geolookup.signing.envelope import LARGEST_ENVELOPE
+from geolookup.store.publish import publish
+from tests.builder.remote.serving import Handler
+from tests.mirrors.following import Edge, content_of
+from tests.mirrors.site import folder_act
+from tests.store.numbered import named
+
+NOW, HERE, ALSO_HERE, ELSEWHERE = (digit * 64 for digit in "abcd")
+
+
+def file(name: str, size: int) -> File:
+    return File(name, size, "0" * 64)
+
+
+def index(**sizes: int) -> Index:
+    """An index whose deltas from generations have sizes; that of the pack is 100."""
+    ids = {"here": HERE, "also_here": ALSO_HERE, "elsewhere": ELSEWHERE}
+    deltas = tuple(Delta(ids[name], file(name, size)) for name, size in sizes.items())
+    listed = Listed(NOW, "2026-11-23T10:00:00Z", file("pack", 100), deltas, False, None)
+    return Index("geo", 1, "2026-11-23T10:00:00Z", NOW, (listed,))
+
+
+def test_which_archives_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source: Any = SimpleNamespace(store=tmp_path)
+    nowhere = _Installation(source, index())
+    with pytest.raises(DatasetError, match="no store here"):
+        nowhere._take()
+    assert not nowhere._is_taken()
+    for generation in (HERE, ALSO_HERE):
+        (tmp_path / "generations" / generation).mkdir(parents=True)
+    for sizes, refused, expected in (
+        ({}, (), ["pack"]),
+        ({"here": 99}, (), ["here"]),
+        ({"here": 100}, (), ["pack"]),  # as large as the pack
+        ({"here": 90, "also_here": 80, "elsewhere": 70}, (), ["also_here"]),
+        ({"here": 80, "also_here": 90}, (), ["here"]),
+        ({"elsewhere": 1}, (), ["pack"]),
+        ({"here": 80, "also_here": 90}, ("here",), ["here", "pack"]),
+        ({}, ("pack",), ["pack"]),
+    ):
+        tried: list[str] = []
+
+        def publish(archive: File, refused: Sequence[str] = refused, tried: Any = tried) -> None:
+            tried.append(archive.path)
+            if archive.path in refused:
+                raise MirrorError("x", "gone", "try again")
+
+        installation = _Installation(source, index(**sizes))
+        monkeypatch.setattr(installation, "_publish", publish)
+        if "pack" in refused:
+            with pytest.raises(MirrorError):
+                installation._fetched()
+        else:
+            is_pack = expected[-1] == "pack"
+            size = 100 if is_pack else sizes[expected[-1]]
+            assert installation._fetched() == ("pack" if is_pack else "delta", size)
+        assert tried == expected
+
+
+def test_the_limits_of_what_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def fetch(remote: Any, sha256: str, cache: Path, _progress: object, limits: Any) -> object:
+        asked.append((remote.uri, sha256, cache.name, limits))
+        return SimpleNamespace(kept=SimpleNamespace(path=cache, bytes=7), changed=len(asked) == 1)
+
+    monkeypatch.setattr(transfer, "fetch", fetch)
+    source = Source("https://example.com/geo/?key=1", tmp_path, budget=1000)
+    assert [source.index()[1], source.index()[1]] == [7, 0]  # fetched, and unchanged
+    source.archive(File("packs/x", 5, "1" * 64))
+    common = {"longest_wait": 10.0, "fastest": 1000}
+    for (uri, sha256, cache, limits), expected in zip(
+        asked[1:],
+        (
+            ("https://example.com/geo/index.json?key=1", "", "index", 3, LARGEST_ENVELOPE),
+            ("https://example.com/geo/packs/x?key=1", "1" * 64, "archives", 6, 5),
+        ),
+        strict=True,
+    ):
+        assert (uri, sha256, cache, limits.attempts, limits.largest) == expected
+        assert {name: getattr(limits, name) for name in common} == common
+    for address in ("https://example.com/geo", str(tmp_path)):
+        Source(address, tmp_path).check()
+    with pytest.raises(MirrorError, match="unknown scheme ftp"):
+        Source("ftp://example.com/", tmp_path).check()
+
+
+def test_what_is_larger_after_its_transfer(followed: Edge) -> None:
+    """An index or an archive that is compressed by gzip on its way."""
+    followed.publish(2, deltas=0)
+    pack, honest = followed.index().now.pack, folder_act(followed.folder)
+    assert pack is not None
+    before = content_of(followed.store)
+    for folder, most in (("", LARGEST_ENVELOPE), ("packs", pack.bytes)):
+
+        def act(handler: Handler, folder: str = folder, most: int = most) -> None:
+            if handler.path.strip("/").rpartition("/")[0] != folder:
+                return honest(handler)
+            return handler.answer(200, gzip.compress(bytes(most + 1)), Content_Encoding="gzip")
+
+        followed.site.plan[:] = [act]
+        with pytest.raises(MirrorError, match=f"the file is larger than {most:,} bytes"):
+            followed.poll()
+        assert content_of(followed.store) == before
+        assert not any((followed.store / ".follow").rglob("part/*"))
+
+
+def test_archives_that_contradict_the_index_leave_the_store(followed: Edge, tmp_path: Path) -> None:
+    """A statement of other bytes: each poll would add a generation. Another name: none could."""
+    followed.publish(2)
+    index = followed.index()
+    now = replace(index.now, signature="no statement", deltas=())
+    others = (each for each in index.generations if each.generation != index.current)
+    followed.forge(replace(index, generations=(now, *others)))
+    before = content_of(followed.store)
+    with pytest.raises(DatasetError, match="not a signed document"):
+        followed.poll()
+    publish(named(tmp_path / "other", "other", 4), tmp_path / "origin")
+    mirror(tmp_path / "origin", tmp_path / "www")
+    other = replace(followed, folder=tmp_path / "www")
+    followed.site.plan[:] = [folder_act(tmp_path / "www")]
+    other.forge(replace(other.index(), name="geo"))
+    with pytest.raises(DatasetError, match="is the dataset 'other', but the index says 'geo'"):
+        followed.poll()
+    assert content_of(followed.store) == before
