@@ -101,11 +101,6 @@ def test_what_is_no_condition() -> None:
             conditions_of(wrong)
 
 
-def test_a_field_is_named_by_a_text(sample: geolookup.Engine) -> None:
-    with pytest.raises(ValueError, match="no field or group 5"):
-        sample.prefix_table("country=AU", by=[5])  # type: ignore[list-item]
-
-
 def test_rows_of_nothing_known_meet_what_asks_for_it(sample: geolookup.Engine) -> None:
     """Row 0 of both tables is that of an address about which nothing is known."""
     dataset = sample._open_state().dataset
