@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from geolookup.prefixes.syntaxes.settings import Settings
-from tests.prefixes.syntaxes import proxied
+from tests.prefixes.syntaxes import clients
 from tests.prefixes.syntaxes.lists import changes_text, drawn, members, neighbours, whole_text
 from tests.prefixes.syntaxes.tools import needs, needs_root, requested, run, running, said, script
 from tests.servers import nginx_files
@@ -166,7 +166,7 @@ def test_clients_from_the_list_are_refused_by_squid(folder: Path) -> None:
     """In a namespace of its own, because Squid listens on no socket of the file system."""
     configured(folder, "squid")
     folder.chmod(0o777)  # for the user that Squid becomes
-    asked = shlex.join([sys.executable, proxied.__file__, "3128", *INSIDE, *OUTSIDE])
+    asked = shlex.join([sys.executable, clients.__file__, "3128", *INSIDE, *OUTSIDE])
     # The service's name, for memory that it shares, differs from that of another Squid.
     squid = f"squid -N -n tests{os.getpid()} -f {folder}/conf"
     text = f"ip link set lo up; {squid} 2>errors & {asked}; kill $!; wait"

@@ -15,8 +15,8 @@ import pytest
 from geolookup.prefixes.syntaxes.settings import Settings
 from tests.conftest import ROOT
 from tests.docs.blocks import blocks
+from tests.prefixes.syntaxes import clients
 from tests.prefixes.syntaxes.lists import changes_text, drawn, members, neighbours, whole_text
-from tests.prefixes.syntaxes.packets import __file__ as packets
 from tests.prefixes.syntaxes.tools import needs_namespace, run, script
 
 PROGRAMS = ("nft", "ipset", "iptables-restore", "ip6tables-restore", "ip")
@@ -134,7 +134,7 @@ def test_packets_from_the_list_are_dropped(name: str, tmp_path: Path) -> None:
     written(tmp_path, name)
     inside, outside = members(OLD)[::267], neighbours(OLD)[::267]
     assert {":" in each for each in inside} == {":" in each for each in outside} == {True, False}
-    asked = shlex.join([sys.executable, packets, *inside, *outside])
+    asked = shlex.join([sys.executable, clients.__file__, *inside, *outside])
     text = f"{loads(name, 'old')}; {FILTERS[name].drops}; {asked}"
     assert script(tmp_path, text).split() == outside
 
