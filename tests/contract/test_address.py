@@ -27,11 +27,6 @@ def judged(text: str) -> tuple[int, int] | None:
         return None
 
 
-def test_the_texts_are_many_and_different() -> None:
-    assert len({*VALID_IPV4, *VALID_IPV6, *INVALID}) > 300
-    assert not set(INVALID) & {*VALID_IPV4, *VALID_IPV6}
-
-
 def test_valid_texts() -> None:
     texts = dict(zip(VALID_IPV4, VALID_IPV4, strict=True)) | VALID_IPV6
     for text, written in texts.items():
@@ -61,15 +56,11 @@ def test_every_text_agrees_with_ipaddress() -> None:
 
 @given(ipv4_values, ipv6_values)
 def test_address_objects(ipv4: int, ipv6: int) -> None:
-    assert parse(ipaddress.IPv4Address(ipv4)) == (4, ipv4)
-    assert parse(ipaddress.IPv6Address(ipv6)) == (6, ipv6)
-
-
-def test_subclass_of_an_address_object() -> None:
     class Named(ipaddress.IPv4Address):
         """A subclass as applications write them."""
 
-    assert parse(Named("8.8.8.8")) == (4, 0x08080808)
+    assert parse(ipaddress.IPv4Address(ipv4)) == parse(Named(ipv4)) == (4, ipv4)
+    assert parse(ipaddress.IPv6Address(ipv6)) == (6, ipv6)
 
 
 @pytest.mark.parametrize("kind", [HostileText, LyingText])
@@ -118,11 +109,6 @@ CHARACTERS = [
 ]
 
 
-def test_every_character_in_a_group() -> None:
-    found = {each for each in CHARACTERS if judged("::" + each) is not None}
-    assert found == set("0123456789abcdefABCDEF")
-
-
-def test_every_character_in_an_octet() -> None:
-    found = {each for each in CHARACTERS if judged("1.2.3." + each) is not None}
-    assert found == set("0123456789")
+def test_every_character_in_a_group_and_an_octet() -> None:
+    for start, digits in (("::", "0123456789abcdefABCDEF"), ("1.2.3.", "0123456789")):
+        assert {each for each in CHARACTERS if judged(start + each) is not None} == set(digits)

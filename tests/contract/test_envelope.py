@@ -106,18 +106,6 @@ def test_any_ipv6_answer(golden: geolookup.Engine, value: int) -> None:
     check_answer(golden, text, 0)
 
 
-def test_member_order(golden: geolookup.Engine) -> None:
-    answer = golden.lookup("20.0.1.1")
-    data = answer["data"]
-    assert list(answer) == ["success", "data", "error", "error_code", "error_message"]
-    assert list(data) == ["ip", "ip_type", "location", "time", "currency", "network"]
-    assert tuple(data["location"]) == fields.LOCATION_MEMBERS
-    assert tuple(data["time"]) == fields.TIME_MEMBERS
-    assert tuple(data["currency"]) == fields.CURRENCY_MEMBERS
-    assert tuple(data["network"]) == fields.NETWORK_MEMBERS
-    assert tuple(golden.data("20.0.10.1")["network"]) == fields.NETWORK_MEMBERS[1:]
-
-
 _WITHOUT_TZDATA = """
 import sys
 import geolookup

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import geolookup
-from geolookup.contract import fields, other_names
+from geolookup.contract import fields, other_names, types
 from geolookup.contract.fields import FIELDS, Field
 from tests.conftest import ROOT
 from tests.envelopes import published
@@ -15,11 +16,8 @@ from tests.envelopes import published
 JSON_TYPES = {
     "string": "string",
     "list<item: string>": "array",
-    "double": "number",
-    "int64": "number",
-    "int32": "number",
-    "uint32": "number",
     "bool": "boolean",
+    **dict.fromkeys(("double", "int64", "int32", "uint32"), "number"),
 }
 
 
@@ -44,10 +42,7 @@ def test_a_field_is_what_the_schema_says() -> None:
         assert ("number" if kind == "integer" else kind) == JSON_TYPES[field.type], field
         assert required is not field.optional
         assert ("null" in types) is (field.nullable and not field.optional)
-
-
-def test_the_schema_has_no_other_fields() -> None:
-    definitions = published()["$defs"]
+    definitions = published()["$defs"]  # and it has no others
     groups = {name: list(definitions[name]["properties"]) for name in fields.GROUPS}
     listed = [f"{group}.{name}" for group, names in groups.items() for name in names]
     assert [field.path for field in FIELDS if field.group] == listed
@@ -76,7 +71,7 @@ def test_the_layers_are_those_of_the_recipe() -> None:
     assert all(layer in page for layer in fields.LAYERS)
 
 
-def test_an_unknown_path_names_the_nearest() -> None:
+def test_an_unknown_path_names_the_nearest_and_no_address() -> None:
     choices = "write location, time, currency, network or a member, such as location.country_code"
     for path, hint in (
         ("location.city", "did you mean 'location.city_name'?"),
@@ -84,9 +79,6 @@ def test_an_unknown_path_names_the_nearest() -> None:
         (7, choices),
     ):
         assert str(fields.unknown_path(path)) == f"no field or group {path!r}; {hint}"
-
-
-def test_an_address_as_a_path_is_not_in_the_text() -> None:
     for address in (
         *("8.8.8.8", " 8.8.8.8:443", "8.8.8.0/24", "[2001:4860:4860::8888]:53", "10.0.0.1"),
         *("fe80::1%eth0", "8.8.8.8, 1.1.1.1", ip_address("8.8.8.8")),
@@ -170,3 +162,53 @@ def test_each_value_is_of_its_type(sample: geolookup.Engine) -> None:
             assert value is None or isinstance(value, _KINDS[field.type]), field.path
             known |= {field.path} if value is not None else set()
     assert known == set(fields.PATHS)
+
+
+# The types of answers and paths.
+
+_OBJECTS: dict[str, Any] = {
+    "location": geolookup.Location,
+    "time": geolookup.Time,
+    "currency": geolookup.Currency,
+    "network": geolookup.Network,
+}
+
+
+def literals(kind: Any) -> Iterator[str]:
+    for each in get_args(kind):
+        yield from literals(each) if get_args(each) else [each]
+
+
+def test_the_literal_paths_are_those_of_the_contract() -> None:
+    paths = list(literals(types.FieldPath))
+    assert len(paths) == len(set(paths))
+    assert set(paths) == set(fields.PATHS)
+    assert set(literals(types.ColumnPath)) == {*paths, fields.ERROR_CODE.path}
+
+
+def test_the_members_are_those_of_the_contract() -> None:
+    assert list(get_type_hints(geolookup.Data)) == list(fields.PATHS[:6])
+    for group, kind in _OBJECTS.items():
+        hints = get_type_hints(kind)
+        assert list(hints) == list(fields.members(fields.FIELDS, group))
+        optional = {each.member for each in fields.FIELDS if each.optional and each.group == group}
+        assert kind.__optional_keys__ == optional
+
+
+def test_an_answer_has_the_members_of_its_type(sample: geolookup.Engine) -> None:
+    answer = sample.lookup("8.8.8.8", at=0)
+    assert set(answer) == set(get_type_hints(geolookup.Envelope))
+    assert set(answer["data"]) == set(get_type_hints(geolookup.Data))
+
+
+def test_paths_by_the_type_of_their_values() -> None:
+    kinds: list[tuple[Any, set[str]]] = [
+        (types.StringPath, {"string"}),
+        (types.StringsPath, {"list<item: string>"}),
+        (types.NumberPath, {"double"}),
+        (types.IntegerPath, {"int64", "int32", "uint32"}),
+        (types.BooleanPath, {"bool"}),
+    ]
+    for kind, arrow in kinds:
+        chosen = [each for each in fields.FIELDS if each.type in arrow and each.nullable]
+        assert set(literals(kind)) == {each.path for each in chosen}

@@ -63,40 +63,21 @@ def periods_of(zone: str, year: int) -> list[Period]:
     return periods
 
 
-# Hand-written answers. The abbreviation is None where editions of the tz
-# database disagree on it.
+# Hand-written answers, besides those of ``tests/golden``. The abbreviation is None where editions
+# of the tz database disagree on it.
 
 
 @pytest.mark.parametrize(
     ("zone", "utc", "abbr", "current_time", "is_dst"),
     [
-        ("America/Los_Angeles", "2026-11-20T08:23:07Z", "PST", "2026-11-20T00:23:07-08:00", False),
         ("America/Los_Angeles", "2026-07-01T06:59:59Z", "PDT", "2026-06-30T23:59:59-07:00", True),
-        ("America/Los_Angeles", "2024-03-10T09:59:59Z", "PST", "2024-03-10T01:59:59-08:00", False),
-        ("America/Los_Angeles", "2024-03-10T10:00:00Z", "PDT", "2024-03-10T03:00:00-07:00", True),
         ("America/Los_Angeles", "2024-11-03T08:59:59Z", "PDT", "2024-11-03T01:59:59-07:00", True),
         ("America/Los_Angeles", "2024-11-03T09:00:00Z", "PST", "2024-11-03T01:00:00-08:00", False),
-        ("America/Los_Angeles", "1969-12-31T23:59:59Z", "PST", "1969-12-31T15:59:59-08:00", False),
-        ("America/Los_Angeles", "2050-01-01T00:00:00Z", "PST", "2049-12-31T16:00:00-08:00", False),
-        ("America/Los_Angeles", "2050-07-01T12:00:00Z", "PDT", "2050-07-01T05:00:00-07:00", True),
-        ("Australia/Sydney", "2024-01-15T00:00:00Z", "AEDT", "2024-01-15T11:00:00+11:00", True),
-        ("Australia/Sydney", "2024-07-15T00:00:00Z", "AEST", "2024-07-15T10:00:00+10:00", False),
         ("Australia/Sydney", "2024-12-31T13:30:00Z", "AEDT", "2025-01-01T00:30:00+11:00", True),
         ("America/Sao_Paulo", "2018-01-15T12:00:00Z", "-02", "2018-01-15T10:00:00-02:00", True),
         ("America/Sao_Paulo", "2018-07-15T12:00:00Z", "-03", "2018-07-15T09:00:00-03:00", False),
         ("America/Sao_Paulo", "2024-01-15T12:00:00Z", "-03", "2024-01-15T09:00:00-03:00", False),
         ("Asia/Kolkata", "2024-02-29T20:00:00Z", "IST", "2024-03-01T01:30:00+05:30", False),
-        ("Asia/Kathmandu", "2024-06-01T00:00:00Z", "+0545", "2024-06-01T05:45:00+05:45", False),
-        ("Australia/Lord_Howe", "2024-01-15T00:00:00Z", "+11", "2024-01-15T11:00:00+11:00", True),
-        (
-            "Australia/Lord_Howe",
-            "2024-07-15T00:00:00Z",
-            "+1030",
-            "2024-07-15T10:30:00+10:30",
-            False,
-        ),
-        ("Europe/Dublin", "2026-01-15T12:00:00Z", "GMT", "2026-01-15T12:00:00+00:00", False),
-        ("Europe/Dublin", "2026-07-15T12:00:00Z", "IST", "2026-07-15T13:00:00+01:00", True),
         ("Europe/London", "1970-01-01T00:00:00Z", "BST", "1970-01-01T01:00:00+01:00", False),
         ("Africa/Casablanca", "2026-02-20T12:00:00Z", "+00", "2026-02-20T12:00:00+00:00", False),
         ("Africa/Casablanca", "2026-05-15T12:00:00Z", "+01", "2026-05-15T13:00:00+01:00", True),
@@ -108,7 +89,6 @@ def periods_of(zone: str, year: int) -> list[Period]:
         ("Europe/London", "1947-06-01T12:00:00Z", "BDST", "1947-06-01T14:00:00+02:00", True),
         ("Europe/Istanbul", "2016-08-01T12:00:00Z", "EEST", "2016-08-01T15:00:00+03:00", True),
         ("Europe/Istanbul", "2016-10-01T12:00:00Z", "+03", "2016-10-01T15:00:00+03:00", False),
-        ("Africa/Monrovia", "1971-06-01T12:00:00Z", "MMT", "1971-06-01T11:15:00-00:45", False),
         ("Europe/Paris", "1900-06-15T12:00:00Z", "PMT", "1900-06-15T12:09:00+00:09", False),
         ("Pacific/Apia", "2011-12-31T10:00:00Z", "+14", "2012-01-01T00:00:00+14:00", True),
         ("America/Nome", "1983-10-15T12:00:00Z", "BDT", "1983-10-15T02:00:00-10:00", True),
@@ -132,26 +112,6 @@ def test_golden(zone: str, utc: str, abbr: str | None, current_time: str, is_dst
         ("current_timestamp", at),
         ("is_dst", is_dst),
     ]
-
-
-@pytest.mark.parametrize(("month", "is_dst"), [("01", False), ("07", True)])
-def test_amsterdam_before_standard_time(month: str, is_dst: bool) -> None:
-    # +00:19:32 and an hour more, or Brussels' +00:00, as the edition merges the two zones.
-    answer = time_object("Europe/Amsterdam", unix(f"1930-{month}-15T12:00:00Z"))
-    texts = {
-        False: ("12:00:00+00:00", "12:20:00+00:20"),
-        True: ("13:00:00+01:00", "13:20:00+01:20"),
-    }
-    assert str(answer["current_time"])[11:] in texts[is_dst]
-    assert answer["is_dst"] is is_dst
-
-
-def test_json_golden() -> None:
-    assert time_json("America/Los_Angeles", 1795162987) == (
-        b'{"zone":"America/Los_Angeles","abbr":"PST","utc_offset":"-08:00",'
-        b'"utc_offset_seconds":-28800,"current_time":"2026-11-20T00:23:07-08:00",'
-        b'"current_timestamp":1795162987,"is_dst":false}'
-    )
 
 
 # Zones that are none.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from geolookup.contract import localtime, tzif
-from geolookup.contract.localtime import EARLIEST, LATEST, _changes
+from geolookup.contract.localtime import EARLIEST, LATEST, _changes, time_object
 from geolookup.contract.tzif import Zone
 from tests.contract import tzif_files as files
 from tests.contract.test_localtime import rules
@@ -32,27 +34,57 @@ def zone_in(data: bytes) -> Zone:
 
 # All zones.
 
+#: Zones that the database defines with a negative saving, and when: the file flags their
+#: winter, or Ramadan, and the contract calls the other part of the year daylight saving.
+REVERSED = {
+    "Africa/Casablanca": ("2019", "2026-09-20T01"),
+    "Africa/El_Aaiun": ("2019", "2026-09-20T01"),
+    "Africa/Windhoek": ("1994", "2017-10-24"),
+    "Eire": ("1971", "2038"),
+    "Europe/Dublin": ("1971", "2038"),
+}
+BEGIN, END = unix("1970-01-01T00:00:00Z"), unix("2038-01-01T00:00:00Z")
+
 
 def check(zone: str) -> None:
-    """Compare at every transition of 1901 to 2100, and a second before and after it."""
+    """Compare with `zoneinfo` and the file, at every change, beside it and between changes."""
     data = files.tzif(zone)
-    found, expected = zone_in(data), rules(zone)
-    changes = [at for at, _ in files.types(data) if FROM <= at < TO]
+    found, expected, listed = zone_in(data), rules(zone), files.types(data)
+    changes = [at for at, _ in listed if FROM <= at < TO]
     for at in (near for change in changes for near in (change - 1, change, change + 1)):
         assert found.state(at) == by_zoneinfo(expected, at), (zone, at)
     seen = {at for start in range(FROM, TO, YEAR) for at in found.between(start, start + YEAR)}
     assert {at for at in seen if FROM <= at < TO} <= set(changes)
+    first, last = REVERSED.get(zone, ("9999", ""))
+    for (begin, kind), (end, _) in pairwise([*listed, (END, listed[-1][1])]):
+        begin, end = max(begin, BEGIN), min(end, END)
+        for at in {begin, (begin + end) // 2, end - 1} if begin < end else ():
+            answer = time_object(zone, at)
+            is_reversed = first <= datetime.fromtimestamp(at, UTC).isoformat() < last
+            assert (answer["abbr"], answer["is_dst"]) == (kind[2], kind[1] != is_reversed), at
+            assert abs(int(str(answer["utc_offset_seconds"])) - kind[0]) <= 30, (zone, at)
 
 
 @pytest.mark.parametrize(
-    "zone", ["America/New_York", "Africa/Casablanca", "Europe/Dublin", "America/Nuuk", "UTC"]
+    "zone",
+    [
+        *("America/New_York", "America/Nome", "America/Nuuk", "America/Santo_Domingo", "UTC"),
+        *("Europe/Samara", "Australia/Lord_Howe", *REVERSED),
+    ],
 )
-def test_a_zone_agrees_with_zoneinfo(zone: str) -> None:
+def test_a_zone_agrees_with_zoneinfo_and_its_file(zone: str) -> None:
     check(zone)
 
 
 @pytest.mark.long
-def test_every_zone_agrees_with_zoneinfo() -> None:
+def test_every_zone_agrees_with_zoneinfo_and_its_file() -> None:
+    listed = files.types(files.tzif("America/New_York"))  # the parser reads a file that is known
+    for text, kind in (
+        ("1974-01-06T07:00:00Z", (-14400, True, "EDT")),
+        ("2007-03-11T07:00:00Z", (-14400, True, "EDT")),
+        ("2037-11-01T06:00:00Z", (-18000, False, "EST")),
+    ):
+        assert (unix(text), kind) in listed
     assert len(files.ZONES) > 500
     for zone in files.ZONES:
         check(zone)
@@ -122,23 +154,17 @@ def test_changes_are_those_of_the_states(
         assert state == found.state(at)
 
 
-@pytest.mark.parametrize("offset", [-86399, 86399])
-def test_an_offset_of_almost_a_day(offset: int) -> None:
-    assert zone_in(written([(offset, False, "ABC")])).state(0) == (offset, False, "ABC")
-
-
 # Files that are malformed.
 
 GOOD = written(TYPES, [(-2717650800, 1), (-1633280400, 2), (-1615140000, 1)], NEW_YORK)
 
 
 def test_every_cut_is_malformed() -> None:
-    assert zone_in(GOOD).state(0) == TYPES[1]
+    for follows in (b"", b"anything\n"):
+        assert zone_in(GOOD + follows).state(0) == TYPES[1]
+    for offset in (-86399, 86399):
+        assert zone_in(written([(offset, False, "ABC")])).state(0) == (offset, False, "ABC")
     assert [at for at in range(len(GOOD)) if tzif.read(GOOD[:at]) is not None] == []
-
-
-def test_what_follows_the_footer_is_ignored() -> None:
-    assert zone_in(GOOD + b"anything\n").state(0) == TYPES[1]
 
 
 def test_malformed_files() -> None:

@@ -111,7 +111,7 @@ SHOWN = {
     "zsh": "tests/cli/test_completion.py runs it",
 }
 
-_IN_NAMESPACE = "tests/prefixes/syntaxes/test_page.py runs it in a network namespace"
+_IN_NAMESPACE = "tests/prefixes/syntaxes/test_packet_filters.py runs it in a network namespace"
 #: Page, how the block begins, and the reason.
 NOT_RUN = (
     ("README.md", "python3 -m venv .venv && ", "it installs; .ci/run runs it in a clean copy"),

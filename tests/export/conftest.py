@@ -5,24 +5,20 @@ from __future__ import annotations
 import shutil
 from collections.abc import Generator
 from ipaddress import IPv6Address
+from pathlib import Path
 
 import pytest
 
 import geolookup
 from tests.conftest import build_at
+from tests.datasets import once
+from tests.export.mmdb.answers import SCHEMAS
 from tests.export.postgresql_server import programs, server
 
 #: What ends a cell, a line, a text of SQL or a list somewhere, and what a spreadsheet computes.
 HOSTILE = (
-    'a "b"\', c',
-    "line\nfeed\r\nand\ttab",
-    "back\\slash \\N \\. \\t",
-    "=1+1",
-    "@x'); drop table geolookup; --",
-    "\\",
-    '"',
-    "{}[\u2028]",
-    "ñ😀",
+    *('a "b"\', c', "line\nfeed\r\nand\ttab", "back\\slash \\N \\. \\t", "=1+1"),
+    *("@x'); drop table geolookup; --", "\\", '"', "{}[\u2028]", "ñ😀"),
 )
 _HEADER = "network,country_code,city_name,latitude,longitude,asn,isp"
 
@@ -64,3 +60,16 @@ def postgresql() -> Generator[dict[str, str], None, None]:
         pytest.skip("no PostgreSQL installed")
     with server() as variables:
         yield variables
+
+
+@pytest.fixture(scope="session")
+def files(sample: geolookup.Engine) -> dict[str, Path]:
+    """The small dataset as an MMDB file of each schema, written once per run."""
+
+    def file(schema: str) -> Path:
+        def write(path: Path) -> None:
+            sample.export(path, "mmdb", schema=schema)
+
+        return once(f"export-{schema}.mmdb", write)
+
+    return {schema: file(schema) for schema in SCHEMAS}

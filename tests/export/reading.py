@@ -29,15 +29,8 @@ def expected(engine: geolookup.Engine, paths: tuple[str, ...] | None = None) -> 
         values = tuple(_value(engine, str(network[0]), record, field) for field in fields)
         if not any(each is not None for each in values):
             continue
-        first = int(network[0])
-        if found and (found[-1][0], found[-1][2] + 1, found[-1][3]) == (
-            network.version,
-            first,
-            values,
-        ):
-            first = found.pop()[1]
-        found.append((network.version, first, int(network[-1]), values))
-    return found
+        found.append((network.version, int(network[0]), int(network[-1]), values))
+    return _joined(iter(found))
 
 
 def _value(engine: geolookup.Engine, ip: str, record: dict[str, Any], field: Field) -> Any:
@@ -55,7 +48,7 @@ def _ends(row: dict[str, Any]) -> tuple[int, int, int]:
 
 
 def _joined(rows: Iterator[Row]) -> list[Row]:
-    """Join the prefixes of a range."""
+    """Join adjacent ranges of equal values, as the prefixes of a range are."""
     found: list[Row] = []
     for family, first, last, values in rows:
         if found and found[-1][0] == family and found[-1][2:] == (first - 1, values):

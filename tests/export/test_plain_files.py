@@ -42,17 +42,15 @@ def test_every_stored_field(name: str, sample: geolookup.Engine, tmp_path: Path)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["csv", "jsonl"])
-def test_prefixes_are_the_ranges(name: str, sample: geolookup.Engine, tmp_path: Path) -> None:
-    output, paths = tmp_path / "out", ("network.asn", "location.country_code")
-    counts = sample.export(output, name, fields=paths, ranges="cidr")
+def test_prefixes_are_the_ranges_and_adjacent_ranges_of_equal_values_are_one(
+    sample: geolookup.Engine, tmp_path: Path
+) -> None:
+    paths = ("network.asn", "location.country_code")
     wanted = expected(sample, paths)
-    assert READERS[name](output, fields_of(paths)) == wanted
-    assert counts["networks"] > len(wanted)
-
-
-@pytest.mark.long
-def test_adjacent_ranges_of_equal_values_are_one(sample: geolookup.Engine, tmp_path: Path) -> None:
+    for name in ("csv", "jsonl"):
+        counts = sample.export(tmp_path / name, name, fields=paths, ranges="cidr")
+        assert READERS[name](tmp_path / name, fields_of(paths)) == wanted
+        assert counts["networks"] > len(wanted)
     few = sample.export(tmp_path / "few", "csv", fields=["location.continent_code"])["ranges"]
     assert few == len(expected(sample, ("location.continent_code",)))
     assert few < sample.export(tmp_path / "all", "csv")["ranges"]
@@ -70,24 +68,17 @@ def test_a_part_of_the_space(sample: geolookup.Engine, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_same_dataset_gives_the_same_bytes(sample: geolookup.Engine, tmp_path: Path) -> None:
-    for name in ("csv", "jsonl", "parquet", "sqlite", "clickhouse", "postgresql"):
+    for name in ("csv", "jsonl", "parquet", "sqlite", "clickhouse", "postgresql", "mmdb"):
         first, second = (_written(sample, name, tmp_path / f"{name}{n}") for n in (1, 2))
         assert first == second != b""
+    packed = _written(sample, "csv", tmp_path / "a.csv.gz")  # compressed by its suffix
+    assert gzip.decompress(packed) == (tmp_path / "csv1").read_bytes()
 
 
 def _written(engine: geolookup.Engine, name: str, output: Path) -> bytes:
     engine.export(output, name)
     files = sorted(output.rglob("*")) if output.is_dir() else [output]
     return b"".join(each.read_bytes() for each in files if each.is_file())
-
-
-@pytest.mark.long
-def test_compressed_by_suffix(sample: geolookup.Engine, tmp_path: Path) -> None:
-    sample.export(tmp_path / "a.csv", "csv")
-    sample.export(tmp_path / "a.csv.gz", "csv")
-    assert (
-        gzip.decompress((tmp_path / "a.csv.gz").read_bytes()) == (tmp_path / "a.csv").read_bytes()
-    )
 
 
 def test_wrong_options(sample: geolookup.Engine, tmp_path: Path) -> None:

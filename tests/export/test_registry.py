@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ from geolookup import export
 from geolookup.errors import ExportError
 from geolookup.export import FORMATS, options_of_formats
 from tests.cli.program import refusal, run
+from tests.damage import copied
 from tests.datasets import SMALL
 
 
@@ -29,6 +29,11 @@ def test_what_no_format_has_gets_a_hint(sample: geolookup.Engine, tmp_path: Path
         with pytest.raises(ExportError, match=problem):
             sample.export(tmp_path / "x", name, **options)
         assert list(tmp_path.iterdir()) == []
+    names = [option.name for option in options_of_formats()]
+    assert len(names) == len(set(names))  # options of one name are the same in every format
+    for each in FORMATS.values():
+        module = Path(export.__file__).parent / f"{each.module.replace('.', '/')}.py"
+        assert module.is_file(), each.name
 
 
 def test_values_as_python_writes_them(sample: geolookup.Engine, tmp_path: Path) -> None:
@@ -49,17 +54,6 @@ def test_an_existing_file_is_kept_without_force(sample: geolookup.Engine, tmp_pa
     assert target.read_text() == "mine"
     assert sample.export(target, "mmdb", force=True)["records"] > 10
     assert [each.name for each in tmp_path.iterdir()] == ["x.mmdb"]
-
-
-def test_options_of_one_name_are_the_same_in_every_format() -> None:
-    names = [option.name for option in options_of_formats()]
-    assert len(names) == len(set(names))
-
-
-def test_every_format_has_the_module_that_it_names() -> None:
-    for each in FORMATS.values():
-        path = Path(export.__file__).parent / f"{each.module.replace('.', '/')}.py"
-        assert path.is_file(), each.name
 
 
 def test_the_command_writes_a_file_and_says_what(tmp_path: Path) -> None:
@@ -87,8 +81,7 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 def test_a_damaged_dataset_leaves_no_file(tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(SMALL, copy)
+    copy = copied(SMALL, tmp_path / "copy")
     manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
     begin, size = manifest["files"]["ipv4.arrow"]["columns"]["location"]["buffers"][1]
     whole = bytearray((copy / "ipv4.arrow").read_bytes())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from functools import cache
 from unittest import mock
 
@@ -12,30 +10,23 @@ from geolookup.errors import AccountsError, PlansError
 from geolookup.gate import backup, plans
 from geolookup.gate.accounts import open_accounts
 from geolookup.gate.plans import MAX_QUOTA, MAX_RATE, read_plans
-from tests.fuzz.target import Change, Target, check_one_line, emptied, own_folder
+from tests.fuzz.target import Change, Target, accepted, emptied, own_folder, scratch
 
-_folder = cache(own_folder)
 _PLANS = (
-    "[plan.team]\nrate = 50\nquota = 100000\n",
-    "[plan.free]\nrate = 1\n[plan.big]\nrate = 1000000\nquota = 9007199254740991\n",
-    "",
-    "[plan.x]\nrate = 0\n",
-    "plan = 1\n",
+    b"[plan.team]\nrate = 50\nquota = 100000\n",
+    b"[plan.free]\nrate = 1\n[plan.big]\nrate = 1000000\nquota = 9007199254740991\n",
+    b"",
+    b"[plan.x]\nrate = 0\n",
+    b"plan = 1\n",
 )
-
-
-def _plans_seeds() -> Iterator[bytes]:
-    yield from (text.encode() for text in _PLANS)
 
 
 def _read_plans(data: bytes) -> None:
     """Every plan is within its bounds, or the error names the file in one line."""
-    path = _folder() / "plans.toml"
+    path = scratch() / "plans.toml"
     path.write_bytes(data)
-    try:
-        known = read_plans(path)
-    except PlansError as error:
-        check_one_line(error, str(path))
+    known = accepted(lambda: read_plans(path), PlansError, path)
+    if known is None:
         return
     assert {"free", "paid"} <= set(known)
     for name, plan in known.items():
@@ -43,11 +34,6 @@ def _read_plans(data: bytes) -> None:
         assert type(plan.rate) is int
         assert 1 <= plan.rate <= MAX_RATE
         assert plan.quota is None or (type(plan.quota) is int and 1 <= plan.quota <= MAX_QUOTA)
-
-
-def _any_number() -> AbstractContextManager[object]:
-    """Accept numbers beyond their bounds."""
-    return mock.patch.object(plans, "_whole", lambda _file, _name, _member, value, _most: value)
 
 
 @cache
@@ -61,29 +47,22 @@ def _backup() -> bytes:
     return (place / "backup").read_bytes()
 
 
-def _backup_seeds() -> Iterator[bytes]:
-    yield _backup()
-    yield b""
-
-
 def _restore(data: bytes) -> None:
     """Refused in one line, and nothing is written; or restored, and its use is refused or right."""
-    place = emptied(_folder())
+    place = emptied(scratch())
     path, live = place / "backup", place / "accounts.db"
     path.write_bytes(data)
     url = f"sqlite:///{live}"
-    try:
-        content = backup.restore(url, path)
-    except AccountsError as error:
-        check_one_line(error, str(path))
+    content = accepted(lambda: backup.restore(url, path), AccountsError, path)
+    if content is None:
         assert not list(place.glob(f"{live.name}*"))
         return
-    try:
+
+    def counted() -> tuple[int, int]:
         with open_accounts(url) as accounts:
-            assert len(accounts.keys()) == content.keys
-            assert len(accounts.usage()) == content.accounts
-    except AccountsError as error:
-        check_one_line(error, str(live))
+            return len(accounts.keys()), len(accounts.usage())
+
+    assert accepted(counted, AccountsError, live) in (None, (content.keys, content.accounts))
 
 
 def _mutate_backup(data: bytes, change: Change, rng: random.Random) -> bytes:
@@ -97,10 +76,19 @@ def _mutate_backup(data: bytes, change: Change, rng: random.Random) -> bytes:
     return data[:at] + altered + data[at + len(altered) :]
 
 
-def _unchecked() -> AbstractContextManager[object]:
-    """Restore what is damaged."""
-    return mock.patch.object(backup, "_check")
+def _any_number(_file: object, _name: object, _member: object, value: int, _most: object) -> int:
+    return value
 
 
-PLANS = Target(_read_plans, _plans_seeds, _any_number)
-BACKUP = Target(_restore, _backup_seeds, _unchecked, _mutate_backup)
+TARGETS = {
+    "plans": Target(
+        _read_plans, lambda: _PLANS, lambda: mock.patch.object(plans, "_whole", _any_number)
+    ),
+    # Damage is restored.
+    "accounts-backup": Target(
+        _restore,
+        lambda: [_backup(), b""],
+        lambda: mock.patch.object(backup, "_check"),
+        _mutate_backup,
+    ),
+}

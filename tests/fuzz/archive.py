@@ -12,7 +12,7 @@ import json
 import random
 import tarfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from unittest import mock
@@ -27,15 +27,13 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical, read_manifest
 from geolookup.integrity import examine
 from tests.archives.test_pack import SUM, blocks_of, named
-from tests.builder.building import recipe
 from tests.conftest import build_at
 from tests.corrupt.forging import rewrite, table
-from tests.damage import CSV, copied, refused, survey
+from tests.damage import CSV, RECIPE, copied, refused, survey
 from tests.fuzz.json_values import changed
 from tests.fuzz.manifest import dataset, manifest
-from tests.fuzz.target import Change, Target, emptied, own_folder
+from tests.fuzz.target import Change, Target, emptied, own_folder, scratch
 
-_folder = cache(own_folder)
 _codec = pa.Codec("zstd", compression_level=1)
 
 
@@ -43,29 +41,29 @@ _codec = pa.Codec("zstd", compression_level=1)
 def _base() -> Path:
     """A dataset with fewer rows than the small one, and an answer changed."""
     rows = CSV.replace("Dublin", "Cork").splitlines(keepends=True)[:-1]
-    return build_at(own_folder(), {"a.csv": "".join(rows)}, recipe('path = "a.csv"'))[0]
+    return build_at(own_folder(), {"a.csv": "".join(rows)}, RECIPE.format("sources"))[0]
 
 
 @cache
 def _plain(base: Path | None = None) -> bytes:
     """A tar of the small dataset, or of its delta: what ``pack`` compresses."""
-    path = emptied(_folder()) / "seed.tar.zst"
+    path = emptied(scratch()) / "seed.tar.zst"
     pack(dataset(), path, base=base, force=True)
     with pa.input_stream(str(path), compression="zstd") as stream:
         content: bytes = stream.read()
     return content
 
 
-def seeds() -> Iterator[bytes]:
+def _seeds() -> Iterator[bytes]:
     plain = _plain()
     yield b"t" + plain
     yield b"z" + bytes(_codec.compress(plain, asbytes=True))
     yield b"d" + _plain(_base())
 
 
-def run(data: bytes) -> None:
+def _run(data: bytes) -> None:
     """Unpack; the base of a delta is undamaged."""
-    place = emptied(_folder())
+    place = emptied(scratch())
     archive = place / "a.tar.zst"
     rest = data[1:]
     archive.write_bytes(rest if data[:1] == b"z" else _codec.compress(rest, asbytes=True))
@@ -91,7 +89,7 @@ def _check_unpacked(folder: Path) -> None:
     assert survey(folder) == "answered" or damages
 
 
-def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
+def _mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
     """Change all bytes, a header, the manifest, or a file; most digests are put right."""
     if data[:1] == b"d":
         return b"d" + _mutated_delta(data[1:], change, rng)
@@ -136,7 +134,7 @@ def _opened(member: bytes) -> tuple[tarfile.TarInfo, bytes]:
 
 def _forged(member: bytes, change: Change) -> tuple[bytes, bytes]:
     """Change the content of a file; return its member, and the manifest that agrees with it."""
-    folder = copied(dataset(), _folder() / "forged")
+    folder = copied(dataset(), scratch() / "forged")
     document = json.loads(manifest())
     name = member[:100].rstrip(b"\0").decode("latin-1")
     if name not in document["files"]:  # its header was changed before
@@ -164,9 +162,7 @@ def _members(plain: bytes) -> list[bytes]:
     return [*whole, bytes(10240)] if whole else []
 
 
-def planted() -> AbstractContextManager[object]:
-    """Unpack without verification: the digests of an archive are all right where it is forged."""
-    return mock.patch.object(extract, "_verify")
-
-
-TARGET = Target(run, seeds, planted, mutate)
+TARGETS = {
+    # Nothing is verified: the digests of an archive are all right where it is forged.
+    "archive": Target(_run, _seeds, lambda: mock.patch.object(extract, "_verify"), _mutate)
+}

@@ -7,17 +7,23 @@ the fewest bytes for the most arcs.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import sys
+import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
 
 from tests.conftest import ROOT
-from tests.fuzz.reach import Arc, arcs
 from tests.fuzz.target import Target
 
 FOLDER = ROOT / "tests" / "fuzz" / "corpus"
 #: Bytes of one input, and of all inputs of a target.
 LARGEST = 3000
 BUDGET = 6000
+#: A step between lines: a code object, the line left (0: it was entered), and the line reached.
+Arc = tuple[CodeType, int, int]
+_FOLDERS = tuple(str(ROOT / folder) for folder in ("geolookup", "builder"))
 
 
 def entries(name: str, folder: Path = FOLDER) -> list[bytes]:
@@ -63,3 +69,30 @@ def chosen(target: Target, inputs: Iterable[bytes]) -> list[bytes]:
             kept.append(best)
             found = {data: each - new for data, each in found.items()}
     return kept
+
+
+def arcs(run: Callable[[bytes], None], data: bytes) -> frozenset[Arc]:
+    """Return the arcs that ``run(data)`` takes, in all threads; whatever it raises is raised."""
+    taken: set[Arc] = set()
+    before: dict[int, int] = {}
+
+    def step(frame: FrameType, event: str, _argument: object) -> Any:
+        if event == "line":
+            taken.add((frame.f_code, before.get(id(frame), 0), frame.f_lineno))
+            before[id(frame)] = frame.f_lineno
+        elif event == "return":
+            before.pop(id(frame), None)
+        return step
+
+    def enter(frame: FrameType, _event: str, _argument: object) -> Any:
+        return step if frame.f_code.co_filename.startswith(_FOLDERS) else None
+
+    traced = sys.gettrace()
+    threading.settrace(enter)
+    sys.settrace(enter)
+    try:
+        run(data)
+    finally:
+        sys.settrace(traced)
+        threading.settrace(None)
+    return frozenset(taken)

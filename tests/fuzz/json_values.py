@@ -7,12 +7,19 @@ import json
 import random
 from typing import Any
 
+from tests.fuzz.target import Change
+
 _VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 7, 8, 255, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 63, 1 << 64),
     *(-(1 << 63), 10**400, 0.5, -0.0, 1e308, float("inf"), float("nan")),
     *("", "0", "-8", "x", "\ud800"),
     *("../x", "/dev/null", "a\nb", "\0", [], [[]], [0, 0], [8, -8], {}, {"": 0}, [None] * 3),
 )
+
+
+def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
+    """Change the bytes of a document, or more often its values."""
+    return change(data) if rng.randrange(4) == 0 else changed(data, rng)
 
 
 def changed(data: bytes, rng: random.Random) -> bytes:
@@ -32,9 +39,8 @@ def changed(data: bytes, rng: random.Random) -> bytes:
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
     """Return all (object or array, key or index) of a document."""
-    keys = (
-        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    )
+    is_list = isinstance(value, list)
+    keys = range(len(value)) if is_list else value if isinstance(value, dict) else ()
     return [place for key in keys for place in [(value, key), *_places(value[key])]]
 
 

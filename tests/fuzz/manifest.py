@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from unittest import mock
@@ -14,11 +12,9 @@ import pyarrow as pa
 import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import BufferDescription
-from tests.builder.building import recipe
-from tests.conftest import build_at
-from tests.damage import ADDRESSES, CSV, copied, refused, survey
-from tests.fuzz.json_values import changed
-from tests.fuzz.target import Change, Target, own_folder
+from tests.damage import ADDRESSES, copied, refused, survey, whole
+from tests.fuzz import json_values
+from tests.fuzz.target import Target, accepted, own_folder
 
 _COLUMN = pa.table({"ip": list(ADDRESSES)})
 
@@ -26,8 +22,7 @@ _COLUMN = pa.table({"ip": list(ADDRESSES)})
 @cache
 def dataset() -> Path:
     """A small dataset with everything that one may hold."""
-    text = recipe('path = "a.csv"').replace('"test"', '"test"\nexplain = "full"')
-    return build_at(own_folder(), {"a.csv": CSV}, text)[0]
+    return whole("full")
 
 
 @cache
@@ -41,35 +36,33 @@ def manifest() -> bytes:
     return (dataset() / fmt.MANIFEST).read_bytes()
 
 
-def seeds() -> Iterator[bytes]:
+def _seeds() -> Iterator[bytes]:
     yield manifest()
     yield (geolookup.open().path / fmt.MANIFEST).read_bytes()
 
 
-def run(data: bytes) -> None:
+def _run(data: bytes) -> None:
     (_forged() / fmt.MANIFEST).write_bytes(data)
     survey(_forged())
-    try:
+
+    def enriched() -> int:
         with geolookup.open(_forged()) as engine:
-            assert engine.enrich(_COLUMN, fields=["location", "error_code"]).num_rows == len(
-                _COLUMN
-            )
-    except geolookup.DatasetError as error:
-        refused(error, str(_forged()))
+            return len(engine.enrich(_COLUMN, fields=["location", "error_code"]))
+
+    assert accepted(enriched, geolookup.DatasetError, _forged(), refused) in (None, len(_COLUMN))
 
 
-def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
-    return change(data) if rng.randrange(4) == 0 else changed(data, rng)
-
-
-def planted() -> AbstractContextManager[object]:
+def _unchecked(self: BufferDescription, number: int) -> tuple[int, int]:
     """Take what the manifest says of a buffer for two integers."""
-
-    def buffer(self: BufferDescription, number: int) -> tuple[int, int]:
-        offset, length = self.stated["buffers"][number]
-        return int(offset), int(length)
-
-    return mock.patch.object(BufferDescription, "buffer", buffer)
+    offset, length = self.stated["buffers"][number]
+    return int(offset), int(length)
 
 
-TARGET = Target(run, seeds, planted, mutate)
+TARGETS = {
+    "manifest": Target(
+        _run,
+        _seeds,
+        lambda: mock.patch.object(BufferDescription, "buffer", _unchecked),
+        json_values.mutate,
+    )
+}

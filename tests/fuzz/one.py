@@ -21,7 +21,7 @@ from typing import NoReturn
 
 import atheris
 
-from tests.fuzz.job import READY, Job
+from tests.fuzz.target import READY, Job
 
 #: Packages whose code guides libFuzzer: ours in Python, and the parser of recipes.
 _GUIDING = ["geolookup_builder", "geolookup", "tomllib"]
@@ -33,7 +33,7 @@ with atheris.instrument_imports(include=_GUIDING):
 def main() -> None:
     print(READY, end="", flush=True)
     for line in sys.stdin:
-        job = Job(**json.loads(line))
+        job = Job(*json.loads(line))
         child = os.fork()
         if not child:
             _child(job)

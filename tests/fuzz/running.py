@@ -10,13 +10,12 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.conftest import ROOT
 from tests.fuzz import corpus
-from tests.fuzz.job import READY, Job
-from tests.fuzz.search import passes
+from tests.fuzz.target import READY, Job, passes
 from tests.fuzz.targets import TARGETS
 
 HOME = ROOT / ".fuzz"
@@ -127,7 +126,7 @@ def _status(process: subprocess.Popen[str], job: Job) -> int:
     told, said = process.stdin, process.stdout
     if told is None or said is None:
         raise ValueError("the process has no pipes")
-    told.write(json.dumps(asdict(job)) + "\n")
+    told.write(json.dumps(job) + "\n")
     told.flush()
     return int(said.readline())
 

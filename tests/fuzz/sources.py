@@ -1,6 +1,6 @@
 """Each source reader: rows are read, nulled or rejected, or the build ends with one line.
 
-An input is ``[[source]]`` tables, then files, each behind its name: see ``joined``.
+An input is ``[[source]]`` tables, then files, each after ``CUT`` and its name.
 Every rejected row has to be found again, with its line.
 """
 
@@ -15,7 +15,6 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from types import ModuleType
 from unittest import mock
 
 import numpy as np
@@ -50,8 +49,8 @@ from tests.builder.sources.formats.mrt_writing import TABLE
 from tests.builder.sources.recipes import one
 from tests.builder.sources.test_hostile import KINDS
 from tests.fuzz import corpus
-from tests.fuzz.recipe import check_error
-from tests.fuzz.target import Change, Target, emptied, own_folder
+from tests.fuzz.files import check_error
+from tests.fuzz.target import Change, Target, accepted, emptied, scratch
 
 CUT = b"\n--8<-- "
 Reader = Callable[[SourceSpec], Iterator[SourceTable]]
@@ -59,25 +58,21 @@ _HEAD = b'[dataset]\nname = "f"\nexplain = "full"\n'
 _NAME = re.compile(rb"[A-Za-z0-9_. -]{0,80}[A-Za-z0-9_-]")
 _FORMAT = re.compile(rb'format = "[^"\n]*"')
 _MOST_FILES = 8
-_folder = cache(own_folder)
 #: For inputs of some kilobytes, which would else take the whole time limit.
 _MOST_UNPACKED = 1 << 20
 
 
-def run(data: bytes) -> None:
+def _run(data: bytes) -> None:
     head, *parts = data.split(CUT)
     files = dict(each.partition(b"\n")[::2] for each in parts[:_MOST_FILES])
     if not files or not all(map(_NAME.fullmatch, files)):
         return
-    folder = emptied(_folder())
+    folder = emptied(scratch())
     for name, content in files.items():
         (folder / name.decode()).write_bytes(content)
     (folder / "recipe.toml").write_bytes(_HEAD + head)
-    try:
-        with mock.patch.object(limits, "ALLOWED_BYTES", _MOST_UNPACKED), silent_invalid_rows():
-            _read(folder)
-    except BuildError as error:
-        check_error(error, str(folder))
+    with mock.patch.object(limits, "ALLOWED_BYTES", _MOST_UNPACKED), silent_invalid_rows():
+        accepted(lambda: _read(folder), BuildError, folder, check_error)
 
 
 def _read(folder: Path) -> None:
@@ -124,7 +119,7 @@ def _stays_inside(plan: Recipe) -> bool:
 
 @cache
 def _reference() -> Known:
-    path = emptied(_folder()) / "recipe.toml"
+    path = emptied(scratch()) / "recipe.toml"
     path.write_text(one("csv", "a.csv"))
     return _known(recipe.load(path, auto.options(FORMATS)))
 
@@ -134,33 +129,30 @@ def built_in() -> Iterator[bytes]:
     for kind in KINDS.values():
         yield _input(kind.recipe, kind.file, kind.content().encode())
     record = {"country": {"iso_code": "CH"}, "traits": {"isp": "x"}}
-    yield _input(one("mmdb", "a.mmdb"), "a.mmdb", mmdb({"8.8.8.0/24": record}))
-    for each in test_cloud.DOCUMENTS.values():
-        yield _input(one("cloud", "a.json"), "a.json", json.dumps(each).encode())
-    yield _input(one("cloud", "ips-v4"), "ips-v4", test_cloud.LIST.encode())
-    yield _input(one("rpki", "a.json"), "a.json", test_rpki.document(test_rpki.VRPS).encode())
-    yield _input(one("bgpdump", "rib.txt"), "rib.txt", test_bgpdump.TEXT.encode())
-    proxies = "IP2PROXY-LITE-PX8.CSV"
-    yield _input(one("ip2proxy", proxies), proxies, test_ip2proxy.ipv4(8).encode())
-    lines = test_generic_typed.as_json(test_generic_typed.ROWS).encode()
-    yield _input(one("jsonl", "a.jsonl"), "a.jsonl", lines)
-    table = test_generic_typed.as_parquet(test_generic_typed.ROWS)
-    yield _input(one("parquet", "a.parquet"), "a.parquet", table)
-    yield _input(one("mrt", "rib"), "rib", TABLE)
-    yield _input(one("rpsl", "a.db"), "a.db", test_rpsl.DUMP.encode())
-    yield _input(one("tor", "exit-addresses"), "exit-addresses", test_tor.EXITS.encode())
+    files: tuple[tuple[str, str, str | bytes], ...] = (
+        ("mmdb", "a.mmdb", mmdb({"8.8.8.0/24": record})),
+        *(("cloud", "a.json", json.dumps(each)) for each in test_cloud.DOCUMENTS.values()),
+        ("cloud", "ips-v4", test_cloud.LIST),
+        ("rpki", "a.json", test_rpki.document(test_rpki.VRPS)),
+        ("bgpdump", "rib.txt", test_bgpdump.TEXT),
+        ("ip2proxy", "IP2PROXY-LITE-PX8.CSV", test_ip2proxy.ipv4(8)),
+        ("jsonl", "a.jsonl", test_generic_typed.as_json(test_generic_typed.ROWS)),
+        ("parquet", "a.parquet", test_generic_typed.as_parquet(test_generic_typed.ROWS)),
+        ("mrt", "rib", TABLE),
+        ("rpsl", "a.db", test_rpsl.DUMP),
+        ("tor", "exit-addresses", test_tor.EXITS),
+    )
+    for name, file, content in files:
+        data = content if isinstance(content, bytes) else content.encode()
+        yield _input(one(name, file), file, data)
 
 
 def _input(text: str, name: str, content: bytes) -> bytes:
-    return joined(b"[[source]]" + text.partition("[[source]]")[2].encode(), {name: content})
+    head = b"[[source]]" + text.partition("[[source]]")[2].encode()
+    return head + CUT + name.encode() + b"\n" + content
 
 
-def joined(sources: bytes, files: dict[str, bytes]) -> bytes:
-    """Return an input: the ``[[source]]`` tables, then the files, each behind its name."""
-    return sources + b"".join(CUT + name.encode() + b"\n" + data for name, data in files.items())
-
-
-def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
+def _mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
     """Change one file, seldom all: a broken recipe is another target."""
     parts = data.split(CUT)
     if len(parts) < 2 or rng.randrange(16) == 0:
@@ -171,7 +163,7 @@ def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
     return CUT.join(parts)
 
 
-def seeds(name: str) -> Iterator[bytes]:
+def _seeds(name: str) -> Iterator[bytes]:
     """Yield the inputs of a format; for ``auto`` those of all formats, without their name."""
     if name == auto.NAME:
         found = [each for stated in FORMATS for each in corpus.entries(f"source-{stated}")]
@@ -182,7 +174,7 @@ def seeds(name: str) -> Iterator[bytes]:
         yield from (seed for seed in built_in() if line in seed.partition(CUT)[0])
 
 
-def planted(*names: str) -> AbstractContextManager[object]:
+def _planted(*names: str) -> AbstractContextManager[object]:
     """Lose the rows that these formats reject: they are neither read nor counted."""
     losing = {name: replace(FORMATS[name], read=_losing(FORMATS[name].read)) for name in names}
     return mock.patch.dict(FORMATS, losing)
@@ -208,42 +200,20 @@ def _without_rejected(batch: Batch) -> Batch:
     )
 
 
-def planted_in_mmdb() -> AbstractContextManager[object]:
-    """Raise for a damaged tree what no caller expects."""
-    return mock.patch.object(mmdb_tree, "DamagedTreeError", IndexError)
-
-
-def planted_in(module: ModuleType, name: str, value: object) -> AbstractContextManager[object]:
-    """Give a reader of grouped rows a fault that no caller expects."""
-    return mock.patch.object(module, name, value)
-
-
+#: Bugs of readers that share no code with the others: errors that no caller expects, and rejected
+#: rows that are not found again.
+BUGS: dict[str, Callable[[], AbstractContextManager[object]]] = {
+    "mmdb": lambda: mock.patch.object(mmdb_tree, "DamagedTreeError", IndexError),
+    "bgpdump": lambda: mock.patch.object(bgpdump, "NOT_ROUTE", 99),
+    "mrt": lambda: mock.patch.object(mrt, "_damaged", IndexError),
+    "jsonl": lambda: mock.patch.object(jsonlines, "_find_rejects", return_value=()),
+    "parquet": lambda: mock.patch.object(parquet, "_find_rejects", return_value=()),
+    "rpsl": lambda: mock.patch.object(rpsl, "_found_rejects", return_value=()),
+    "auto": partial(_planted, *FORMATS),
+}
 TARGETS = {
-    **{
-        f"source-{name}": Target(run, partial(seeds, name), partial(planted, name), mutate)
-        for name in FORMATS
-    },
-    "source-mmdb": Target(run, partial(seeds, "mmdb"), planted_in_mmdb, mutate),
-    "source-bgpdump": Target(
-        run, partial(seeds, "bgpdump"), partial(planted_in, bgpdump, "NOT_ROUTE", 99), mutate
-    ),
-    "source-mrt": Target(
-        run, partial(seeds, "mrt"), partial(planted_in, mrt, "_damaged", IndexError), mutate
-    ),
-    **{
-        f"source-{name}": Target(
-            run,
-            partial(seeds, name),
-            partial(planted_in, module, "_find_rejects", lambda *_given, **_layout: ()),
-            mutate,
-        )
-        for name, module in {"jsonl": jsonlines, "parquet": parquet}.items()
-    },
-    "source-rpsl": Target(
-        run,
-        partial(seeds, "rpsl"),
-        partial(planted_in, rpsl, "_found_rejects", lambda *_given: ()),
-        mutate,
-    ),
-    "source-auto": Target(run, partial(seeds, auto.NAME), partial(planted, *FORMATS), mutate),
+    f"source-{name}": Target(
+        _run, partial(_seeds, name), BUGS.get(name, partial(_planted, name)), _mutate
+    )
+    for name in (*FORMATS, auto.NAME)
 }

@@ -9,14 +9,13 @@ import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
+Read = TypeVar("Read")
 #: Changes bytes anyhow: libFuzzer's mutations, or ``scrambled`` where it is not there.
 Change = Callable[[bytes], bytes]
-
-
-def anyhow(data: bytes, change: Change, _rng: random.Random) -> bytes:
-    return change(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,50 @@ class Target:
     run: Callable[[bytes], None]
     seeds: Callable[[], Iterable[bytes]]
     planted: Callable[[], AbstractContextManager[object]]
-    mutate: Callable[[bytes, Change, random.Random], bytes] = anyhow
+    mutate: Callable[[bytes, Change, random.Random], bytes] = lambda data, by, _rng: by(data)
+
+
+#: The first line that a process under atheris writes.
+READY = "ready\n"
+
+
+class Job(NamedTuple):
+    """What it is told: fuzz a target for some seconds; with ``planted``, until its bug is found.
+
+    ``options`` are libFuzzer's. ``found`` is the folder for inputs that are found, ``memory`` that
+    of temporary files; ``output`` is the file for all that is printed.
+    """
+
+    name: str
+    seconds: int
+    found: str
+    memory: str
+    output: str
+    options: list[str]
+    planted: bool
+
+
+def passes(target: Target, data: bytes) -> bool:
+    """Return whether a target has nothing to say of an input."""
+    try:
+        target.run(data)
+    except Exception:  # noqa: BLE001 - whatever it is, it is a finding
+        return False
+    return True
+
+
+def found_after(
+    target: Target, starts: Iterable[bytes], seed: int, most: int
+) -> tuple[int, bytes] | None:
+    """Return how many mutations it took to find the planted bug, and the input that shows it."""
+    rng = random.Random(seed)
+    with target.planted():
+        passing = [data for data in starts if passes(target, data)]
+        for count in range(1, most + 1):
+            data = target.mutate(rng.choice(passing), lambda part: scrambled(part, rng), rng)
+            if not passes(target, data):
+                return count, data
+    return None
 
 
 def check_one_line(error: Exception, begins: str) -> None:
@@ -41,6 +83,20 @@ def check_one_line(error: Exception, begins: str) -> None:
     text.encode()
 
 
+def accepted(
+    read: Callable[[], Read],
+    refusal: type[Exception],
+    place: object,
+    check: Callable[..., object] = check_one_line,
+) -> Read | None:
+    """Return what is read; None if it is refused by an error that passes a check."""
+    try:
+        return read()
+    except refusal as error:
+        check(error, str(place))
+        return None
+
+
 def own_folder() -> Path:
     """Return a new folder that ends with this process.
 
@@ -49,6 +105,10 @@ def own_folder() -> Path:
     folder = tempfile.mkdtemp(prefix="geolookup-fuzz-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
+
+
+#: The folder for the files of one run.
+scratch = cache(own_folder)
 
 
 def emptied(folder: Path) -> Path:

@@ -6,40 +6,20 @@ from tests.fuzz import (
     accounts,
     address,
     archive,
-    envelope,
-    forwarded,
-    logs,
+    files,
+    kernels,
     manifest,
-    mirror_index,
-    prefix_lists,
-    query,
-    recipe,
-    rows,
-    scan,
+    signed,
     sources,
-    stores,
     tzif,
+    web,
 )
 from tests.fuzz.target import Target
 
 TARGETS: dict[str, Target] = {
-    "accounts-backup": accounts.BACKUP,
-    "address": address.TARGET,
-    "archive": archive.TARGET,
-    "download-cache": stores.CACHE,
-    "envelope": envelope.TARGET,
-    "follow-status": stores.STATUS,
-    "forwarded": forwarded.TARGET,
-    "logs": logs.TARGET,
-    "manifest": manifest.TARGET,
-    "mirror-index": mirror_index.TARGET,
-    "plans": accounts.PLANS,
-    "prefix-list": prefix_lists.TARGET,
-    "query": query.TARGET,
-    "recipe": recipe.TARGET,
-    "rows": rows.TARGET,
-    "scan": scan.TARGET,
-    "store-pointer": stores.POINTER,
-    "tzif": tzif.TARGET,
-    **sources.TARGETS,
+    name: target
+    for module in (
+        *(accounts, address, archive, files, kernels, manifest, signed, tzif, web, sources),
+    )
+    for name, target in module.TARGETS.items()
 }

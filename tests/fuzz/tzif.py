@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from unittest import mock
 
 from geolookup.contract import localtime, tzif
@@ -69,9 +68,12 @@ def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
     return change(data)
 
 
-def planted() -> AbstractContextManager[object]:
-    """Make a table take abbreviations of any characters."""
-    return mock.patch("geolookup.contract.tzif.ABBREVIATION", frozenset(map(chr, range(128))))
-
-
-TARGET = Target(run, seeds, planted, mutate)
+TARGETS = {
+    # A table takes abbreviations of any characters.
+    "tzif": Target(
+        run,
+        seeds,
+        lambda: mock.patch("geolookup.contract.tzif.ABBREVIATION", frozenset(map(chr, range(128)))),
+        mutate,
+    )
+}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -59,6 +59,17 @@ def parse_column(module: Any, texts: list[str], between: bytes = b"") -> list[Ju
     return parsed(module.parse_texts, data.tobytes(), starts, lengths)
 
 
+def shapes(rng: random.Random) -> Iterator[str]:
+    """IPv4 addresses, and IPv6 addresses with groups of any widths, cut at any place."""
+    for _ in range(scaled(1_000, 5_000)):
+        yield ".".join(str(rng.randrange(256)) for _ in range(4))
+    for _ in range(scaled(4_000, 20_000)):
+        groups = [f"{rng.getrandbits(rng.choice((1, 4, 8, 16))):x}" for _ in range(8)]
+        begin = rng.randrange(9)
+        yield ":".join(groups[:begin]) + "::" + ":".join(groups[rng.randint(begin, 8) :])
+        yield ":".join(groups)
+
+
 def test_the_texts_are_of_every_kind(texts: list[str]) -> None:
     assert len(EVERY) == len(set(EVERY)) > 500
     families = [family for family, _ in judged(texts)]
@@ -75,11 +86,29 @@ def test_columns_of_texts_are_parsed(module: Any, texts: list[str]) -> None:
     shuffled = parse_column(module, [texts[at] for at in order])
     for at, found in zip(order, shuffled, strict=True):
         assert found == wanted[at], ascii(texts[at])
+    shaped = list(shapes(random.Random(3)))
+    expected_of_shapes = judged(shaped)
+    # "::" for no group at all is the one thing there that is no address.
+    assert 0.85 < sum(family > 0 for family, _ in expected_of_shapes) / len(shaped) < 1
+    assert parse_column(module, shaped) == expected_of_shapes
     of_every = wanted[: len(EVERY)]
     for between in (b"1", b":", b".", b"f", b"\0", b"::1"):
         assert parse_column(module, [*EVERY], between) == of_every, between
     for text, found in zip(EVERY, of_every, strict=True):
         assert parse_column(module, [text]) == [found], ascii(text)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_text_is_parsed_outside_the_bytes(module: Any) -> None:
+    for start, length in (
+        *((-1, 3), (0, -1), (5, -2), (0, 8), (7, 1), (8, 0), (1 << 62, 7), (0, 1 << 62)),
+    ):
+        found = parsed(module.parse_texts, b"1.2.3.4", [0, start], [7, length])
+        assert found == [(4, 0x01020304), (0, 0)], (start, length)
+    assert parsed(module.parse_texts, b"\0", [], []) == []
+    assert parse_column(module, ["", "", ""]) == [(0, 0)] * 3
+    with pytest.raises(ValueError, match="differ in length"):
+        parsed(module.parse_texts, b"1.2.3.4", [0, 0], [7])
 
 
 @pytest.mark.parametrize("module", MODULES)

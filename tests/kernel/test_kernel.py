@@ -29,49 +29,45 @@ AT = 1_795_132_800
 INSTANTS = (-62135510400, -5_000_000_000, -1, 0, 1_700_000_000, AT, 4_000_000_000, 253402214399)
 
 
-@pytest.fixture(scope="module")
-def dataset() -> Dataset:
-    return Dataset(SMALL)
+DATASET = Dataset(SMALL)
+REFERENCE = kernel_python.Kernel(DATASET)
 
 
 @pytest.fixture(scope="module")
-def reference(dataset: Dataset) -> kernel_python.Kernel:
-    return kernel_python.Kernel(dataset)
+def kernel() -> Any:
+    return compiled.Kernel(DATASET)
 
 
-@pytest.fixture(scope="module")
-def kernel(dataset: Dataset) -> Any:
-    return compiled.Kernel(dataset)
-
-
-def test_instants(kernel: Any, reference: kernel_python.Kernel, dataset: Dataset) -> None:
-    drawn = addresses(random.Random(5), dataset)
+def test_instants_and_hostile_objects(kernel: Any) -> None:
+    drawn = addresses(random.Random(5), DATASET)
     for _ in range(scaled(400, 2_000)):
         address = next(drawn)
         for at in INSTANTS:
-            assert kernel.lookup_json(address, at=at) == reference.lookup_json(address, at=at)
-            assert kernel.lookup(address, at=at) == reference.lookup(address, at=at)
+            assert kernel.lookup_json(address, at=at) == REFERENCE.lookup_json(address, at=at)
+            assert kernel.lookup(address, at=at) == REFERENCE.lookup(address, at=at)
+    for value in NO_ADDRESS:
+        assert kernel.lookup_json(value, at=AT) == REFERENCE.lookup_json(value, at=AT)
 
 
-def test_rows_and_prefixes(dataset: Dataset) -> None:
-    drawn = addresses(random.Random(7), dataset)
-    states = compiled.State(dataset), kernel_python.State(dataset)
+def test_rows_prefixes_and_intervals() -> None:
+    state, reference = compiled.State(DATASET), kernel_python.State(DATASET)
+    drawn = addresses(random.Random(7), DATASET)
     starts = [(family, part[0]) for family in (4, 6) for part in partition(family)]
     texts = [canonical(family, max(at + step, 0)) for family, at in starts for step in (-1, 0, 1)]
     for text in [*texts, *(next(drawn) for _ in range(scaled(2_000, 50_000)))]:
-        found, expected = (state.rows_and_prefix(text) for state in states)
-        assert found == expected, text
+        assert state.rows_and_prefix(text) == reference.rows_and_prefix(text), text
+    for family, bounds in zip((4, 6), interval_starts(DATASET), strict=True):
+        name = f"interval_ipv{family}"
+        for at, start in enumerate(bounds):
+            assert state.rows(family, at) == reference.rows(family, at)
+            for value in (start, max(start - 1, 0)):
+                assert getattr(state, name)(value) == getattr(reference, name)(value)
 
 
-def test_hostile_objects(kernel: Any, reference: kernel_python.Kernel) -> None:
-    for value in NO_ADDRESS:
-        assert kernel.lookup_json(value, at=AT) == reference.lookup_json(value, at=AT)
-
-
-def test_unknown_and_several_paths(kernel: Any, reference: kernel_python.Kernel) -> None:
+def test_unknown_and_several_paths(kernel: Any) -> None:
     unknown: tuple[Any, ...] = ("", "location.", "location.country", "asn", None, 5)
     several: tuple[Any, ...] = (["ip", "time"], ("ip",), {"ip"})
-    for each in (kernel, reference):
+    for each in (kernel, REFERENCE):
         for path in unknown:
             with pytest.raises(ValueError, match="no field or group"):
                 each.get("8.8.8.8", path)
@@ -80,17 +76,6 @@ def test_unknown_and_several_paths(kernel: Any, reference: kernel_python.Kernel)
                 each.get("8.8.8.8", paths)
             with pytest.raises(ValueError, match="no field or group"):
                 each._open_state().values(["8.8.8.8"], (paths,), 0)
-
-
-def test_intervals_and_rows(kernel: Any, dataset: Dataset) -> None:
-    state, reference = compiled.State(dataset), kernel_python.State(dataset)
-    ipv4, ipv6 = interval_starts(dataset)
-    for family, starts in ((4, ipv4), (6, ipv6)):
-        for at, start in enumerate(starts):
-            for value in (start, max(start - 1, 0)):
-                found = getattr(state, f"interval_ipv{family}")(value)
-                assert found == getattr(reference, f"interval_ipv{family}")(value)
-            assert state.rows(family, at) == reference.rows(family, at)
 
 
 @pytest.mark.parametrize("name", ["python", "compiled"])

@@ -1,9 +1,4 @@
-"""Columns give the same interval ids as single addresses, in both kernels.
-
-Both kernels are compared with ``address.parse`` and the search for single addresses. The
-inputs are texts near addresses, at the end of their buffer and before other bytes, and columns
-of numbers around every interval.
-"""
+"""Columns give the same interval ids as single addresses, in both kernels."""
 
 from __future__ import annotations
 
@@ -25,8 +20,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import python as kernel_python
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
-from tests.conftest import build_at
-from tests.damage import copied
+from tests.damage import copied, whole
 from tests.dataset.test_dataset_flips import flip
 from tests.datasets import SMALL
 from tests.near_addresses import interval_starts
@@ -98,13 +92,12 @@ def test_equal_to_single_texts(rows: list[bytes]) -> None:
 
 
 def test_every_octet_and_group_text() -> None:
-    octets = [
-        *map(str, range(1000)),
-        *(f"0{n}" for n in range(100)),
-        *(f"00{n}" for n in range(10)),
+    octets = {f"{n:0{width}}" for width in (1, 2, 3) for n in range(1000)}
+    texts = [
+        pattern.format(octet)
+        for octet in octets
+        for pattern in ("{}.9.9.9", "9.{}.9.9", "9.9.{}.9", "9.9.9.{}")
     ]
-    texts = [f"{o}.9.9.9" for o in octets] + [f"9.{o}.9.9" for o in octets]
-    texts += [f"9.9.{o}.9" for o in octets] + [f"9.9.9.{o}" for o in octets]
     texts += [f"2a00:{n:x}:{n:04X}::{n:x}" for n in range(0, 1 << 16, scaled(7, 1))]
     found = column(COMPILED, encoded(texts))
     assert found == column(REFERENCE, encoded(texts)) == list(map(single, encoded(texts)))
@@ -152,14 +145,12 @@ def test_numbers_around_every_interval(state: Any) -> None:
 
 
 @pytest.fixture(scope="module")
-def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def crowded() -> Path:
     """A dataset with many intervals in one bucket of the jump table, and under one high half."""
-    lines = ["network,country_code"]
-    lines += [f"20.0.0.{at}/32,{'IE' if at % 4 else 'FR'}" for at in range(0, 256, 2)]
-    lines += [f"2a00:1::{at:x}/128,{'IE' if at % 4 else 'FR'}" for at in range(0, 400, 2)]
-    lines += [f"2a00:1:0:{at:x}::/64,FR" for at in range(2, 300, 2)]
-    folder = tmp_path_factory.mktemp("crowded")
-    return build_at(folder, {"a.csv": "\n".join(lines) + "\n"})[0]
+    rows = [f"20.0.0.{at}/32,{'IE' if at % 4 else 'FR'}" for at in range(0, 256, 2)]
+    rows += [f"2a00:1::{at:x}/128,{'IE' if at % 4 else 'FR'}" for at in range(0, 400, 2)]
+    rows += [f"2a00:1:0:{at:x}::/64,FR" for at in range(2, 300, 2)]
+    return whole(rows="\n".join(["network,country_code", *rows, ""]), name="crowded")
 
 
 def test_many_intervals_close_together(crowded: Path) -> None:
@@ -199,38 +190,25 @@ def _outcome(dataset: Path, texts: list[bytes]) -> str:
 
 
 @pytest.mark.parametrize("state", STATES)
-class TestTakeRows:
-    COUNT = len(DATASET.ipv4_starts) + len(DATASET.ipv6_highs)
-
-    def test_both_tables(self, state: Any) -> None:
-        ipv4 = len(DATASET.ipv4_starts)
-        rows = [*range(self.COUNT), INVALID_ID, PRIVATE_ID]
-        random.Random(9).shuffle(rows)
-        expected = [
-            (0, 0)
-            if row < 0
-            else REFERENCE.rows(4, row)
-            if row < ipv4
-            else REFERENCE.rows(6, row - ipv4)
-            for row in rows
-        ]
-        locations, networks = np.full((2, len(rows)), 77, np.uint32)
-        state.take_rows(np.array(rows, np.int32), locations, networks)
-        assert list(zip(locations.tolist(), networks.tolist(), strict=True)) == expected
-
-    def test_one_table(self, state: Any) -> None:
-        rows = np.array([0, self.COUNT - 1, INVALID_ID, 1], np.int32)
-        both, one = np.full((2, 4), 77, np.uint32), np.full((2, 4), 77, np.uint32)
-        none = np.empty(0, np.uint32)
-        state.take_rows(rows, both[0], both[1])
-        state.take_rows(rows, one[0], none)
-        state.take_rows(rows, none, one[1])
-        assert one.tolist() == both.tolist()
-        state.take_rows(rows, none, none)
-
-    def test_no_such_row(self, state: Any) -> None:
-        out = np.empty(3, np.uint32)
-        for row in (self.COUNT, (1 << 31) - 1):
-            for columns in ((out, out), (out, out[:0]), (out[:0], out)):
-                with pytest.raises(IndexError, match=f"interval id {row} does not exist"):
-                    state.take_rows(np.array([0, row, 1], np.int32), *columns)
+def test_rows_are_taken_from_both_tables_or_one(state: Any) -> None:
+    ipv4, count = len(DATASET.ipv4_starts), len(DATASET.ipv4_starts) + len(DATASET.ipv6_highs)
+    known = [
+        REFERENCE.rows(6, row - ipv4) if row >= ipv4 else REFERENCE.rows(4, row)
+        for row in range(count)
+    ]
+    ids = [*range(count), INVALID_ID, PRIVATE_ID]
+    random.Random(9).shuffle(ids)
+    expected = [(0, 0) if row < 0 else known[row] for row in ids]
+    rows, none = np.array(ids, np.int32), np.empty(0, np.uint32)
+    both, one = np.full((2, len(ids)), 77, np.uint32), np.full((2, len(ids)), 77, np.uint32)
+    state.take_rows(rows, *both)
+    assert list(zip(*both.tolist(), strict=True)) == expected
+    state.take_rows(rows, one[0], none)
+    state.take_rows(rows, none, one[1])
+    assert one.tolist() == both.tolist()
+    state.take_rows(rows, none, none)
+    out = np.empty(3, np.uint32)
+    for row in (count, (1 << 31) - 1):
+        for columns in ((out, out), (out, out[:0]), (out[:0], out)):
+            with pytest.raises(IndexError, match=f"interval id {row} does not exist"):
+                state.take_rows(np.array([0, row, 1], np.int32), *columns)

@@ -35,15 +35,13 @@ def split(module: Any, lines: list[bytes], combined: bool) -> list[list[bytes | 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_fields(module: ModuleType) -> None:
-    both = [b"http://a/ b", b""]
+    head, both = [*HEAD, b"200", b"2326"], [b"http://a/ b", b""]
     found = split(module, [COMBINED, COMBINED + b' "1.1.1.1"', COMMON], combined=True)
-    assert found[0] == [*HEAD, b"200", b"2326", *both, None]
-    assert found[1] == [*HEAD, b"200", b"2326", *both, b'"1.1.1.1"']
-    assert found[2] == [None] * 10
+    assert found == [[*head, *both, None], [*head, *both, b'"1.1.1.1"'], [None] * 10]
     found = split(module, [COMMON, COMBINED, COMMON[:-8] + b"- -"], combined=False)
-    assert found[0] == [*HEAD, b"200", b"2326", None, None, None]
-    assert found[1] == [*HEAD, b"200", b"2326", None, None, COMBINED[len(COMMON) + 1 :]]
-    assert found[2] == [*HEAD, b"-", b"-", None, None, None]
+    rests = [None, COMBINED[len(COMMON) + 1 :], None]
+    heads = [head, head, [*HEAD, b"-", b"-"]]
+    assert found == [[*line, None, None, rest] for line, rest in zip(heads, rests, strict=True)]
 
 
 pieces = st.sampled_from(

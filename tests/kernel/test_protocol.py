@@ -48,25 +48,21 @@ def test_the_classes_of_answers() -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_the_classes(module: Any) -> None:
+def test_the_classes_and_their_parameters(module: Any) -> None:
     assert public(dir(module.State(Dataset(SMALL)))) == public(members(protocol.State))
     wanted = {*vars(protocol.Kernel), "kernel"}
     assert public(dir(module.Kernel(Dataset(SMALL)))) == public(wanted)
     assert {"_open_state", "_swap"} <= set(dir(module.Kernel)) & wanted
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_parameters(module: Any) -> None:
     pairs = [(module.parse_texts, protocol.Implementation.parse_texts)]
-    for kind in (protocol.State, protocol.Kernel):
-        own = getattr(module, kind.__name__)
-        pairs += [
-            (getattr(own, name), method)
-            for name, method in members(kind).items()
-            if inspect.isfunction(method) and not name.startswith("__")
-        ]
+    pairs += [
+        (getattr(getattr(module, kind.__name__), name), method)
+        for kind in (protocol.State, protocol.Kernel)
+        for name, method in members(kind).items()
+        if inspect.isfunction(method) and not name.startswith("__")
+    ]
     assert len(pairs) > 10
-    for own, wanted in pairs:
-        expected = [name for name in inspect.signature(wanted).parameters if name != "self"]
-        found = [name for name in inspect.signature(own).parameters if name != "self"]
-        assert found == expected, own
+    for pair in pairs:
+        own, expected = (
+            [name for name in inspect.signature(each).parameters if name != "self"] for each in pair
+        )
+        assert own == expected, pair

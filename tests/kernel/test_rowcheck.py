@@ -18,8 +18,9 @@ from geolookup.contract import fields
 from geolookup.dataset import rows
 from geolookup.dataset.files import Dataset
 from tests.datasets import SMALL
-from tests.fuzz.rows import HAS_SCAN, as_defined, certain
+from tests.fuzz.kernels import as_defined, certain
 from tests.fuzz.target import scrambled
+from tests.kernel.modules import needs_compiled
 from tests.tiers import scaled
 
 _LATITUDE = rows.Kind(rows.NUMBER, rows.UNKNOWN, -90, 90)
@@ -27,7 +28,7 @@ _AREA = rows.Kind(rows.NUMBER, rows.UNKNOWN, 0.0, 1.7e308)
 _ASN = rows.Kind(rows.WHOLE, rows.ABSENT, 1, (1 << 32) - 1)
 _STRING, _STRINGS, _BOOL = map(rows.Kind, (rows.STRING, rows.STRINGS, rows.BOOL))
 
-pytestmark = pytest.mark.skipif(not HAS_SCAN, reason="there is no compiled kernel")
+pytestmark = needs_compiled
 RIGHT = [
     (_LATITUDE, ["0", "-90", "90", "48.137", "-0.1", "0.0001", "37.75100000000001", "null", "9.5"]),
     (_LATITUDE, ["33.33333333333333", "-1.2345678901234567", "55.75396728515625"]),

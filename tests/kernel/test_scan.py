@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv6Address, ip_address
+from ipaddress import ip_address
 from types import ModuleType
 from typing import Any
 
@@ -29,15 +29,9 @@ def find(
     families, halves = np.empty(room, np.uint8), np.empty((2, room), np.uint64)
     end = len(text) if end is None else end
     count = module.find_addresses(data, begin, end, starts, ends, families, *halves)
-    return [
-        (
-            int(starts[i]),
-            int(ends[i]),
-            int(families[i]),
-            int(halves[0, i]) << 64 | int(halves[1, i]),
-        )
-        for i in range(count)
-    ]
+    columns = (each[:count].tolist() for each in (starts, ends, families, *halves))
+    hits = zip(*columns, strict=True)
+    return [(first, last, family, high << 64 | low) for first, last, family, high, low in hits]
 
 
 def texts(module: Any, text: bytes) -> list[bytes]:
@@ -51,16 +45,6 @@ def test_what_a_reader_expects(module: ModuleType) -> None:
         assert texts(module, b"(" + text + b")") == expected, text
     for text in NOT_IN_TEXTS:
         assert texts(module, text) == [], text
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_the_integers(module: ModuleType) -> None:
-    text = b" 1.2.3.255 ::ffff:1.2.3.4 2001:db8::1 "
-    assert [(family, value) for _, _, family, value in find(module, text)] == [
-        (4, 0x010203FF),
-        (6, 0xFFFF01020304),
-        (6, int(IPv6Address("2001:db8::1"))),
-    ]
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -69,25 +69,13 @@ def test_a_tree_answers_by_range_and_has_no_node_to_spare(boundaries: list[int])
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_no_boundary_no_node(module: ModuleType) -> None:
+def test_nodes_and_what_makes_none(module: ModuleType) -> None:
     assert len(tree(module, [])) == 0
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_the_nodes_of_the_prefix_of_zeros_are_first(module: ModuleType) -> None:
-    nodes = tree(module, [1 << 24, 1 << 125])
+    nodes = tree(module, [1 << 24, 1 << 125])  # the nodes of the prefix of zeros are first
     assert [int(left) for left in nodes[:103, 0]] == [*range(1, 104)]
-
-
-@pytest.mark.parametrize("module", MODULES)
-@pytest.mark.parametrize("boundaries", [[0], [5, 5], [7, 3], [1 << 64, 5]])
-def test_what_does_not_ascend_is_refused(module: ModuleType, boundaries: list[int]) -> None:
-    with pytest.raises(ValueError, match="do not ascend"):
-        module.count_nodes(*halves(boundaries))
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_arrays_that_do_not_fit_are_refused(module: ModuleType) -> None:
+    for boundaries in ([0], [5, 5], [7, 3], [1 << 64, 5]):
+        with pytest.raises(ValueError, match="do not ascend"):
+            module.count_nodes(*halves(boundaries))
     columns = halves([1 << 120])
     nodes = np.zeros((8, 2), np.uint32)
     with pytest.raises(ValueError, match="differ in length"):

@@ -51,14 +51,16 @@ drawn = st.sampled_from((4, 6)).flatmap(lambda each: st.tuples(st.just(each), ra
 
 def spans_of(family: int, listed: list[Range], codes: list[int] | None = None) -> Spans:
     """Return ranges as columns."""
-    first, last = (
+    firsts, lasts = (
         Halves(
-            np.array([each[end] >> 64 for each in listed], np.uint64),
-            np.array([each[end] & _LOW for each in listed], np.uint64),
+            *(
+                np.array([each[end] >> shift & _LOW for each in listed], np.uint64)
+                for shift in (64, 0)
+            )
         )
         for end in (0, 1)
     )
-    return Spans(family, first, last, () if codes is None else (np.array(codes, np.int32),))
+    return Spans(family, firsts, lasts, () if codes is None else (np.array(codes, np.int32),))
 
 
 def listed_of(spans: Spans) -> list[Range]:
@@ -198,8 +200,6 @@ def _text(family: int, value: int) -> str:
 def test_a_family_ends_a_range() -> None:
     """The last IPv4 address does not touch the first IPv6 address."""
     for begin in (0, MAX[4] + 1):
-        found = [*joined([spans_of(4, [(1, MAX[4])]), spans_of(6, [(begin, begin + 1)])])]
-        assert [(each.family, *listed_of(each)) for each in found] == [
-            (4, (1, MAX[4])),
-            (6, (begin, begin + 1)),
-        ]
+        pairs = (4, (1, MAX[4])), (6, (begin, begin + 1))
+        found = [*joined(spans_of(family, [ends]) for family, ends in pairs)]
+        assert [(each.family, *listed_of(each)) for each in found] == [*pairs]

@@ -42,6 +42,11 @@ def test_texts_and_mappings() -> None:
         assert len(negated) == len(mapping)
 
 
+NO_PLACES: list[Any] = [
+    *({"location~": (1, 10**400, 2)}, {"location~": "123"}, {"location~": "1,2"}, {"location~": 5}),
+    *("location~1,2,3", "location~1,2,3,4km", "location~91,2,3km", "location~1,2,-3km"),
+    *("location~nan,2,3km", "location~5,2,4,3"),
+]
 REFUSED: list[tuple[Any, str]] = [
     ("country", "a condition has a path, an operator and a value"),
     ("8.8.8.8", "a condition has a path, an operator and a value"),
@@ -60,8 +65,6 @@ REFUSED: list[tuple[Any, str]] = [
     ("asn=8.8.8.8", r"the values of network.asn are numbers; \(an address\) is none"),
     (f"asn={'9' * 5000}", r"numbers; '9{59}… is none"),
     ({"asn": 10**400}, "the values of network.asn are numbers"),
-    ({"location~": (1, 10**400, 2)}, "location~ takes a latitude"),
-    ({"location~": "123"}, "location~ takes a latitude"),
     ("country=\udcff", r"are texts; '\\udcff' is none"),
     ("city^=\udcff", r"\^= takes the beginning of a text"),
     ("asn=1.5", "the values of network.asn are numbers"),
@@ -74,18 +77,11 @@ REFUSED: list[tuple[Any, str]] = [
     ("asn^=1", r"\^= takes the beginning of a text"),
     ("city^=null", r"\^= takes the beginning of a text"),
     ("network~1,2,3km", "only location has a distance or a box"),
-    ("location~1,2,3", "location~ takes a latitude"),
-    ("location~1,2,3,4km", "location~ takes a latitude"),
-    ("location~91,2,3km", "location~ takes a latitude"),
-    ("location~1,2,-3km", "location~ takes a latitude"),
-    ("location~nan,2,3km", "location~ takes a latitude"),
-    ("location~5,2,4,3", "location~ takes a latitude"),
-    ({"location~": "1,2"}, "location~ takes a latitude"),
-    ({"location~": 5}, "location~ takes a latitude"),
     ({"location.country_code": 5}, "the values of location.country_code are texts; 5 is none"),
     ({"network.asn": True}, "the values of network.asn are numbers; True is none"),
     ({"not": {"not": "asn=1"}}, '"not" has no "not" inside'),
     ({5: 5}, "no field or group 5"),
+    *[(where, "location~ takes a latitude") for where in NO_PLACES],
 ]
 
 
@@ -99,11 +95,6 @@ def test_what_is_no_condition() -> None:
     for wrong in (5, b"asn=1", [5], [[]]):
         with pytest.raises(TypeError, match="text"):
             conditions_of(wrong)
-
-
-def test_a_field_is_named_by_a_text(sample: geolookup.Engine) -> None:
-    with pytest.raises(ValueError, match="no field or group 5"):
-        sample.prefix_table("country=AU", by=[5])  # type: ignore[list-item]
 
 
 def test_rows_of_nothing_known_meet_what_asks_for_it(sample: geolookup.Engine) -> None:

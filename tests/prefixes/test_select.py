@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,7 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import geolookup
+from geolookup.dataset import layout as fmt
 from tests.conftest import build_at
+from tests.damage import copied, refused
 from tests.oracle import Source
 from tests.prefixes.brute_force import Network, collapsed, meeting, value
 from tests.range_strategies import as_csv, recipe, recipes
@@ -114,16 +117,12 @@ def test_values(sample: geolookup.Engine, walked: Listed) -> None:
 
 def test_several_fields_keep_ranges_apart(sample: geolookup.Engine) -> None:
     paths = ["location.country_code", "network.asn", "location.latitude"]
+    names = [path.replace(".", "_") for path in paths]
     table = sample.prefix_table(by=paths, within="8.0.0.0/8")
-    assert table.column_names == [
-        "network",
-        "location_country_code",
-        "network_asn",
-        "location_latitude",
-    ]
+    assert table.column_names == ["network", *names]
     for row in table.to_pylist():
         data: Any = sample.data(row["network"].partition("/")[0])
-        assert [row[each.replace(".", "_")] for each in paths] == [value(data, p) for p in paths]
+        assert [row[name] for name in names] == [value(data, path) for path in paths]
 
 
 def test_zones(sample: geolookup.Engine) -> None:
@@ -147,23 +146,44 @@ def test_nothing_meets_the_conditions(sample: geolookup.Engine) -> None:
 
 
 def test_errors_are_raised_by_the_call(sample: geolookup.Engine) -> None:
-    refused: list[tuple[dict[str, Any], str]] = [
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"where": "nonsense"}, "a condition has a path"),
         ({"where": {}, "within": "8.8.8.8/8"}, "within must be a network"),
         ({"where": {}, "family": 5}, "family must be 4 or 6"),
     ]
-    for arguments, message in refused:
+    for arguments, message in wrong:
         with pytest.raises(ValueError, match=message):
             sample.prefixes(**arguments)
-
-
-def test_a_list_is_no_value_of_a_prefix(sample: geolookup.Engine) -> None:
-    with pytest.raises(ValueError, match=r"location\.country_neighbors is a list"):
-        sample.prefix_table(by="location.country_neighbors")
-
-
-def test_a_closed_engine(sample: geolookup.Engine) -> None:
+    by: Any
+    for by, message in (
+        ("location.country_neighbors", r"location\.country_neighbors is a list"),
+        ([5], "no field or group 5"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            sample.prefix_table(by=by)
     engine = geolookup.open(sample.path)
     engine.close()
     with pytest.raises(geolookup.GeoLookupError, match="the engine is closed"):
         engine.prefixes({})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [fmt.IPV4, fmt.IPV6, fmt.LOCATION, fmt.NETWORK])
+def test_flipped_bits(sample: geolookup.Engine, tmp_path: Path, name: str) -> None:
+    """Damaged datasets: prefixes are answered or refused with DatasetError."""
+    dataset, rng = copied(sample.path, tmp_path / "copy"), random.Random(name)
+    original, outcomes = (dataset / name).read_bytes(), set()
+    for flips in [1, 3, 30] * scaled(1, 10):
+        content = bytearray(original)
+        for _ in range(flips):
+            content[rng.randrange(len(content))] ^= rng.choice((1, 2, 16, 128, 255))
+        # A new file each time: the last one may still be mapped.
+        (dataset / name).unlink()
+        (dataset / name).write_bytes(content)
+        try:
+            with geolookup.open(dataset) as engine:
+                table = engine.prefix_table(["country=US,null", "lat>=0"], by=["asn", "city"])
+                table.validate(full=True)
+        except geolookup.DatasetError as error:
+            outcomes.add(refused(error, str(dataset)))
+    assert "refused" in outcomes

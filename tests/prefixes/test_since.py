@@ -37,6 +37,8 @@ def test_a_family_that_is_not_asked_for_is_left_out() -> None:
     found = changes(lists(drawn(1, 5)), {6: []})
     assert set(found.added) == set(found.removed) == {6}
     assert _texts(changes({}, lists(drawn(1, 5))).added) == drawn(1, 5)
+    new = {4: iter([pa.array(["1.0.0.0/24"])])}
+    assert _texts(changes({4: [pa.array([], pa.string())]}, new).added) == {4: ["1.0.0.0/24"]}
 
 
 _NOTHING: dict[int, list[str]] = {4: [], 6: []}
@@ -77,10 +79,3 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     for path in (tmp_path / "none", fifo, Path("/dev/zero")):
         with pytest.raises(TableFileError, match=r"cannot be read \(.*\); name a list"):
             read_list(path, SYNTAXES["nft"])
-
-
-def test_prefixes_are_compared_as_columns() -> None:
-    before = {4: [pa.array([], pa.string())]}
-    assert _texts(changes(before, {4: iter([pa.array(["1.0.0.0/24"])])}).added) == {
-        4: ["1.0.0.0/24"]
-    }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from ipaddress import ip_address, ip_network
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -71,17 +70,6 @@ def changes_text(
     writes = SYNTAXES[name].changes
     assert writes is not None
     return _text(writes(changes(old, new), settings))
-
-
-def write_lists(
-    folder: Path, name: str, old: dict[int, list[str]], new: dict[int, list[str]]
-) -> Path:
-    """Write two lists, the changes between them, and a list without a prefix, a file each."""
-    (folder / "old").write_text(whole_text(name, old))
-    (folder / "new").write_text(whole_text(name, new))
-    (folder / "changes").write_text(changes_text(name, old, new))
-    (folder / "empty").write_text(whole_text(name, {4: [], 6: []}))
-    return folder
 
 
 def _text(blocks: Iterable[bytes]) -> str:

@@ -8,6 +8,7 @@ from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.prefixes.syntaxes.settings import Settings
 from tests.prefixes.syntaxes.lists import changes_text, whole_text
 
+LINES = "1.0.0.0/24\n1.2.3.4/32\n2a00::/12\n"
 OLD = {4: ["1.0.0.0/24", "1.2.3.4/32"], 6: ["2a00::/12"]}
 NEW = {4: ["1.0.0.0/25", "1.2.3.4/32"], 6: list[str]()}
 
@@ -57,8 +58,7 @@ geo $listed {
 -A listed -6 -s 2a00::/12 -j LOG-DROP
 COMMIT
 """,
-    "haproxy": "1.0.0.0/24\n1.2.3.4/32\n2a00::/12\n",
-    "pf": "1.0.0.0/24\n1.2.3.4/32\n2a00::/12\n",
+    **dict.fromkeys(("haproxy", "pf", "squid"), LINES),
     "bird": """\
 define listed_v4 = [
 	1.0.0.0/24+,
@@ -75,7 +75,6 @@ object-group network listed_v4
 object-group v6-network listed_v6
  2a00::/12
 """,
-    "squid": "1.0.0.0/24\n1.2.3.4/32\n2a00::/12\n",
 }
 CHANGES = {
     "cidr": "-1.0.0.0/24\n-2a00::/12\n+1.0.0.0/25\n",
@@ -131,11 +130,9 @@ destroy listed_v4_new
 """,
     "nginx-geo": "geo $listed {\n    default 0;\n}\n",
     "iptables": "*filter\n:listed - [0:0]\nCOMMIT\n",
-    "haproxy": "",
-    "pf": "",
+    **dict.fromkeys(("haproxy", "pf", "squid"), ""),
     "bird": "define listed_v4 = [\n];\n",
     "cisco": "object-group network listed_v4\n",
-    "squid": "",
 }
 NAMED = Settings(name="listed", table="filter", target="LOG-DROP", value="yes", acl="#1")
 

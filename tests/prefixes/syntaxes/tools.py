@@ -9,12 +9,13 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from tests.servers import started
 
 _PATH = os.pathsep.join((os.environ["PATH"], "/usr/sbin", "/sbin"))
 #: Without the rights of root a namespace of users comes with that of the network.
@@ -64,29 +65,9 @@ def script(folder: Path, text: str) -> str:
 @contextmanager
 def running(ready: Path, *command: str) -> Iterator[None]:
     """Run a daemon in the foreground until the block ends; ``ready`` is the socket it opens."""
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "PATH": _PATH}
-    )
-    try:
-        _until_open(ready, process)
+    environment = {**os.environ, "PATH": _PATH}
+    with started(command, ready, ready.with_name("output"), environment):
         yield
-    finally:
-        process.terminate()
-        process.communicate(timeout=60)
-
-
-def _until_open(ready: Path, process: subprocess.Popen[bytes]) -> None:
-    ends = time.monotonic() + 60
-    while True:
-        try:
-            with socket.socket(socket.AF_UNIX) as line:
-                line.connect(str(ready))
-                return
-        except OSError:
-            if process.poll() is not None:
-                pytest.fail(f"it ended: {process.communicate()[0].decode()}")
-            assert time.monotonic() < ends
-            time.sleep(0.01)
 
 
 def said(place: Path, text: bytes) -> bytes:

@@ -1,0 +1,214 @@
+"""Small files: a store's pointer, a follower's state, the files of a cache, a recipe, and a list
+that ``prefixes --since`` reads, whose syntax the first byte of an input says."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from ipaddress import ip_address
+from pathlib import Path
+from unittest import mock
+
+import pyarrow as pa
+from geolookup_builder import recipe
+from geolookup_builder.remote import cache as download_cache
+from geolookup_builder.remote.address import Remote
+from geolookup_builder.remote.cache import Cached, Kept, sha256_of
+from geolookup_builder.remote.protocol import Version
+from geolookup_builder.sources import FORMATS, auto
+
+from geolookup.dataset.manifest import is_generation
+from geolookup.errors import BuildError, DatasetError, TableFileError
+from geolookup.mirrors import status
+from geolookup.prefixes import since
+from geolookup.prefixes.since import read_list
+from geolookup.prefixes.syntaxes import SYNTAXES
+from geolookup.prefixes.syntaxes.protocol import Lists
+from geolookup.prefixes.syntaxes.settings import Settings
+from geolookup.store import pointer
+from geolookup.store.pointer import CURRENT, Published
+from tests.builder.test_recipe import GOOD, WRONG
+from tests.conftest import ROOT
+from tests.damage import refused
+from tests.fuzz import json_values
+from tests.fuzz.target import Change, Target, accepted, check_one_line, emptied, scratch
+
+_IDS = [digit * 64 for digit in "abc"]
+_TIME = "2026-11-23T10:00:00Z"
+
+
+def _pointers() -> Iterator[bytes]:
+    entries = [Published(name, _TIME, withdrawn=name == _IDS[1]) for name in _IDS]
+    for published in (entries[:1], entries):
+        pointer.write(scratch(), published)
+        yield (scratch() / CURRENT).read_bytes()
+
+
+def _read_pointer(data: bytes) -> None:
+    """What is accepted has a current generation, and is the same when it is written again."""
+    (scratch() / CURRENT).write_bytes(data)
+    published = accepted(lambda: pointer.read(scratch()), DatasetError, scratch(), refused)
+    if published is None:
+        return
+    assert pointer.standing(published)
+    assert all(is_generation(entry.generation) for entry in published)
+    pointer.write(scratch(), published)
+    assert _members(pointer.read(scratch())) == _members(published)
+
+
+def _members(published: list[Published]) -> list[tuple[str, str, bool]]:
+    return [(entry.generation, entry.at, entry.withdrawn) for entry in published]
+
+
+def _states() -> Iterator[bytes]:
+    followed = status.Status("https://example.net/geo", _IDS[0], 7, _TIME, _IDS[1], _TIME)
+    for state in (followed, followed.after_failure("timed out"), followed.after_success("updated")):
+        status.write(scratch(), state)
+        yield (scratch() / status.STATUS).read_bytes()
+
+
+def _read_status(data: bytes) -> None:
+    """A state is whole, or that of a follower that has not polled; the next poll is counted."""
+    (scratch() / status.STATUS).write_bytes(data)
+    state = status.read(scratch())
+    failed = state.after_failure("timed out")
+    assert failed.failures == state.failures + 1
+    status.write(scratch(), failed)
+    assert status.read(scratch()) == failed
+
+
+_CONTENT = b"downloaded\n"
+_REMOTE = Remote(Path("recipe.toml"), "https://example.net/rows.csv", "rows.csv")
+#: Between kept.json and part.json in an input of ``download-cache``.
+_CUT = b"\n--8<--\n"
+
+
+def _cached() -> Iterator[bytes]:
+    known = {"bytes": len(_CONTENT), "sha256": sha256_of(_kept_file(""))}
+    kept = {**known, "etag": '"1"', "modified": "", "validator": ""}
+    for part in ({"validator": '"1"', "total": 900}, {"validator": "", "total": None}):
+        yield json.dumps(kept).encode() + _CUT + json.dumps(part).encode()
+
+
+def _kept_file(name: str) -> Path:
+    path = scratch() / f"{_REMOTE.file}-{_REMOTE.identity}" / name / _REMOTE.file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(_CONTENT)
+    return path
+
+
+def _read_cache(data: bytes) -> None:
+    """A kept file is in the cache and has its digest; a part is where the download goes on."""
+    emptied(scratch())
+    digest = sha256_of(_kept_file(""))
+    cached = Cached(scratch(), _REMOTE)
+    _kept_file(digest[:16])
+    folder = _kept_file("part").parent.parent
+    kept, _, partial = data.partition(_CUT)
+    (folder / "kept.json").write_bytes(kept)
+    (folder / "part.json").write_bytes(partial)
+    current = cached.kept()
+    if current is not None:
+        assert current.path.resolve().is_relative_to(scratch().resolve())
+        assert sha256_of(current.path) == current.sha256 == digest
+    resumed = cached.part()
+    assert resumed.total is None or resumed.size < resumed.total
+
+
+def _mutate_cache(data: bytes, change: Change, rng: random.Random) -> bytes:
+    parts = data.split(_CUT)
+    at = rng.randrange(len(parts))
+    parts[at] = json_values.mutate(parts[at], change, rng)
+    return _CUT.join(parts)
+
+
+def _undigested(self: Cached) -> Kept:
+    """Trust the digest that is stated."""
+    digest = str(download_cache._read(self._folder / "kept.json").get("sha256"))
+    return Kept(self._folder / digest[:16] / _REMOTE.file, 0, digest, Version())
+
+
+def _recipes() -> Iterator[bytes]:
+    bundled = (ROOT / "builder/geolookup_builder/recipes").glob("*.toml")
+    for path in (ROOT / "sample_data/recipe.toml", *bundled):
+        yield path.read_bytes()
+    for page in ("docs/how-to/own-dataset.md", "docs/recipe.md"):
+        yield from re.findall(rb"```toml[^\n]*\n(.*?)```", (ROOT / page).read_bytes(), re.DOTALL)
+    for text in (GOOD, *WRONG):
+        yield text.encode()
+
+
+def _read_recipe(data: bytes) -> None:
+    path = scratch() / "recipe.toml"
+    path.write_bytes(data)
+    known = auto.options(FORMATS)
+    found = accepted(lambda: recipe.load(path, known), BuildError, path, check_error)
+    if found is not None:
+        assert found.sources
+        assert all(isinstance(each.name, str) for each in found.sources)
+
+
+def check_error(error: BuildError, place: str) -> None:
+    """Fail unless an error is one line that names its place and what to do."""
+    check_one_line(error, place)
+    assert error.problem
+    assert error.remedy, str(error)[:200]
+
+
+_SYNTAXES = [syntax for syntax in SYNTAXES.values() if syntax.changes is not None]
+_EMPTY: Lists = {4: [], 6: []}
+_LISTS: Lists = {4: [pa.array(["8.8.8.0/24", "9.0.0.0/8"])], 6: [pa.array(["2600::/32"])]}
+
+
+def _lists() -> Iterator[bytes]:
+    for number, syntax in enumerate(_SYNTAXES):
+        for lists in (_LISTS, _EMPTY):
+            yield bytes([number]) + b"".join(syntax.whole(lists, Settings()))
+
+
+def _read_list(data: bytes) -> None:
+    syntax = _SYNTAXES[(data or b"\0")[0] % len(_SYNTAXES)]
+    path = scratch() / "list.txt"
+    path.write_bytes(data[1:])
+    lists = accepted(lambda: read_list(path, syntax), TableFileError, path)
+    if lists is None:
+        return
+    assert set(lists) == {4, 6}
+    for family, batches in lists.items():
+        for prefix in (text for batch in batches for text in batch.to_pylist()):
+            address, _, length = prefix.partition("/")
+            assert ip_address(address).version == family
+            assert 0 <= int(length) <= ip_address(address).max_prefixlen
+
+
+TARGETS = {
+    # Any text is the id of a generation, which is the name of a folder.
+    "store-pointer": Target(
+        _read_pointer,
+        _pointers,
+        lambda: mock.patch.object(pointer, "is_generation", return_value=True),
+        json_values.mutate,
+    ),
+    # Members are of any type.
+    "follow-status": Target(
+        _read_status,
+        _states,
+        lambda: mock.patch.object(status, "_status", lambda stated: status.Status(**stated)),
+        json_values.mutate,
+    ),
+    "download-cache": Target(
+        _read_cache, _cached, lambda: mock.patch.object(Cached, "kept", _undigested), _mutate_cache
+    ),
+    # There is no remedy for an unknown word.
+    "recipe": Target(
+        _read_recipe, _recipes, lambda: mock.patch.object(recipe, "near_match", return_value="")
+    ),
+    # A colon decides on the family, and any length is accepted.
+    "prefix-list": Target(
+        _read_list,
+        _lists,
+        lambda: mock.patch.object(since, "_family", lambda prefix: 6 if ":" in prefix else 4),
+    ),
+}

@@ -1,0 +1,139 @@
+"""What both kernels read alike: lines of logs, addresses in a text, rows of tables.
+
+Every field of a log is a part of its line; addresses are found wherever the text is cut; the
+compiled check accepts no row that ``dataset.rows`` does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geolookup.dataset import rows
+from geolookup.dataset.files import Dataset
+from geolookup.inline.scanner import Scanner
+from geolookup.kernel import python_logs, python_scan, split_log_lines
+from tests.datasets import SMALL
+from tests.fuzz.target import Target
+from tests.skips import optional
+
+_COMMON = b'8.8.8.8 - a user [10/Oct/2000:13:55:36 -0700] "GET /\\" HTTP/1.0" 200 2326'
+_LOGS = (
+    _COMMON,
+    _COMMON + b' "http://a/ b" ""',
+    _COMMON + b' "-" "agent [1] \\\\" "10.0.0.1, 8.8.8.8"',
+    b'::1 - - [] "" - -\n\n' + _COMMON + b"\r\n - -",
+)
+_TEXTS = (
+    b"8.8.8.8:80 [2001:db8::1]:443 ::ffff:1.2.3.4. ip6:2001:db8::/32\r\n",
+    b"lib-1.2.3.4 1.2.3.4-beta 1.2.3.4-1.2.3.9 1.2.3.4.5 1.2.3.4. 01.2.3.4",
+    b"a Chrome/120.0.0.0 /a/8.8.8.8 //1.1.1.1 " + b"x" * 32 + b"/9.9.9.9",
+    b"00:1a:2b:ff:fe:3c:4d:5e 1:2:3:4:5:6:7:8 abc::def 12:34:56 2001:db8::1: x::1",
+    b"0:" * 40 + b":1 1:2:3:4:5:6:1.2.3.4\x00\xff::1%eth0\n",
+)
+
+
+def _split(data: bytes) -> None:
+    lengths = np.array([len(line) for line in data.split(b"\n")], np.int64)
+    starts = np.cumsum(lengths + 1) - lengths - 1
+    given = np.frombuffer(data, np.uint8), starts, lengths
+    for combined in (False, True):
+        found = _parts(split_log_lines, *given, combined)
+        expected = _parts(python_logs.split_log_lines, *given, combined)
+        first, size = found[:, 0], found[:, 1]
+        assert np.array_equal(size, expected[:, 1])
+        assert np.array_equal(first[size >= 0], expected[:, 0][size >= 0])
+        assert ((size < 0) | ((first >= starts) & (first + size <= starts + lengths))).all()
+
+
+def _parts(split: Any, *given: Any) -> NDArray[np.int64]:
+    parts = np.full((10, 2, len(given[1])), 77, np.int64)
+    split(*given, parts)
+    return parts
+
+
+def _open_quotes() -> AbstractContextManager[object]:
+    """Forget that a backslash before a quote keeps a text open."""
+    patterns = {
+        combined: re.compile(
+            pattern.pattern.replace(python_logs._QUOTED, rb'"([^"]*+)"'), re.DOTALL
+        )
+        for combined, pattern in python_logs._PATTERNS.items()
+    }
+    return mock.patch.object(python_logs, "_PATTERNS", patterns)
+
+
+def _scan(data: bytes) -> None:
+    expected = [(first, end, value) for first, end, _, value in python_scan._hits(data, 0)]
+    for size in (len(data) or 1, 7):
+        blocks = [data[at : at + size] for at in range(0, len(data), size)]
+        assert _found([*blocks, b""]) == expected
+
+
+def _found(blocks: list[bytes]) -> list[tuple[int, int, int]]:
+    scanner, before = Scanner(), 0
+    found: list[tuple[int, int, int]] = []
+    for block in blocks:
+        part = scanner.part(block)
+        assert part.begin <= part.end <= len(part.data)
+        shift = before - part.begin
+        values = part.highs.astype(object) << 64 | part.lows.astype(object)
+        places = (part.starts + shift).tolist(), (part.ends + shift).tolist()
+        found += zip(*places, values, strict=True)
+        before += part.end - part.begin
+    assert np.all(np.diff([place for hit in found for place in hit[:2]]) > 0)
+    return found
+
+
+_compiled = optional("geolookup.kernel._compiled")
+
+
+def as_defined(kinds: tuple[rows.Kind, ...], row: bytes) -> bool:
+    """Return whether a row is one of these kinds by the definition."""
+    return rows.are_of_kinds(row, kinds)
+
+
+def certain(kinds: tuple[rows.Kind, ...], row: bytes) -> bool:
+    """Return whether the compiled scan accepts a row; without it, it accepts none."""
+    return _compiled._accepts(kinds, row) is True
+
+
+def _stored() -> Iterator[bytes]:
+    dataset = Dataset(SMALL)
+    for texts in (dataset.locations, dataset.networks, dataset.countries):
+        for row in range(min(len(texts), 40)):
+            yield texts[row]
+
+
+def _check_row(data: bytes) -> None:
+    for kinds in rows.KINDS.values():
+        is_right = as_defined(kinds, data)
+        if is_right:
+            for text in data.decode().split(rows.SEPARATOR):
+                assert text in ("", "null") or rows._scan(text)[1] == len(text)
+        assert is_right or not certain(kinds, data)
+
+
+def _is_quoted(text: str, _kind: rows.Kind) -> bool:
+    """Accept a raw quote in a string."""
+    return text[:1] == text[-1:] == '"'
+
+
+TARGETS = {
+    "logs": Target(_split, lambda: _LOGS, _open_quotes),
+    # A dot with a digit after it continues no version any more.
+    "scan": Target(
+        _scan,
+        lambda: _TEXTS,
+        lambda: mock.patch.object(python_scan, "_NO_END", re.compile(rb"[0-9A-Za-z_]|-[A-Za-z_]")),
+    ),
+    "rows": Target(
+        _check_row, _stored, lambda: mock.patch.dict(rows._IS_VALUE, {rows.STRING: _is_quoted})
+    ),
+}

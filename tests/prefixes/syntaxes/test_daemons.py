@@ -1,0 +1,173 @@
+"""What BIRD, HAProxy, nginx and Squid accept, and which addresses their lists match."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+
+from geolookup.prefixes.syntaxes.settings import Settings
+from tests.prefixes.syntaxes import clients
+from tests.prefixes.syntaxes.lists import changes_text, drawn, members, neighbours, whole_text
+from tests.prefixes.syntaxes.tools import needs, needs_root, requested, run, running, said, script
+from tests.servers import nginx_files
+
+pytestmark = pytest.mark.long
+LIST, NEW = drawn(1, 300), drawn(2, 100)
+INSIDE, OUTSIDE = members(LIST)[::37], neighbours(LIST)[::37]
+BLOCKED = Settings(name="blocked", value="listed")
+#: A configuration, with {0} for its folder, and the command that checks it.
+DAEMONS = {
+    "bird": (
+        'router id 192.0.2.1;\ninclude "{0}/list";\nprotocol device {{}}\n',
+        ("bird", "-c", "{0}/conf", "-p"),
+    ),
+    "haproxy": (
+        """
+global
+    stats socket {0}/admin level admin
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 5s
+    timeout server 5s
+frontend tested
+    bind unix@{0}/socket accept-proxy
+    acl listed src -f {0}/list
+    http-request return status 403 if listed
+    http-request return status 200
+""",
+        ("haproxy", "-f", "{0}/conf", "-c"),
+    ),
+    "nginx-geo": (
+        """
+error_log stderr; pid {0}/pid; worker_processes 1; daemon off; events {{}}
+http {{
+    {1}
+    access_log off;
+    include {0}/list;
+    server {{
+        listen unix:{0}/socket proxy_protocol;
+        set_real_ip_from unix:;
+        real_ip_header proxy_protocol;
+        return 200 "value=$blocked";
+    }}
+}}
+""",
+        ("nginx", "-e", "stderr", "-p", "{0}", "-c", "{0}/conf", "-t"),
+    ),
+    "squid": (
+        """
+acl listed src "{0}/list"
+http_access deny listed
+http_access allow all
+proxy_protocol_access allow all
+http_port 127.0.0.1:3128 require-proxy-header
+pid_filename {0}/pid
+cache_log stdio:{0}/log
+access_log none
+cache deny all
+netdb_filename none
+pinger_enable off
+shutdown_lifetime 0 seconds
+coredump_dir {0}
+""",
+        ("squid", "-k", "parse", "-f", "{0}/conf"),
+    ),
+}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short name, without blanks: programs read it unquoted, a socket at most 107
+    bytes of it."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        yield Path(name)
+
+
+def configured(folder: Path, name: str, text: str | None = None) -> list[str]:
+    """Configure a daemon to read a list; return the command that checks it."""
+    configuration, command = DAEMONS[name]
+    (folder / "list").write_text(whole_text(name, LIST, BLOCKED) if text is None else text)
+    (folder / "conf").write_text(configuration.format(folder, nginx_files(folder)))
+    return [part.format(folder) for part in command]
+
+
+def is_accepted(done: subprocess.CompletedProcess[str]) -> bool:
+    words = set(done.stderr.replace(":", " ").split())
+    return done.returncode == 0 and not {"WARNING", "ERROR", "FATAL"} & words
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs(command[0])) for name, (_, command) in DAEMONS.items()]
+)
+def test_lists_are_accepted_and_a_malformed_one_is_not(folder: Path, name: str) -> None:
+    whole = whole_text(name, LIST, BLOCKED)
+    # Squid warns of an empty list.
+    texts = [whole] if name == "squid" else [whole, whole_text(name, {4: [], 6: []}, BLOCKED)]
+    for text in texts:
+        assert is_accepted(run(*configured(folder, name, text)))
+    assert run(*configured(folder, name, whole.replace("/24", "/33", 1))).returncode
+
+
+@needs("bird", "birdc")
+def test_prefixes_are_members_in_bird(folder: Path) -> None:
+    *command, _ = configured(folder, "bird", whole_text("bird", LIST))
+    place, prefixes = folder / "socket", (LIST[4] + LIST[6])[::37]
+    hosts, others = ([str(ip_network(each)) for each in some] for some in (INSIDE, OUTSIDE))
+    wider = [str(ip_network(each).supernet()) for each in prefixes]
+    with running(place, *command, "-f", "-s", str(place), "-P", str(folder / "pid")):
+        for asked, answer in ((hosts + prefixes, "TRUE"), (others + wider, "FALSE")):
+            lines = [f"eval {each} ~ geolookup_v{6 if ':' in each else 4}\n" for each in asked]
+            printed = run("birdc", "-s", str(place), text="".join(lines)).stdout
+            assert re.findall(r"TRUE|FALSE", printed) == [answer] * len(asked)
+
+
+def statuses(folder: Path, addresses: list[str], word: int) -> set[bytes]:
+    """One word of each answer to a request from an address."""
+    return {requested(folder / "socket", each).split()[word] for each in addresses}
+
+
+@needs("haproxy")
+def test_addresses_match_in_haproxy_before_changes_and_after(folder: Path) -> None:
+    *command, _ = configured(folder, "haproxy")
+    changed = changes_text("haproxy", LIST, NEW, Settings(acl=str(folder / "list")))
+    with running(folder / "socket", *command):
+        assert statuses(folder, INSIDE, 1) == {b"403"}
+        assert statuses(folder, OUTSIDE, 1) == {b"200"}
+        answer = said(folder / "admin", changed.encode())
+        assert answer.split() == [b">"] * len(changed.splitlines())  # no error
+        shown = said(folder / "admin", f"show acl {folder}/list\n".encode())
+        assert statuses(folder, members(NEW)[::37], 1) == {b"403"}
+        assert statuses(folder, neighbours(NEW)[::37], 1) == {b"200"}
+    held = [line.split()[1].decode() for line in shown.splitlines() if line]
+    assert sorted(held) == sorted(NEW[4] + NEW[6])
+
+
+@needs("nginx")
+def test_addresses_have_their_value_in_nginx(folder: Path) -> None:
+    *command, _ = configured(folder, "nginx-geo")
+    with running(folder / "socket", *command):
+        assert statuses(folder, INSIDE, -1) == {b"value=listed"}
+        assert statuses(folder, OUTSIDE, -1) == {b"value=0"}
+
+
+@needs_root
+@needs("ip", "squid")
+def test_clients_from_the_list_are_refused_by_squid(folder: Path) -> None:
+    """In a namespace of its own, because Squid listens on no socket of the file system."""
+    configured(folder, "squid")
+    folder.chmod(0o777)  # for the user that Squid becomes
+    asked = shlex.join([sys.executable, clients.__file__, "3128", *INSIDE, *OUTSIDE])
+    # The service's name, for memory that it shares, differs from that of another Squid.
+    squid = f"squid -N -n tests{os.getpid()} -f {folder}/conf"
+    text = f"ip link set lo up; {squid} 2>errors & {asked}; kill $!; wait"
+    assert script(folder, text).split() == INSIDE

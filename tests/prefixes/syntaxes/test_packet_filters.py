@@ -1,0 +1,193 @@
+"""What nft, ipset and iptables load, hold and drop, in network namespaces of the tests."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from geolookup.prefixes.syntaxes.settings import Settings
+from tests.conftest import ROOT
+from tests.docs.blocks import blocks
+from tests.prefixes.syntaxes import clients
+from tests.prefixes.syntaxes.lists import changes_text, drawn, members, neighbours, whole_text
+from tests.prefixes.syntaxes.tools import needs_namespace, run, script
+
+PROGRAMS = ("nft", "ipset", "iptables-restore", "ip6tables-restore", "ip")
+pytestmark = [pytest.mark.long, *needs_namespace(*PROGRAMS)]
+OLD, NEW = drawn(1, 400), drawn(2, 400)
+EMPTY: dict[int, list[str]] = {4: [], 6: []}
+
+
+class Filter(NamedTuple):
+    """The commands that load a file, print what is held and drop its packets; a reader of that."""
+
+    loads: str
+    shows: str
+    drops: str
+    read: Callable[[str], list[str]]
+
+
+def nft_elements(printed: str) -> list[str]:
+    sets = [each["nftables"][-1]["set"] for each in map(json.loads, printed.splitlines())]
+    return [nft_network(element) for each in sets for element in each.get("elem", ())]
+
+
+def nft_network(element: Any) -> str:
+    if isinstance(element, dict):
+        return f"{element['prefix']['addr']}/{element['prefix']['len']}"
+    return str(ip_network(element))
+
+
+def ipset_entries(printed: str) -> list[str]:
+    lines = printed.splitlines()
+    assert sum(line.startswith("create") for line in lines) == 2  # none is left over
+    added = [line.split()[2] for line in lines if line.startswith("add geolookup_v")]
+    return [str(ip_network(each)) for each in added]
+
+
+def iptables_rules(printed: str) -> list[str]:
+    rules = [line.split() for line in printed.splitlines() if line.startswith("-A")]
+    assert all(rule[2] == "-s" and rule[4:] == ["-j", "DROP"] for rule in rules)
+    return [rule[3] for rule in rules]
+
+
+FILTERS = {
+    "nft": Filter(
+        "nft -c -f {0}; nft -f {0}",
+        "; ".join(f"nft -j list set inet geolookup geolookup_v{family}" for family in (4, 6)),
+        "nft -f rules",
+        nft_elements,
+    ),
+    "ipset": Filter(
+        "ipset restore -f {0}",
+        "ipset save",
+        "; ".join(
+            f"{program} -A INPUT -m set --match-set geolookup_v{family} src -j DROP"
+            for program, family in (("iptables", 4), ("ip6tables", 6))
+        ),
+        ipset_entries,
+    ),
+    "iptables": Filter(
+        "; ".join(
+            f"{program}-restore --noflush {option}{{0}}"
+            for program in ("iptables", "ip6tables")
+            for option in ("--test ", "")
+        ),
+        "iptables -S geolookup; ip6tables -S geolookup",
+        "iptables -A INPUT -j geolookup; ip6tables -A INPUT -j geolookup",
+        iptables_rules,
+    ),
+}
+_RULES = """
+table inet geolookup {
+    chain input {
+        type filter hook input priority filter
+        ip saddr @geolookup_v4 drop
+        ip6 saddr @geolookup_v6 drop
+    }
+}
+"""
+every = pytest.mark.parametrize("name", FILTERS)
+
+
+def loads(name: str, *files: str) -> str:
+    return "; ".join(FILTERS[name].loads.format(file) for file in files)
+
+
+def written(folder: Path, name: str) -> None:
+    """Write two lists, the changes between them, and a list without a prefix, a file each."""
+    for file, prefixes in (("old", OLD), ("new", NEW), ("empty", EMPTY)):
+        (folder / file).write_text(whole_text(name, prefixes))
+    (folder / "changes").write_text(changes_text(name, OLD, NEW))
+    (folder / "rules").write_text(_RULES)
+
+
+def in_order(prefixes: list[str]) -> list[str]:
+    return sorted(prefixes, key=lambda each: ip_network(each).broadcast_address.packed)
+
+
+@every
+def test_lists_are_loaded_replaced_and_changed(name: str, tmp_path: Path) -> None:
+    written(tmp_path, name)
+    cases = {
+        "old": OLD, "old new": NEW, "new new": NEW, "old empty": EMPTY, "old changes": NEW,
+    }  # fmt: skip
+    if name == "ipset":  # again, as after a failure
+        cases["old changes changes"] = NEW
+    for files, expected in cases.items():
+        shown = script(tmp_path, f"{loads(name, *files.split())}; {FILTERS[name].shows}")
+        held = FILTERS[name].read(shown)
+        assert in_order(held) == in_order(expected[4] + expected[6]), files
+        if name == "iptables" and "changes" not in files:
+            assert held == expected[4] + expected[6]
+
+
+@every
+def test_packets_from_the_list_are_dropped(name: str, tmp_path: Path) -> None:
+    written(tmp_path, name)
+    inside, outside = members(OLD)[::267], neighbours(OLD)[::267]
+    assert {":" in each for each in inside} == {":" in each for each in outside} == {True, False}
+    asked = shlex.join([sys.executable, clients.__file__, *inside, *outside])
+    text = f"{loads(name, 'old')}; {FILTERS[name].drops}; {asked}"
+    assert script(tmp_path, text).split() == outside
+
+
+@pytest.mark.parametrize(
+    ("name", "test"),
+    [
+        ("nft", "nft get element inet geolookup geolookup_v{} {{ {} }} >answer 2>&1"),
+        ("ipset", "ipset -q test geolookup_v{} {}"),
+    ],
+)
+def test_addresses_are_members(name: str, test: str, tmp_path: Path) -> None:
+    written(tmp_path, name)
+    lines = [
+        f"{test.format(6 if ':' in each else 4, each)} {sign} exit 1"
+        for addresses, sign in ((members(NEW), "||"), (neighbours(NEW), "&&"))
+        for each in addresses[::67]
+    ]
+    script(tmp_path, "\n".join([loads(name, "new"), *lines, "true"]))
+
+
+def test_nft_refuses_what_does_not_fit(tmp_path: Path) -> None:
+    """A file is one transaction: what was not loaded cannot be deleted, so nothing is added."""
+    written(tmp_path, "nft")
+    text = "nft -f new; nft -f changes 2>errors && exit 1; test -s errors; "
+    held = FILTERS["nft"].read(script(tmp_path, text + FILTERS["nft"].shows))
+    assert in_order(held) == in_order(NEW[4] + NEW[6])
+    (tmp_path / "bad").write_text(whole_text("nft", OLD).replace("/24", "/33", 1))
+    assert run("nft", "-c", "-f", str(tmp_path / "bad"), apart=True).returncode
+
+
+def test_a_set_in_use_is_replaced_and_rules_beside_the_chain_stay(tmp_path: Path) -> None:
+    """A rule that names the set keeps it from being destroyed, but not from being swapped."""
+    written(tmp_path, "ipset")
+    script(tmp_path, f"{loads('ipset', 'old')}; {FILTERS['ipset'].drops}; ipset restore -f new")
+    written(tmp_path, "iptables")
+    text = "iptables -A INPUT -s 9.0.0.0/8 -j ACCEPT; iptables-restore --noflush new; "
+    assert "-A INPUT -s 9.0.0.0/8 -j ACCEPT" in script(tmp_path, f"{text} iptables -S INPUT")
+
+
+def test_the_commands_of_the_page_load_lists(tmp_path: Path) -> None:
+    page = blocks(ROOT / "docs/how-to/firewalls.md")
+    files = {
+        **{block.name: block.text for block in page if block.name},
+        "tv.nft": whole_text("nft", OLD),
+        "tv.ipset": whole_text("ipset", OLD),
+        "tv.rules": whole_text("iptables", OLD, Settings(name="tuvalu")),
+        "changes.nft": changes_text("nft", OLD, NEW),
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    lines = [line for block in page if block.kind == "bash" for line in block.text.splitlines()]
+    commands = [line for line in lines if not line.startswith("geolookup ")]
+    assert len(commands) > 10
+    shown = script(tmp_path, "\n".join([*commands, "nft list set inet geolookup geolookup_v4"]))
+    assert next(each for each in NEW[4] if each not in OLD[4]) in shown
