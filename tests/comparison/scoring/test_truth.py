@@ -73,23 +73,6 @@ def test_geofeeds_from_the_wild(scored: Path, shared_data: Path) -> None:
     assert counts(found)["country"] == (1, 0, 0)
 
 
-def test_what_the_truth_does_not_state_is_not_counted(score: Scored) -> None:
-    found = score("202.196.224.0/25,AT,,,\n202.196.224.128/25,,,,\n9.0.0.0/8,,,,\n")
-    assert found.datasets[0].parts["ipv4"].score.of == 128
-    assert counts(found, "ipv4") == {"country": (128, 0, 0), "region": (0, 0, 0), "city": (0, 0, 0)}
-    assert found.datasets[0].parts["ipv6"].score.of == 0
-
-
-def test_a_null_is_not_wrong(score: Scored) -> None:
-    found = score("8.8.8.0/24,US,US-CA,Mountain View,\n202.196.224.0/24,DE,DE-BY,Wien,\n")
-    assert counts(found, "ipv4") == dict.fromkeys(("country", "region", "city"), (0, 256, 256))
-
-
-def test_a_row_that_is_half_right_counts_half(score: Scored) -> None:
-    found = score("202.196.224.0/23,AT,,,\n202.196.225.0/25,AT,,,\n")
-    assert counts(found)["country"] == pytest.approx((2 / 3, 0, 4 / 3))
-
-
 def test_the_first_truth_decides(scored: Path, tmp_path: Path) -> None:
     one, other = tmp_path / "one.csv", tmp_path / "other.csv"
     one.write_text("202.196.224.0/25,AT,,,\n202.196.225.0/24,,,,\n", encoding="utf-8")
