@@ -22,7 +22,8 @@ from tests.oracle import Source
 from tests.range_strategies import as_csv, recipe, recipes
 from tests.reports.shown import check_dataset, of_sections
 
-#: Rows of one country at all depths, an AS at two places, one of two names, ranges not prefixes.
+#: Rows of one country at all depths, a country on two continents, a continent alone, an AS at two
+#: places, one of two names, ranges that are no prefixes.
 MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_organization,isp
 8.8.8.3,8.8.9.200,,US,,,64500,First,
 8.8.9.201,8.8.9.255,,US,Texas,,64500,First,
@@ -37,6 +38,8 @@ MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_
 11.0.1.0,11.0.1.127,,,,,64503,Named,a
 11.0.2.0,11.0.2.63,,,,,64503,Other,a
 11.0.3.0,11.0.3.79,,,,,64503,Other,b
+20.0.0.0,20.0.255.255,EU,CY,,,,,
+20.1.0.0,20.1.127.255,AS,CY,,,,,
 """
 #: The sections whose tables state figures of a dataset.
 _SECTIONS = (summary_section, coverage_section, countries_section, networks_section,
@@ -75,13 +78,12 @@ def test_figures_of_random_datasets(listed: list[Source]) -> None:
         _check(build_at(Path(folder), files, recipe(listed))[0])
 
 
-@pytest.mark.parametrize("date", ['date = "2020-01-01"', ""])
-def test_a_source_without_a_date_is_in_the_table_of_ages(build: Build, date: str) -> None:
-    rows = "network,country_code\n9.0.0.0/8,US\n"
-    dataset, _ = build({"a.csv": rows}, _TWO_SOURCES.format(date))
-    *_, ages = sources_section(read_facts(Dataset(dataset))).values["charts"]
-    if date:
-        assert [name for name, _ in ages.rows] == ["1. first", "2. second"]
-        assert ages.rows[1][1] == "no date stated"
-    else:
-        assert not ages.rows  # "Nothing to show."
+def test_a_source_without_a_date_is_in_the_table_of_ages(build: Build) -> None:
+    for date, shown in (
+        ('date = "2020-01-01"', [("1. first", False), ("2. second", True)]),
+        ("", []),  # "Nothing to show."
+    ):
+        files = {"a.csv": "network,country_code\n9.0.0.0/8,US\n"}
+        facts = read_facts(Dataset(build(files, _TWO_SOURCES.format(date))[0]))
+        *_, ages = sources_section(facts).values["charts"]
+        assert [(name, age == "no date stated") for name, age in ages.rows] == shown

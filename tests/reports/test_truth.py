@@ -6,14 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import geolookup
 from geolookup.reports.truth.section import truth_section
-from tests.cli.program import run
 from tests.comparison.conftest import old_and_new
 from tests.reports.shown import check_truth, of_sections
-from tests.skips import needs
 
 _, NEW = old_and_new()
 FEED = "8.8.8.0/24,US,,Boston,\n9.9.9.0/24,CH,CH-BE,Bern,\n2a00::/32,FR,,Paris,\n"
@@ -40,15 +36,3 @@ def test_the_numbers_are_those_of_score(tmp_path: Path) -> None:
         tables = of_sections([truth_section(found)])
         check_truth(tables, scored_parts(found))
         assert [row[0] for row in tables["Files of the truth"]] == names
-
-
-@needs("jinja2", "vl_convert", "PIL")
-@pytest.mark.long
-def test_the_page_shows_the_truth(tmp_path: Path) -> None:
-    files, output = truth_files(tmp_path), tmp_path / "report.html"
-    truth = ("--truth", files["list.csv"], "--truth", files["feed.csv"])
-    done = run("report", str(NEW), *truth, "--output", str(output))
-    assert done.returncode == 0, done.stderr
-    html = output.read_text(encoding="utf-8")
-    assert "Agreement with ground truth" in html
-    assert "8.8.8.130" not in html
