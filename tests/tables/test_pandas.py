@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.errors import InvalidAddressError, PrivateAddressError
-from geolookup.tables.locate import CHUNK
+from geolookup.errors import InvalidAddressError
 from tests import strategies
 from tests.skips import needs, optional
 from tests.tables import columns
@@ -233,31 +232,3 @@ def test_a_column_of_instants(engine: geolookup.Engine) -> None:
         whole = [None if each is None or each != each else each for each in instants]
         seconds = [int(each) if isinstance(each, float) else each for each in whole]
         assert_answers(new, engine, frame["ip"], seconds)
-
-
-def test_errors_say_what_to_do(engine: geolookup.Engine) -> None:
-    frame = pd.DataFrame({"ip": IPS, "network_asn": 0, "n": range(len(IPS))})
-    with pytest.raises(KeyError, match="no column 'address'; there are 'ip', 'network_asn', 'n'"):
-        engine.enrich(frame, "address")
-    with pytest.raises(ValueError, match="'network_asn' already: ask for a prefix"):
-        engine.enrich(frame, "ip", "network")
-    with pytest.raises(TypeError, match="a column of int64 holds no addresses"):
-        engine.enrich(frame, "n", "currency")
-    with pytest.raises(ValueError, match="more than one column 'ip'"):
-        engine.enrich(pd.concat([frame["ip"], frame["ip"]], axis=1), "ip", "currency")
-    with pytest.raises(KeyError, match="no column 'when'"):
-        engine.enrich(frame["ip"], fields="currency", at="when")
-    with pytest.raises(PrivateAddressError) as caught:
-        engine.enrich(frame.iloc[3:], "ip", "currency", on_invalid="raise")
-    assert "row 0" in caught.value.__notes__[0]
-    with pytest.raises(TypeError, match="no time zone"):
-        engine.enrich(frame.assign(when=pd.Timestamp("2026-01-01")), "ip", "time", at="when")
-
-
-def test_many_rows(engine: geolookup.Engine) -> None:
-    fields = ("location.city_name", "network.asn", "time.is_dst", "error_code", "ip")
-    found = engine.enrich(pd.Series(IPS * 10_000), fields=fields, at=columns.AT)
-    few = engine.enrich(pd.Series(IPS), fields=fields, at=columns.AT)
-    assert len(found) > CHUNK
-    for name in few.columns:
-        assert values(found[name]) == values(few[name]) * 10_000
