@@ -29,11 +29,6 @@ def test_the_curve_is_that_of_the_definition() -> None:
         assert list(zip(x.tolist(), y.tolist(), strict=True)) == _drawn(order)
 
 
-def test_neighbours_on_the_curve_are_neighbours_in_the_square() -> None:
-    x, y = (each.astype(np.int64) for each in hilbert.points(np.arange(4**8, dtype=np.uint64), 8))
-    assert set((np.abs(np.diff(x)) + np.abs(np.diff(y))).tolist()) == {1}
-
-
 @given(st.integers(0, 32).flatmap(
     lambda order: st.tuples(st.just(order), st.lists(st.integers(0, 4**order - 1), max_size=9))
 ))  # fmt: skip

@@ -23,12 +23,10 @@ def test_published_values() -> None:
         (-90, 0, 0, -8402320.16),
     ):
         found = project(np.array([latitude], float), np.array([longitude], float))
+        if 0 in (latitude, longitude):  # at an end of the map
+            ends = WIDTH * longitude / 180, HEIGHT * latitude / 90
+            assert [float(each[0]) for each in found] == pytest.approx(ends, abs=1e-12)
         assert [6378137 * float(each[0]) for each in found] == pytest.approx([x, y], abs=0.01)
-
-
-def test_the_ends_of_the_map_are_those_of_the_globe() -> None:
-    x, y = project(np.array([0.0, 90.0]), np.array([180.0, 0.0]))
-    assert (float(x[0]), float(y[1])) == pytest.approx((WIDTH, HEIGHT), abs=1e-12)
 
 
 @given(latitudes.filter(lambda each: abs(each) < 89.9), longitudes)

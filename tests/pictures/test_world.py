@@ -70,9 +70,6 @@ def test_the_grid_is_the_finest_that_a_page_can_hold(monkeypatch: pytest.MonkeyP
     assert coarse.layers[0].shown == 99
     finer = world.SIDES[world.SIDES.index(int(coarse.grid.km)) - 1]
     assert len(np.unique(Grid(finer).cells(rows[:, 0], rows[:, 1]))) > 30
-
-
-def test_the_coarsest_grid_is_taken_where_none_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(world, "_NUMBERS", 1)
+    monkeypatch.setattr(world, "_NUMBERS", 1)  # none fits
     found = World([_density([(0, 0, 1), (50, 50, 1)])])
     assert (found.grid.km, found.layers[0].shown) == (world.SIDES[-1], 2)
