@@ -80,17 +80,6 @@ def test_words_state_what_was_printed() -> None:
     assert len(CLAIMS) > 10
 
 
-def test_rounding() -> None:
-    for number, value, borne_out in (
-        ("18", 17.53, True), ("18", 18.6, False), ("0.8", 0.78, True), ("0.8", 0.74, False),
-        ("50", 48.6, True), ("50", 44.9, False), ("4", 3.3, False), ("330", 333.5, True),
-    ):  # fmt: skip
-        assert _is_rounded(number, value) == borne_out, (number, value)
-    assert _numbers("GeoLite2: 5.5 million in 3 to 20, on 2026-11-22.") == [
-        *("5.5", "3", "20", "2026-11-22"),
-    ]
-
-
 def test_every_figure_about_speed_is_in_the_table() -> None:
     for path in {ROOT / "README.md", *(ROOT / "docs").rglob("*.md")} - {published.PAGE}:
         page, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
@@ -168,7 +157,7 @@ def test_the_table_of_the_readme() -> None:
 
 def test_the_share_of_the_address_space_that_the_readme_states() -> None:
     """Of the bundled dataset, from its files: 28 MB, countries of 99 %, AS of 89 %."""
-    folder = published.ROOT / "geolookup" / "world"
+    folder = ROOT / "geolookup" / "world"
     size = sum(path.stat().st_size for path in folder.iterdir())
     assert f"of the whole address space, {size / 1e6:.0f} MB." in README
     shares = _shares(folder)

@@ -112,7 +112,7 @@ def test_a_place_has_the_colour_of_its_country_and_tells_its_answer(
     ipv4: Map, engine: geolookup.Engine
 ) -> None:
     for scheme in ("dark", "light"):
-        ipv4.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        ipv4.page.emulate_media(color_scheme=scheme)
         legend = ipv4.root.evaluate(_LEGEND)
         others = next(colour for label, colour in legend.items() if label.endswith(" others"))
         for network in KNOWN:

@@ -60,13 +60,14 @@ def _sized(reader: Reader, width: int) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_no_problem(page: Pages, reader: Reader, name: str, width: int) -> None:
     _sized(reader, width)
-    requests = _opened(reader, page(name))
-    reader.check_width()
-    reader.check()
+    _opened(reader, page(name))
+    for opened in ("false", "true"):  # what opens, too
+        reader.page.evaluate(
+            f"document.querySelectorAll('details').forEach(each => {{ each.open = {opened}; }})"
+        )
+        reader.check_width()
+        reader.check()
     assert reader.problems == []
-    assert [each for each in requests if not each.startswith(("blob:", "data:"))] == [
-        page(name).as_uri()
-    ]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -82,24 +83,10 @@ def test_no_request_is_only_prevented_by_the_policy(
     assert [each for each in requests if not each.startswith(("blob:", "data:"))] == [free.as_uri()]
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_every_section_that_opens_fits_a_narrow_screen(
-    page: Pages, reader: Reader, name: str
-) -> None:
-    _opened(reader, page(name))
-    reader.page.evaluate(
-        "() => document.querySelectorAll('details').forEach(each => { each.open = true; })"
-    )
-    reader.check_width()
-    reader.check()
-    assert reader.problems == []
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["bundled"])
-def test_every_canvas_is_drawn(page: Pages, reader: Reader, name: str, scheme: str) -> None:
+def test_every_canvas_is_drawn(page: Pages, reader: Reader, scheme: str) -> None:
     reader.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    _opened(reader, page(name))
+    _opened(reader, page("bundled"))
     reader.page.wait_for_function(_DRAWN, timeout=60_000)
 
 
