@@ -1,7 +1,4 @@
-"""The tables "was, is" of the pages for those who come from another library.
-
-Each name in them exists: on the left in the other library, on the right in geolookup.
-"""
+"""The tables "was, is" of the pages for those who come from another library."""
 
 from __future__ import annotations
 

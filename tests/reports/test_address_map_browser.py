@@ -1,7 +1,4 @@
-"""The address maps of the bundled dataset in headless Chromium, against lookups in it.
-
-The place of an address is that of ``geolookup.pictures.hilbert``, and its answer the engine's.
-"""
+"""The address maps of the bundled dataset in headless Chromium, against lookups in it."""
 
 from __future__ import annotations
 
@@ -154,6 +151,10 @@ def test_an_address_is_found_and_shown_alone(ipv4: Map, engine: geolookup.Engine
         assert ip_address(address) in ip_network(shown["Prefix"])
         assert "In this pixel" not in shown
         _assert_is_answer(shown, engine, address)
+        legend = chosen.root.evaluate(_LEGEND)
+        others = next(colour for label, colour in legend.items() if label.endswith(" others"))
+        middle = Place(0.5, 0.5, IPv4Address(0))
+        assert chosen.pixel(middle) == legend.get(_country(engine, address), others), text
 
 
 def test_what_is_not_on_the_map_is_said(ipv4: Map) -> None:

@@ -1,8 +1,4 @@
-"""Spark: real executors, in processes of their own, answer as single lookups do.
-
-Two executors run two Python workers each; a hook in those workers writes down
-which files they open and move.
-"""
+"""Spark: real executors, in processes of their own, answer as single lookups do."""
 
 from __future__ import annotations
 
