@@ -158,6 +158,7 @@ def test_every_field_of_every_row(
     packed += [(0x2A020001 << 96).to_bytes(16)]
     at = datetime.fromtimestamp(columns.AT, UTC)
     asked: Any
+    options: dict[str, Any]
     for given, asked, options in (
         (addresses, addresses, {"ship": False, "at": columns.AT}),
         (addresses, addresses, {"ship": True, "at": columns.AT}),
