@@ -17,6 +17,7 @@ from tests.skips import needs, optional
 
 structlog = optional("structlog")
 IP = "8.8.8.8"
+IPV6 = "2001:4860:4860::8888"
 Log = tuple[logging.Logger, io.StringIO]
 
 
@@ -114,6 +115,34 @@ def test_the_address_is_in_nothing_that_a_record_holds(log: Callable[..., Log]) 
         logger.error(message, *args, extra=extra)
         assert IP not in written.getvalue(), (message, args)
         assert written.getvalue().startswith("US AS15169 "), (message, args)
+
+
+def test_other_spellings_of_the_address(log: Callable[..., Log]) -> None:
+    for spelling in (
+        IPV6,
+        IPV6.upper(),
+        ipaddress.ip_address(IPV6).exploded,
+        "2001:4860:4860:0::8888",
+        "2001:4860:4860:0::8888:",
+        f"[{IPV6}]:443",
+        f"{IPV6}%eth0",
+        "2001%3A4860%3A4860%3A%3A8888",
+    ):
+        logger, written = log()
+        logger.error("from %s", spelling, extra={"ip": IPV6})
+        shown = written.getvalue().lower()
+        assert "from [address]" in shown or "from [[address]" in shown, spelling
+        assert "8888" not in shown, spelling
+        assert shown.startswith("us as15169"), spelling
+
+
+def test_other_addresses_and_numbers_stay(log: Callable[..., Log]) -> None:
+    logger, written = log()
+    kept = {"a": 1.5, "b": [1, "9.9.9.9"], "c": Silent}
+    logger.error("18.8.8.8 8.8.8.80 9.9.9.9 %d %s", 8888, kept, extra={"ip": IP, "kept": kept})
+    message = written.getvalue()
+    assert "18.8.8.8 8.8.8.80 9.9.9.9 8888" in message
+    assert repr(kept) in message
 
 
 def test_exceptions_with_their_causes_and_notes(log: Callable[..., Log]) -> None:

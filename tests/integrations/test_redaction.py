@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from ipaddress import ip_address
 from typing import Any
 
 from hypothesis import given
@@ -38,22 +37,10 @@ def test_what_has_no_address_stays_the_same_object(value: object) -> None:
     assert Redaction("fdff::f").value(value) is value
 
 
-_SPELLINGS = (
-    (IPV6.upper(), REMOVED),
-    (ip_address(IPV6).exploded, REMOVED),
-    ("2001:4860:4860:0::8888", REMOVED),
-    ("2001:4860:4860:0::8888:", REMOVED),
-    (f"[{IPV6}]:443", f"[{REMOVED}]:443"),
-    (f"{IPV6}%eth0", f"{REMOVED}%eth0"),
-    ("2001%3A4860%3A4860%3A%3A8888", REMOVED),
-)
-
-
 def test_texts() -> None:
     for address, text, left in (
         (IP, f"source:{IP}", f"source:{REMOVED}"),
         (IPV6, f"source:{IPV6}", f"source:{REMOVED}"),
-        *((IPV6, f"from {spelling}", f"from {left}") for spelling, left in _SPELLINGS),
         (IPV6, f"face {IPV6}.", f"face {REMOVED}."),
         (IPV6, "/?ip=2001%3a4860%3a4860%3a%3a8888", f"/?ip={REMOVED}"),
         (IP, f"::ffff:{IP}", REMOVED),

@@ -11,9 +11,8 @@ from tests.cli.program import run
 from tests.comparison.conftest import old_and_new
 from tests.conftest import Build
 from tests.reports.shown import check_changes, check_dataset, check_truth, of_browser, sampled
-from tests.reports.test_against import WINDOWS
+from tests.reports.test_against import WINDOWS, scored_parts, truth_files
 from tests.reports.test_dataset_facts import MIXED
-from tests.reports.test_truth import scored_parts, truth_files
 from tests.reports.world_reader import hover, place
 
 pytestmark = OF_PAGES
