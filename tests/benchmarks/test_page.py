@@ -80,17 +80,6 @@ def test_words_state_what_was_printed() -> None:
     assert len(CLAIMS) > 10
 
 
-def test_rounding() -> None:
-    for number, value, borne_out in (
-        ("18", 17.53, True), ("18", 18.6, False), ("0.8", 0.78, True), ("0.8", 0.74, False),
-        ("50", 48.6, True), ("50", 44.9, False), ("4", 3.3, False), ("330", 333.5, True),
-    ):  # fmt: skip
-        assert _is_rounded(number, value) == borne_out, (number, value)
-    assert _numbers("GeoLite2: 5.5 million in 3 to 20, on 2026-11-22.") == [
-        *("5.5", "3", "20", "2026-11-22"),
-    ]
-
-
 def test_every_figure_about_speed_is_in_the_table() -> None:
     for path in {ROOT / "README.md", *(ROOT / "docs").rglob("*.md")} - {published.PAGE}:
         page, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")

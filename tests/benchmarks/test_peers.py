@@ -1,7 +1,4 @@
-"""``peers`` and ``target`` run and print what they promise, with the peers that are installed.
-
-No time is asserted; the comparison that comes before the timing is.
-"""
+"""``peers`` and ``target`` run and print what they promise, with the peers that are installed."""
 
 from __future__ import annotations
 

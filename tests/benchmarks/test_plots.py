@@ -72,18 +72,12 @@ def test_columns_of_one_unit_share_a_scale() -> None:
     assert [bar["px"] for bar in alone] == [140, 140, 140]
 
 
-def test_rows_of_other_units_have_panels_of_their_own() -> None:
+def test_panels_and_colours() -> None:
     peak = Number(9, ".1f", " GB")
-    rows: list[list[Cell]] = [["rows", Number(5)], ["peak", peak], ["none", "unknown"]]
-    spec = chart(Table("name", ("title", ""), rows)).spec
-    shown = [line["hconcat"][0]["data"]["values"][0]["label"] for line in spec["vconcat"]]
-    assert shown == ["5", "9.0 GB"]
-
-
-def test_ours_are_of_one_colour_and_others_of_another() -> None:
-    rows = [("geolookup get", Number(1)), ("maxminddb get", Number(2))]
-    ours, theirs = bars(Table("name", ("title", ""), rows, ours="geolookup"))
-    assert ours["colour"] != theirs["colour"]
+    rows: list[list[Cell]] = [["geolookup", Number(5)], ["peak", peak], ["none", "unknown"]]
+    ours, other = bars(Table("name", ("title", ""), rows, ours="geolookup"))
+    assert (ours["label"], other["label"]) == ("5", "9.0 GB")  # each unit has a panel
+    assert ours["colour"] != other["colour"]
 
 
 def test_a_bound_is_a_line_and_a_verdict() -> None:

@@ -107,10 +107,10 @@ def test_the_ratio_of_tables_that_is_wanted_depends_on_the_number_of_rows() -> N
 def test_addresses_of_tables_are_distinct_public_and_known(
     family: int, dataset: Path, tmp_path: Path
 ) -> None:
-    names = ("a.arrow", "b.arrow", "c.arrow")
-    addresses.write(dataset, [tmp_path / name for name in names[:2]], family, 500)
-    addresses.write(dataset, [tmp_path / "c.arrow"], family, 1_000)
-    one, other, again = (pa.ipc.open_file(tmp_path / name).read_all() for name in names)
+    paths = [tmp_path / name for name in "abc"]
+    addresses.write(dataset, paths[:2], family, 500)
+    addresses.write(dataset, paths[2:], family, 1_000)
+    one, other, again = (pa.ipc.open_file(path).read_all() for path in paths)
     both = pa.concat_tables([one, other])
     assert both["ip"].to_pylist() == again["ip"].to_pylist()
     assert len(both["ip"].unique()) == 1_000

@@ -1,7 +1,4 @@
-"""A comparison written slowly and plainly: every address looked up in both datasets.
-
-Nothing here is taken from the package but what a lookup answers and explains.
-"""
+"""A comparison written slowly and plainly: every address looked up in both datasets."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _all_seen(old: Path, new: Path, addresses: list[str]) -> list[oracle.Seen]:
     return [each for each in found if each is not None]
 
 
-@settings(max_examples=scaled(3, 20))
+@settings(max_examples=scaled(5, 20))
 @given(_datasets, _datasets)
 def test_addresses(old: list[str], new: list[str]) -> None:
     with _built(old, new) as (before, after):
@@ -128,7 +128,7 @@ _requested = st.lists(
 )
 
 
-@settings(max_examples=scaled(3, 15))
+@settings(max_examples=scaled(5, 15))
 @given(_datasets, _datasets, _requested)
 def test_requests(old: list[str], new: list[str], requested: list[str]) -> None:
     with _built(old, new) as (before, after):

@@ -8,7 +8,6 @@ import pytest
 
 from geolookup import comparison as diff
 from geolookup.comparison.gates import verdict_line
-from geolookup.comparison.metrics import NAMES
 from geolookup.errors import DiffError
 
 
@@ -49,13 +48,6 @@ def test_what_is_no_gate_is_told() -> None:
         with pytest.raises(DiffError, match="gate") as raised:
             diff.parse_gate(text)
         assert told in str(raised.value), text
-
-
-def test_names_are_told_in_the_document() -> None:
-    document = Path(__file__).parents[2].joinpath("docs", "diff.md").read_text(encoding="utf-8")
-    for name in NAMES:
-        kind, _, field = name.partition(".")
-        assert f"`{kind}{'.FIELD' if field else ''}`" in document, name
 
 
 _FAILED: tuple[tuple[str, list[str]], ...] = (

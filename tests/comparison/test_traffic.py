@@ -55,33 +55,24 @@ def test_every_format_counts_alike(pair: tuple[Path, Path], tmp_path: Path) -> N
     assert expected["parts"]["all"]["moved"]["country"] == {"count": 8, "of": 13, "share": 8 / 13}
 
 
-def test_without_counts_each_row_is_one(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    pa_parquet.write_table(TABLE, tmp_path / "t.parquet")
-    found = _counted(pair, diff.Traffic(tmp_path / "t.parquet", "client"))
-    assert found["requests"] == diff.Requests(total=7, private=1, invalid=2)
-
-
-def test_a_folder_is_counted_as_its_files(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    (tmp_path / "day").mkdir()
-    _listed(tmp_path / "a.txt")
-    _listed(tmp_path / "day" / "b.txt")
-    (tmp_path / "notes.md").write_text("8.8.8.8", encoding="utf-8")
-    found = _counted(pair, diff.Traffic(tmp_path))
-    assert found["requests"] == diff.Requests(total=50, private=2, invalid=22)
-
-
-def test_a_csv_of_another_form(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    path = tmp_path / "requests"
-    path.write_text("8.8.8.1;2\n10.0.0.1;3\n", encoding="utf-8")
-    asked = diff.Traffic(path, "column1", "column2", "csv", delimiter=";", header=False)
-    assert _counted(pair, asked)["requests"] == diff.Requests(total=5, private=3, invalid=0)
-
-
-def test_each_line_of_a_log_is_a_request(pair: tuple[Path, Path], tmp_path: Path) -> None:
+def test_what_is_counted(pair: tuple[Path, Path], tmp_path: Path) -> None:
     rest = ' - - [10/Oct/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 1'
+    for folder in (tmp_path / "all", tmp_path / "all" / "day"):
+        folder.mkdir()
+        _listed(folder / "a.txt")
+    (tmp_path / "all" / "notes.md").write_text("8.8.8.8", encoding="utf-8")
+    (tmp_path / "plain").write_text("8.8.8.1;2\n10.0.0.1;3\n", encoding="utf-8")
     (tmp_path / "t.log").write_text(f"8.8.8.8{rest}\n8.8.8.8\n10.0.0.1{rest}\n", encoding="utf-8")
-    found = _counted(pair, diff.Traffic(tmp_path / "t.log"))
-    assert found["requests"] == diff.Requests(total=3, private=1, invalid=1)
+    pa_parquet.write_table(TABLE, tmp_path / "t.parquet")
+    for name, options, counts in (
+        ("all", {}, (50, 2, 22)),  # the requests of its files, with those of folders in it
+        ("plain", {"column": "column1", "count": "column2", "format": "csv", "delimiter": ";",
+                   "header": False}, (5, 3, 0)),
+        ("t.log", {}, (3, 1, 1)),
+        ("t.parquet", {"column": "client"}, (7, 1, 2)),  # each row is one
+    ):  # fmt: skip
+        found = _counted(pair, diff.Traffic(tmp_path / name, **options))
+        assert found["requests"] == diff.Requests(*counts), name
 
 
 def test_no_requests_at_all(pair: tuple[Path, Path], tmp_path: Path) -> None:

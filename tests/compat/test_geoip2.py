@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from geolookup.compat.geoip2 import Reader
 else:
     Reader = optional("geolookup.compat.geoip2").Reader
+MODES = optional("geolookup.compat.geoip2")
 errors, models = optional("geoip2.errors"), optional("geoip2.models")
 pytestmark = needs("geoip2")
 
@@ -33,7 +34,7 @@ def reader() -> Iterator[Reader]:
         yield opened
 
 
-def test_city(reader: Reader) -> None:
+def test_places(reader: Reader) -> None:
     found = reader.city(GOOGLE)
     assert type(found) is models.City
     assert (found.country.iso_code, found.country.name) == ("US", "United States")
@@ -46,6 +47,11 @@ def test_city(reader: Reader) -> None:
     assert found.location.time_zone == "America/Los_Angeles"
     assert found.registered_country.iso_code is None
     assert found.traits.autonomous_system_number is None
+    country, enterprise = reader.country("2001:470::1"), reader.enterprise(GOOGLE)
+    assert (type(country), type(enterprise)) == (models.Country, models.Enterprise)
+    assert (country.country.iso_code, enterprise.city) == ("US", found.city)
+    assert enterprise.traits.autonomous_system_number == 15169
+    assert (enterprise.traits.isp, enterprise.traits.user_type) == ("Google LLC", "hosting")
 
 
 def test_a_model_may_be_changed(reader: Reader) -> None:
@@ -56,20 +62,6 @@ def test_a_model_may_be_changed(reader: Reader) -> None:
                 getattr(record, "names", {}).clear()
         assert getattr(reader, method)(GOOGLE).country.names == {"en": "United States"}
     assert reader.city(GOOGLE).subdivisions[0].name == "California"
-
-
-def test_country(reader: Reader) -> None:
-    found = reader.country("2001:470::1")
-    assert type(found) is models.Country
-    assert found.country.iso_code == "US"
-
-
-def test_enterprise(reader: Reader) -> None:
-    found = reader.enterprise(GOOGLE)
-    assert type(found) is models.Enterprise
-    assert found.city == reader.city(GOOGLE).city
-    assert found.traits.autonomous_system_number == 15169
-    assert (found.traits.isp, found.traits.user_type) == ("Google LLC", "hosting")
 
 
 def test_networks_and_their_users(reader: Reader) -> None:
@@ -145,28 +137,22 @@ def test_methods_of_which_a_dataset_has_no_field(reader: Reader) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("columns", "cells", "fitting"),
-    [
+def test_methods_fit_a_dataset_that_has_their_fields(build: Build) -> None:
+    for columns, cells, fitting in (
         ("country_code", "US", {"country"}),
         ("country_code,city_name", "US,Y", {"country", "city"}),
         ("country_code,city_name,user_type", "US,Y,hosting", {"country", "city", "enterprise"}),
         ("asn", "64500", {"asn"}),
         ("asn,isp", "64500,Acme", {"asn", "isp"}),
         ("connection_type", "Dialup", {"connection_type"}),
-    ],
-)
-def test_methods_fit_a_dataset_that_has_their_fields(
-    build: Build, columns: str, cells: str, fitting: set[str]
-) -> None:
-    path, _ = build({"a.csv": f"network,{columns}\n9.0.0.0/8,{cells}\n"})
-    with Reader(path) as reader:
-        for method in METHODS:
-            if method in fitting:
-                assert str(getattr(reader, method)("9.9.9.9").to_dict())
-            else:
-                with pytest.raises(TypeError, match=f"The {method} method cannot be used"):
-                    getattr(reader, method)("9.9.9.9")
+    ):
+        with Reader(build({"a.csv": f"network,{columns}\n9.0.0.0/8,{cells}\n"})[0]) as reader:
+            for method in METHODS:
+                if method in fitting:
+                    assert str(getattr(reader, method)("9.9.9.9").to_dict())
+                else:
+                    with pytest.raises(TypeError, match=f"The {method} method cannot be used"):
+                        getattr(reader, method)("9.9.9.9")
 
 
 def test_locales() -> None:
@@ -176,6 +162,26 @@ def test_locales() -> None:
         found = reader.city(GOOGLE)
         assert found.city.name is None
         assert found.city.names == {"en": "Mountain View"}
+
+
+def test_what_is_read(sample: geolookup.Engine, tmp_path: Path) -> None:
+    with Reader(sample) as reader:
+        assert reader.asn(GOOGLE).autonomous_system_number == 15169
+    assert sample.lookup(GOOGLE)["success"]  # the engine stays open
+    with Reader() as reader:
+        assert reader.metadata().description == {"en": "geolookup-sample"}
+    for mode in (MODES.MODE_FD, 99):
+        with pytest.raises(ValueError, match="unsupported open mode"):
+            Reader(SMALL, mode=mode)
+    path = tmp_path / "GeoLite2-City.mmdb"
+    path.write_bytes(b"")
+    with pytest.raises(geolookup.DatasetError, match="geolookup build"):
+        Reader(path)
+    closed = Reader(SMALL, mode=MODES.MODE_MMAP)
+    closed.close()
+    for call in (lambda: closed.city(GOOGLE), closed.metadata):
+        with pytest.raises(ValueError, match="the reader is closed"):
+            call()
 
 
 def test_metadata(reader: Reader) -> None:
@@ -189,49 +195,12 @@ def test_metadata(reader: Reader) -> None:
     assert found.node_count > 1000
 
 
-def test_metadata_without_a_date(build: Build) -> None:
-    path, _ = build({"a.csv": "network,asn\n9.0.0.0/8,64500\n"})
-    with Reader(path) as reader:
-        assert reader.metadata().build_epoch == 0
-        assert reader.metadata().database_type == "geolookup-ASN"
-
-
-def test_a_closed_reader() -> None:
-    reader = Reader(SMALL, mode=optional("geolookup.compat.geoip2").MODE_MMAP)
-    reader.close()
-    for call in (lambda: reader.city(GOOGLE), reader.metadata):
-        with pytest.raises(ValueError, match="the reader is closed"):
-            call()
-
-
-def test_an_open_engine_stays_open(sample: geolookup.Engine) -> None:
-    with Reader(sample) as reader:
-        assert reader.asn(GOOGLE).autonomous_system_number == 15169
-    assert sample.lookup(GOOGLE)["success"]
-
-
-def test_without_a_path_the_default_dataset() -> None:
-    with Reader() as reader:
-        assert reader.metadata().description == {"en": "geolookup-sample"}
-
-
-def test_modes_that_do_not_apply() -> None:
-    for mode in (optional("geolookup.compat.geoip2").MODE_FD, 99):
-        with pytest.raises(ValueError, match="unsupported open mode"):
-            Reader(SMALL, mode=mode)
-
-
-def test_a_file_of_data_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "GeoLite2-City.mmdb"
-    path.write_bytes(b"")
-    with pytest.raises(geolookup.DatasetError, match="geolookup build"):
-        Reader(path)
-
-
 def test_another_dataset_after_a_reload(build: Build) -> None:
     path, _ = build({"a.csv": "network,asn\n9.0.0.0/8,64500\n"})
     with geolookup.open(path, allow_lost_fields=True) as engine:
         reader = Reader(engine)
+        assert reader.metadata().build_epoch == 0  # no source has a date
+        assert reader.metadata().database_type == "geolookup-ASN"
         assert reader.asn("9.9.9.9").autonomous_system_number == 64500
         (path.parent / "a.csv").write_text("network,country_code\n9.0.0.0/8,US\n")
         geolookup.build(path.parent / "recipe.toml", path, force=True)

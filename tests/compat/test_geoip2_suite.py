@@ -109,15 +109,10 @@ def test_every_attribute_that_differs_is_on_the_page(
 ) -> None:
     patterns = stated("What differs")
     compared = 0
-    with (
-        database.Reader(unpacked / DATA / f"{name}.mmdb") as theirs,
-        Reader(compiled / DATA / f"{name}.mmdb") as ours,
-    ):
-        for address in _addresses(unpacked / DATA / f"{name}.mmdb"):
-            expected, found = (
-                _attributes(theirs, method, address),
-                _attributes(ours, method, address),
-            )
+    path = Path(DATA, f"{name}.mmdb")
+    with database.Reader(unpacked / path) as theirs, Reader(compiled / path) as ours:
+        for address in _addresses(unpacked / path):
+            expected, found = (_attributes(each, method, address) for each in (theirs, ours))
             if not found:  # a record of flags alone
                 kept = {path for path, each in expected.items() if each is not True}
                 undescribed = {path for path in kept if not _differs(path, patterns)}

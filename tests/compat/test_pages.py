@@ -1,7 +1,4 @@
-"""The tables "was, is" of the pages for those who come from another library.
-
-Each name in them exists: on the left in the other library, on the right in geolookup.
-"""
+"""The tables "was, is" of the pages for those who come from another library."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ import pytest
 import geolookup
 from geolookup.contract.fields import GROUPS, PATHS
 from tests.conftest import ROOT
-from tests.skips import needs, optional
+from tests.skips import needs
 
 PAGES = {path.stem: path for path in (ROOT / "docs/how-to").glob("from-*.md")}
 _ROW = re.compile(r"^\| (`.*?) \| (.*?) \|$", re.MULTILINE)
@@ -50,30 +47,26 @@ def test_what_is(page: str) -> None:
     assert fields or stated
 
 
-def _of(page: str, variable: str, module: str, name: str) -> Any:
-    return pytest.param(page, variable, module, name, marks=needs(module.partition(".")[0]))
+def _of(page: str, variable: str, module: str, name: str, *arguments: str) -> Any:
+    marks = needs(module.partition(".")[0])
+    return pytest.param(page, variable, module, name, arguments, marks=marks)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("page", "variable", "module", "name"),
+    ("page", "variable", "module", "name", "arguments"),
     [
         _of("from-geoip2", "reader", "geoip2.database", "Reader"),
         _of("from-ip2location", "database", "IP2Location", "IP2Location"),
         _of("from-ip2location", "rec", "IP2Location.database", "IP2LocationRecord"),
         _of("from-geoip2fast", "geoip", "geoip2fast", "GeoIP2Fast"),
+        _of("from-geoip2fast", "result", "geoip2fast", "GeoIPDetailCity", "8.8.8.8"),
     ],
 )
-def test_what_was(page: str, variable: str, module: str, name: str) -> None:
+def test_what_was(
+    page: str, variable: str, module: str, name: str, arguments: tuple[str, ...]
+) -> None:
+    kind = getattr(import_module(module), name)
     found = set(names(codes(page, 0), variable))
     assert len(found) > 2
-    assert found <= {*dir(getattr(import_module(module), name))}
-
-
-@pytest.mark.long
-@needs("geoip2fast")
-def test_what_was_a_result_of_geoip2fast() -> None:
-    geoip2fast = optional("geoip2fast")
-    found = set(names(codes("from-geoip2fast", 0), "result"))
-    assert len(found) > 5
-    assert found <= {*dir(geoip2fast.GeoIPDetailCity("8.8.8.8"))}
+    assert found <= {*dir(kind(*arguments) if arguments else kind)}

@@ -1,8 +1,4 @@
-"""Runs the examples of a page in order, as its reader would, in a folder of its own.
-
-Files that a page shows are written, commands run in one shell, Python in one namespace, and what
-they print is compared with what is shown. Recipes and JSON without a name are read.
-"""
+"""Runs the examples of a page in order, as its reader would, in a folder of its own."""
 
 from __future__ import annotations
 

@@ -33,13 +33,13 @@ _SMALL_SPARK = {
     "GEOLOOKUP_DATASET": str(SMALL),
 }
 _VENV = f"mkdir -p .venv && ln -s '{Path(sys.executable).parent}' .venv/bin"
-_DAYS = ({"day": "monday"}, {"day": "tuesday"})
 _A_DAY = """
 printf 'network,city_name\\n8.8.8.0/24,{day}\\n' > {day}.csv
 printf '[dataset]\\nname = "acme-geo"\\n[[source]]\\nformat = "csv"\\n' > {day}.toml
 echo 'path = "{day}.csv"' >> {day}.toml
 geolookup build {day}.toml --output {day} && rm {day}.*
 """
+_TWO_DAYS = "".join(_A_DAY.format(day=day) for day in ("monday", "tuesday"))
 _VENDOR = f"PYTHONPATH='{ROOT}' python -m tests.docs.vendor_files {{}}"
 _MYDATA = f"cp -r '{SMALL}' mydata\n"
 #: A server that is a job of the shell, and the variables by which psql finds it. The path of a
@@ -73,21 +73,16 @@ PRESUMED = {
     "docs/how-to/mmdb-export.md": Presumed(modules=("geoip2", "maxminddb")),
     "docs/how-to/privacy.md": Presumed(modules=("granian",), programs=("curl",)),
     "docs/how-to/production.md": Presumed(after="docs/how-to/own-dataset.md"),
-    "docs/signing.md": Presumed(
-        modules=("cryptography",), script="".join(map(_A_DAY.format_map, _DAYS))
-    ),
-    "docs/how-to/django.md": Presumed(
-        modules=("django", "geoip2", "gunicorn"),
-        programs=("curl",),
-    ),
+    "docs/signing.md": Presumed(modules=("cryptography",), script=_TWO_DAYS),
+    "docs/how-to/django.md": Presumed(modules=("django", "geoip2", "gunicorn"), programs=("curl",)),
     "docs/how-to/fastapi.md": Presumed(modules=("fastapi", "uvicorn"), programs=("curl",)),
     "docs/how-to/flask.md": Presumed(modules=("flask", "gunicorn"), programs=("curl",)),
     "docs/how-to/logging.md": Presumed(modules=("structlog", "uvicorn"), programs=("curl",)),
     "docs/how-to/proxies.md": Presumed(modules=("gunicorn",), programs=("curl", "nginx")),
     "docs/how-to/logs.md": Presumed(modules=("pyarrow",)),
     "docs/http.md": Presumed(modules=("granian",), programs=("curl",)),
-    "docs/operations.md": Presumed(script="".join(map(_A_DAY.format_map, _DAYS))),
-    "docs/mirror.md": Presumed(script="".join(map(_A_DAY.format_map, _DAYS))),
+    "docs/operations.md": Presumed(script=_TWO_DAYS),
+    "docs/mirror.md": Presumed(script=_TWO_DAYS),
     "docs/sources/mrt.md": Presumed(modules=("ftlbgp",)),
     "docs/tables/arrow.md": Presumed(modules=("pyarrow",)),
     "docs/tables/dask.md": Presumed(modules=("dask.dataframe",)),
@@ -112,26 +107,18 @@ SHOWN = {
 }
 
 _IN_NAMESPACE = "tests/prefixes/syntaxes/test_packet_filters.py runs it in a network namespace"
+_IN_FORMAT = "tests/dataset/test_format_doc.py runs it"
+_OF_FORMAT = ("import duckdb", "WITH numbered AS (", "WITH sized AS (", "from ipaddress",
+              "import polars", "import json")  # fmt: skip
+_OF_FIREWALLS = ("nft -c -f tv.nft", "geolookup prefixes --where country=TV --format nft",
+                 "ipset restore", "iptables-restore", "nft -f changes.nft")  # fmt: skip
 #: Page, how the block begins, and the reason.
 NOT_RUN = (
     ("README.md", "python3 -m venv .venv && ", "it installs; .ci/run runs it in a clean copy"),
     ("README.md", "python3 -m venv .venv-test && ", "it runs these tests; .ci/run runs it"),
     ("docs/download.md", "$ geolookup download", "its addresses are examples"),
-    ("docs/format.md", "import duckdb", "tests/dataset/test_format_doc.py runs it"),
-    ("docs/format.md", "WITH numbered AS (", "tests/dataset/test_format_doc.py runs it"),
-    ("docs/format.md", "WITH sized AS (", "tests/dataset/test_format_doc.py runs it"),
-    ("docs/format.md", "from ipaddress", "tests/dataset/test_format_doc.py runs it"),
-    ("docs/format.md", "import polars", "tests/dataset/test_format_doc.py runs it"),
-    ("docs/format.md", "import json", "tests/dataset/test_format_doc.py runs it"),
-    ("docs/how-to/firewalls.md", "nft -c -f tv.nft", _IN_NAMESPACE),
-    (
-        "docs/how-to/firewalls.md",
-        "geolookup prefixes --where country=TV --format nft",
-        _IN_NAMESPACE,
-    ),
-    ("docs/how-to/firewalls.md", "ipset restore", _IN_NAMESPACE),
-    ("docs/how-to/firewalls.md", "iptables-restore", _IN_NAMESPACE),
-    ("docs/how-to/firewalls.md", "nft -f changes.nft", _IN_NAMESPACE),
+    *(("docs/format.md", start, _IN_FORMAT) for start in _OF_FORMAT),
+    *(("docs/how-to/firewalls.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
     ("docs/mirror.md", "aws s3 sync", "its bucket is an example"),
     ("docs/recipe.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),

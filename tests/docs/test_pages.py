@@ -105,38 +105,26 @@ def test_what_is_presumed_is_of_pages_that_run() -> None:
     assert {*PRESUMED} <= {page for page, found in BLOCKS.items() if any(map(runs, found))}
 
 
-def test_an_ellipsis_is_a_part_of_a_line_or_some_lines() -> None:
+def test_what_is_read_of_a_page(tmp_path: Path) -> None:
     for shown, printed, same in (
-        ("a 1\n", "a 1\n", True),
-        ("a 1\n", "a 2\n", False),
-        ("a …\n", "a 2\n", True),
-        ("a …\n", "a 2\nb\n", False),
-        ("a\n…\n", "a\nb\nc\n", True),
-        ("a\n…\nc\n", "a\nc\n", True),
-        ("a\n…\nc\n", "a\nb\n", False),
-        ("", "", True),
-        ("", "a\n", False),
-    ):
+        ("a 1\n", "a 2\n", False), ("a …\n", "a 2\n", True), ("a …\n", "a 2\nb\n", False),
+        ("a\n…\n", "a\nb\nc\n", True), ("a\n…\nc\n", "a\nc\n", True),
+        ("a\n…\nc\n", "a\nb\n", False), ("", "", True), ("", "a\n", False),
+    ):  # fmt: skip
         assert matches(shown, printed) == same, (shown, printed)
+    page = tmp_path / "page.md"
+    text = "```{eval-rst}\n.. code::\n```\n\n````text\n```\n````\n\n```python a.py\n1\n```\n"
+    page.write_text(text, encoding="utf-8")
+    found = [(each.kind, each.name, each.text) for each in blocks(page, tmp_path)]
+    assert found == [("text", "", "```\n"), ("python", "a.py", "1\n")]
+    shown = "$ cat <<'E'\n> a\n> E\na\n$ b\n"
+    assert list(sessions(shown)) == [("cat <<'E'\na\nE", "a\n"), ("b", "")]
 
 
 def test_a_page_begins_with_a_sentence_about_it() -> None:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert re.match(r"# .+\n\n(?!```)[A-Z`\[][^|]+?[.:]", text), page
-
-
-def test_directives_are_no_examples(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    text = "```{eval-rst}\n.. code::\n```\n\n````text\n```\n````\n\n```python a.py\n1\n```\n"
-    page.write_text(text, encoding="utf-8")
-    found = [(each.kind, each.name, each.text) for each in blocks(page, tmp_path)]
-    assert found == [("text", "", "```\n"), ("python", "a.py", "1\n")]
-
-
-def test_commands_of_several_lines() -> None:
-    shown = "$ cat <<'E'\n> a\n> E\na\n$ b\n"
-    assert list(sessions(shown)) == [("cat <<'E'\na\nE", "a\n"), ("b", "")]
 
 
 def test_a_reader_has_all_characters_in_any_locale(

@@ -59,9 +59,8 @@ def test_unknown_values(state: Any) -> None:
     assert annotate(state, b"1.1.1.1", form=form).startswith(b"1.1.1.1 [['en")
 
 
-@pytest.mark.parametrize(
-    ("form", "problem"),
-    [
+def test_malformed_templates() -> None:
+    for form, problem in (
         ("{ip}", "more than the network"),
         ("{time.abbr}", "more than the network"),
         ("{country}", "did you mean 'location.country_code'"),
@@ -70,11 +69,9 @@ def test_unknown_values(state: Any) -> None:
         ("{network.asn:x}", "no format"),
         ("{network.asn!r}", "no format"),
         ("{network.asn", "expected '}'"),
-    ],
-)
-def test_malformed_templates(form: str, problem: str) -> None:
-    with pytest.raises(ValueError, match=problem):
-        Template(form, str)
+    ):
+        with pytest.raises(ValueError, match=problem):
+            Template(form, str)
 
 
 @pytest.mark.parametrize("few", [0, 1, 1000])
@@ -134,12 +131,9 @@ def test_every_cut(state: Any) -> None:
     )
     text += b"." + b"a" * 70 + b"/1.1.1.1 [1:2:3:4:5:6:1.2.3.4]:443\n8.8.8.8"
     whole = b"".join(map(bytes, annotated(state, [text], OneTag())))
-    for size in range(1, 80):
+    for size in range(1, len(text)):
         blocks = [text[at : at + size] for at in range(0, len(text), size)]
         assert b"".join(map(bytes, annotated(state, blocks, OneTag()))) == whole, size
-    for cut in range(1, len(text)):
-        blocks = [text[:cut], text[cut:]]
-        assert b"".join(map(bytes, annotated(state, blocks, OneTag()))) == whole, cut
 
 
 def test_an_empty_block_ends_a_text(state: Any) -> None:

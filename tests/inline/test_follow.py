@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -64,13 +65,12 @@ def test_the_last_lines_and_what_follows(log: Log, monkeypatch: pytest.MonkeyPat
     assert log.told == []
 
 
-@pytest.mark.parametrize("size", [3, 1 << 19])
-@pytest.mark.parametrize("text", [b"", b"a", b"a\n", b"a\n" * 9 + b"b", b"\n" * 12])
-def test_the_beginning(log: Log, monkeypatch: pytest.MonkeyPatch, text: bytes, size: int) -> None:
-    monkeypatch.setattr(follow, "BLOCK", size)
-    log.path.write_bytes(text)
-    expected = b"".join(text.splitlines(keepends=True)[-10:])
-    assert b"".join(log.bytes_of(monkeypatch)) == expected
+def test_the_beginning(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    for size, text in product((3, 1 << 19), (b"", b"a", b"a\n", b"a\n" * 9 + b"b", b"\n" * 12)):
+        monkeypatch.setattr(follow, "BLOCK", size)
+        log.path.write_bytes(text)
+        expected = b"".join(text.splitlines(keepends=True)[-10:])
+        assert b"".join(log.bytes_of(monkeypatch)) == expected, (size, text)
 
 
 def test_the_old_file_is_read_until_it_is_quiet(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,6 +100,8 @@ def test_a_truncated_file(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     found = log.bytes_of(monkeypatch, truncate, log.append(b"three\n"))
     assert found == [b"one\ntwo\n", b"", b"three\n"]
     assert log.told == [f"{log.path} was truncated; following it from its beginning"]
+    gone = log.bytes_of(monkeypatch, log.path.unlink, *(nothing,) * 9)  # for a while
+    assert (gone, len(log.told)) == ([b"three\n"], 1)
 
 
 def test_a_file_that_does_not_exist_yet(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,13 +113,6 @@ def test_a_file_that_does_not_exist_yet(log: Log, monkeypatch: pytest.MonkeyPatc
         "(Is a directory); waiting for it",
         "(No such file or directory); waiting for it",
     ]
-
-
-def test_a_name_that_is_gone_for_a_while(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    log.path.write_bytes(b"one\n")
-    found = log.bytes_of(monkeypatch, log.path.unlink, *(nothing,) * 9)
-    assert found == [b"one\n"]
-    assert log.told == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes are polled on POSIX alone")

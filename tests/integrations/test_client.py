@@ -102,15 +102,12 @@ def test_forwarded_for(sample: geolookup.Engine) -> None:
         assert wsgi(sample, environ, (PROXY,)).ip == ip, value
         assert not asgi(sample, {"client": (PROXY, 1), "headers": headers})
         assert not wsgi(sample, environ)
-
-
-def test_forwarded(sample: geolookup.Engine) -> None:
     value = f'for=1.2.3.4, for="{IP}:80"'
-    headers = [(b"forwarded", value.encode())]
-    environ = {"HTTP_FORWARDED": value, "REMOTE_ADDR": PROXY}
+    headers, environ = [(b"forwarded", value.encode())], {"HTTP_FORWARDED": value}
     assert asgi(sample, {"client": (PROXY, 1), "headers": headers}, (PROXY,)).ip == IP
-    assert wsgi(sample, environ, (PROXY,)).ip == IP
-    assert not wsgi(sample, {**environ, "HTTP_X_FORWARDED_FOR": "1.1.1.1"}, (PROXY,))
+    assert wsgi(sample, {**environ, "REMOTE_ADDR": PROXY}, (PROXY,)).ip == IP
+    both = {**environ, "REMOTE_ADDR": PROXY, "HTTP_X_FORWARDED_FOR": "1.1.1.1"}
+    assert not wsgi(sample, both, (PROXY,))
 
 
 def test_web_sockets_have_an_answer_and_the_life_of_a_server_has_none(

@@ -1,8 +1,4 @@
-"""The middleware in real servers, behind the real nginx, which sees clients of any address.
-
-nginx takes the address of the client from the PROXY protocol, so that one machine can be any
-client; it adds it to ``X-Forwarded-For`` as it does for others.
-"""
+"""The middleware in real servers, behind the real nginx, which sees clients of any address."""
 
 from __future__ import annotations
 

@@ -31,14 +31,22 @@ def test_a_cell_is_a_network_of_its_block(space: Space, data: st.DataObject) -> 
     assert space.cell(int(network[0])) == space.cell(int(network[-1])) == cell
 
 
-@pytest.mark.parametrize("text", ["::", "2000:ffff::", "2002::", "2a02::", "ffff::"])
-def test_an_address_outside_the_blocks_has_no_cell(text: str) -> None:
-    assert IPV6.cell(int(ipaddress.ip_address(text))) is None
-
-
-def test_an_empty_cell_has_no_address() -> None:
+def test_outside_the_blocks() -> None:
+    for text in ("::", "2000:ffff::", "2002::", "2a02::", "ffff::"):
+        assert IPV6.cell(int(ipaddress.ip_address(text))) is None, text
     with pytest.raises(IndexError):
         IPV6.first_address(IPV6.filled)
+
+
+def test_all_and_nothing_known_of_ipv6() -> None:
+    def space(label: int) -> Space:
+        values = np.array([label], np.uint32)
+        return space_of([view_of("v", "V", "", Addresses.of(6, [0]), values, ["A"])])
+
+    everything = space(2)
+    assert (everything.order, everything.block_bits) == (24, 112)
+    assert len(everything.blocks) == 1 << 16
+    assert space(1).blocks == ()
 
 
 def _known(view: View) -> list[tuple[int, int]]:
@@ -71,15 +79,3 @@ def test_the_blocks_are_those_that_need_the_smallest_square(views: list[View]) -
     assert all(needed[shorter] > space.order for shorter in needed if shorter < length)
     if length <= 20:
         assert list(space.blocks) == sorted(n << space.block_bits for n in _touched(known, length))
-
-
-def test_all_of_ipv6_known_is_few_blocks() -> None:
-    starts = Addresses.of(6, [0])
-    everything = view_of("all", "All", "", starts, np.array([2], np.uint32), ["A"])
-    space = space_of([everything])
-    assert (space.order, space.block_bits, len(space.blocks)) == (24, 112, 1 << 16)
-
-
-def test_nothing_known_of_ipv6_is_no_block() -> None:
-    nothing = view_of("none", "None", "", Addresses.of(6, [0]), np.array([1], np.uint32), [])
-    assert space_of([nothing]).blocks == ()

@@ -1,4 +1,4 @@
-"""The cells of the globe: none is smaller than it says, wherever it lies; each place is in one."""
+"""The cells of the globe, none smaller than it says, and the projection: Equal Earth."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geolookup.pictures.grid import Grid
+from geolookup.pictures.projection import HEIGHT, WIDTH, project, unproject
 from geolookup.pictures.world import SIDES
-from tests.tiers import scaled
 
 #: WGS 84: the semi-major axis in km, and the first eccentricity squared.
 _AXIS, _SQUARED = 6378.137, 6.69437999014e-3
@@ -27,55 +27,24 @@ def _bounds(grid: Grid, cell: int) -> tuple[float, float, float, float]:
     return 90 - row * height, 90 - (row + 1) * height, cell * width - 180, (cell + 1) * width - 180
 
 
-def _kilometres_north(south: float, north: float) -> float:
-    """The least length of the meridian between two parallels of the ellipsoid."""
-    sines = np.sin(np.radians(np.linspace(south, north, 9))) ** 2
-    radius = _AXIS * (1 - _SQUARED) / (1 - _SQUARED * sines) ** 1.5
-    return float(radius.min() * np.radians(north - south))
+def test_every_cell_is_as_large_as_it_says() -> None:
+    """All rows of all grids; one of a single cell goes around the pole and is a disc."""
+    for side, grid in GRIDS.items():
+        edges = np.linspace(90, -90, grid.rows + 1)
+        north, south, inside = edges[:-1], edges[1:], np.linspace(0, 1, 9)[:, None]
+        # The least length of the meridian between two parallels of the ellipsoid.
+        sines = np.sin(np.radians(south + inside * (north - south))) ** 2
+        radius = _AXIS * (1 - _SQUARED) / (1 - _SQUARED * sines) ** 1.5
+        assert (radius.min(axis=0) * np.radians(north - south) >= side).all(), side
+        poleward = np.radians(np.maximum(abs(north), abs(south)))
+        parallel = _AXIS * np.cos(poleward) / np.sqrt(1 - _SQUARED * np.sin(poleward) ** 2)
+        alone = (grid.columns == 1) & np.isin(np.arange(grid.rows), (0, grid.rows - 1))
+        assert (alone | (parallel * 2 * np.pi / grid.columns >= side)).all(), side
+        firsts = np.cumsum(grid.columns) - grid.columns
+        assert np.array_equal(grid.cells((north + south) / 2, np.full(grid.rows, -180.0)), firsts)
 
 
-def _kilometres_east(latitude: float, degrees: float) -> float:
-    """The length of a part of a parallel of the ellipsoid."""
-    sine, cosine = np.sin(np.radians(latitude)), np.cos(np.radians(latitude))
-    return float(_AXIS * cosine / np.sqrt(1 - _SQUARED * sine**2) * np.radians(degrees))
-
-
-@pytest.mark.parametrize("side", [side for side in SIDES if scaled(side >= 20, True)])
-def test_every_cell_is_as_large_as_it_says(side: int) -> None:
-    grid = GRIDS[side]
-    firsts = np.cumsum(grid.columns) - grid.columns
-    edges = np.linspace(90, -90, grid.rows + 1)
-    for row in range(grid.rows):
-        north, south = edges[row : row + 2]
-        assert _kilometres_north(south, north) >= side
-        narrow = min(
-            _kilometres_east(each, 360 / int(grid.columns[row])) for each in (north, south)
-        )
-        # A row of one cell goes around the pole: it is a disc.
-        assert narrow >= side or (grid.columns[row] == 1 and row in (0, grid.rows - 1))
-        assert grid.cells(np.array([(north + south) / 2]), np.array([-180.0]))[0] == firsts[row]
-
-
-@given(places, st.sampled_from(SIDES))
-@example((90.0, 180.0), 1)
-@example((-90.0, -180.0), 1)
-@example((89.9999, 179.9999999), 1)
-@example((0.0, 180.0), 200)
-def test_the_cells_of_places_are_as_large_as_they_say(
-    place: tuple[float, float], side: int
-) -> None:
-    """The whole globe, with the poles and the date line."""
-    grid = GRIDS[side]
-    latitudes, _ = grid.centres(grid.cells(np.array([place[0]]), np.array([place[1]])))
-    height = 180 / grid.rows
-    north, south = float(latitudes[0]) + height / 2, float(latitudes[0]) - height / 2
-    row = round((90 - north) / height)
-    assert _kilometres_north(south, north) >= side
-    poleward = max(abs(north), abs(south))
-    alone = grid.columns[row] == 1
-    assert alone or _kilometres_east(poleward, 360 / int(grid.columns[row])) >= side
-
-
+@example([(90.0, 180.0), (-90.0, -180.0), (89.9999, 179.9999999), (0.0, 180.0)])
 @given(st.lists(places, min_size=1, max_size=20))
 def test_a_place_lies_in_its_cell(drawn: list[tuple[float, float]]) -> None:
     grid = GRIDS[200]
@@ -92,11 +61,49 @@ def test_a_place_lies_in_its_cell(drawn: list[tuple[float, float]]) -> None:
 def test_the_cells_are_numbered_without_gaps() -> None:
     grid = GRIDS[200]
     numbers = np.arange(grid.columns.sum())
-    assert np.array_equal(grid.cells(*grid.centres(numbers)), numbers)
+    latitudes, longitudes = grid.centres(numbers)
+    for turns in (0, -1, 1, 2):  # the longitude may be any angle
+        assert np.array_equal(grid.cells(latitudes, longitudes + 360 * turns), numbers)
 
 
-@pytest.mark.parametrize("turns", [-1, 1, 2])
-def test_the_longitude_may_be_any_angle(turns: int) -> None:
-    east = np.array([-180.0, -77.0, 0.0, 179.0])
-    found = GRIDS[5].cells(np.full(4, 38.9), east + 360 * turns)
-    assert np.array_equal(found, GRIDS[5].cells(np.full(4, 38.9), east))
+latitudes, longitudes = st.floats(-90, 90), st.floats(-180, 180)
+
+
+def test_published_values() -> None:
+    """PROJ's own tests, +proj=eqearth +R=6378137, in metres."""
+    for latitude, longitude, x, y in (
+        (0, 0, 0, 0),
+        (0, 180, 17263256.84, 0),
+        (45, -180, -14795421.79, 5486671.72),
+        (-45, 180, 14795421.79, -5486671.72),
+        (90, -180, -10227908.09, 8402320.16),
+        (-90, 0, 0, -8402320.16),
+    ):
+        found = project(np.array([latitude], float), np.array([longitude], float))
+        if 0 in (latitude, longitude):  # at an end of the map
+            ends = WIDTH * longitude / 180, HEIGHT * latitude / 90
+            assert [float(each[0]) for each in found] == pytest.approx(ends, abs=1e-12)
+        assert [6378137 * float(each[0]) for each in found] == pytest.approx([x, y], abs=0.01)
+
+
+@given(latitudes.filter(lambda each: abs(each) < 89.9), longitudes)
+def test_the_inverse_returns_the_place(latitude: float, longitude: float) -> None:
+    found = unproject(*project(np.array([latitude]), np.array([longitude])))
+    assert [float(each[0]) for each in found] == pytest.approx([latitude, longitude], abs=1e-7)
+
+
+def test_beyond_the_poles_there_is_nothing() -> None:
+    latitude, _ = unproject(np.zeros(2), np.array([HEIGHT + 0.01, -HEIGHT - 0.01]))
+    assert np.isnan(latitude).all()
+
+
+@given(st.floats(-89, 89), st.floats(-179, 179))
+def test_areas_are_those_of_the_globe(latitude: float, longitude: float) -> None:
+    """The determinant of the derivatives is the cosine of the latitude, which the sphere has."""
+    step = 1e-4
+    around = np.array([[step, 0], [-step, 0], [0, step], [0, -step]])
+    x, y = project(latitude + around[:, 0], longitude + around[:, 1])
+    width = 2 * np.radians(step)
+    (x_north, x_east), (y_north, y_east) = ((-np.diff(each)[::2] / width) for each in (x, y))
+    area = x_east * y_north - x_north * y_east
+    assert area == pytest.approx(np.cos(np.radians(latitude)), abs=1e-6)

@@ -1,13 +1,20 @@
-"""The Hilbert curve against its definition, drawn by recursion, and against its inverse."""
+"""The Hilbert curve against its definition, drawn by recursion; pixels against theirs."""
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from geolookup.pictures import hilbert
+from geolookup.pictures.address_map import address_map
+from geolookup.pictures.raster import NOTHING, pixels, png
+from geolookup.pictures.views import View
+from tests.pictures.random_views import value_at, views
+from tests.skips import needs, optional
 
 
 def _drawn(order: int) -> list[tuple[int, int]]:
@@ -27,11 +34,6 @@ def test_the_curve_is_that_of_the_definition() -> None:
     for order in range(7):
         x, y = hilbert.points(np.arange(4**order, dtype=np.uint64), order)
         assert list(zip(x.tolist(), y.tolist(), strict=True)) == _drawn(order)
-
-
-def test_neighbours_on_the_curve_are_neighbours_in_the_square() -> None:
-    x, y = (each.astype(np.int64) for each in hilbert.points(np.arange(4**8, dtype=np.uint64), 8))
-    assert set((np.abs(np.diff(x)) + np.abs(np.diff(y))).tolist()) == {1}
 
 
 @given(st.integers(0, 32).flatmap(
@@ -59,3 +61,33 @@ def test_values_along_the_curve_are_a_square() -> None:
         assert square[y, x].tolist() == along.tolist()
     with pytest.raises(ValueError, match="square"):
         hilbert.square(np.zeros(8))
+
+
+image = optional("PIL.Image")
+
+
+@given(views, st.integers(2, 4))
+def test_a_pixel_shows_the_range_of_its_first_cell(listed: list[View], order: int) -> None:
+    whole = address_map(listed)
+    least = whole.space.order - whole.space.block_order
+    assume(whole.space.blocks and least <= order)
+    shown = whole.coarser(whole.space.order - order)
+    square = pixels(shown, 0)
+    assert square.shape == (1 << order, 1 << order)
+    for cell in range(4**order):
+        ((x,), (y,)) = hilbert.points(np.array([cell], np.uint64), order)
+        expected = NOTHING
+        if cell < shown.space.filled:
+            label = value_at(listed[0], shown.space.first_address(cell))
+            expected = min(label, len(listed[0].colours) - 1)
+        assert square[y, x] == expected
+
+
+@needs("PIL")
+def test_the_png_has_the_colours_and_is_transparent_after_the_last_block() -> None:
+    square = np.array([[0, 1], [NOTHING, 2]], np.uint8)
+    drawn = image.open(io.BytesIO(png(square, ["#102030", "#ffffff", "#0000ff"]))).convert("RGBA")
+    assert drawn.getpixel((0, 0)) == (0x10, 0x20, 0x30, 255)
+    assert drawn.getpixel((1, 0)) == (255, 255, 255, 255)
+    assert drawn.getpixel((0, 1))[3] == 0
+    assert drawn.getpixel((1, 1)) == (0, 0, 255, 255)

@@ -1,4 +1,4 @@
-"""Packed maps: their inverse in Python and, in a browser, the page's own."""
+"""Packed maps, and bytes and arrays as text: the inverse returns them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import json
 import random
 
 import numpy as np
-from hypothesis import assume, given
+import pytest
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from geolookup.dataset.intervals import Addresses
 from geolookup.pictures.address_map import address_map
-from geolookup.pictures.deflate import inflated
+from geolookup.pictures.deflate import deflated, inflated
+from geolookup.pictures.numbers import pack_floats, pack_integers, unpack_floats, unpack_integers
 from geolookup.pictures.packing import packed, packed_within
 from geolookup.pictures.views import View, view_of
 from tests.pictures.random_views import views
@@ -63,3 +65,31 @@ def test_the_finest_cells_that_fit_are_kept(limit: int) -> None:
     assert found == packed(shown.coarser(steps))
     assert len(json.dumps(found)) <= limit or steps == shown.space.block_order
     assert not steps or len(json.dumps(packed(shown.coarser(steps - 1)))) > limit
+
+
+_MOST = 2**30 - 1
+
+
+@given(st.binary(max_size=300))
+def test_the_inverse_returns_the_bytes(data: bytes) -> None:
+    text = deflated(data)
+    assert inflated(text) == data
+    assert json.dumps(text) == f'"{text}"'
+    assert not set(text) & set('<&"\\\n') - {"&"}
+
+
+@given(st.lists(st.integers(-_MOST, _MOST)))
+@example([-_MOST, _MOST, -_MOST])
+def test_integers_come_back(values: list[int]) -> None:
+    assert unpack_integers(pack_integers(np.array(values, np.int64))).tolist() == values
+
+
+@given(st.lists(st.floats(0, allow_infinity=False)))
+def test_floats_come_back(values: list[float]) -> None:
+    assert unpack_floats(pack_floats(np.array(values, np.float64))).tolist() == values
+
+
+def test_an_integer_that_does_not_fit_is_refused() -> None:
+    for value in (_MOST + 1, -_MOST - 1):
+        with pytest.raises(ValueError, match="outside"):
+            pack_integers(np.array([0, value]))

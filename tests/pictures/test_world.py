@@ -1,4 +1,4 @@
-"""Densities by cells, against sums over one place at a time."""
+"""Densities by cells, against sums over one place at a time; which counts are hidden."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from geolookup.pictures import world
 from geolookup.pictures.grid import Grid
-from geolookup.pictures.hidden import not_hidden
+from geolookup.pictures.hidden import covered, not_hidden
 from geolookup.pictures.world import Density, World
 
 _NAN = float("nan")
@@ -70,9 +70,29 @@ def test_the_grid_is_the_finest_that_a_page_can_hold(monkeypatch: pytest.MonkeyP
     assert coarse.layers[0].shown == 99
     finer = world.SIDES[world.SIDES.index(int(coarse.grid.km)) - 1]
     assert len(np.unique(Grid(finer).cells(rows[:, 0], rows[:, 1]))) > 30
-
-
-def test_the_coarsest_grid_is_taken_where_none_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(world, "_NUMBERS", 1)
+    monkeypatch.setattr(world, "_NUMBERS", 1)  # none fits
     found = World([_density([(0, 0, 1), (50, 50, 1)])])
     assert (found.grid.km, found.layers[0].shown) == (world.SIDES[-1], 2)
+
+
+@given(st.lists(st.integers(0, 12), max_size=8), st.integers(0, 8))
+def test_the_sum_of_what_is_hidden_is_nothing_much_or_all(counts: list[int], least: int) -> None:
+    array = np.array(counts, np.int64)
+    shown = not_hidden(array, least)
+    hidden = int(array[~shown].sum())
+    assert hidden in (0, sum(counts)) or hidden >= least
+    assert all(array[shown] >= least)
+    enough = array >= least
+    further = enough & ~shown
+    assert further.sum() == (0 < array[~enough].sum() < least and enough.any())
+    assert all(array[further] == min(array[enough], default=0))
+
+
+def test_the_last_of_equal_counts_is_hidden() -> None:
+    assert not_hidden(np.array([5, 7, 5, 4, 9]), 5).tolist() == [True, True, False, False, True]
+
+
+def test_what_is_of_no_count_hides_too() -> None:
+    counts = np.array([9, 2])
+    assert covered(counts >= 5, counts, 5, beside=3).tolist() == [True, False]
+    assert covered(counts >= 5, counts, 5, beside=2).tolist() == [False, False]

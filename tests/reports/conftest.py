@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +17,14 @@ from tests.reports.pages import PAGES
 def page(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Return the path of a page by its name; see ``PAGES``."""
     return cache(lambda name: PAGES[name](tmp_path_factory.mktemp(name)))
+
+
+@pytest.fixture(autouse=True)
+def _no_problem(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Nothing may go wrong in a page that a test opens."""
+    reader = request.getfixturevalue("reader") if "reader" in request.fixturenames else None
+    yield
+    assert reader is None or reader.problems == []
 
 
 @pytest.fixture

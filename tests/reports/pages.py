@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 import geolookup
-from geolookup import cli
+from tests.cli.program import run
 from tests.conftest import build_at
 from tests.datasets import SMALL
 
@@ -39,44 +32,16 @@ licence = '"><style>*{display:none}</style>'
 attribution = "<script>alert(1)</script>"
 url = "javascript:alert(1)"
 """
-
-
 #: A line of a log whose request is hostile.
 _LINE = '{} - - [20/Nov/2026:{:02}:30:00 +0000] "GET /<script>alert(1)</script> HTTP/1.1" 200 1'
 _ADDRESSES = (
-    "8.8.8.8",
-    "1.1.1.1",
-    "2620:fe::fe",
-    "9.9.9.9",
-    "10.0.0.1",
-    "</script>",
-    "193.0.6.139",
+    *("8.8.8.8", "1.1.1.1", "2620:fe::fe", "9.9.9.9", "10.0.0.1", "</script>", "193.0.6.139"),
 )
-
-
-def called(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the program in this process; it changes neither the signals nor the arguments of it."""
-    handlers = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)}
-    out, err, status = io.StringIO(), io.StringIO(), 0
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        patch.setattr(sys, "argv", ["geolookup", *arguments])
-        try:
-            cli.main()
-        except SystemExit as exited:
-            status = int(exited.code or 0)
-        finally:
-            for each, handler in handlers.items():
-                signal.signal(each, handler)
-    return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
 
 def _made(folder: Path, *command: str) -> Path:
     output = folder / "page.html"
-    done = called(*command, "--output", str(output))
+    done = run(*command, "--output", str(output))
     assert done.returncode == 0, done.stderr
     return output
 
@@ -100,14 +65,8 @@ def _hostile(folder: Path) -> Path:
     return _made(folder, "report", str(dataset))
 
 
-def _empty(folder: Path) -> Path:
-    dataset, _ = build_at(folder, {"rows.csv": "network,country_code\n"})
-    return _made(folder, "report", str(dataset))
-
-
-def _one_network(folder: Path) -> Path:
-    dataset, _ = build_at(folder, {"rows.csv": "network,city_name\n2a00::/12,Alone\n"})
-    return _made(folder, "report", str(dataset))
+def _of(rows: str) -> Callable[[Path], Path]:
+    return lambda folder: _made(folder, "report", str(build_at(folder, {"rows.csv": rows})[0]))
 
 
 def _against(folder: Path) -> Path:
@@ -136,8 +95,8 @@ def _map_of_nothing(folder: Path) -> Path:
 PAGES: dict[str, Callable[[Path], Path]] = {
     "bundled": _bundled,
     "hostile": _hostile,
-    "empty": _empty,
-    "one-network": _one_network,
+    "empty": _of("network,country_code\n"),
+    "one-network": _of("network,city_name\n2a00::/12,Alone\n"),
     "against": _against,
     "truth": _truth,
     "map": _map,

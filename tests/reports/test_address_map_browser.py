@@ -1,7 +1,4 @@
-"""The address maps of the bundled dataset in headless Chromium, against lookups in it.
-
-The place of an address is that of ``geolookup.pictures.hilbert``, and its answer the engine's.
-"""
+"""The address maps of the bundled dataset in headless Chromium, against lookups in it."""
 
 from __future__ import annotations
 
@@ -50,8 +47,8 @@ class Place(NamedTuple):
 class Map:
     """The map of a family on the page that a reader has open."""
 
-    def __init__(self, reader: Reader, name: str) -> None:
-        self.page, self._reader = reader.page, reader
+    def __init__(self, reader: Reader, name: str = "ipv4") -> None:
+        self.page, self.reader = reader.page, reader
         self.root = self.page.locator(f'.address-map[data-name="{name}"]')
         self.colours = self.root.locator(".address-map-colours")
         self.overlay = self.root.locator(".address-map-overlay")
@@ -61,7 +58,8 @@ class Map:
         pixels = self.colours.evaluate("canvas => canvas.width")
         level = int(np.floor(np.log2(2**_ORDER / pixels)))
         middle = int(ip_network(network)[0]) + ip_network(network).num_addresses // 2
-        column, row = (int(each[0]) for each in hilbert.points(_cells(middle), _ORDER))
+        cells = np.array([middle], np.uint64)
+        column, row = (int(each[0]) for each in hilbert.points(cells, _ORDER))
         x, y = (int(each * pixels / 2**_ORDER) + 0.5 for each in (column, row))
         square = [np.array([int(each * 2**_ORDER / pixels) >> level], np.uint64) for each in (x, y)]
         first = int(hilbert.cells(square[0], square[1], _ORDER - level)[0]) << 2 * level
@@ -80,7 +78,7 @@ class Map:
 
     def drawn(self) -> Self:
         """Wait until all changes are drawn."""
-        self._reader.wait_for_maps()
+        self.reader.wait_for_maps()
         return self
 
     def pixel(self, place: Place) -> str:
@@ -89,24 +87,11 @@ class Map:
         return found
 
 
-def _cells(first: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-    return np.array([first], np.uint64)
-
-
 @pytest.fixture
 def ipv4(page: Callable[[str], Path], reader: Reader) -> Map:
-    return _map(page, reader, "ipv4")
-
-
-@pytest.fixture
-def ipv6(page: Callable[[str], Path], reader: Reader) -> Map:
-    return _map(page, reader, "ipv6")
-
-
-def _map(page: Callable[[str], Path], reader: Reader, name: str) -> Map:
     reader.page.set_viewport_size({"width": 1600, "height": 1200})
     reader.page.goto(page("bundled").as_uri())
-    return Map(reader, name).drawn()
+    return Map(reader).drawn()
 
 
 @pytest.fixture(scope="module")
@@ -120,23 +105,18 @@ def _country(engine: geolookup.Engine, address: object) -> str:
     return f"{found['country_name']} ({found['country_code']})"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pixels_have_the_colours_of_the_countries(
-    ipv4: Map, engine: geolookup.Engine, scheme: str
+def test_a_place_has_the_colour_of_its_country_and_tells_its_answer(
+    ipv4: Map, engine: geolookup.Engine
 ) -> None:
-    ipv4.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    legend = ipv4.root.evaluate(_LEGEND)
-    others = next(colour for label, colour in legend.items() if label.endswith(" others"))
-    found, wanted = {}, {}
-    for network in KNOWN:
-        place = ipv4.place_of(network)
-        found[network] = ipv4.pixel(place)
-        wanted[network] = legend.get(_country(engine, place.address), others)
-    assert found == wanted
-    assert len(set(wanted.values())) > 4
-
-
-def test_hovering_tells_the_prefix_and_its_answer(ipv4: Map, engine: geolookup.Engine) -> None:
+    for scheme in ("dark", "light"):
+        ipv4.page.emulate_media(color_scheme=scheme)
+        legend = ipv4.root.evaluate(_LEGEND)
+        others = next(colour for label, colour in legend.items() if label.endswith(" others"))
+        for network in KNOWN:
+            place = ipv4.place_of(network)
+            wanted = legend.get(_country(engine, place.address), others)
+            assert ipv4.pixel(place) == wanted, (scheme, network)
+    assert len({_country(engine, ipv4.place_of(each).address) for each in KNOWN} & {*legend}) > 4
     for network in KNOWN:
         place = ipv4.place_of(network)
         ipv4.overlay.scroll_into_view_if_needed()
@@ -164,20 +144,17 @@ def _assert_is_answer(shown: dict[str, str], engine: geolookup.Engine, address: 
 
 
 def test_an_address_is_found_and_shown_alone(ipv4: Map, engine: geolookup.Engine) -> None:
-    for text in ("8.8.8.8", "1.1.1.0/24", "193.0.6.139"):
-        assert ipv4.go_to(text) == ""
-        shown = ipv4.shows()
-        address = text.partition("/")[0]
+    for text in ("8.8.8.8", "1.1.1.0/24", "193.0.6.139", "2001:4860:4860::8888"):
+        chosen = Map(ipv4.reader, "ipv6") if ":" in text else ipv4
+        assert chosen.go_to(text) == ""
+        shown, address = chosen.shows(), text.partition("/")[0]
         assert ip_address(address) in ip_network(shown["Prefix"])
         assert "In this pixel" not in shown
         _assert_is_answer(shown, engine, address)
-
-
-def test_an_address_of_ipv6_is_found(ipv6: Map, engine: geolookup.Engine) -> None:
-    assert ipv6.go_to("2001:4860:4860::8888") == ""
-    shown = ipv6.shows()
-    assert ip_address("2001:4860:4860::8888") in ip_network(shown["Prefix"])
-    assert shown["Country"] == _country(engine, "2001:4860:4860::8888")
+        legend = chosen.root.evaluate(_LEGEND)
+        others = next(colour for label, colour in legend.items() if label.endswith(" others"))
+        middle = Place(0.5, 0.5, IPv4Address(0))
+        assert chosen.pixel(middle) == legend.get(_country(engine, address), others), text
 
 
 def test_what_is_not_on_the_map_is_said(ipv4: Map) -> None:

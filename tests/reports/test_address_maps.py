@@ -37,6 +37,8 @@ CARRYING_IPV4 = [
 ]
 PARTLY_KNOWN = """network,continent_code,country_code,region_code,latitude,longitude,asn
 9.0.0.0/8,EU,,,,,
+20.0.0.0/16,EU,CY,,35,33,
+20.1.0.0/17,AS,CY,,35,33,
 8.8.8.0/24,,US,CA,,,64500
 8.8.9.0/24,,,,1,2,64500
 2a00::/16,AF,,,,,
@@ -82,7 +84,7 @@ def _expected(engine: geolookup.Engine, address: Any) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def partly_known(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset with locations that lack a country, or the name of their region."""
+    """Locations without a country or the name of their region; a country on two continents."""
     recipe = (
         '[dataset]\nname = "a"\n[[source]]\nformat = "csv"\npath = "a.csv"\ndate = "2026-11-01"'
     )
@@ -97,6 +99,7 @@ def test_the_labels_of_an_address_are_those_of_its_answer(
     kind = {4: ipaddress.IPv4Address, 6: ipaddress.IPv6Address}[family]
     dataset = {"small": SMALL, "partly known": partly_known}[name]
     views = _views(dataset, family)
+    assert all(len(set(view.labels)) == len(view.labels) for view in views)
     starts = {view.name: starts_in(view) for view in views}
     addresses = [kind(value) for value in _near_starts(views[0], scaled(60, 400)) | {0, 1}]
     with geolookup.open(dataset) as engine:

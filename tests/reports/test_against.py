@@ -1,10 +1,12 @@
-"""``geolookup report --against``: the numbers are those of lookups in both datasets."""
+"""``geolookup report --against`` and ``--truth``: their numbers are those of lookups and scores."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,11 +16,12 @@ from geolookup.dataset.intervals import Addresses
 from geolookup.reports.changes.difference import Difference, change_view, difference
 from geolookup.reports.changes.moved import moved_densities, moved_section
 from geolookup.reports.changes.section import change_section
+from geolookup.reports.truth.section import truth_section
 from tests.cli.program import run
 from tests.comparison import oracle
 from tests.comparison.conftest import dataset, old_and_new
 from tests.datasets import SMALL
-from tests.reports.shown import Sampled, check_changes, of_sections, sampled
+from tests.reports.shown import Sampled, check_changes, check_truth, of_sections, sampled
 from tests.skips import needs
 
 OLD, NEW = old_and_new()
@@ -122,3 +125,29 @@ def test_a_failed_gate_is_status_1_with_a_page(tmp_path: Path) -> None:
     plain = re.sub(r"<[^>]*>", " ", output.read_text(encoding="utf-8"))
     assert re.search(r"ipv6.country_moved &gt; 2%\s+ipv6.country_moved is 50 %\s+fails", plain)
     assert re.search(r"ipv4.km_max &gt; 800\s+ipv4.km_max is 0 km\s+passes", plain)
+
+
+FEED = "8.8.8.0/24,US,,Boston,\n9.9.9.0/24,CH,CH-BE,Bern,\n2a00::/32,FR,,Paris,\n"
+LIST = "ip,country,city,latitude,longitude\n8.8.8.130,US,Boston,42.36,-71.06\n8.8.8.7,US,,42,-71\n"
+
+
+def truth_files(folder: Path) -> dict[str, str]:
+    """Write a geofeed and a list of addresses; returns their paths by name."""
+    for name, text in (("feed.csv", FEED), ("list.csv", LIST)):
+        (folder / name).write_text(text, encoding="utf-8")
+    return {name: str(folder / name) for name in ("feed.csv", "list.csv")}
+
+
+def scored_parts(found: Any) -> dict[str, Any]:
+    """The parts of a score of one dataset that have a truth, as JSON has them."""
+    parts = asdict(found)["datasets"][0]["parts"]
+    return {name: part for name, part in parts.items() if part["score"]["of"]}
+
+
+def test_the_numbers_are_those_of_score(tmp_path: Path) -> None:
+    files = truth_files(tmp_path)
+    for names in (["feed.csv"], ["list.csv"], ["list.csv", "feed.csv"]):
+        found = geolookup.score(NEW, [files[name] for name in names])
+        tables = of_sections([truth_section(found)])
+        check_truth(tables, scored_parts(found))
+        assert [row[0] for row in tables["Files of the truth"]] == names

@@ -12,9 +12,10 @@ from geolookup.reports.dataset.default_coordinates import find_default_coordinat
 from geolookup.reports.dataset.facts import read_facts
 from tests.conftest import Build
 
+_HEAD = "network,country_code,city_name,latitude,longitude\n"
 
-def _found(build: Build, rows: list[str]) -> list[DefaultCoordinates]:
-    head = "network,country_code,city_name,latitude,longitude\n"
+
+def _found(build: Build, rows: list[str], head: str = _HEAD) -> list[DefaultCoordinates]:
     facts = read_facts(Dataset(build({"rows.csv": head + "\n".join(rows) + "\n"})[0]))
     return find_default_coordinates(facts, coordinates(facts.tables[LOCATION]))
 
@@ -52,6 +53,13 @@ def test_the_definition(build: Build) -> None:
         ("Canada (CA)", "no city", 128, 1),
         ("France (FR)", "no city", 128, 1),
     ]
+
+
+def test_a_country_on_two_continents_has_one_place(build: Build) -> None:
+    head = _HEAD.replace("city_name", "continent_code")
+    rows = ["20.0.0.0/16,CY,EU,35,33", "20.1.0.0/17,CY,AS,35,33", "20.2.0.0/18,,EU,50,10"]
+    found = [(each.name, each.weight, each.share) for each in _found(build, rows, head)]
+    assert found == [("Cyprus (CY)", 3 << 15, 1.0), ("Europe, no country", 1 << 14, 1.0)]
 
 
 def test_the_largest_are_shown(build: Build) -> None:

@@ -58,21 +58,18 @@ def drawn(page: Callable[[str], Path], reader: Reader, request: pytest.FixtureRe
 
 
 def test_keys_point_in_steps_and_at_nothing(drawn: Map) -> None:
+    drawn.canvas.focus()
+    before = drawn.page.evaluate("scrollY")
     start = drawn.press("ArrowRight")
     assert start
     assert drawn.press("ArrowRight", "ArrowLeft") == start
     assert drawn.press("ArrowUp", "ArrowUp") != start
     assert drawn.press("Escape") == ""
+    drawn.press("ArrowDown", "ArrowDown", "Home", "Escape")
+    assert drawn.page.evaluate("scrollY") == before  # the page does not scroll
     drawn.page.keyboard.press("Control+ArrowRight")  # the browser's
     drawn.wait()
     assert drawn.place.inner_text() == ""
-
-
-def test_the_arrow_keys_do_not_scroll_the_page(drawn: Map) -> None:
-    drawn.canvas.focus()
-    before = drawn.page.evaluate("scrollY")
-    drawn.press("ArrowDown", "ArrowDown", "Home")
-    assert drawn.page.evaluate("scrollY") == before
 
 
 def test_the_wheel_scrolls_the_page_where_the_map_cannot_zoom(drawn: Map) -> None:

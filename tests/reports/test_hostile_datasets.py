@@ -12,6 +12,7 @@ from geolookup.reports.dataset.report import sections, title
 from geolookup.reports.page import page
 from tests.conftest import build_at
 from tests.skips import needs
+from tests.tiers import one_of_each
 
 pytestmark = needs("jinja2", "vl_convert", "PIL")
 
@@ -53,16 +54,18 @@ ELEMENTS = {
 }
 
 
+#: Sections without a map, whose scripts other elements are for.
+_PLAIN = ("summary", "coverage", "countries", "networks", "prefix-lengths", "sources", "licences",
+          "files")  # fmt: skip
+
+
 class _Page(HTMLParser):
     """The elements, links and texts of a page."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
-        self.elements: set[str] = set()
-        self.attributes: set[str] = set()
-        self.ids: list[str] = []
-        self.links: set[str] = set()
-        self.texts: list[str] = []
+        self.elements, self.attributes, self.links = set[str](), set[str](), set[str]()
+        self.ids, self.texts = list[str](), list[str]()
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -75,23 +78,15 @@ class _Page(HTMLParser):
         self.texts.append(data)
 
 
-#: Sections without a map, whose scripts other elements are for.
-_PLAIN = ("summary", "coverage", "countries", "networks", "prefix-lengths", "sources", "licences",
-          "files")  # fmt: skip
-
-
 def _page(dataset: Path) -> _Page:
     shown = [each for each in sections(dataset) if each.anchor in _PLAIN]
     assert len(shown) == len(_PLAIN)
     return _Page(page(title(dataset), "", shown))
 
 
-#: The fast tier has the extremes.
-_FAST = ("hostile", "empty")
-_PARAMS = [pytest.param(name, marks=() if name in _FAST else pytest.mark.long) for name in DATASETS]
-
-
-@pytest.mark.parametrize("name", _PARAMS)
+@pytest.mark.parametrize(
+    "name", one_of_each(DATASETS, lambda name: name if name in ("hostile", "empty") else "hostile")
+)
 def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path: Path) -> None:
     rows, recipe = DATASETS[name]
     found = _page(build_at(tmp_path, {"a.csv": rows}, recipe)[0])

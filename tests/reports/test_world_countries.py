@@ -42,12 +42,17 @@ def _section(nowhere: float = 99, least: float = 0) -> Section:
     return world_section("where", "Where", [density], least=least, countries=countries)
 
 
-@pytest.mark.parametrize(("nowhere", "first"), [(11, "requests-countries"), (10, "requests")])
-def test_countries_come_first_where_most_has_no_coordinates(nowhere: float, first: str) -> None:
-    section = _section(nowhere)
-    data: Any = section.data["where-map"]
-    assert data["densities"][0]["name"] == first
-    assert section.values["densities"][0].name == first
+def test_countries_come_first_where_most_has_no_coordinates() -> None:
+    for nowhere, first in ((11, "requests-countries"), (10, "requests")):
+        section = _section(nowhere)
+        data: Any = section.data["where-map"]
+        assert data["densities"][0]["name"] == section.values["densities"][0].name == first
+    unknown = np.array([np.nan])
+    density = Density("some", "Some", "requests", unknown, unknown, np.ones(1))
+    countries = CountryDensity("countries", "By country", "requests", _ROWS)
+    section = world_section("where", "Where", [density], countries=countries)
+    assert [each.name for each in section.pictures] == ["where-countries"]
+    assert section.data
 
 
 def test_the_table_tells_what_has_no_area_and_what_is_hidden() -> None:
@@ -59,15 +64,6 @@ def test_the_table_tells_what_has_no_area_and_what_is_hidden() -> None:
         "where-requests",
         "where-requests-countries",
     ]
-
-
-def test_countries_alone_are_a_map() -> None:
-    unknown = np.array([np.nan])
-    nowhere = Density("some", "Some", "requests", unknown, unknown, np.ones(1))
-    countries = CountryDensity("countries", "By country", "requests", _ROWS)
-    section = world_section("where", "Where", [nowhere], countries=countries)
-    assert [each.name for each in section.pictures] == ["where-countries"]
-    assert section.data
 
 
 @pytest.mark.long
@@ -92,7 +88,6 @@ def test_a_country_is_filled_and_named(opened: Callable[[Section], Reader], sche
     steps(reader)
     assert "10 requests, 100.00 %" in hover(reader, *place(reader, 50, 50))
     reader.check()
-    assert reader.problems == []
 
 
 @pytest.mark.long
@@ -102,7 +97,6 @@ def test_a_country_of_few_is_land(opened: Callable[[Section], Reader]) -> None:
     assert australia == chad
     assert hover(reader, *place(reader, *_PLACES[2])).endswith(": no requests")
     assert hover(reader, *place(reader, *_PLACES[1])).startswith("Brazil")
-    assert reader.problems == []
 
 
 @pytest.mark.long
@@ -114,4 +108,3 @@ def test_a_capital_is_told_by_its_country(opened: Callable[[Section], Reader]) -
         assert hover(reader, x, y).startswith("Germany")
         reader.page.evaluate(f"{_MAP}.zoom(8, {x}, {y})")
         steps(reader)
-    assert reader.problems == []

@@ -51,29 +51,19 @@ def test_the_data_are_the_sums_of_cells() -> None:
         assert np.array_equal(unpack_floats(packed["weights"]), layer.weights)
 
 
-def test_hidden_cells_are_not_in_the_data() -> None:
+def test_what_is_hidden_and_nothing_and_two_maps() -> None:
     places = [(*_BERLIN, 4.0), (*_SUVA, 5.0), (0.0, 0.0, 6.0)]
     section = world_section("world", "World", [_density(places)], least=5)
     data: Any = section.data["world-map"]
     assert unpack_floats(data["densities"][0]["weights"]).tolist() == [6]
     assert section.values["shown"].rows == [("Requests", "6", "0", "9")]
-
-
-@pytest.mark.parametrize("weight", [0.0, 4.0])
-def test_a_map_of_nothing_is_a_sentence(weight: float) -> None:
-    section = world_section("world", "World", [_density([(*_BERLIN, weight)])], least=5)
-    assert (section.data, list(section.pictures)) == ({}, [])
-    assert "Nothing to show" in page("Title", "", [section])
-
-
-def test_two_maps_share_their_outlines() -> None:
-    one, other = (world_section(name, name, [_density([(*_BERLIN, 1)])]) for name in "ab")
-    text = page("Title", "", [one, other])
-    assert re.findall(r'<script type="application/json" id="([^"]*)"', text) == [
-        "world-outlines",
-        "a-map",
-        "b-map",
-    ]
+    for weight in (0.0, 4.0):
+        section = world_section("world", "World", [_density([(*_BERLIN, weight)])], least=5)
+        assert (section.data, list(section.pictures)) == ({}, [])
+        assert "Nothing to show" in page("Title", "", [section])
+    maps = [world_section(name, name, [_density([(*_BERLIN, 1)])]) for name in "ab"]
+    ids = re.findall(r'<script type="application/json" id="([^"]*)"', page("Title", "", maps))
+    assert ids == ["world-outlines", "a-map", "b-map"]  # both draw the same outlines
 
 
 def test_each_density_is_a_picture() -> None:
@@ -103,7 +93,6 @@ def test_the_browser_reads_what_python_packed(opened: Callable[[Section], Reader
     x, y = project(*world.centres)
     read = [reader.page.evaluate(f"[...{_MAP}.cells.{axis}]") for axis in "xy"]
     assert np.allclose(read, [x, y], atol=1e-6)
-    assert reader.problems == []
 
 
 @pytest.mark.long
@@ -126,7 +115,6 @@ def test_a_place_is_drawn_and_told_where_it_is(
     assert "12,345 requests, 99.96 %" in said
     assert re.match(r"5\d° N, 1\d° E|5\d\.\d° N, 1\d\.\d° E", said)
     assert "no requests" in hover(reader, *place(reader, 0, 0))
-    assert reader.problems == []
 
 
 @pytest.mark.long
@@ -145,7 +133,6 @@ def test_every_zoom_tells_the_same_sum(opened: Callable[[Section], Reader]) -> N
         reader.page.evaluate(f"{_MAP}.zoom(2, {x}, {y})")
         steps(reader)
     assert found[1] == "CellAreas"
-    assert reader.problems == []
 
 
 @pytest.mark.long
@@ -178,7 +165,6 @@ def test_the_keys_do_what_the_pointer_does(opened: Callable[[Section], Reader]) 
     assert reader.page.evaluate(f"{_MAP}.window.zoomed") == 16
     reader.page.keyboard.press("Home")
     assert reader.page.evaluate(f"{_MAP}.window.zoomed") == 1
-    assert reader.problems == []
 
 
 @pytest.mark.long
@@ -208,7 +194,6 @@ def test_wheel_drag_and_buttons_move_the_map(opened: Callable[[Section], Reader]
     reader.check()
     reader.page.set_viewport_size({"width": 400, "height": 800})
     reader.check_width()
-    assert reader.problems == []
 
 
 @pytest.mark.long
@@ -227,4 +212,3 @@ def test_a_pointer_that_moves_paints_no_areas(opened: Callable[[Section], Reader
     reader.page.keyboard.press("+")
     steps(reader)
     assert reader.page.evaluate("painted") == 1
-    assert reader.problems == []

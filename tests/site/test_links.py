@@ -19,12 +19,11 @@ pytestmark = [pytest.mark.long, needs("sphinx", "furo")]
 
 
 class _Page(HTMLParser):
-    """The links, the anchors and what a browser loads of a page."""
+    """The links and the anchors of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.links: list[str] = []
-        self.loads: list[str] = []
         self.anchors: set[str] = set()
         self.feed(path.read_text(encoding="utf-8"))
 
@@ -33,10 +32,6 @@ class _Page(HTMLParser):
         self.anchors.add(found.get("id", ""))
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
-        if tag in {"img", "script", "source", "iframe"} and "src" in found:
-            self.loads.append(found["src"])
-        if tag == "link" and found.get("rel") in {"stylesheet", "icon", "preload"}:
-            self.loads.append(found["href"])
 
 
 @pytest.fixture(scope="module")
@@ -76,12 +71,6 @@ def test_files_of_the_project_that_are_pages_are_linked_as_pages(
     for path, page in pages.items():
         for link in page.links:
             assert not link.endswith(shown), f"{path.name}: {link}"
-
-
-def test_a_page_loads_nothing_from_another_host(pages: dict[Path, _Page]) -> None:
-    for path, page in pages.items():
-        for source in page.loads:
-            assert source.startswith("data:") or not urlsplit(source).netloc, (path.name, source)
 
 
 def test_the_reference_has_every_public_name(pages: dict[Path, _Page]) -> None:

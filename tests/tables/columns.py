@@ -1,8 +1,4 @@
-"""Columns of addresses, of every Arrow type that can hold them, and what the scalar engine says.
-
-A column is built untidily on purpose: a part of a longer array, cut into
-chunks of which some are empty, with values left lying under its nulls.
-"""
+"""Columns of addresses, of every Arrow type that can hold them, and what the scalar engine says."""
 
 from __future__ import annotations
 

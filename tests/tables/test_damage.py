@@ -1,7 +1,4 @@
-"""Damaged datasets: tables hold values or raise DatasetError, in a process that stays alive.
-
-Flips are tried in a process of their own, for what is feared is its end.
-"""
+"""Damaged datasets: tables hold values or raise DatasetError, in a process that stays alive."""
 
 from __future__ import annotations
 

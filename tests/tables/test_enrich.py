@@ -30,6 +30,7 @@ def wanted(engine: geolookup.Engine) -> dict[str, list[Any]]:
 
 def test_kinds_stay(engine: geolookup.Engine, data: pa.Table, wanted: dict[str, Any]) -> None:
     whole = {"n": list(range(5)), "ip": _TEXTS, **wanted}
+    before = data.to_pydict()
     for given, kind in (
         (data, pa.Table),
         (data.combine_chunks().to_batches()[0], pa.RecordBatch),
@@ -42,6 +43,11 @@ def test_kinds_stay(engine: geolookup.Engine, data: pa.Table, wanted: dict[str, 
         found = found.read_all() if kind is pa.RecordBatchReader else found
         found.validate(full=True)
         assert found.to_pydict() == whole
+    assert data.to_pydict() == before
+    for column in (data["ip"], pa.array(_TEXTS)):
+        found = engine.enrich(column, fields=_FIELDS)
+        assert isinstance(found, pa.Table)
+        assert found.to_pydict() == wanted
 
 
 class _ArrayOnly:
@@ -64,13 +70,6 @@ def test_capsules_of_arrays(
     assert engine.enrich(_ArrayOnly(batch["ip"]), fields=_FIELDS).to_pydict() == wanted
 
 
-def test_bare_columns(engine: geolookup.Engine, data: pa.Table, wanted: dict[str, Any]) -> None:
-    for given in (data["ip"], pa.array(_TEXTS)):
-        found = engine.enrich(given, fields=_FIELDS)
-        assert isinstance(found, pa.Table)
-        assert found.to_pydict() == wanted
-
-
 def test_what_is_no_table(engine: geolookup.Engine) -> None:
     data: Any
     for data in (["8.8.8.8"], "8.8.8.8", None, 5, {"ip": ["8.8.8.8"]}, object()):
@@ -82,43 +81,9 @@ def test_default_fields(engine: geolookup.Engine, data: pa.Table) -> None:
     names = engine.enrich(data).column_names
     every = [path.replace(".", "_") for path in columns.EVERYTHING]
     assert names == ["n", "ip", *every[1:-1]]
-
-
-def test_prefix_keeps_names_apart(engine: geolookup.Engine, data: pa.Table) -> None:
-    data = data.rename_columns(["network_asn", "ip"])
-    for given in (data, data.to_reader()):
-        with pytest.raises(ValueError, match="'network_asn' already: ask for a prefix"):
-            engine.enrich(given)
-    found = engine.enrich(data, fields="network.asn", prefix="ip_")
-    assert found.column_names == ["network_asn", "ip", "ip_network_asn"]
-    with pytest.raises(ValueError, match="'ip' already"):
-        engine.enrich(data, fields="ip")
-
-
-def test_columns_that_are_not_there_or_twice(engine: geolookup.Engine, data: pa.Table) -> None:
-    for given in (data, data.to_reader()):
-        with pytest.raises(KeyError, match=r"no column 'address'; there are 'n', 'ip'"):
-            engine.enrich(given, "address")
-    twice = pa.table([data["ip"], data["ip"], data["n"]], ["ip", "ip", "n"])
-    for given in (twice, twice.to_reader()):
-        with pytest.raises(ValueError, match="more than one column 'ip'"):
-            engine.enrich(given, fields="network.asn")
-    others = pa.table([data["n"], data["n"], data["ip"]], ["n", "n", "ip"])
-    assert engine.enrich(others, fields="network.asn").column_names == [
-        "n",
-        "n",
-        "ip",
-        "network_asn",
-    ]
-    assert engine.enrich(others.to_reader(), fields="network.asn").read_all().num_columns == 4
-
-
-def test_columns_of_other_types(engine: geolookup.Engine, data: pa.Table) -> None:
-    empty = data.schema.empty_table()
-    none = pa.Table.from_batches([], data.schema)
-    for given in (data, data.to_reader(), empty, none, none.to_reader()):
-        with pytest.raises(TypeError, match="int64 holds no addresses"):
-            engine.enrich(given, "n")
+    assert engine.enrich(data, fields="ip", prefix="x_").column_names == ["n", "ip", "x_ip"]
+    assert engine.enrich(data, fields=[]) == data
+    assert engine.enrich(data.to_reader(), fields=[]).read_all() == data
 
 
 def test_no_rows(engine: geolookup.Engine, data: pa.Table) -> None:
@@ -135,11 +100,6 @@ def test_no_rows(engine: geolookup.Engine, data: pa.Table) -> None:
     instants = pa.table({"ip": pa.array([], pa.string()), "at": pa.array([], pa.int64())})
     some = pa.table({"ip": ["8.8.8.8"], "at": [5]})
     assert engine.enrich(instants, at="at").schema == engine.enrich(some, at="at").schema
-
-
-def test_no_fields(engine: geolookup.Engine, data: pa.Table) -> None:
-    assert engine.enrich(data, fields=[]) == data
-    assert engine.enrich(data.to_reader(), fields=[]).read_all() == data
 
 
 def _read(found: Any) -> pa.Table:
@@ -162,24 +122,3 @@ def test_refusing(engine: geolookup.Engine) -> None:
                     _read(engine.enrich(given, **options))
                 assert f"in row {row}, counted from 0" in caught.value.__notes__
             assert engine.enrich(data.slice(0, row), **options).num_rows == row
-
-
-def test_wishes_that_cannot_be(engine: geolookup.Engine, data: pa.Table) -> None:
-    cases: list[tuple[dict[str, Any], type[Exception], str]] = [
-        ({"on_invalid": "ignore"}, ValueError, "on_invalid"),
-        ({"threads": 0}, ValueError, "at least 1"),
-        ({"threads": -2}, ValueError, "at least 1"),
-        ({"fields": "error"}, ValueError, "no field"),
-        ({"at": "n", "fields": ["x"]}, ValueError, "no field"),
-        ({"at": "ip"}, TypeError, "at must hold"),
-        ({"at": b"n"}, TypeError, "at must be"),
-    ]
-    for wishes, error, text in cases:
-        with pytest.raises(error, match=text):
-            engine.enrich(data, **wishes)
-
-
-def test_input_is_as_it_was(engine: geolookup.Engine, data: pa.Table) -> None:
-    before = data.schema, data.to_pydict()
-    engine.enrich(data)
-    assert (data.schema, data.to_pydict()) == before

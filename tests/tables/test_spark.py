@@ -1,8 +1,4 @@
-"""Spark: real executors, in processes of their own, answer as single lookups do.
-
-Two executors run two Python workers each; a hook in those workers writes down
-which files they open and move.
-"""
+"""Spark: real executors, in processes of their own, answer as single lookups do."""
 
 from __future__ import annotations
 
@@ -152,44 +148,26 @@ def made(df: DataFrame) -> dict[str, list[Any]]:
     return {name.removeprefix("geo_"): values for name, values in rows_of(df).items()}
 
 
-@pytest.mark.parametrize("ship", [False, True], ids=["shared", "shipped"])
 def test_every_field_of_every_row(
-    cluster: Cluster, engine: geolookup.Engine, dataset_path: Path, ship: bool
+    cluster: Cluster, engine: geolookup.Engine, dataset_path: Path
 ) -> None:
     texts = near_addresses(random.Random(3), engine._open_state().dataset)
     drawn = [next(texts).encode("utf-8", "replace").decode() for _ in range(scaled(2000, 6000))]
     addresses = [None if at % 11 == 0 else each for at, each in enumerate(drawn)]
-    found = adapter.enrich(
-        cluster.frame(addresses),
-        "ip",
-        columns.EVERYTHING,
-        dataset=dataset_path,
-        ship=ship,
-        prefix="geo_",
-        at=columns.AT,
-    )
-    columns.assert_equal(made(found), columns.expected(engine, addresses))
-    assert {"network_asn", "geo_network_asn"} & {
-        name for name, kind in found.dtypes if kind == "bigint"
-    }
-
-
-def test_addresses_in_bytes(cluster: Cluster, engine: geolookup.Engine, dataset_path: Path) -> None:
-    packed = [
-        b"\x08\x08\x08\x08",
-        bytes(3),
-        None,
-        0x2A020001.to_bytes(4) + bytes(12),
-        b"\x0a\0\0\1",
-    ]
-    found = adapter.enrich(
-        cluster.frame(packed),
-        fields=columns.EVERYTHING,
-        dataset=dataset_path,
-        prefix="geo_",
-        at=datetime.fromtimestamp(columns.AT, UTC),
-    )
-    columns.assert_equal(made(found), columns.expected(engine, columns.of_bytes(packed)))
+    packed = [bytes(3), None, *(each.to_bytes(4) for each in (0x08080808, 0x0A000001))]
+    packed += [(0x2A020001 << 96).to_bytes(16)]
+    at = datetime.fromtimestamp(columns.AT, UTC)
+    asked: Any
+    options: dict[str, Any]
+    for given, asked, options in (
+        (addresses, addresses, {"ship": False, "at": columns.AT}),
+        (addresses, addresses, {"ship": True, "at": columns.AT}),
+        (packed, columns.of_bytes(packed), {"at": at}),
+    ):
+        options |= {"dataset": dataset_path, "prefix": "geo_"}
+        found = adapter.enrich(cluster.frame(given), "ip", columns.EVERYTHING, **options)
+        columns.assert_equal(made(found), columns.expected(engine, asked))
+        assert "geo_network_asn" in {name for name, kind in found.dtypes if kind == "bigint"}
 
 
 @pytest.mark.parametrize(
@@ -234,7 +212,16 @@ def test_now_is_one_instant(cluster: Cluster) -> None:
     assert set(rows_of(found)["time_current_timestamp"]) == {now}
 
 
-def test_other_columns_stay_as_they_are(cluster: Cluster) -> None:
+def test_other_columns_and_partitions_stay_as_they_are(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = adapter.enrich(cluster.frame([]), fields=["network", "ip_type"])
+    assert empty.collect() == []
+    assert empty.columns[2:] == [*(f"network_{each}" for each in _NETWORK), "ip_type"]
+    empty.explain()
+    plan = capsys.readouterr().out
+    assert "MapInArrow" in plan
+    assert "Join" not in plan
     df = cluster.session.createDataFrame(
         [("1.1.1.1", 1, [1, 2], {"a": 1.5}, (Decimal("1.25"), None), date(2026, 1, 2), b"\0\xff")]
         * 3,
@@ -242,25 +229,11 @@ def test_other_columns_stay_as_they_are(cluster: Cluster) -> None:
         " nested struct<d: decimal(9,2), t: timestamp_ntz>, day date, raw binary",
     )
     found = adapter.enrich(df, "IP", "location.country_languages")
+    found.explain()
+    assert "Exchange" not in capsys.readouterr().out
     assert found.schema.fields[:-1] == df.schema.fields
     assert found.schema.fields[-1].simpleString() == "location_country_languages:array<string>"
     assert found.drop("location_country_languages").collect() == df.collect()
-
-
-def test_without_rows(cluster: Cluster) -> None:
-    found = adapter.enrich(cluster.frame([]), fields=["network", "ip_type"])
-    assert found.collect() == []
-    assert found.columns[2:] == [*(f"network_{each}" for each in _NETWORK), "ip_type"]
-
-
-def test_partitions_stay_where_they_are(
-    cluster: Cluster, capsys: pytest.CaptureFixture[str]
-) -> None:
-    adapter.enrich(cluster.session.range(9).selectExpr("string(id) as ip")).explain()
-    plan = capsys.readouterr().out
-    assert "MapInArrow" in plan
-    assert "Exchange" not in plan
-    assert "Join" not in plan
 
 
 def test_what_cannot_be_is_refused_before_anything_runs(cluster: Cluster) -> None:

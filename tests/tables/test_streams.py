@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -123,8 +124,6 @@ def test_rows_keep_their_instants(engine: geolookup.Engine) -> None:
 
 
 def test_a_closed_dataset_is_let_go(dataset_path: Path) -> None:
-    import weakref
-
     engine = geolookup.open(dataset_path)
     engine.enrich(pa.array(["8.8.8.8"]))
     dataset = weakref.ref(engine._open_state().dataset)

@@ -1,7 +1,4 @@
-"""A score written slowly and plainly: every address of the truth looked up in every dataset.
-
-Nothing here is taken from the package but what a lookup answers and explains.
-"""
+"""A score written slowly and plainly: every address of the truth looked up in every dataset."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def _score_and_check(
 _SMALL = Fraction(1, 2**64)
 
 
-@settings(max_examples=scaled(3, 25))
+@settings(max_examples=scaled(5, 25))
 @given(st.lists(_datasets, min_size=1, max_size=3), st.lists(_sources, min_size=1, max_size=2))
 def test_ranges(datasets: list[list[list[Row]]], truths: list[list[Row]]) -> None:
     texts = {f"truth{at}.csv": _csv(rows) for at, rows in enumerate(truths)}
@@ -153,7 +153,7 @@ def test_ranges(datasets: list[list[list[Row]]], truths: list[list[Row]]) -> Non
     _score_and_check(datasets, texts, rows, _SMALL, None)
 
 
-@settings(max_examples=scaled(3, 15))
+@settings(max_examples=scaled(5, 15))
 @given(
     st.lists(_datasets, min_size=1, max_size=2),
     _sources,
@@ -164,7 +164,7 @@ def test_requests(datasets: list[list[list[Row]]], truth: list[Row], asked: list
     _score_and_check(datasets, {"truth.csv": _csv(truth)}, rows, _SMALL, asked)
 
 
-@settings(max_examples=scaled(4, 20))
+@settings(max_examples=scaled(5, 20))
 @given(
     st.lists(_datasets, min_size=1, max_size=3),
     st.lists(st.tuples(st.sampled_from(_addresses), _cells()), min_size=1, max_size=30),

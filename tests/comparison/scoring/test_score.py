@@ -11,7 +11,7 @@ import pytest
 import geolookup
 from geolookup.comparison.scoring import lines
 from geolookup.comparison.scoring.gating import NAMES, parse_gate
-from tests.comparison.conftest import OLD, dataset
+from tests.comparison.conftest import dataset
 
 _FEED = "8.8.8.0/24,US,,Boston,\n9.9.9.0/24,CH,CH-BE,Bern,\n2a00::/32,FR,,Paris,\n"
 
@@ -21,15 +21,6 @@ def feed(tmp_path: Path) -> Path:
     path = tmp_path / "feed.csv"
     path.write_text(_FEED, encoding="utf-8")
     return path
-
-
-def test_a_dataset_agrees_with_its_own_source(tmp_path: Path) -> None:
-    data = dataset(tmp_path / "data", world=OLD)
-    part = geolookup.score(data, tmp_path / "data" / "world.csv").datasets[0].parts["ipv4"]
-    assert part.score.country.agree.share == part.score.city.agree.share == 1
-    assert part.score.kilometres.max == 0
-    assert part.score.of == part.score.country.agree.of == 512
-    assert all(networks == [] for networks in part.worst.values())
 
 
 def test_worst_networks_are_ranked_and_cut(pair: tuple[Path, Path], feed: Path) -> None:
@@ -132,24 +123,6 @@ def test_requests_weigh(pair: tuple[Path, Path], feed: Path, tmp_path: Path) -> 
     assert (found.requests.total, found.requests.private, found.requests.invalid) == (18, 7, 2)
     country = found.datasets[0].parts["requests"].score.country
     assert (country.agree.count, country.wrong.count, country.agree.of) == (1, 3, 4)
-
-
-def test_a_majority_needs_two_and_more_than_half(tmp_path: Path) -> None:
-    rows = "network,country_code\n8.8.8.0/25,{}\n8.8.8.128/25,{}\n"
-    stated = (("US", "DE"), ("US", ""), ("FR", ""))
-    data = [
-        dataset(tmp_path / f"d{at}", world=rows.format(*each)) for at, each in enumerate(stated)
-    ]
-    feed = tmp_path / "feed.csv"
-    feed.write_text("8.8.8.0/24,US,,,\n", encoding="utf-8")
-    found = geolookup.score(data, feed)
-    vote = found.majority["ipv4"].country
-    assert (vote.agree.count, vote.wrong.count, vote.none.count) == (128, 0, 128)
-    assert [each.share for each in vote.differs] == [0, 0, 1]
-    shares = [each.parts["ipv4"].country for each in found.pairs]
-    assert [(each.count, each.of) for each in shares] == [(128, 128), (0, 128), (0, 128)]
-    assert geolookup.score(data[0], feed).majority == {}
-    assert geolookup.score(data[0], feed).pairs == []
 
 
 def test_the_report_as_text(pair: tuple[Path, Path], feed: Path) -> None:

@@ -1,7 +1,4 @@
-"""The stand-in beside Django's own ``GeoIP2`` on the same data, method by method.
-
-``geos`` needs the libraries GEOS and GDAL; without them both raise the same exception.
-"""
+"""The stand-in beside Django's own ``GeoIP2`` on the same data, method by method."""
 
 from __future__ import annotations
 

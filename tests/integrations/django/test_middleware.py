@@ -30,9 +30,6 @@ def test_request_geo(path: str) -> None:
     assert ask(path).json() == {"ip": None, "code": 10002}
     assert ask(path, HTTP_X_FORWARDED_FOR=IP).json() == {"ip": None, "code": 10002}
 
-
-@pytest.mark.parametrize("path", ["/", "/async"])
-def test_behind_a_proxy(path: str) -> None:
     from django.test import override_settings
 
     with override_settings(GEOLOOKUP={"TRUSTED_PROXIES": [PROXY, "unix:"]}):
@@ -40,12 +37,6 @@ def test_behind_a_proxy(path: str) -> None:
             answer = ask(path, REMOTE_ADDR=peer, HTTP_X_FORWARDED_FOR=f"1.2.3.4, {IP}")
             assert answer.json()["ip"] == IP
     assert ask(path, REMOTE_ADDR=PROXY, HTTP_X_FORWARDED_FOR=IP).json()["ip"] is None
-
-
-@pytest.mark.parametrize("path", ["/", "/async"])
-def test_the_asynchronous_handler(path: str) -> None:
-    from django.test import override_settings
-
     with override_settings(GEOLOOKUP={"TRUSTED_PROXIES": ["127.0.0.1"]}):
         answer = asyncio.run(ask_async(path, X_FORWARDED_FOR=IP))
     assert answer.json() == {"ip": IP, "code": None}
