@@ -65,7 +65,7 @@ _PACKERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def packed(data: bytes, suffix: str) -> bytes:
-    return _PACKERS[suffix](data) if suffix else data
+    return _PACKERS.get(suffix, bytes)(data)
 
 
 def unpacked(path: Path) -> bytes:
