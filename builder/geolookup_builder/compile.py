@@ -120,7 +120,6 @@ def compile_dataset(
     named: str | PathLike[str], output: Path, options: Options, progress: Progress
 ) -> BuildReport:
     """Build what a user names (``loading``) at ``output``; on an error write nothing."""
-    atomic.check_folder(output, force=options.force, replaceable=is_dataset)
     return compile_recipe(loading.load(named), output, options, progress)
 
 

@@ -26,6 +26,8 @@ def factorize(columns: Sequence[NDArray[np.generic]]) -> tuple[Codes, I64]:
     ``columns`` have one length and integers of 8, 16, 32 or 64 bits; the caller views
     floats as integers.
     """
+    if len(columns[0]) == 1:  # as most tables of a small dataset
+        return np.zeros(1, np.int32), np.zeros(1, np.int64)
     keys = _keys(columns)
     if len(keys) == 1:
         return _encode(keys[0])

@@ -44,7 +44,7 @@ def json_texts(column: pa.Array, absent: str = UNKNOWN) -> pa.Array:
 def _quoted(values: pa.Array) -> pa.Array:
     quoted = pc.binary_join_element_wise(_QUOTE, values, _QUOTE, _EMPTY)
     special = pc.match_substring_regex(values, _NEEDS_ESCAPE)
-    if pc.any(special).as_py():
+    if special.true_count:
         escaped = [
             json.dumps(text, ensure_ascii=False) for text in values.filter(special).to_pylist()
         ]
@@ -57,7 +57,7 @@ def _numbers(column: pa.Array) -> pa.Array:
     if pa.types.is_floating(column.type):
         # Below 1e-4 Arrow writes 0.00001 and 1e-7 where Python writes 1e-05 and 1e-07.
         tiny = pc.and_(pc.less(pc.abs(column), _TINY), pc.not_equal(column, _ZERO))
-        if pc.any(tiny).as_py():
+        if tiny.true_count:
             tiny = without_nulls(tiny, False)
             written = [json.dumps(number) for number in column.filter(tiny).to_pylist()]
             texts = pc.replace_with_mask(texts, tiny, pa.array(written, pa.string()))

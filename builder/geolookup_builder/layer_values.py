@@ -132,6 +132,8 @@ class LayerValues:
     def in_use(self, numbers: NDArray[np.integer]) -> tuple[Tuples, Codes]:
         """Return the distinct tuples in use, unknown first, and the tuple of each number."""
         used, index = _distinct(numbers)
+        if len(used) == 1:  # as most layers of most recipes
+            return Tuples({name: _nulls(1, name) for name in LAYERS[self.layer]}), index
         taken = self.tuples()
         if len(used) < self.size:
             taken = taken.take(used)

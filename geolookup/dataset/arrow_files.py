@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -201,4 +202,9 @@ def _nulls(values: pa.Array) -> tuple[str, list[Any]]:
 
 def _little_endian(numbers: NDArray[Any]) -> tuple[str, list[Any]]:
     little = numbers.astype(numbers.dtype.newbyteorder("<"), copy=False)
-    return str(little.dtype), [np.ascontiguousarray(little)]
+    return _name(little.dtype), [np.ascontiguousarray(little)]
+
+
+@cache
+def _name(kind: np.dtype[Any]) -> str:
+    return str(kind)  # which numpy composes anew each time

@@ -162,6 +162,8 @@ def _written(column: pa.Array, absent: str) -> pa.Array:
     """Return the JSON text of each value, ``absent`` for null; dictionaries stay as they are."""
     if pa.types.is_dictionary(column.type):
         return column
+    if column.null_count == len(column):  # as many fields of most datasets
+        return _repeated(absent, len(column))
     if pa.types.is_list(column.type):
         texts = _lists(column)
     elif pa.types.is_string(column.type):
@@ -174,11 +176,15 @@ def _written(column: pa.Array, absent: str) -> pa.Array:
 def _decoded(column: pa.Array, absent: str) -> pa.Array:
     """Return each JSON text, ``absent`` for null; null may stay where that is ``_NULL``."""
     if column.null_count == len(column):
-        return pa.repeat(pa.scalar(absent, pa.string()), len(column))
+        return _repeated(absent, len(column))
     if not pa.types.is_dictionary(column.type):
         return column
     texts = column.dictionary.take(column.indices)
     return texts if absent == _NULL else without_nulls(texts, absent)
+
+
+def _repeated(text: str, rows: int) -> pa.Array:
+    return pa.repeat(pa.scalar(text, pa.string()), rows)
 
 
 def _quoted(texts: pa.Array) -> pa.Array:
@@ -187,7 +193,7 @@ def _quoted(texts: pa.Array) -> pa.Array:
         return texts
     quoted = pc.binary_join_element_wise(_QUOTE, texts, _QUOTE, _EMPTY)
     special = pc.match_substring_regex(texts, _ESCAPED)
-    if not pc.any(special).as_py():
+    if not special.true_count:
         return quoted
     special = without_nulls(special, False)
     chosen = texts.filter(special)
@@ -216,7 +222,7 @@ def _numbers(column: pa.Array) -> pa.Array:
         return texts
     # Below 1e-4 Arrow and the standard library write exponents differently.
     tiny = pc.and_(pc.less(pc.abs(column), _TINY), pc.not_equal(column, _ZERO))
-    if not pc.any(tiny).as_py():
+    if not tiny.true_count:
         return texts
     tiny = without_nulls(tiny, False)
     written = [json.dumps(number) for number in column.filter(tiny).to_pylist()]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from geolookup.errors import QuotaError, RateLimitError
 from geolookup.gate import open_accounts
-from tests.gate.conftest import free_port, wait_for
+from tests.servers import redis
 
 WORKERS = 4
 QUOTA = 300
@@ -36,7 +35,7 @@ def attack() -> None:
         plans.write_text(f"[plan.p]\nrate = {RATE}\nquota = {QUOTA}\n", encoding="utf-8")
         urls = [f"sqlite:///{folder}/accounts.db"]
         if shutil.which("redis-server"):
-            urls.append(stack.enter_context(redis(folder)))
+            urls.append(stack.enter_context(redis(folder)).url)
         found = {url.partition(":")[0]: first_refusals(url, plans, ROUNDS) for url in urls}
     for name, admitted in found.items():
         print(f"{name}: first 30002 after {admitted} of {QUOTA}")
@@ -88,15 +87,3 @@ def _answer(asked: Connection, url: str, plans: Path) -> None:
                 asked.send(0)
             except (QuotaError, RateLimitError) as error:
                 asked.send(error.code)
-
-
-@contextmanager
-def redis(folder: Path) -> Iterator[str]:
-    port = free_port()
-    options = ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
-    with subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL) as server:
-        try:
-            wait_for(port)
-            yield f"redis://127.0.0.1:{port}/0"
-        finally:
-            server.kill()

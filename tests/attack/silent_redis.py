@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import signal
-import subprocess
 import tempfile
 import time
 from collections import Counter
@@ -12,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from geolookup.gate.keys import make
-from tests.gate.conftest import free_port, wait_for
 from tests.http.serving import Server, serving, store_at
+from tests.servers import Redis, redis
 
 _KEYS = 30
 #: Seconds that bound what waits for the store: one timeout, and time for a loaded machine.
@@ -26,24 +23,17 @@ _NOT_FOUND = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 def attack() -> None:
     """Print how long each kind of request takes while Redis is stopped, and after."""
     with tempfile.TemporaryDirectory() as scratch:
-        folder, port = Path(scratch), free_port()
-        options = ["--port", str(port), "--dir", scratch, "--save", "", "--appendonly", "yes"]
-        program = shutil.which("redis-server") or shutil.which("valkey-server") or "redis-server"
-        redis = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
-        try:
-            wait_for(port)
-            store = store_at(f"redis://127.0.0.1:{port}/0", folder)
+        folder = Path(scratch)
+        with redis(folder) as accounts:
+            store = store_at(accounts.url, folder)
             keys = [store.key("small" if number % 2 else "endless") for number in range(_KEYS)]
             with serving(store, folder) as server:
-                _ask(server, keys, redis)
-        finally:
-            redis.kill()
-            redis.wait()
+                _ask(server, keys, accounts)
 
 
-def _ask(server: Server, keys: list[str], redis: subprocess.Popen[bytes]) -> None:
+def _ask(server: Server, keys: list[str], accounts: Redis) -> None:
     assert _together(server, keys)[0] == {200: _KEYS}
-    redis.send_signal(signal.SIGSTOP)
+    accounts.silence()
     time.sleep(1.1)  # no worker knows a key for longer
     found = {}
     with ThreadPoolExecutor(1) as pool:
@@ -62,7 +52,7 @@ def _ask(server: Server, keys: list[str], redis: subprocess.Popen[bytes]) -> Non
         time.sleep(0.05)
     status = server.show("/readyz").status
     print(f"/readyz: {status} after {time.monotonic() - began:.2f} s more")
-    redis.send_signal(signal.SIGCONT)
+    accounts.answer()
     began = time.monotonic()
     while _together(server, keys[:1])[0] != {200: 1}:
         assert time.monotonic() < began + 20

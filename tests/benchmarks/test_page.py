@@ -168,7 +168,7 @@ def test_the_table_of_the_readme() -> None:
 
 def test_the_share_of_the_address_space_that_the_readme_states() -> None:
     """Of the bundled dataset, from its files: 28 MB, countries of 99 %, AS of 89 %."""
-    folder = published.ROOT / "geolookup" / "world"
+    folder = ROOT / "geolookup" / "world"
     size = sum(path.stat().st_size for path in folder.iterdir())
     assert f"of the whole address space, {size / 1e6:.0f} MB." in README
     shares = _shares(folder)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from queue import Queue
+from typing import Any
 
 import pytest
 
@@ -261,9 +262,12 @@ def test_one_failure_is_remembered_by_all(
 
     waits = list[object]()
     noted = RedisServer._unusable
-    monkeypatch.setattr(
-        RedisServer, "_unusable", lambda *given: waits.append(given) or noted(*given)
-    )
+
+    def counted(*failure: Any) -> Any:
+        waits.append(failure)
+        return noted(*failure)
+
+    monkeypatch.setattr(RedisServer, "_unusable", counted)
     monkeypatch.setattr(outage, "_REMEMBERED", 3600)
     with redis(tmp_path) as server:
         with open_accounts(server.url, plans) as accounts:

@@ -84,7 +84,8 @@ def generated(mode: Any, count: int) -> Callable[[Callable[..., None]], Callable
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    return lambda test: quick(given(cases)(test))
+    generating_requests: Any = given(cases)
+    return lambda test: quick(generating_requests(test))
 
 
 @generating

@@ -61,8 +61,8 @@ def test_tls_on_ipv4_and_ipv6(own_store: Store, tmp_path: Path) -> None:
     made += ["-out", str(certificate), "-keyout", str(private)]
     subprocess.run(made, check=True, capture_output=True)
     dual = socket.has_dualstack_ipv6()
-    options = ("--tls-certificate", str(certificate), "--tls-key", str(private))
-    options += ("--host", "::" if dual else "127.0.0.1")
+    host = "::" if dual else "127.0.0.1"
+    options = ("--tls-certificate", str(certificate), "--tls-key", str(private), "--host", host)
     context = ssl.create_default_context(cafile=str(certificate))
     headers = {"X-API-Key": own_store.key()}
     with (

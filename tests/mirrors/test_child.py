@@ -112,9 +112,12 @@ def hanging(edge: Edge) -> Iterator[None]:
 
 def installing(process: subprocess.Popen[str]) -> int:
     """Wait until a follower has a child that installs; return that."""
-    found: list[int] = []
-    until(lambda: found.extend(children("geolookup.mirrors.child", process.pid)) or found)
-    return found[0]
+
+    def installers() -> list[int]:
+        return list(children("geolookup.mirrors.child", process.pid))
+
+    until(installers)
+    return installers()[0]
 
 
 _FOLLOW = "import sys; from geolookup.cli import main; sys.argv[0] = 'geolookup'; main()"

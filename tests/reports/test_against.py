@@ -95,11 +95,11 @@ def test_many_flows_and_networks_are_cut(tmp_path: Path) -> None:
     """The tables list 100 flows and 10 networks, the greatest first; others only count."""
     codes = ["AT", "BE", "BG", "CA", "CH", "CZ", "DE", "DK", "EE", "ES", "FI"]
     rows = "network,country_code,asn,asn_organization\n"
-    both = [dataset(tmp_path / name, world=rows + "".join(
+    old, new = (dataset(tmp_path / name, world=rows + "".join(
         f"20.{at}.{to}.0/{24 + to % 3},{codes[at] if name == 'old' else codes[to]},{to},N{to}\n"
         for at in range(11) for to in range(11)
-    )) for name in ("old", "new")]  # fmt: skip
-    tables = of_sections([change_section(difference(*both))])
+    )) for name in ("old", "new"))  # fmt: skip
+    tables = of_sections([change_section(difference(old, new))])
     flows = tables["IPv4 addresses that changed country"]
     sizes = sorted(
         (256 >> to % 3 for at in range(11) for to in range(11) if at != to), reverse=True

@@ -65,7 +65,7 @@ def test_who_opens_while_all_but_one_is_removed(store: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
         changing = pool.submit(change)
         try:
-            met = set()
+            met = set[tuple[bytes, ...]]()
             while len(met) < 8 and not changing.done():
                 with geolookup.open(store) as engine:
                     found = tuple(engine.lookup_json(ip, at=0) for ip in ADDRESSES)

@@ -10,6 +10,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -117,7 +118,7 @@ def compiled(folder: Path, change: int) -> Path:
 @pytest.fixture(scope="module")
 def line() -> tuple[Path, Path]:
     """A dataset, and the next one of the same source; nobody may change them."""
-    old, new = (once(f"archives-{n}", lambda folder, n=n: compiled(folder, n)) for n in (0, 1))
+    old, new = (once(f"archives-{n}", partial(compiled, change=n)) for n in (0, 1))
     return old / "dataset", new / "dataset"
 
 
