@@ -96,6 +96,8 @@ class Copy:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
         command = [sys.executable, "-m", "pytest", *_OPTIONS, *tests]
+        if (self._folder / "tests" / "mutate").exists():  # not in the trees of our own tests
+            command += ["-p", "tests.mutate.no_shrinking"]
         # A process that a test leaves behind would keep a pipe open; it does not delay a file.
         with tempfile.TemporaryFile("w+", errors="replace") as output:
             process = subprocess.Popen(
