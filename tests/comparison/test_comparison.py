@@ -53,6 +53,19 @@ def test_sources_are_those_that_decided_the_location(tmp_path: Path) -> None:
     assert ours.null_gained["location.city_name"] == 128
 
 
+def test_a_city_or_region_elsewhere_is_another_one(tmp_path: Path) -> None:
+    """Whatever its name, and also where a region is not known."""
+    head = "network,country_code,region_name,city_name\n"
+    places = ("US,,Moscow", "US,One,Moscow"), ("RU,,Moscow", "US,Two,Moscow")
+    old, new = (
+        dataset(tmp_path / name, world=f"{head}8.8.8.0/24,{one}\n9.9.9.0/24,{other}\n")
+        for name, (one, other) in zip(("old", "new"), places, strict=True)
+    )
+    moved = diff.compare(old, new).parts["ipv4"].moved
+    counts = {level: (moved[level].count, moved[level].of) for level in ("region", "city")}
+    assert counts == {"region": (256, 256), "city": (512, 512)}
+
+
 def test_movers_are_ranked_and_cut(pair: tuple[Path, Path]) -> None:
     assert [each.asn for each in diff.compare(*pair).parts["ipv4"].movers] == [2]
     assert diff.compare(*pair, most_movers=0).parts["ipv4"].movers == []
