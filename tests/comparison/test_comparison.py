@@ -119,6 +119,15 @@ def test_damage_is_told(pair: tuple[Path, Path], tmp_path: Path) -> None:
                 diff.compare(*sides)
 
 
+def test_a_row_just_outside_its_table_is_told(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    files = json.loads((pair[1] / fmt.MANIFEST).read_bytes())["files"]
+    for column, table in (("country", fmt.COUNTRY), ("zone", fmt.ZONE)):
+        damaged = copied(pair[1], tmp_path / column)
+        _rewritten(damaged, fmt.LOCATION, column, 1, files[table]["rows"])
+        with pytest.raises(DatasetError, match="outside its table"):
+            diff.compare(pair[0], damaged)
+
+
 def test_a_file_that_arrow_refuses_is_told(pair: tuple[Path, Path], tmp_path: Path) -> None:
     damaged = copied(pair[1], tmp_path / "damaged")
     path = damaged / fmt.LOCATION

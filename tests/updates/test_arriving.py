@@ -8,6 +8,7 @@ import pytest
 
 import geolookup
 from geolookup.archives.pack import pack
+from geolookup.errors import OutputError
 from geolookup.store.generations import generations, rollback
 from geolookup.store.publish import publish
 from tests.archives.test_pack import archived, members
@@ -47,6 +48,20 @@ def test_a_delta_is_applied_and_old_generations_go(store: Path, tmp_path: Path) 
     done = geolookup.update(tmp_path / "d.tar.zst", store=store)
     assert (done.state, done.removed) == ("updated", (id_of(0),))
     assert answers_of(store) == answers_of(shared(2))
+
+
+def test_old_generations_that_stay_are_a_warning(
+    archive: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OutputError(store, "busy", "wait")
+
+    monkeypatch.setattr("geolookup.updates.from_archive.prune", fail)
+    done = geolookup.update(archive)
+    (warning,) = done.warnings
+    assert warning.startswith("old generations are not all removed: ")
+    assert "busy" in warning
+    assert (done.state, done.generation) == ("updated", id_of(1))
 
 
 def test_what_was_withdrawn_is_not_published_again(archive: Path, store: Path) -> None:

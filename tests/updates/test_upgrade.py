@@ -115,6 +115,14 @@ def test_an_existing_output_is_replaced_where_that_is_asked_for(old: Path, tmp_p
         geolookup.upgrade(output, output=tmp_path / "other")
 
 
+def test_only_what_a_store_published_never_changes(old: Path, tmp_path: Path) -> None:
+    store_of(old, tmp_path / "store")
+    for folder in (tmp_path / "generations", tmp_path / "store" / "mine"):
+        place = shutil.copytree(old, folder / "data")
+        geolookup.upgrade(place)
+        assert is_compiled(place)
+
+
 def store_of(old: Path, store: Path) -> str:
     """Make a store as the former version published it; return its generation."""
     generation: str = forging.manifest(old)["generation"]
