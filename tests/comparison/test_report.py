@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from geolookup import comparison as diff
 from geolookup.comparison.report import count_text
 
 
@@ -19,3 +22,9 @@ from geolookup.comparison.report import count_text
 )
 def test_counts_are_readable(number: float, text: str) -> None:
     assert count_text(number) == text
+
+
+def test_each_column_has_its_head(pair: tuple[Path, Path]) -> None:
+    lines = [line.split() for line in diff.lines(diff.compare(*pair))]
+    assert ["fields", "nulls", "gained", "nulls", "lost", "changed"] in lines
+    assert ["location.country_code", "128", "256", "64"] in lines

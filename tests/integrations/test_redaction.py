@@ -7,6 +7,7 @@ import traceback
 from logging import LogRecord
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,6 +106,9 @@ def test_containers_deeper_than_six_become_texts() -> None:
 
 
 def test_exceptions() -> None:
-    error = ValueError(f"{IP} by X\n")
-    text = "".join(traceback.format_exception(error)).rstrip("\n")
-    assert Redaction(IP).exception(error) == text.replace(IP, REMOVED)
+    with pytest.raises(ValueError, match="by X") as raised:
+        raise ValueError(f"{IP} by X\n")
+    parts = traceback.format_exception(raised.value)
+    assert len(parts) > 1
+    expected = "".join(parts).rstrip("\n").replace(IP, REMOVED)
+    assert Redaction(IP).exception(raised.value) == expected
