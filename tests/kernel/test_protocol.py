@@ -77,7 +77,7 @@ def test_parameters(module: Any) -> None:
 def test_a_record_is_what_is_looked_up(module: Any) -> None:
     state = module.State(Dataset(SMALL))
     with geolookup.open(SMALL) as engine:
-        data = engine.data("8.8.8.8")
+        data: Any = engine.data("8.8.8.8")
     rows = state.rows_and_prefix("8.8.8.8")[:2]
     groups = ("location", "currency", "network")
     assert state.record(*rows) == {group: data[group] for group in groups}
