@@ -28,6 +28,19 @@ def test_equal_datasets_have_nothing_but_zeros() -> None:
         assert part.old_sources == part.new_sources != []
 
 
+def test_a_city_or_region_elsewhere_is_another_one(tmp_path: Path) -> None:
+    """Whatever its name, and also where a region is not known."""
+    head = "network,country_code,region_name,city_name\n"
+    places = ("US,,Moscow", "US,One,Moscow"), ("RU,,Moscow", "US,Two,Moscow")
+    old, new = (
+        dataset(tmp_path / name, world=f"{head}8.8.8.0/24,{one}\n9.9.9.0/24,{other}\n")
+        for name, (one, other) in zip(("old", "new"), places, strict=True)
+    )
+    moved = diff.compare(old, new).parts["ipv4"].moved
+    counts = {level: (moved[level].count, moved[level].of) for level in ("region", "city")}
+    assert counts == {"region": (256, 256), "city": (512, 512)}
+
+
 def test_movers_are_ranked_and_cut(pair: tuple[Path, Path]) -> None:
     assert [each.asn for each in diff.compare(*pair).parts["ipv4"].movers] == [2]
     assert diff.compare(*pair, most_movers=0).parts["ipv4"].movers == []
@@ -79,8 +92,20 @@ def test_damage_is_told(pair: tuple[Path, Path], tmp_path: Path) -> None:
         for sides in ((pair[0], damaged), (damaged, pair[0])):
             with pytest.raises(DatasetError, match=told):
                 diff.compare(*sides)
+    files = json.loads((pair[1] / fmt.MANIFEST).read_bytes())["files"]
+    for column, table in (("country", fmt.COUNTRY), ("zone", fmt.ZONE)):  # just outside
+        damaged = copied(pair[1], tmp_path / column)
+        _rewritten(damaged, fmt.LOCATION, column, 1, files[table]["rows"])
+        with pytest.raises(DatasetError, match="outside its table"):
+            diff.compare(pair[0], damaged)
     damaged = copied(pair[1], tmp_path / "refused by Arrow")
     path = damaged / fmt.LOCATION
     path.write_bytes(path.read_bytes()[:-6] + b"\0" * 6)
     with pytest.raises(DatasetError, match="damaged"):
         diff.compare(pair[0], damaged)
+
+
+def test_each_column_of_the_report_has_its_head(pair: tuple[Path, Path]) -> None:
+    lines = [line.split() for line in diff.lines(diff.compare(*pair))]
+    assert ["fields", "nulls", "gained", "nulls", "lost", "changed"] in lines
+    assert ["location.country_code", "128", "256", "64"] in lines

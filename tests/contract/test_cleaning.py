@@ -22,6 +22,11 @@ from tests.strategies import ipv4_values, ipv6_values, texts
 def test_what_is_cleaned_and_what_stays_malformed() -> None:
     assert {text: clean_text(text) for text in CLEANED} == CLEANED
     assert [clean_text(text) for text in MALFORMED] == MALFORMED
+    assert clean_text('"8.8.8.88') == '"8.8.8.88'
+    assert clean_text('"",8.8.8.8') == "8.8.8.8"
+    longest = "unknown," * 1023 + "10.0.0.1"
+    assert len(longest) == 8192
+    assert (clean_text(longest), clean_text(longest + "1")) == ("10.0.0.1", longest + "1")
 
 
 def test_other_values_are_returned_as_they_are() -> None:

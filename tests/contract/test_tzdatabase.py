@@ -99,6 +99,7 @@ def test_the_newer_decides_unless_one_is_chosen(system: Path) -> None:
         (None, "", PACKAGE),
         (None, "system", "unknown version (system)"),
         ("unknown", "", PACKAGE),
+        ("\u20ac", "", PACKAGE),  # not ASCII
         ("1999z", "", PACKAGE),
         ("1999a", "system", "1999a (system)"),
         (tzdata.IANA_VERSION, "auto", f"{tzdata.IANA_VERSION} (system)"),

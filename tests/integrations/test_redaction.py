@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import traceback
+from logging import LogRecord
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,6 +55,9 @@ def test_texts() -> None:
         (".", "a.b", "a.b"),
         (f"{IP}, 10.0.0.1", f"10.0.0.1 {IP} 10.0.0.2", f"{REMOVED} {REMOVED} 10.0.0.2"),
         (f"{IP}:443", f"{IP}:80", f"{REMOVED}:80"),
+        (f"for {IPV6}", "/?ip=2001%3a4860%3a4860%3a%3a8888", f"/?ip={REMOVED}"),
+        (IPV6, "source:2001:4860:4860:0000:0000:0000:0000:8888", f"source:{REMOVED}"),
+        ("2001:db8::1, host.a", "h=2001%3adb8%3a%3a1%2c%20host.a", f"h={REMOVED}"),
     ):
         assert Redaction(address).text(text) == left, (address, text)
 
@@ -63,3 +69,46 @@ def test_with_many_addresses_all_are_removed() -> None:
     assert json.loads(json.dumps(Redaction(many).value({"hops": many.split(", ")[:2]})))[
         "hops"
     ] == [REMOVED, REMOVED]
+
+
+def test_sixteen_addresses_are_known_one_by_one() -> None:
+    sixteen = ", ".join(f"10.0.0.{number}" for number in range(16))
+    assert Redaction(sixteen).text(f"{IP} and 10.0.0.15") == f"{IP} and {REMOVED}"
+    assert Redaction(f"{sixteen}, 10.0.0.16").text(IP) == REMOVED
+
+
+class _Client:
+    def __str__(self) -> str:
+        return "a client"
+
+    def __repr__(self) -> str:
+        return f"<client {IP}>"
+
+
+def test_objects() -> None:
+    """An object becomes its text if that or its ``repr`` has the address; log records stay."""
+    redaction = Redaction(IP)
+    assert redaction.value(_Client()) == "a client"
+    record = LogRecord("name", 20, "path", 1, IP, None, None)
+    assert redaction.value(record) is record
+
+
+def test_containers_deeper_than_six_become_texts() -> None:
+    for wrapped in (lambda value: {"a": value}, lambda value: [value]):
+        value: Any = IP
+        for _ in range(7):
+            value = wrapped(value)
+        left = Redaction(IP).value(value)
+        for _ in range(6):
+            assert isinstance(left, type(wrapped(0)))
+            left = next(iter(left.values() if isinstance(left, dict) else left))
+        assert left == str(wrapped(IP)).replace(IP, REMOVED)
+
+
+def test_exceptions() -> None:
+    with pytest.raises(ValueError, match="by X") as raised:
+        raise ValueError(f"{IP} by X\n")
+    parts = traceback.format_exception(raised.value)
+    assert len(parts) > 1
+    expected = "".join(parts).rstrip("\n").replace(IP, REMOVED)
+    assert Redaction(IP).exception(raised.value) == expected

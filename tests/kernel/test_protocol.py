@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import geolookup
 from geolookup.contract import fields
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import protocol, python_answer
@@ -66,3 +67,13 @@ def test_the_classes_and_their_parameters(module: Any) -> None:
             [name for name in inspect.signature(each).parameters if name != "self"] for each in pair
         )
         assert own == expected, pair
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_record_is_what_is_looked_up(module: Any) -> None:
+    state = module.State(Dataset(SMALL))
+    with geolookup.open(SMALL) as engine:
+        data: Any = engine.data("8.8.8.8")
+    rows = state.rows_and_prefix("8.8.8.8")[:2]
+    groups = ("location", "currency", "network")
+    assert state.record(*rows) == {group: data[group] for group in groups}

@@ -10,8 +10,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from tests.mutate.mutant import Mutant
@@ -28,6 +30,14 @@ class Limits:
 
     cpu: int = 3600
     wall: float = 3600
+
+
+class Verdict(Enum):
+    """What the tests said of a mutant. A tally counts one that timed out as killed, too."""
+
+    KILLED = "killed"
+    TIMED_OUT = "timed out"
+    SURVIVED = "survived"
 
 
 class JudgeError(Exception):
@@ -59,19 +69,22 @@ class Copy:
         if status:
             raise JudgeError(output)
         cpu, wall = _child_seconds() - before, time.monotonic() - started
-        return Limits(int(3 * cpu) + 20, 5 * wall + 60)
+        return Limits(int(3 * cpu) + 20, 8 * wall + 120)  # the machine may be busier later
 
-    def is_killed(
+    def verdict(
         self, mutant: Mutant, tests: list[str], environment: dict[str, str], limits: Limits
-    ) -> bool | None:
+    ) -> Verdict | None:
         """Return whether the tests notice a mutant; None if it cannot be built."""
         self._write(mutant.file, mutant.source)
         try:
             if not mutant.file.endswith(".py") and not self._built():
                 return None
-            return self._run(tests, environment, limits)[0] != 0
+            status, _ = self._run(tests, environment, limits)
         finally:
             self._restore(mutant.file)
+        if status in (-signal.SIGKILL, -signal.SIGXCPU):
+            return Verdict.TIMED_OUT
+        return Verdict.KILLED if status else Verdict.SURVIVED
 
     def _run(
         self, tests: list[str], environment: dict[str, str], limits: Limits
@@ -83,28 +96,32 @@ class Copy:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
         command = [sys.executable, "-m", "pytest", *_OPTIONS, *tests]
-        process = subprocess.Popen(
-            command,
-            cwd=self._folder,
-            env={**self._environment, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-            preexec_fn=limited,  # noqa: PLW1509 - nothing that a thread holds is taken there
-        )
-        try:
-            output, _ = process.communicate(timeout=limits.wall)
-        except subprocess.TimeoutExpired:
-            output = "timeout"
-        finally:
-            with contextlib.suppress(ProcessLookupError):  # also what a test left running
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            shutil.rmtree(self._folder / "tmp", ignore_errors=True)
-            (self._folder / "tmp").mkdir(exist_ok=True)
-        return process.returncode, output
+        if (self._folder / "tests" / "mutate").exists():  # not in the trees of our own tests
+            command += ["-p", "tests.mutate.no_shrinking"]
+        # A process that a test leaves behind would keep a pipe open; it does not delay a file.
+        with tempfile.TemporaryFile("w+", errors="replace") as output:
+            process = subprocess.Popen(
+                command,
+                cwd=self._folder,
+                env={**self._environment, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=limited,  # noqa: PLW1509 - nothing that a thread holds is taken there
+            )
+            try:
+                process.wait(timeout=limits.wall)
+            except subprocess.TimeoutExpired:
+                output.write("timeout")
+            finally:
+                with contextlib.suppress(ProcessLookupError):  # also what a test left running
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                shutil.rmtree(self._folder / "tmp", ignore_errors=True)
+                (self._folder / "tmp").mkdir(exist_ok=True)
+            output.seek(0)
+            return process.returncode, output.read()
 
     def _built(self) -> bool:
         for old in self._folder.glob(_EXTENSION):

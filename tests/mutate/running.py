@@ -14,7 +14,7 @@ from queue import Queue
 from types import TracebackType
 from typing import Self
 
-from tests.mutate.judging import Copy
+from tests.mutate.judging import Copy, Verdict
 from tests.mutate.mutant import Mutant
 from tests.mutate.scope import Module, Survivor
 
@@ -28,19 +28,19 @@ class Tally:
     name: str
     made: int = 0
     killed: int = 0
+    timed_out: int = 0  # of the killed
     survived: int = 0
     equivalent: int = 0
     accepted: int = 0
 
     @staticmethod
     def head() -> str:
-        return (
-            f"{'':12} {'made':>6} {'killed':>8} {'survived':>8} {'equivalent':>10} {'accepted':>8}"
-        )
+        names = f"{'':12} {'made':>6} {'killed':>8} {'timed out':>10} {'survived':>8}"
+        return f"{names} {'equivalent':>10} {'accepted':>8}"
 
     def line(self) -> str:
-        listed = f"{self.equivalent:10} {self.accepted:8}"
-        return f"{self.name:12} {self.made:6} {self.killed:8} {self.survived:8} {listed}"
+        judged = f"{self.made:6} {self.killed:8} {self.timed_out:10} {self.survived:8}"
+        return f"{self.name:12} {judged} {self.equivalent:10} {self.accepted:8}"
 
 
 class Runner:
@@ -85,27 +85,32 @@ class Runner:
         limits = copy.measured(module.tests, module.environment)
         self._copies.put(copy)
 
-        def judged(mutant: Mutant) -> tuple[Mutant, bool | None]:
+        def judged(mutant: Mutant) -> tuple[Mutant, Verdict | None]:
             copy = self._copies.get()
             try:
-                return mutant, copy.is_killed(mutant, module.tests, module.environment, limits)
+                return mutant, copy.verdict(mutant, module.tests, module.environment, limits)
             finally:
                 self._copies.put(copy)
 
         while tally.made < most and (batch := list(islice(drawn, most - tally.made))):
-            for mutant, killed in self._pool.map(judged, batch):
-                self._count(tally, mutant, killed, report)
+            for mutant, verdict in self._pool.map(judged, batch):
+                self._count(tally, mutant, verdict, report)
         return tally
 
     def _count(
-        self, tally: Tally, mutant: Mutant, killed: bool | None, report: Callable[[Mutant], None]
+        self,
+        tally: Tally,
+        mutant: Mutant,
+        verdict: Verdict | None,
+        report: Callable[[Mutant], None],
     ) -> None:
-        if killed is None:
+        if verdict is None:
             return  # not a program
         tally.made += 1
         entry = self._listed.get(mutant.key)
-        if killed:
+        if verdict is not Verdict.SURVIVED:
             tally.killed += 1
+            tally.timed_out += verdict is Verdict.TIMED_OUT
         elif entry is None:
             tally.survived += 1
             report(mutant)
@@ -119,6 +124,6 @@ def total(tallies: Iterable[Tally]) -> Tally:
     """Return the sum of tallies."""
     summed = Tally("all")
     for tally in tallies:
-        for name in ("made", "killed", "survived", "equivalent", "accepted"):
+        for name in ("made", "killed", "timed_out", "survived", "equivalent", "accepted"):
             setattr(summed, name, getattr(summed, name) + getattr(tally, name))
     return summed

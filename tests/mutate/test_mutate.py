@@ -142,7 +142,9 @@ def test_an_entry_is_read_as_it_is_printed(tmp_path: Path) -> None:
 
 
 def test_tallies_are_summed() -> None:
-    assert total([Tally("a", 5, 3, 2), Tally("b", 4, 1, 1, 1, 1)]) == Tally("all", 9, 4, 3, 1, 1)
+    assert total([Tally("a", 5, 3, 0, 2), Tally("b", 4, 1, 1, 1, 1, 1)]) == Tally(
+        "all", 9, 4, 1, 3, 1, 1
+    )
 
 
 def test_a_change_that_changes_nothing_is_no_mutant() -> None:

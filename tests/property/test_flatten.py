@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 from geolookup_builder.flatten import Intervals, Ranges, coalesce, duplicates, flatten
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geolookup.contract.address import MAX
@@ -50,6 +50,8 @@ def brute_force(listed: list[Row], offset: int) -> int:
 
 
 @given(places, rows, st.randoms(use_true_random=False))
+@example((4, 8 << 24), [(10, 20), (0, 5)], random.Random(1))  # out of order
+@example((4, MAX[4] - SIZE + 1), [(0, SIZE - 1), (3, SIZE - 1)], random.Random(1))
 def test_the_laws_of_flatten(place: tuple[int, int], listed: list[Row], rng: random.Random) -> None:
     family, base = place
     intervals = flatten(ranges_of(place, listed), family)
@@ -92,3 +94,9 @@ def test_deep_nesting(place: tuple[int, int], depth: int) -> None:
     intervals = flatten(Ranges(Addresses.of(family, firsts), Addresses.of(family, lasts)), family)
     assert owners_at(intervals, range(first, first + depth)) == list(range(depth))
     assert owners_at(intervals, range(last, last - depth, -1)) == list(range(depth))
+
+
+def test_a_size_of_more_than_64_bits_is_compared_as_a_whole() -> None:
+    ranges = Ranges(Addresses.of(6, [0, 1 << 63]), Addresses.of(6, [(1 << 64) + 5, (1 << 63) + 99]))
+    intervals = flatten(ranges, 6)
+    assert owners_at(intervals, [0, 1 << 63, (1 << 63) + 99, (1 << 63) + 100]) == [0, 1, 1, 0]

@@ -9,6 +9,7 @@ import pytest
 
 import geolookup
 from geolookup.archives.pack import pack
+from geolookup.errors import OutputError
 from geolookup.store.generations import generations, rollback
 from geolookup.store.publish import publish
 from geolookup.updates.withdrawn import is_withdrawn
@@ -43,6 +44,20 @@ def test_an_archive_is_published(archive: Path, store: Path, tmp_path: Path) -> 
     done = geolookup.update(tmp_path / "d.tar.zst", store=store)
     assert (done.state, done.removed) == ("updated", (id_of(0),))
     assert answers_of(store) == answers_of(shared(2))
+
+
+def test_old_generations_that_stay_are_a_warning(
+    archive: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OutputError(store, "busy", "wait")
+
+    monkeypatch.setattr("geolookup.updates.from_archive.prune", fail)
+    done = geolookup.update(archive)
+    (warning,) = done.warnings
+    assert warning.startswith("old generations are not all removed: ")
+    assert "busy" in warning
+    assert (done.state, done.generation) == ("updated", id_of(1))
 
 
 def test_a_damaged_archive_changes_nothing(archive: Path, store: Path) -> None:

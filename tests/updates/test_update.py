@@ -21,8 +21,16 @@ from tests.updates.conftest import Update, country, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems
 
 
-def test_from_nothing_to_answers(update: Update, publisher: Publisher, store: Path) -> None:
+def test_from_nothing_to_answers(
+    update: Update,
+    publisher: Publisher,
+    store: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     first = update()
+    assert capsys.readouterr() == ("", "")
     assert (first.state, first.store, first.removed) == ("updated", str(store), ())
     with geolookup.open() as engine:
         assert engine.generation == first.generation
@@ -280,6 +288,11 @@ def test_misuse(store: Path) -> None:
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), args
 
 
+def test_a_limit_of_the_age_is_named(update: Update) -> None:
+    with pytest.raises(ValueError, match=r"^if_older is 'soon'"):
+        update(if_older="soon")
+
+
 def everything(folder: Path) -> dict[str, bytes | None]:
     return {str(path): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
@@ -301,6 +314,10 @@ def test_a_dry_run_changes_nothing(publisher: Publisher, store: Path, tmp_path: 
     assert second.stdout.endswith(
         "\nno remote source changed; would compile, and publish if the result differs\n"
     )
+    publisher.put(COUNTRY, countries("DE"))
+    before = everything(tmp_path)
+    changed = run("update", recipe, "--dry-run")
+    assert changed.stdout.endswith(f"\nwould compile, compare and publish into {store}\n")
     recent = run("update", recipe, "--dry-run", "--if-older", "7d")
     assert recent.stdout == f"the last update of {store} is recent; nothing done\n"
     publisher.acts[ASN] = status(404)

@@ -107,6 +107,14 @@ def test_damaged_source_rows(build: Build, tmp_path: Path) -> None:
         assert content(old) == before, (name, column)
 
 
+def test_only_what_a_store_published_never_changes(old: Path, tmp_path: Path) -> None:
+    store_of(old, tmp_path / "store")
+    for folder in (tmp_path / "generations", tmp_path / "store" / "mine"):
+        place = shutil.copytree(old, folder / "data")
+        geolookup.upgrade(place)
+        assert is_compiled(place)
+
+
 def store_of(old: Path, store: Path) -> str:
     """Make a store as the former version published it; return its generation."""
     generation: str = forging.manifest(old)["generation"]

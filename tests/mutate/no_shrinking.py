@@ -1,0 +1,13 @@
+"""A plugin of the judge: a failing example ends a test, without a search for a smaller one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import Phase, settings
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure() -> None:
+    phases = (Phase.explicit, Phase.generate)
+    settings.register_profile("judge", parent=settings(), phases=phases)
+    settings.load_profile("judge")
