@@ -35,8 +35,8 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
 
 
 def _folder() -> Path:
-    if _ENVIRONMENT in os.environ:
-        return Path(os.environ[_ENVIRONMENT])
+    if named := os.environ.get(_ENVIRONMENT):  # empty: what others made does not count
+        return Path(named)
     folder = Path(tempfile.mkdtemp(prefix="geolookup-tests-"))
     folder.chmod(0o755)  # tests of permissions read it as another user
     atexit.register(_remove, folder, os.getpid())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from ipaddress import collapse_addresses, ip_address
@@ -16,12 +17,14 @@ from geolookup.comparison.flows import CLASSES_KM
 from geolookup.contract import special
 from geolookup.reports.dataset.row_names import LEVELS
 from geolookup.reports.section import Section
+from geolookup.reports.table import Table
 from tests.browser import Reader
 from tests.comparison import oracle
 
 #: The rows of each table by its caption, without the head.
 Tables = Mapping[str, list[list[str]]]
 UNITS = {"ipv4": "IPv4 addresses", "ipv6": "IPv6 /64 networks"}
+_FAMILIES = "IPv4( addresses)?|IPv6( /64 networks)?|rows of the truth"
 #: What a reader sees, also below what opens: texts of cells, and the figures in large type.
 _TABLES = """() => {
   for (const each of document.querySelectorAll("details")) each.open = true;
@@ -53,9 +56,24 @@ def of_sections(sections: Iterable[Section]) -> dict[str, list[list[str]]]:
         for each in (*pairs, *(table for kind in kinds for table in kind)):
             caption = getattr(each, "caption", None) or each.title
             tables[caption] = [[str(getattr(c, "text", c)) for c in row] for row in each.rows]
+            if isinstance(each, Table):  # its columns that are not words
+                numeric = {*range(1, len(each.head))} - {*each.words}
+                assert all(
+                    numbers([row[at] for at in numeric]) for row in tables[caption] if numeric
+                )
         if "figures" in values:
             tables["figures"] = [list(each) for each in values["figures"]]
     return tables
+
+
+def heads_of(section: Section) -> set[tuple[str, str]]:
+    """Return the captions of a section's tables, their families left out, with their heads."""
+    kinds = (section.values[name] for name in ("first", "charts", "tables", "details"))
+    return {
+        (re.sub(_FAMILIES, "*", getattr(each, "caption", "") or each.title), " | ".join(each.head))
+        for kind in kinds
+        for each in kind
+    }
 
 
 def number(text: str) -> float:

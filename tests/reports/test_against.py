@@ -21,7 +21,7 @@ from tests.cli.program import run
 from tests.comparison import oracle
 from tests.comparison.conftest import dataset, old_and_new
 from tests.datasets import SMALL
-from tests.reports.shown import Sampled, check_changes, check_truth, of_sections, sampled
+from tests.reports.shown import Sampled, check_changes, check_truth, heads_of, of_sections, sampled
 from tests.skips import needs
 
 OLD, NEW = old_and_new()
@@ -35,6 +35,40 @@ _MAPPED = {
     4: [("8.8.7.250", 270), ("9.9.9.0", 257), ("10.255.255.250", 12), ("11.0.0.0", 257)],
     6: [("2a00::", 3), ("2a00:0:7fff:ffff:ffff:ffff:ffff:fffe", 4), ("fd00::", 2)],
 }
+_FAMILIES = "IPv4 addresses | share | IPv6 /64 networks | share"
+_MOVED = "Source | country moved | region moved | city moved | km p50 | km p99"
+_QUANTILES = "with coordinates in both | p50 | p90 | p99 | max"
+_AGREES = "of | country agrees | region agrees | city agrees | km p50 | within 100 km"
+#: Captions and heads, as ``heads_of`` returns them.
+_HEADS_OF_CHANGES = {
+    ("By kind of change", f"Kind | {_FAMILIES}"),
+    ("Coverage", f"Dataset | {_FAMILIES}"),
+    ("Moved, in *", "Level | moved | stated in both | share"),
+    ("* that changed country", "From | To | addresses | of all that changed country"),
+    ("* that changed country", "From | To | /64 networks | of all that changed country"),
+    ("Distance", f"Kilometres between both locations | {_QUANTILES}"),
+    ("Distance between both locations of *", "up to km | addresses"),
+    ("Distance between both locations of *", "up to km | /64 networks"),
+    ("Networks with the most * whose location moved",
+     "Network | moved | of all that moved | of the network"),
+    ("Fields of *", "Field | became unknown | became known | other value"),
+    ("* locations by their source in the older dataset", f"{_MOVED} | lost"),
+    ("* locations by their source in this dataset", f"{_MOVED} | gained"),
+    ("Metrics that gates may name", "Metric | IPv4 | IPv6"),
+}  # fmt: skip
+_HEADS_OF_TRUTH = {
+    ("Agreement",
+     "Level | stated by the truth | agrees | share | wrong | share | not known | share"),
+    ("Agreement, of *", " | agrees | wrong | not known"),
+    ("Distance from the truth",
+     f"Kilometres | {_QUANTILES} | within 50 km | within 100 km | no coordinates in the dataset"),
+    ("Networks with the most wrong *",
+     "Network | level | wrong | of the network | truth | dataset | source"),
+    ("Country: *", f"Country | {_AGREES}"),
+    ("Prefix length: *", f"Prefix length | {_AGREES}"),
+    ("Source: *", f"Source | {_AGREES}"),
+    ("Files of the truth", "File | format | rows | rejected | invalid values"),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +82,9 @@ def looked_up() -> Sampled:
 
 
 def test_the_numbers_are_those_of_lookups(changed: Difference, looked_up: Sampled) -> None:
-    check_changes(of_sections([change_section(changed)]), looked_up)
+    section = change_section(changed)
+    check_changes(of_sections([section]), looked_up)
+    assert heads_of(section) == _HEADS_OF_CHANGES
 
 
 def test_every_address_of_the_map_has_the_kind_that_lookups_show(changed: Difference) -> None:
@@ -148,6 +184,8 @@ def test_the_numbers_are_those_of_score(tmp_path: Path) -> None:
     files = truth_files(tmp_path)
     for names in (["feed.csv"], ["list.csv"], ["list.csv", "feed.csv"]):
         found = geolookup.score(NEW, [files[name] for name in names])
-        tables = of_sections([truth_section(found)])
+        section = truth_section(found)
+        tables = of_sections([section])
         check_truth(tables, scored_parts(found))
         assert [row[0] for row in tables["Files of the truth"]] == names
+        assert heads_of(section) == _HEADS_OF_TRUTH

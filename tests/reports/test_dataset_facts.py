@@ -61,6 +61,10 @@ name = "second"
 def _check(dataset: Path) -> None:
     facts = read_facts(Dataset(dataset))
     check_dataset(of_sections(section(facts) for section in _SECTIONS), dataset)
+    for chart in coverage_section(facts).values["charts"]:
+        if chart.name.startswith("nulls-"):  # a bar names one field, and how many are like it
+            names = [bar["name"] for bar in chart.spec["data"]["values"]]
+            assert sum(1 + int(name.partition(" + ")[2] or 0) for name in names) == len(chart.rows)
     for space in facts.space.values():
         assert per_country(facts, space).intervals.sum() == space.locations.intervals.sum()
 

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 
+from geolookup.pictures.charts import bars
 from geolookup.reports.charts_section import charts_section
 from geolookup.reports.page import page
 from geolookup.reports.section import Section
@@ -43,6 +44,12 @@ def test_links_lead_to_the_web_alone() -> None:
     assert link("javascript:alert(1)") == "javascript:alert(1)"
     html = _page(_charts(Table("Caption", ("a",), [(link("http://a.b/?c&d"),)])))
     assert '<a href="http://a.b/?c&amp;d" rel="noreferrer">http://a.b/?c&amp;d</a>' in html
+
+
+def test_each_chart_with_rows_is_a_picture() -> None:
+    charts = [bars("some", "Some", "", [("a", 1)]), bars("none", "None", "", [])]
+    (picture,) = charts_section("all", "All", "", charts).pictures
+    assert (picture.name, picture.svg[:4]) == ("some", "<svg")
 
 
 def test_headings_follow_each_other() -> None:
