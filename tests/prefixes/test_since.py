@@ -66,7 +66,7 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
             path.write_text(f"# a comment\n{changes_text(name, before, drawn(2, 9))}")
             with pytest.raises(TableFileError, match="holds changes, not a list"):
                 read_list(path, SYNTAXES[name])
-    for text in ("1.0.0.0/33", "::/129", "1.0.0/8", "1:2/3", f"::/{'1' * 5000}"):
+    for text in ("1.0.0.0/33", "::/129", "1.0.0/8", "1:2/3", "1.0.0.0/0024", f"::/{'1' * 5000}"):
         path.write_text(f"1.0.0.0/24\n{text}\n")
         with pytest.raises(TableFileError, match="a malformed prefix; name a file") as caught:
             read_list(path, SYNTAXES["pf"])

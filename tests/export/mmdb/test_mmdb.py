@@ -69,6 +69,24 @@ def test_metadata(sample: geolookup.Engine, tmp_path: Path) -> None:
     assert about.description["en"].startswith("geolookup-sample; Compiled from public facts")
 
 
+def test_types_and_booleans_of_each_schema(
+    sample: geolookup.Engine, files: dict[str, Path], tmp_path: Path
+) -> None:
+    """Records of geoip2 leave false out, flat ones do not; a model is chosen by the type."""
+    types = {name: maxminddb.open_database(path).metadata() for name, path in files.items()}
+    assert {name: about.database_type for name, about in types.items()} == {
+        "city": "GeoIP2-City", "country": "GeoIP2-Country", "asn": "GeoLite2-ASN",
+        "isp": "GeoIP2-ISP", "enterprise": "GeoIP2-Enterprise", "flat": "geolookup-flat",
+    }  # fmt: skip
+    sample.export(tmp_path / "a.mmdb", "mmdb", fields=("location.country_is_eu",))
+    flat, country = (
+        READERS["C"](path)(IPv4Address("8.8.8.8"))
+        for path in (tmp_path / "a.mmdb", files["country"])
+    )
+    assert flat == {"country_is_eu": False}
+    assert country["country"] == {"iso_code": "US", "names": {"en": "United States"}}
+
+
 @pytest.mark.long
 def test_fields_limit_what_is_written(sample: geolookup.Engine, tmp_path: Path) -> None:
     paths: tuple[str, ...] = (

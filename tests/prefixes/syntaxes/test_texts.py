@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.prefixes.syntaxes.settings import Settings
@@ -146,6 +147,19 @@ def test_a_list_its_changes_and_an_empty_list() -> None:
     assert {*WHOLE, "cidr"} == {name for name, each in SYNTAXES.items() if each.entries == "prefix"}
     assert set(CHANGES) == {name for name, each in SYNTAXES.items() if each.changes}
     assert set(WHOLE) == set(EMPTY)
+
+
+def test_a_syntax_takes_the_names_that_its_texts_have() -> None:
+    for name, syntax in SYNTAXES.items():
+        if syntax.entries == "prefix":
+            shown = {each for each in vars(NAMED) if _texts(name, each) != _texts(name)}
+            assert syntax.takes == shown, name
+
+
+def _texts(name: str, *changed: str) -> list[str]:
+    settings = replace(NAMED, **dict.fromkeys(changed, "another"))
+    writes = [whole_text(name, OLD, settings)]
+    return writes + ([changes_text(name, OLD, NEW, settings)] if SYNTAXES[name].changes else [])
 
 
 def test_long_lists_are_several_commands_of_nft() -> None:
