@@ -128,9 +128,9 @@ class Seen:
 
     @property
     def of(self) -> int:
-        """The addresses that shares are of: public ones of IPv4, known ones of IPv6."""
+        """The addresses that shares are of: public ones of IPv4, known ones of IPv6 (none: 1)."""
         if self.family == 6:
-            return sum(network.num_addresses for network in self.networks)
+            return sum(network.num_addresses for network in self.networks) or 1
         return sum(b - a + 1 for a, b, kind in special.partition(4) if kind == special.PUBLIC)
 
     def _add_place(self, network: Any, place: dict[str, Any], known: set[str]) -> None:
