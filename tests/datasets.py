@@ -35,7 +35,7 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
 
 
 def _folder() -> Path:
-    if named := os.environ.get(_ENVIRONMENT):  # empty: what others made does not count
+    if named := os.environ.get(_ENVIRONMENT):
         return Path(named)
     folder = Path(tempfile.mkdtemp(prefix="geolookup-tests-"))
     folder.chmod(0o755)  # tests of permissions read it as another user

@@ -47,7 +47,7 @@ class JudgeError(Exception):
 class Copy:
     """A copy of the tree: what git knows or would add, and the compiled kernel."""
 
-    def __init__(self, root: Path, folder: Path, datasets: Path) -> None:
+    def __init__(self, root: Path, folder: Path) -> None:
         self._root, self._folder = root, folder
         for file in _files(root):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -56,14 +56,15 @@ class Copy:
         self._environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join((str(folder), str(folder / "builder"))),
-            "GEOLOOKUP_TESTS_DATASETS": str(datasets),
             "TMPDIR": str(folder / "tmp"),
             "CI": "1",  # hypothesis draws the same examples each time
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # they take a second of each process
         }
+        # The datasets of the run were made by the unchanged tree: they would judge nothing.
+        self._environment.pop("GEOLOOKUP_TESTS_DATASETS", None)
 
     def measured(self, tests: list[str], environment: dict[str, str]) -> Limits:
-        """Run tests on the unchanged tree, which makes their datasets too."""
+        """Run tests on the unchanged tree; return what a mutant may take."""
         before, started = _child_seconds(), time.monotonic()
         status, output = self._run(tests, environment, Limits())
         if status:

@@ -50,11 +50,9 @@ class Runner:
         self._listed = {entry.key: entry for entry in listed}
         parent = _MEMORY if os.access(_MEMORY, os.W_OK) else None
         self._folder = Path(tempfile.mkdtemp(prefix="geolookup-mutate-", dir=parent))
-        datasets = self._folder / "datasets"
-        datasets.mkdir()
         self._copies: Queue[Copy] = Queue()
         for number in range(workers):
-            self._copies.put(Copy(root, self._folder / str(number), datasets))
+            self._copies.put(Copy(root, self._folder / str(number)))
         self._pool = ThreadPoolExecutor(workers)
 
     def __enter__(self) -> Self:
