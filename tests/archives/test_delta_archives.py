@@ -310,6 +310,9 @@ def test_patches_that_are_swapped(made: Line, tmp_path: Path) -> None:
         forged = changed(tmp_path, listed, name, other[name])
         problem = refused(forged, made.datasets[0], tmp_path / "out")
         assert problem.startswith(name.removesuffix(".delta"))
-    forged = changed(tmp_path, listed, name, bytes(20 << 20))
-    problem = refused(forged, made.datasets[0], tmp_path / "out")
-    assert problem.startswith(f"{name} is larger than a patch of")
+    size = (made.datasets[1] / name.removesuffix(".delta")).stat().st_size
+    most = size + size // 16 + (1 << 16)
+    for longer, said in ((most, "is damaged"), (most + 1, "is larger than a patch of")):
+        forged = changed(tmp_path, listed, name, bytes(longer))
+        problem = refused(forged, made.datasets[0], tmp_path / "out")
+        assert problem.startswith(f"{name} {said}"), longer

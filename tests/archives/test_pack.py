@@ -113,6 +113,7 @@ def test_unpacked_is_what_was_packed(archive: Path, tmp_path: Path) -> None:
     assert [member.name for member in listed] == [fmt.MANIFEST, SUM, *sorted(fmt.FILES)]
     for each in listed:
         assert (each.uid, each.gid, each.uname, each.gname, each.mtime) == (0, 0, "", "", 0)
+        assert each.mode == 0o644
     for member, _ in rest:
         member.uname, member.mtime, member.mode = "someone", 1_700_000_000, 0o777
     again = archived(tmp_path / "a.tar.zst", [first, second, *reversed(rest)], tarfile.USTAR_FORMAT)

@@ -82,8 +82,12 @@ def test_the_free_plan_is_2000_for_life_at_5_a_second(worker: Open, clock: FakeC
 
 
 def test_a_flood_of_refused_requests_stays_off_the_store(worker: Open, clock: FakeClock) -> None:
+    """The last account has no quota left."""
     accounts = worker()
-    made = [accounts.create_key(plan, plan) for plan in ("tiny", "fast")]
+    made = [accounts.create_key(name, name[:4]) for name in ("tiny", "fast", "tiny, used up")]
+    for _ in range(7):
+        outcomes(accounts, [made[-1]] * 3)
+        clock.now += SECOND
     store = accounts._store
     calls = {n: Mock(wraps=getattr(store, n)) for n in ("find", "admit", "lease", "take_back")}
     with patch.multiple(store, **calls):
@@ -93,7 +97,8 @@ def test_a_flood_of_refused_requests_stays_off_the_store(worker: Open, clock: Fa
             assert sum(before) > 0
             for _ in range(1000):
                 clock.now += 5
-                assert outcomes(accounts, [key]) == [RateLimitError]
+                expected = QuotaError if key == made[-1] else RateLimitError
+                assert outcomes(accounts, [key]) == [expected]
             assert [each.call_count for each in calls.values()] == before
 
 

@@ -150,9 +150,10 @@ def refused(how):
     accounts.close()
 accounts.admit(keys[0])  # imports all that it needs, while this user may
 size = os.stat(file).st_size // 2
-resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+former = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, former[1]))
 refused("full")
-resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_FSIZE, former)
 os.chmod(file, 0o444)
 os.chmod(os.path.dirname(file), 0o555)
 if os.geteuid() == 0:

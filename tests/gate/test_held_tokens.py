@@ -9,17 +9,19 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Event
 from typing import cast
+from unittest.mock import Mock
 
 import pytest
 
 from geolookup.errors import AccountsError
-from geolookup.gate import Accounts, open_accounts
+from geolookup.gate import Accounts, maintenance, open_accounts
 from geolookup.gate.account_store import Key, Store
 from geolookup.gate.held_tokens import HeldTokens, Record
 from geolookup.gate.leases import Tokens
 from tests.conftest import ROOT
-from tests.servers import until
+from tests.servers import PATIENCE, until
 from tests.tiers import scaled
 
 #: It holds what it leased until it is killed: its background thread does nothing. Arguments: the
@@ -69,6 +71,23 @@ def test_a_worker_keeps_what_it_holds_until_it_is_killed(url: str, plans: Path) 
         accounts.return_ended()  # what was returned is not returned again
         assert used(accounts) == 4
     assert not accounts._store.leases_folder().exists()
+
+
+def test_killed_workers_are_searched_for_in_one_run_of_five(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs, enough = list[str](), Event()
+
+    def give_back() -> None:
+        runs.append("give back")
+        if len(runs) > 20:
+            enough.set()
+
+    monkeypatch.setattr(maintenance, "_PAUSE", 0)
+    thread = maintenance.Maintenance(Mock(), give_back, lambda: runs.append("search"), Mock())
+    assert enough.wait(PATIENCE)
+    thread.stop()
+    assert runs[:12] == [*["give back", "search"], *["give back"] * 4] * 2
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

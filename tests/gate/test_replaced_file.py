@@ -137,6 +137,9 @@ def test_a_backup_and_a_new_file(worker: Open, url: str, tmp_path: Path, file: P
     worker().create_key("Acme", "mid")
     back_up(url, tmp_path / "backup")
     back_up(url, tmp_path / "backup", force=True)
+    (tmp_path / "nonsense").write_bytes(b"x" * 4096)
+    with pytest.raises(AccountsError, match=f"{tmp_path / 'nonsense'}: file is not a database"):
+        restore(url, tmp_path / "nonsense")
     assert {path.name for path in tmp_path.glob("*backup*")} == {"backup"}
     assert stat.S_IMODE((tmp_path / "backup").stat().st_mode) == 0o600
     assert [each.name for each in worker().usage()] == ["Acme"]

@@ -43,6 +43,7 @@ class Fake:
         self.done.append("waited")
 
     def wait(self, seconds: float) -> None:
+        assert seconds < 1  # who stops a follower waits so long
         if self._hangs:
             raise subprocess.TimeoutExpired("child", seconds)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import socket
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
@@ -16,6 +16,7 @@ import pytest
 
 from geolookup import DatasetError, GeoLookupError
 from geolookup.errors import MirrorError, OutputError
+from geolookup.filesystem.lock import locked
 from geolookup.mirrors import install
 from geolookup.mirrors.index import INDEX, File, time_text
 from geolookup.mirrors.poll import poll
@@ -120,12 +121,28 @@ def test_a_rollback_here_stands_until_the_mirror_publishes_again(followed: Edge)
     assert followed.state["generation"] == before
     mirror(followed.origin, followed.folder, expires="7d")  # another index of the same generation
     polled = followed.poll()
-    assert (polled.state, polled.generation) == ("held", before)
+    assert (polled.state, polled.generation, polled.bytes) == ("held", before, 0)
     assert polled.serial == followed.index().serial == followed.state["serial"]
     assert followed.current == before
     wanted = followed.publish(2)
     assert followed.poll().state == "updated"
     assert followed.current == wanted
+
+
+def test_another_poll_is_waited_for_and_told(
+    followed: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, told = followed.store / ".follow" / "lock", list[object]()
+
+    def waiting(path: Path) -> nullcontext[None]:
+        told.append(path)
+        return nullcontext()
+
+    monkeypatch.setattr(poll_module, "locked", waiting)
+    with locked(lock):
+        assert poll(followed.request, None, told.append).state == "current"
+    text = f"another process polls for {followed.store}; waiting until it has finished"
+    assert told == [text, lock]
 
 
 def test_only_so_many_generations_are_kept(followed: Edge) -> None:

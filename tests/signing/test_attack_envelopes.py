@@ -18,7 +18,7 @@ from geolookup.dataset.manifest import canonical
 from geolookup.errors import DatasetError
 from geolookup.signing.envelope import media_type, opened, sealed
 from geolookup.signing.keys import PrivateKey, PublicKey
-from geolookup.signing.statement import read_statement, stated
+from geolookup.signing.statement import read_statement, serial_of, stated
 from tests.signing.keys import private_keys
 from tests.skips import needs
 
@@ -145,3 +145,20 @@ def test_a_statement_beside_another_manifest(keys: list[PrivateKey], tmp_path: P
             forged = sealed("dataset", canonical({**statement, "serial": 1}), keys[:1])
             with pytest.raises(DatasetError, match="states another name or generation"):
                 read_statement(forged, manifest, trusted, path)
+        for serial in (0, 1, (1 << 63) - 1, 1 << 63, True, "1"):
+            payload = canonical({**statement, "serial": serial})
+            if type(serial) is int and 0 < serial < 1 << 63:
+                assert serial_of(sealed("dataset", payload, []), path) == serial
+                continue
+            with pytest.raises(DatasetError, match="signs no statement about a dataset"):
+                serial_of(sealed("dataset", payload, []), path)
+    for payload in (b"[" * 40_000, b"", b'"\\ud800"', b"[]", b"{}"):
+        with pytest.raises(DatasetError, match="signs no statement about a dataset"):
+            serial_of(sealed("dataset", payload, []), path)
+
+
+def test_the_text_of_an_envelope() -> None:
+    """It stays: a mirror writes its index again if the same content gives another text."""
+    lines = [' "payload": "e30="', ' "payloadType": "application/vnd.geolookup.a+json"']
+    text = ",\n".join([*lines, ' "signatures": []'])
+    assert sealed("a", b"{}", []).decode() == f"{{\n{text}\n}}\n"

@@ -16,6 +16,7 @@ from geolookup.signing.keys import (
     PublicKey,
     generate,
     has_small_order,
+    pem_of,
     read_private,
     read_public,
 )
@@ -97,12 +98,17 @@ def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path) -> None:
 
 
 def test_a_generated_pair(tmp_path: Path) -> None:
-    public = generate(tmp_path / "key")
+    former = os.umask(0)
+    try:
+        public = generate(tmp_path / "key")
+    finally:
+        os.umask(former)
     assert read_private(tmp_path / "key").public == read_public(tmp_path / "key.pub") == public
     assert len(public.id) == 64
     assert {path.name for path in tmp_path.iterdir()} == {"key", "key.pub"}
     if os.name == "posix":
-        assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
+        modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("key", "key.pub")]
+        assert modes == [0o600, 0o644]
     assert public != generate(tmp_path / "other")
 
 
@@ -203,6 +209,7 @@ def test_without_the_package_one_line_says_so(
         lambda: read_private(tmp_path / "key"),
         lambda: read_public(tmp_path / "key.pub"),
         lambda: key.public.verify(bytes(64), b""),
+        lambda: pem_of(key.public),
     ):
         with pytest.raises(SettingsError, match=r"pip install 'geolookup\[sign\]'"):
             call()

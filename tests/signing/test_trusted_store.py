@@ -19,7 +19,7 @@ from geolookup.store import pointer
 from geolookup.store.current import make_current
 from geolookup.store.generations import generations, rollback
 from geolookup.store.publish import publish
-from geolookup.store.sign import sign
+from geolookup.store.sign import is_signed_by, sign
 from geolookup.store.signatures import adopt_signature, latest_serial, manifest_text
 from geolookup.store.trusted import distrust, keys_of, trust, trust_of
 from tests.signing.keys import Paths
@@ -180,7 +180,10 @@ def test_keys_are_rotated(store: Path, datasets: Paths, ours: Key, theirs: Key) 
     trust(store, [theirs.public])
     trust(store, [theirs.public])  # nothing new
     assert set(keys_of(store).values()) == {ours.public, theirs.public}
+    assert not is_signed_by(datasets[2], [ours])
     sign(datasets[2], [ours, theirs])
+    assert is_signed_by(datasets[2], [ours, theirs])
+    assert not is_signed_by(datasets[1], [ours, theirs])
     publish(datasets[2], store)
     before = latest_serial(store)
     distrust(store, ours.public.id)
@@ -239,7 +242,11 @@ def test_keys_that_no_store_may_trust(store: Path, datasets: Paths) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
-def test_keys_that_every_user_may_write_are_refused(store: Path, datasets: Paths) -> None:
+def test_keys_that_every_user_may_write_are_refused(
+    store: Path, datasets: Paths, tmp_path: Path, ours: Key
+) -> None:
+    trust(tmp_path / "new", [ours.public])  # a folder that every user can read
+    assert (tmp_path / "new" / "trusted").stat().st_mode & 0o777 == 0o755
     for path in (store / "trusted", *(store / "trusted").iterdir()):
         mode = path.stat().st_mode
         path.chmod(mode | 0o002)

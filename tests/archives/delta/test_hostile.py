@@ -167,6 +167,11 @@ def test_hostile_manifests(pair: tuple[Path, Path], tmp_path: Path) -> None:
         with pytest.raises(PatchError) as caught:
             applied(pair[0], tmp_path, NUMBERS, patch)
         assert re.search("describe|outside|overlap", str(caught.value)), title
+    stated = json.loads((pair[1] / fmt.MANIFEST).read_bytes())
+    stated["files"][NUMBERS]["columns"]["value"]["buffers"][0] = [0, 0]  # empty, at the beginning
+    (tmp_path / fmt.MANIFEST).write_text(json.dumps(stated), encoding="utf-8")
+    found = bytes(applied(pair[0], tmp_path, NUMBERS, patch))
+    assert found == (pair[1] / NUMBERS).read_bytes()
     with pytest.raises(PatchError, match="not describe"):
         applied(*pair, "../x", SAME)
     base = copied(pair[0], tmp_path / "base")  # of another size
