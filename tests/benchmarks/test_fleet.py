@@ -103,13 +103,10 @@ def test_no_follower_outlives_a_killed_benchmark(stores: list[Path]) -> None:
     _wait(lambda: not _is_alive(pid))
 
 
-def test_the_time_of_an_answer_is_left_out() -> None:
+def test_the_shares_of_a_rollout_and_answers_without_their_time() -> None:
     for zone, at in product(('"2026-11-23T10:59:18+01:00"', "null"), (1, 20)):
         answer = f'{{"current_time":{zone},"current_timestamp":{at},"is_dst":1}}'
         assert lookups.lasting(answer.encode()) == b'{"is_dst":1}'
-
-
-def test_the_shares_of_a_rollout() -> None:
     found = rollout.Rollout([float(second) for second in range(1, 101)])
     assert [rollout.within(found, 100, share) for share in (0.5, 0.99, 1.0)] == [50, 99, 100]
     assert [rollout.within(found, 200, share) for share in (0.5, 0.99, 1.0)] == [100, None, None]

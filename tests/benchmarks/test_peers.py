@@ -62,21 +62,15 @@ def test_every_contender_has_a_row_with_times_or_a_reason(result: dict[str, Any]
         assert "refused" not in result["rows"][name]
 
 
-def test_result_says_what_it_depends_on(result: dict[str, Any]) -> None:
+def test_the_result_says_what_it_depends_on(result: dict[str, Any]) -> None:
     assert result["compared"] == 8 * 60
     assert result["exponent"] == 1
     assert min(result["file_bytes"].values()) > 0
     assert "zipf with exponent 1 " in result["printed"]
-
-
-def test_starts_load_neither_numpy_nor_pyarrow(result: dict[str, Any]) -> None:
     assert result["rows"][start.BARE]["start"]["median_ms"] > 0
     for name, row in result["rows"].items():
         if name.startswith("geolookup") and "start" in row:
             assert row["start"]["loads"] == []
-
-
-def test_ratios_are_those_of_the_rounds(result: dict[str, Any]) -> None:
     found = {each.text: each for each in ratios(result["rows"])}
     assert all(f"\n{text} " in result["printed"] for text in found)
     (text,) = (each for each in found if re.match(r"maxminddb \(C\) get / .* lookup, zipf", each))
@@ -135,7 +129,9 @@ def run_target(*options: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_target_prints_percentiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_target_prints_percentiles_and_fails_where_a_median_misses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(target, "GOAL_MS", 1e9)  # no time is asserted
     path = tmp_path / "target.json"
     status, printed = run_target("--json", str(path))
@@ -146,9 +142,6 @@ def test_target_prints_percentiles(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ways = json.loads(path.read_text(encoding="utf-8"))["ways"]
     assert len(ways) == 3 + has_http
     assert all(way["p50"] <= way["p95"] <= way["p99.9"] <= way["p100"] for way in ways.values())
-
-
-def test_target_fails_where_a_median_misses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(target, "GOAL_MS", 0.0)
     status, printed = run_target()
     assert status == 1

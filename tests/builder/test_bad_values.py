@@ -62,14 +62,11 @@ def test_bad_values_null_their_layer_alone(built: tuple[Path, BuildReport]) -> N
 WIDE = "8.8.0.0/16,SE,1\n"
 
 
-def test_no_wider_row_shows_through(build: Build) -> None:
+def test_the_next_source_shows_through_but_no_wider_row(build: Build) -> None:
     text = f"network,country_code,asn\n{WIDE}8.8.8.0/24,QQ,2\n8.8.9.0/24,,\n"
     output, _ = build({"a.csv": text})
     assert known(output, "8.8.8.8", "8.8.9.9") == [{"asn": 2}, {}]
     assert known(output, "8.8.1.1")[0]["country_code"] == "SE"
-
-
-def test_the_next_source_shows_through(build: Build) -> None:
     files: dict[str, str | bytes] = {
         "a.csv": "network,country_code,latitude\n8.8.8.0/24,US,91\n",
         "b.csv": f"network,country_code,asn\n{WIDE}",
@@ -121,13 +118,10 @@ def test_words_of_vendors() -> None:
     values, understood = translated(pa.array(unknown), USER_TYPES)
     assert values.to_pylist() == [None] * len(unknown)
     assert understood.to_pylist() == [False] * len(unknown)
-
-
-def test_the_table_is_of_the_contract() -> None:
-    for words, kinds in ((CONNECTION_TYPES, schema.CONNECTION_TYPES),
-                         (USER_TYPES, schema.USER_TYPES)):  # fmt: skip
-        assert all(words[kind.lower()] == kind for kind in kinds)
-        assert set(words.values()) - {None} == set(kinds)
+    of_contract = (schema.CONNECTION_TYPES, schema.USER_TYPES)
+    for words, types in zip((CONNECTION_TYPES, USER_TYPES), of_contract, strict=True):
+        assert all(words[each.lower()] == each for each in types)
+        assert set(words.values()) - {None} == set(types)
         assert all(word == word.lower().strip() for word in words)
     assert set(VOCABULARY) == {"connection_type", "user_type"} <= set(schema.LAYERS)
 

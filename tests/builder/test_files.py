@@ -129,7 +129,7 @@ def test_fragments_equal_the_typed_columns(dataset: Path) -> None:
     assert table(dataset, fmt.ZONE)["zone"][0].as_py() is None
 
 
-def test_every_row_is_used_and_none_twice(dataset: Path) -> None:
+def test_intervals_ascend_and_each_row_is_used_once(dataset: Path) -> None:
     ipv4, ipv6 = table(dataset, fmt.IPV4), table(dataset, fmt.IPV6)
     for column, name in (("location", fmt.LOCATION), ("network", fmt.NETWORK)):
         used = {0, *ipv4[column].to_pylist(), *ipv6[column].to_pylist()}
@@ -137,9 +137,6 @@ def test_every_row_is_used_and_none_twice(dataset: Path) -> None:
         columns = [each for each in table(dataset, name).column_names if "json" not in each]
         rows = [tuple(row.values()) for row in table(dataset, name).select(columns).to_pylist()]
         assert len(set(rows)) == len(rows)
-
-
-def test_intervals_ascend_from_zero_and_neighbours_differ(dataset: Path) -> None:
     ipv6 = table(dataset, fmt.IPV6)
     halves = zip(ipv6["start_high"].to_pylist(), ipv6["start_low"].to_pylist(), strict=True)
     starts = {fmt.IPV4: table(dataset, fmt.IPV4)["start"].to_pylist(), fmt.IPV6: list(halves)}

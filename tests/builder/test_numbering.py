@@ -179,6 +179,9 @@ def test_every_width() -> None:
         column = np.array([bounds.max, bounds.min, bounds.max, 1], kind)
         assert factorize([column])[0].tolist() == [0, 1, 0, 2], kind
     assert factorize([np.zeros(3, np.int8)])[0].tolist() == [0, 0, 0]
+    ends = [0, 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 1]
+    column = np.array(ends, np.uint64)
+    assert factorize([column, column])[0].tolist() == [0, 1, 2, 3, 4, 1]
 
 
 def test_columns_do_not_mix_up() -> None:
@@ -199,9 +202,3 @@ def test_tuples_are_numbered_as_they_appear(rows: list[tuple[int, ...]]) -> None
         assert codes.tolist() == [listed.index(row) for row in firsts]
         assert first.tolist() == [firsts.index(row) for row in listed]
         assert codes.dtype == np.int32
-
-
-def test_the_widest_columns() -> None:
-    ends = [0, 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 1]
-    column = np.array(ends, np.uint64)
-    assert factorize([column, column])[0].tolist() == [0, 1, 2, 3, 4, 1]

@@ -111,21 +111,18 @@ def column(texts: list[str | None]) -> pa.Array:
     return pa.array(texts, pa.large_string())
 
 
-def test_networks_in_one_batch_and_alone() -> None:
+def test_networks_and_pairs_in_one_batch_and_alone() -> None:
     assert answers(from_networks(column(list(NETWORKS)))) == list(NETWORKS.values())
     for text, answer in NETWORKS.items():
         assert answers(from_networks(column([text]))) == [answer], text
+    assert pairs(list(PAIRS)) == list(PAIRS.values())
+    for pair, answer in PAIRS.items():
+        assert pairs([pair]) == [answer], pair
 
 
 def pairs(listed: list[tuple[str | None, str | None]], family: int | None = None) -> list[Answer]:
     first, last = (column([pair[at] for pair in listed]) for at in (0, 1))
     return answers(from_pairs(first, last, family))
-
-
-def test_pairs_in_one_batch_and_alone() -> None:
-    assert pairs(list(PAIRS)) == list(PAIRS.values())
-    for pair, answer in PAIRS.items():
-        assert pairs([pair]) == [answer], pair
 
 
 def test_family_settles_what_integers_are_and_nothing_else() -> None:
@@ -153,12 +150,9 @@ def _text(value: int) -> str:
     return ":".join(f"{value >> shift & 0xFFFF:x}" for shift in range(112, -1, -16))
 
 
-def test_slices_of_a_column_are_read_from_their_offset() -> None:
+def test_slices_and_rows_by_family() -> None:
     whole = column(["8.8.8.0/24", "8.8.9.0/24", None, "2a00::/16"])
     assert answers(from_networks(whole[1:])) == answers(from_networks(whole))[1:]
-
-
-def test_rows_by_family() -> None:
     parsed = from_networks(column(["8.8.8.0/24", "x", "2a00::/16", "8.8.9.0/24"]))
     rows, first, _ = parsed.of_family(4)
     assert (rows.tolist(), first.family) == ([0, 3], 4)

@@ -22,15 +22,12 @@ def loaded(folder: Path, text: str | bytes) -> Recipe:
     return load(path, auto.options(FORMATS))
 
 
-def test_a_minimal_recipe(tmp_path: Path) -> None:
+def test_what_a_recipe_means(tmp_path: Path) -> None:
     recipe = loaded(tmp_path, GOOD)
     (source,) = recipe.sources
     assert (recipe.name, recipe.countries, source.path) == ("d", None, "a.csv")
     assert (source.name, source.base, dict(source.options)) == ("a.csv", tmp_path, {})
     assert source.provides == frozenset(FIELDS)
-
-
-def test_a_full_recipe(tmp_path: Path) -> None:
     texts = 'name = "N"\ndate = 2026-11-20\nlicence = "L"\nattribution = "A"\nurl = "U"\n'
     text = f'{GOOD}{texts}provides = ["asn", "isp"]\nfamily = 6\n[tables]\ncountries = "c.csv"\n'
     recipe = loaded(tmp_path, text)
@@ -39,11 +36,12 @@ def test_a_full_recipe(tmp_path: Path) -> None:
     assert source.options == {"family": 6}
     assert source.texts["date"] == dt.date(2026, 11, 20).isoformat()
     assert (source.name, recipe.countries) == ("N", tmp_path / "c.csv")
-
-
-def test_sources_keep_their_order_and_lose_their_folders(tmp_path: Path) -> None:
     recipe = loaded(tmp_path, GOOD + '[[source]]\nformat = "csv"\npath = "/secret/b*.csv"\n')
     assert [source.name for source in recipe.sources] == ["a.csv", "b*.csv"]
+    assert loaded(tmp_path, GOOD).update == Update()
+    stated = '[update]\nfail_if = ["country_moved > 2%", "km_p99 > 500"]\nkeep = 5\n'
+    update = Update(("country_moved > 2%", "km_p99 > 500"), 5)
+    assert loaded(tmp_path, GOOD + stated).update == update
 
 
 WRONG = {
@@ -91,26 +89,13 @@ WRONG = {
 }
 
 
-def test_an_update(tmp_path: Path) -> None:
-    assert loaded(tmp_path, GOOD).update == Update()
-    stated = '[update]\nfail_if = ["country_moved > 2%", "km_p99 > 500"]\nkeep = 5\n'
-    update = Update(("country_moved > 2%", "km_p99 > 500"), 5)
-    assert loaded(tmp_path, GOOD + stated).update == update
-
-
 def test_every_error_says_what_and_what_to_do(tmp_path: Path) -> None:
     for text, said in WRONG.items():
         with pytest.raises(BuildError) as caught:
             loaded(tmp_path, text)
         assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {said}"), text[:100]
-
-
-def test_not_utf8(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match=r"not TOML: .*; correct the recipe"):
         loaded(tmp_path, b"name = '\xff'")
-
-
-def test_a_recipe_that_is_a_folder_or_not_there(tmp_path: Path) -> None:
     for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "x", "No such file")):
         with pytest.raises(BuildError) as caught:
             load(path, {})

@@ -104,17 +104,14 @@ FEW: tuple[tuple[str, Expected], ...] = (
 )
 
 
-def test_few_rows(build: Build, tmp_path: Path) -> None:
-    """None, after a byte order mark and blank lines, nothing but rows of wrong cells."""
+def test_few_rows_and_large_cells(build: Build, tmp_path: Path) -> None:
+    # None, after a byte order mark and blank lines, nothing but rows of wrong cells.
     files = {f"{at}.csv": text for at, (text, _) in enumerate(FEW)}
     _, report = build(files, rejects=tmp_path / "r.csv")
     named = zip(files, FEW, strict=True)
     expected = [[str(tmp_path / name), *row] for name, (_, rows) in named for row in rows]
     assert read(tmp_path / "r.csv") == expected
     assert [each.read for each in report.sources] == [1, 1, 3, 2]
-
-
-def test_cells_of_a_megabyte_are_written_whole(build: Build, tmp_path: Path) -> None:
     limit = csv.field_size_limit()
     build({"a.csv": f"network,isp\nx,{'y' * (1 << 20)}\n"}, rejects=tmp_path / "r.csv")
     assert csv.field_size_limit() == limit
@@ -152,6 +149,11 @@ def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
             f" a.csv are rejected, at most {limit} are allowed;"
             " repair them, or allow them with 'build --max-rejects N'; '--rejects FILE' lists all"
         )
+    error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejects=None)
+    assert str(error).startswith(f"{tmp_path / 'a.csv'}:101: wrong number of cells; 2 of 101 rows")
+    error = fails(tmp_path, {"a.csv": counted(1000, 0), "b.csv": counted(99, 2)}, max_rejects=None)
+    problem = f"{tmp_path / 'b.csv'}:101: not an address; 2 of 101 rows of b.csv"
+    assert str(error).startswith(problem)
 
 
 def test_a_limit_given_replaces_the_share(build: Build, tmp_path: Path) -> None:
@@ -162,23 +164,9 @@ def test_a_limit_given_replaces_the_share(build: Build, tmp_path: Path) -> None:
         assert f"{limit + 1} of {1_001 + limit:,} rows" in str(error)
 
 
-def test_rows_of_wrong_cells_count(tmp_path: Path) -> None:
-    error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejects=None)
-    assert str(error).startswith(f"{tmp_path / 'a.csv'}:101: wrong number of cells; 2 of 101 rows")
-
-
-def test_the_limit_is_of_each_source(tmp_path: Path) -> None:
-    error = fails(tmp_path, {"a.csv": counted(1000, 0), "b.csv": counted(99, 2)}, max_rejects=None)
-    problem = f"{tmp_path / 'b.csv'}:101: not an address; 2 of 101 rows of b.csv"
-    assert str(error).startswith(problem)
-
-
-def test_the_rejects_are_written_when_the_build_stops(tmp_path: Path) -> None:
+def test_rejects_of_a_build_that_stops(tmp_path: Path) -> None:
     fails(tmp_path, {"a.csv": counted(1, 2)}, max_rejects=0, rejects=tmp_path / "r.csv")
     assert len((tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()) == 3
-
-
-def test_rejects_that_cannot_be_written(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")  # opening one for writing waits for a reader
     for path, said in (
         (tmp_path / "nowhere" / "r.csv", f"{tmp_path / 'nowhere'}: no such folder; create it"),

@@ -132,12 +132,9 @@ USED = (
 )
 
 
-def test_rows_used_decide_some_public_address(build: Build) -> None:
+def test_counts_coverage_and_used_rows(build: Build) -> None:
     sources = reported(build, ["network\n" + "\n".join(rows) for rows, _ in USED])
     assert [(each.read, each.used) for each in sources] == [(len(rows), n) for rows, n in USED]
-
-
-def test_counts_and_coverage(build: Build) -> None:
     text = "network,isp,country_code\n8.8.8.0/24,x,\n9.255.255.0/24,x,US\n10.0.0.0/8,x,US\n"
     _, report = build({"a.csv": text + "2a00::/64,,SE\n2002::/16,y,SE\n"})
     assert report.coverage["isp"] == {"ipv4": 512, "ipv6": 0}

@@ -17,7 +17,9 @@ from tests.conftest import ROOT, Build
 from tests.datasets import SMALL
 
 
-def test_arguments_and_lines_are_answered_as_lines_of_json() -> None:
+def test_answers_are_lines_of_json_of_the_chosen_dataset(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = "8.8.8.8\n\n  1.1.1.1 \r\n\udcff\n".encode(errors="surrogateescape").decode("latin-1")
     for args, text, codes in (
         (("8.8.8.8", "1.1.1.1"), "", [None, None]),
@@ -33,9 +35,6 @@ def test_arguments_and_lines_are_answered_as_lines_of_json() -> None:
         assert done.returncode == any(codes)
     assert run("lookup", "--indent", "10.0.0.1").stdout.startswith('{\n  "success": false')
     assert run("lookup", "--compact", "10.0.0.1").stdout.startswith('{"success":false')
-
-
-def test_a_dataset_by_option_or_environment(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, _ = build({"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
     by_option = run("lookup", "--dataset", str(folder), "8.8.8.8")
     monkeypatch.setenv("GEOLOOKUP_DATASET", str(folder))
@@ -217,9 +216,6 @@ def test_names_in_a_dataset_do_not_act_on_the_terminal(tmp_path: Path) -> None:
         assert "\\x1b]0;b\\x07\\nc" in done.stdout
         assert "\x1b" not in done.stdout
         assert "\x07" not in done.stdout
-
-
-def test_json_is_inert_and_says_the_same() -> None:
     document = {"name": "a\x1b]0;b\x07\x9b31m\x7f é"}
     assert json_text(document).replace("\n", "").isprintable()
     assert json.loads(json_text(document)) == document

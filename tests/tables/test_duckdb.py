@@ -94,7 +94,7 @@ def test_every_type(
     check()
 
 
-def test_enumerations_and_constants(connection: duckdb.DuckDBPyConnection) -> None:
+def test_enumerations_constants_and_types(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("create type known as enum ('8.8.8.8', '9.9.9.9', 'x')")
     query = "select geo_asn(ip::known) from (values ('8.8.8.8'), (null), ('x'), ('9.9.9.9')) t(ip)"
     assert values(connection, query) == [15169, None, None, 19281]
@@ -103,9 +103,6 @@ def test_enumerations_and_constants(connection: duckdb.DuckDBPyConnection) -> No
     assert values(connection, "select geo_asn(i::varchar) from range(9) t(i) where i > 9") == []
     assert values(connection, "select geo(null::varchar) is null") == [True]
     assert values(connection, "select geo_error(null::varchar)") == [10001]
-
-
-def test_types(connection: duckdb.DuckDBPyConnection) -> None:
     query = "select geo(ip).location.country_code, geo_asn(ip), geo_error(ip), geo(ip).network.asn,"
     query += " geo(ip).location.latitude, geo(ip).location.country_languages, geo(ip).time.is_dst"
     found = connection.sql(f"{query} from (select '' as ip)").types

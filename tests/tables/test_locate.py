@@ -53,17 +53,14 @@ def test_nothing(engine: geolookup.Engine) -> None:
     assert engine.locate(pa.array(["", "", None])).to_pylist() == [-1, -1, -1]
 
 
-def test_text_that_is_no_text(engine: geolookup.Engine) -> None:
+def test_extension_types_and_text_that_is_none(engine: geolookup.Engine) -> None:
     raw = [b"8.8.8.8", b"\xff\xfe", b"8.8.8.\xb2", b"8.8.8.8\x00"]
     texts = pa.Array.from_buffers(pa.string(), 4, pa.array(raw, pa.binary()).buffers())
     found = engine.enrich(texts, fields=["ip", "error_code"])
     assert found["error_code"].to_pylist() == [None, 10001, 10001, 10001]
     assert found["ip"].to_pylist() == ["8.8.8.8", None, None, None]
-
-
-def test_extension_types(engine: geolookup.Engine) -> None:
-    raw = [None, (0x2A03 << 112).to_bytes(16), (1).to_bytes(16)]
-    column = pa.ExtensionArray.from_storage(pa.uuid(), pa.array(raw, pa.binary(16)))
+    ids = pa.array([None, (0x2A03 << 112).to_bytes(16), (1).to_bytes(16)], pa.binary(16))
+    column = pa.ExtensionArray.from_storage(pa.uuid(), ids)
     assert engine.locate(column).to_pylist() == engine.locate([None, "2a03::", "::1"]).to_pylist()
     found = engine.enrich(pa.table({"ip": column}), fields="ip", prefix="x_")
     assert found["x_ip"].to_pylist() == [None, "2a03::", None]

@@ -25,6 +25,14 @@ def test_all_fields_are_those_of_lookups(state: Any, engine: geolookup.Engine) -
     columns.assert_equal(
         batch.to_pydict(), {name: wanted[name] for name in wanted if name not in of_address}
     )
+    # Few columns of a table are taken one by one, many of them together.
+    wanted = columns.expected(engine, _TEXTS)
+    rows, paths = engine.locate(_TEXTS * 3), (*_MEMBERS, "location.country_languages")
+    for chosen in (each for n in range(1, 6) for each in itertools.combinations(paths, n)):
+        found = engine.take(rows, chosen)
+        found.validate(full=True)
+        names = [path.replace(".", "_") for path in chosen]
+        assert found.to_pydict() == {name: wanted[name] * 3 for name in names}
 
 
 def test_every_holder_of_numbers(engine: geolookup.Engine) -> None:
@@ -60,7 +68,7 @@ def test_ids_of_no_interval(state: Any, engine: geolookup.Engine) -> None:
         assert last.num_rows == 1
 
 
-def test_names_and_order(engine: geolookup.Engine) -> None:
+def test_names_order_and_types(engine: geolookup.Engine) -> None:
     asked = ["network.asn", "currency", "location.city_name", "currency.code", "network.asn"]
     assert engine.take([0], asked).schema.names == [
         *("network_asn", "currency_code", "currency_name", "currency_symbol", "location_city_name")
@@ -69,9 +77,6 @@ def test_names_and_order(engine: geolookup.Engine) -> None:
     assert engine.take([0]).schema.names == every
     assert engine.take([], "time").num_rows == 0
     assert engine.take([0], ()).num_columns == 0
-
-
-def test_types(engine: geolookup.Engine) -> None:
     schema = engine.take([0]).schema
     text = pa.dictionary(pa.int32(), pa.string())
     special = {
@@ -123,14 +128,3 @@ def test_closed_engine(dataset_path: Any) -> None:
 
 
 _MEMBERS = ("location.city_name", "location.latitude", "network.asn", "network.isp", "time.zone")
-
-
-def test_few_fields_and_many_are_the_same(engine: geolookup.Engine) -> None:
-    """Few columns of a table are taken one by one, many of them together."""
-    wanted = columns.expected(engine, _TEXTS)
-    rows, paths = engine.locate(_TEXTS * 3), (*_MEMBERS, "location.country_languages")
-    for chosen in (each for n in range(1, 6) for each in itertools.combinations(paths, n)):
-        found = engine.take(rows, chosen)
-        found.validate(full=True)
-        names = [path.replace(".", "_") for path in chosen]
-        assert found.to_pydict() == {name: wanted[name] * 3 for name in names}

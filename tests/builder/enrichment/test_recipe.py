@@ -29,13 +29,17 @@ def enrich_of(folder: Path, text: str) -> Enrich:
     return load(path, {name: each.options for name, each in FORMATS.items()}).enrich
 
 
-def test_what_is_asked_for(tmp_path: Path) -> None:
+def test_what_is_asked_for_and_what_is_wrong(tmp_path: Path) -> None:
     stations = tmp_path / "stations.csv"
     assert enrich_of(tmp_path, "") == Enrich()
     assert enrich_of(tmp_path, "[enrich]\n") == Enrich()
     assert enrich_of(tmp_path, f"[enrich]\n{ALL}") == Enrich(True, True, stations, 50.0)
     far = enrich_of(tmp_path, "[enrich.weather]\nstations = 'stations.csv'\nmax_km = 7\n")
     assert far == Enrich(stations=stations, max_km=7.0)
+    for text, (problem, remedy) in WRONG.items():
+        error = fails(tmp_path, FILES, GOOD + text)
+        assert (error.path, error.problem) == (str(tmp_path / "recipe.toml"), problem)
+        assert remedy in (None, error.remedy), text
 
 
 _FAR = "enrich.weather.max_km is not between 0 and 20040"
@@ -57,13 +61,6 @@ WRONG: dict[str, tuple[str, str | None]] = {
         for value in ("0", "-1", "nan", "inf", "true", "'50'", "20041", "1" + "0" * 400)
     },
 }
-
-
-def test_what_is_wrong(tmp_path: Path) -> None:
-    for text, (problem, remedy) in WRONG.items():
-        error = fails(tmp_path, FILES, GOOD + text)
-        assert (error.path, error.problem) == (str(tmp_path / "recipe.toml"), problem)
-        assert remedy in (None, error.remedy), text
 
 
 @pytest.mark.parametrize("key", LIBRARIES)

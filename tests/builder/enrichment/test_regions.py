@@ -56,15 +56,12 @@ def test_code(tmp_path: Path) -> None:
     assert counts == {"region_code": Filled(len(CODES) - lacking, lacking)}
 
 
-def test_what_is_stated_stays(tmp_path: Path) -> None:
+def test_what_is_stated_stays_and_is_one_location_with_what_is_filled(tmp_path: Path) -> None:
     rows = ("US,CA,Texas", "US,,Texas", "US,??,")
     answers, counts = enriched(tmp_path, ON, "country_code,region_code,region_name", *rows)
     assert [each["region_code"] for each in answers] == ["CA", "TX", "??"]
     assert [each.get("region_name") for each in answers] == ["Texas", "Texas", None]
     assert counts == {"region_code": Filled(1, 0)}
-
-
-def test_filled_and_stated_alike_are_one_location(tmp_path: Path) -> None:
     answers, _ = enriched(
         tmp_path, ON, "country_code,region_code,region_name", "US,CA,California", "US,,California"
     )

@@ -43,13 +43,10 @@ ZONES = {
 }
 
 
-def test_zone(tmp_path: Path) -> None:
+def test_zones_and_their_counts(tmp_path: Path) -> None:
     _, counts = enriched(tmp_path, ON, "country_code,latitude,longitude,time_zone", *ZONES)
     assert dict(zip(ZONES, zones(tmp_path, len(ZONES)), strict=True)) == ZONES
     assert set(counts) == {"time_zone"}
-
-
-def test_counts_are_of_distinct_locations_that_lacked_it(tmp_path: Path) -> None:
     columns = "country_code,latitude,longitude"
     rows = ("US,37.4,-122.08", "US,37.4,-122.08", "US,40.7,-74", "US,,", "SE,,", ",,", "US,0,-150")
     _, counts = enriched(tmp_path, ON, columns, *rows)

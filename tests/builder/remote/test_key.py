@@ -169,6 +169,7 @@ def test_it_shows_itself_nowhere() -> None:
     stream = io.StringIO()
     traceback.print_exception(ValueError(hidden), file=stream)
     assert clean(stream.getvalue())
+    assert Key("1234:s3cr3t").masked("no S3cr3t of 1234:s3cr3t") == "no {key} of {key}"
 
 
 def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
@@ -250,10 +251,6 @@ def test_no_host_of_a_redirect_holds_it(tmp_path: Path, monkeypatch: pytest.Monk
                 call()
 
 
-def test_a_password_is_masked_without_its_user() -> None:
-    assert Key("1234:s3cr3t").masked("no S3cr3t of 1234:s3cr3t") == "no {key} of {key}"
-
-
 MISSING = {
     "": "no key for https://h.example/a.csv in the environment variable VENDOR_KEY",
     "a\nb": "the key in the environment variable VENDOR_KEY is not one line",
@@ -272,9 +269,6 @@ def test_what_is_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("VENDOR_KEY", HIDDEN)
     with pytest.raises(BuildError, match="has no colon; write user:password"):
         key_of(remote(address, tmp_path, key_env="VENDOR_KEY", key_as="basic"))
-
-
-def test_a_key_file_that_is_none(tmp_path: Path) -> None:
     source = remote("https://h.example/a.csv", tmp_path, key_file="none.txt")
     with pytest.raises(BuildError, match=r"none\.txt: the key of .* cannot be read .No such file"):
         key_of(source)

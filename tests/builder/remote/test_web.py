@@ -99,9 +99,6 @@ def test_a_file_comes_once_and_is_then_unchanged(tmp_path: Path) -> None:
     assert str(first) == f"fetched {len(ROWS):,} bytes"
     assert str(second) == f"unchanged, {len(ROWS):,} bytes"
     assert [headers.get("If-None-Match") for _, headers in site.asked] == [None, '"one"']
-
-
-def test_a_date_serves_where_there_is_no_etag(tmp_path: Path) -> None:
     with serving(file(ROWS, "", Last_Modified=MODIFIED)) as site:
         assert fetched(f"{site.url}/a.csv", tmp_path).changed
         assert not fetched(f"{site.url}/a.csv", tmp_path).changed
@@ -261,12 +258,19 @@ def test_what_passes_is_tried_again_and_nothing_else(tmp_path: Path) -> None:
             assert len(site.asked) == 1
 
 
-def test_the_reason_of_a_retry_is_shown(tmp_path: Path) -> None:
+def test_reasons_of_retries_and_bytes_are_shown(tmp_path: Path) -> None:
     terminal = Terminal()
     progress = Progress(terminal)
     with serving(status(503), file(ROWS)) as site, progress.stage("fetching a.csv"):
         fetch(remote(f"{site.url}/a.csv", tmp_path), "", tmp_path / "cache", progress, FAST)
     assert "fetching a.csv  the server answers 503; retry in 0.0 s" in terminal.getvalue()
+    terminal = Terminal()
+    progress = Progress(terminal)
+    with progress.stage("fetching a.csv"):
+        for total, shown in ((None, "1,234 bytes  "), (5678, "1,234 of 5,678 bytes  ")):
+            progress._last = float("-inf")  # as if the last display were long ago
+            progress.bytes(1234, total)
+            assert f"fetching a.csv  {shown}" in terminal.getvalue()
 
 
 def test_the_wait_a_server_asks_for_is_kept(
@@ -300,16 +304,6 @@ def test_nobody_there(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))  # and not listening
         with pytest.raises(BuildError, match=r"cannot be reached .Connection refused"):
             fetched(f"http://127.0.0.1:{taken.getsockname()[1]}/a.csv", tmp_path)
-
-
-def test_the_bytes_are_shown() -> None:
-    terminal = Terminal()
-    progress = Progress(terminal)
-    with progress.stage("fetching a.csv"):
-        for total, shown in ((None, "1,234 bytes  "), (5678, "1,234 of 5,678 bytes  ")):
-            progress._last = float("-inf")  # as if the last display were long ago
-            progress.bytes(1234, total)
-            assert f"fetching a.csv  {shown}" in terminal.getvalue()
 
 
 def test_no_length_at_all_is_well_with_chunks_or_a_digest(tmp_path: Path) -> None:

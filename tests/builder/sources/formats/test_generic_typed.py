@@ -157,10 +157,7 @@ def test_types_of_ranges(read: Read) -> None:
         reading = read_table(read, {**ends, "isp": ["x", "y"]})
         assert reading.ranges() == {"8.8.4.0/24": {"isp": "x"}}, kind
         assert reading.source.rejected.total() == 1, kind
-
-
-def test_networks_in_bytes(read: Read) -> None:
-    """A text of 16 bytes is not taken for a packed address."""
+    # A text of 16 bytes is not taken for a packed address.
     cells = [b"100.100.100.0/24", _packed(EIGHT), ip_address("2600::1").packed, b"::1", b"123", b""]
     reading = read_table(read, {"network": pa.array(cells, pa.binary()), "isp": list("abcdef")})
     assert reading.stated("8.8.4.0", "8.8.4.1", "2600::1") == [{"isp": "b"}, {}, {"isp": "c"}]
@@ -289,8 +286,10 @@ def test_unknown_and_odd_values(read: Read) -> None:
     assert dict(reading.source.nulled) == {"latitude": 2, "asn": 2}
 
 
-def test_keys_that_the_first_records_lack(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no mapping names them they are read from then on; no value of theirs is lost."""
+def test_keys_that_the_first_records_lack(
+    read: Read, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Where no mapping names them they are read from then on; no value of theirs is lost.
     monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 4000)
     rows: list[Record] = [
         {"network": f"8.{at >> 8}.{at & 255}.0/24", "isp": "x"} for at in range(1500)
@@ -303,9 +302,6 @@ def test_keys_that_the_first_records_lack(read: Read, monkeypatch: pytest.Monkey
     columns = 'columns = { network = "network", city_name = "location.city_name" }'
     reading = read(files, one("jsonl", "a.jsonl", columns), force=True)
     assert reading.ranges() == {"8.4.176.0/24": {"city_name": "Alpha"}}
-
-
-def test_a_late_key_that_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonlines, "_SAMPLE", 3)
     rows = [{"network": "8.8.8.0/24", "isp": "x"}] * 9 + [{"network": "8.8.9.0/24", "color": "x"}]
     error = refused(tmp_path, "a.jsonl", as_json(rows), one("jsonl", "a.jsonl"))
@@ -361,9 +357,6 @@ def test_columns_that_cannot_be_used(tmp_path: Path) -> None:
             error = refused(tmp_path, name, content, one(name[2:], name, options))
             place = "recipe.toml" if "delimiter" in options else name
             assert str(error).startswith(f"{tmp_path / place}: {text}"), (name, row)
-
-
-def test_a_parquet_column_twice(tmp_path: Path) -> None:
     columns = [pa.array(["8.8.8.0/24"]), pa.array(["x"]), pa.array(["y"])]
     table = pa.Table.from_arrays(columns, names=["network", "isp", "isp"])
     for options in ("", 'columns = { network = "network", isp = "isp" }'):

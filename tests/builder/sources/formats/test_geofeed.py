@@ -74,24 +74,18 @@ CELLS: dict[str, dict[str, str]] = {
 }
 
 
-def test_ways_to_write_a_row(read: Read) -> None:
+def test_cells_and_ways_to_write_a_row(read: Read) -> None:
     check_lines(read, dict.fromkeys(WAYS, NEWARK))
-
-
-def test_cells(read: Read) -> None:
     check_lines(read, CELLS)
 
 
-def test_a_row_without_location_hides_a_wider_one(read: Read) -> None:
-    """And so does a country that is none, which is counted."""
+def test_rows_over_each_other(read: Read) -> None:
+    # And so does a country that is none, which is counted.
     newark = {"country_code": "US", "city_name": "Newark"}
     for empty in ("8.8.8.0/24,,,,", "8.8.8.0/24", "8.8.8.0/24,ZZ,,,", "8.8.8.0/24,QQ,,X,"):
         reading = read({"feed.csv": f"{empty}\n8.8.0.0/16,US,,Newark,\n"}, RECIPE)
         assert reading.stated("8.8.8.8", "8.8.9.8") == [{}, newark], empty
         assert reading.source.nulled == ({"country_code": 1} if "QQ" in empty else {}), empty
-
-
-def test_duplicates_are_noted_and_the_later_counts(read: Read) -> None:
     text = "8.8.8.0/24,US\n8.8.8.0/24,CA\n"
     reading = read({"feed.csv": text}, RECIPE)
     assert reading.source.duplicates == 1

@@ -302,7 +302,7 @@ def test_damaged_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert (error.path, error.line) == (str(tmp_path / "a.json"), line), case
 
 
-def test_types_are_those_of_the_first_values(read: Read) -> None:
+def test_types_of_json_and_parquet(read: Read) -> None:
     rows: list[dict[str, Any]] = [
         {"network": "8.8.4.0/24", "city": "A", "latitude": None, "longitude": 7},
         {"network": "8.8.5.0/24", "city": None, "latitude": 1.5, "longitude": 7.25},
@@ -311,9 +311,6 @@ def test_types_are_those_of_the_first_values(read: Read) -> None:
         "8.8.4.0/24": fields("city_name=A; longitude=7"),
         "8.8.5.0/24": fields("latitude=1.5; longitude=7.25"),
     }
-
-
-def test_typed_parquet(read: Read) -> None:
     table = pa.table(
         {
             "network": pa.array(["8.8.4.0/24", "8.8.5.0/24"]).dictionary_encode(),
@@ -351,12 +348,16 @@ BAD_PARQUET = {
 }
 
 
-def test_damaged_parquet(tmp_path: Path) -> None:
+def test_damaged_parquet_and_files_of_something_else(tmp_path: Path) -> None:
     for case, content in BAD_PARQUET.items():
         error = refused(tmp_path, "a.parquet", content, one("ipinfo", "a.parquet"))
         assert error.path == str(tmp_path / "a.parquet"), case
         expected = "name a column of texts or numbers" if case == "a list" else "fetch it again"
         assert error.remedy == expected, case
+    for name in ("a.csv", "a.mmdb"):  # MMDB files are left to their own reader
+        for text in OTHERS:
+            error = refused(tmp_path, name, text, one("ipinfo", name))
+            assert error.path == str(tmp_path / name), text
 
 
 OTHERS = (
@@ -366,10 +367,3 @@ OTHERS = (
     '{"start_ip":"8.8.8.0"}\n',
     "of no use",
 )
-
-
-def test_files_of_something_else(tmp_path: Path) -> None:
-    for name in ("a.csv", "a.mmdb"):  # MMDB files are left to their own reader
-        for content in OTHERS:
-            error = refused(tmp_path, name, content, one("ipinfo", name))
-            assert error.path == str(tmp_path / name), content

@@ -44,22 +44,16 @@ def test_the_files(read: Read) -> None:
         assert (reading.source.rejected, reading.source.nulled) == ({}, {}), name
 
 
-def test_several_files_are_one_table(read: Read) -> None:
+def test_several_files_and_what_they_state(read: Read) -> None:
     files = {"ip2asn-v4.tsv": V4, "ip2asn-v6.tsv": V6}
     reading = read(files, one("iptoasn", "ip2asn-v?.tsv"))
     assert reading.ranges() == ROUTED | ALONE
     assert len(reading.report.sources) == 1
-
-
-def test_countries_only_where_asked_for(read: Read) -> None:
     reading = read({"a.tsv": V4}, one("iptoasn", "a.tsv", "countries = true"))
     codes = {"5.1.0.0/22": {"country_code": "CH"}, "5.1.7.0/24": {"country_code": "DE"}}
     assert reading.ranges() == {net: each | codes.get(net, {}) for net, each in ROUTED.items()}
     assert reading.source.nulled == {}
-
-
-def test_a_description_alone_is_no_answer(read: Read) -> None:
-    """Not routed hides a wider row, and says nothing."""
+    # Not routed hides a wider row, and says nothing.
     text = "5.1.0.0\t5.1.255.255\t64500\tCH\tWIDE\n" + V4
     reading = read({"a.tsv": text}, one("iptoasn", "a.tsv"))
     assert reading.stated("5.1.4.4", "5.1.99.0") == [{}, {"asn": 64500, "asn_organization": "WIDE"}]

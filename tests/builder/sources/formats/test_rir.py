@@ -74,9 +74,12 @@ def test_plain(read: Read) -> None:
         assert codes(reading) == ASIA, text
 
 
-def test_several_registries(read: Read) -> None:
+def test_several_registries_and_the_last_address(read: Read) -> None:
     recipe = RECIPE.replace('"delegated"', '"delegated-*"')
     assert codes(read({"delegated-a": EXTENDED, "delegated-b": PLAIN}, recipe)) == SOUTH | ASIA
+    reading = read({"delegated": "a|JP|ipv4|0.0.0.0|4294967296|20110411|allocated|x\n"}, RECIPE)
+    assert reading.source.rejected.total() == 0
+    assert reading.values("country_code", "1.0.0.0", "223.255.255.255") == ["JP", "JP"]
 
 
 BAD = {
@@ -104,12 +107,6 @@ def test_bad_rows_are_rejected_with_their_lines(read: Read) -> None:
     assert reading.bad_lines() == list(enumerate(BAD.values(), PLAIN.count("\n") + 1))
     found = reading.values("country_code", "1.1.16.0", "1.1.32.0", "1.1.32.1")
     assert found == [None, "JP", None]
-
-
-def test_the_last_address_may_be_delegated(read: Read) -> None:
-    reading = read({"delegated": "a|JP|ipv4|0.0.0.0|4294967296|20110411|allocated|x\n"}, RECIPE)
-    assert reading.source.rejected.total() == 0
-    assert reading.values("country_code", "1.0.0.0", "223.255.255.255") == ["JP", "JP"]
 
 
 def test_it_has_no_options() -> None:
