@@ -84,13 +84,10 @@ def test_greater_exponent_repeats_more() -> None:
     assert distinct == sorted(distinct, reverse=True)
 
 
-def test_generate_says_what_it_made(tmp_path: Path, run: Run) -> None:
+def test_generate_and_geolite_rows(tmp_path: Path, run: Run) -> None:
     printed = run("generate", str(tmp_path / "new"), "--rows", "1000")
     assert printed.startswith("1,000 rows, ")
     assert (tmp_path / "new" / generate.RECIPE).is_file()
-
-
-def test_geolite_rows_are_those_of_a_city_and_an_asn_data_set(tmp_path: Path) -> None:
     size = geolite.of_rows(9000)
     recipe = geolite.write(tmp_path, size, seed=3)
     assert size.rows == 9000

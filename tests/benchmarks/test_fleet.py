@@ -49,7 +49,7 @@ def stores(datasets: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.long
-def test_installed_stores_are_stores_of_their_own(stores: list[Path], datasets: list[Path]) -> None:
+def test_stores_and_generations_of_edges(stores: list[Path], datasets: list[Path]) -> None:
     first = geolookup.generations(stores[0])[0].generation
     geolookup.publish(datasets[1], stores[1])
     assert [len(geolookup.generations(store)) for store in stores] == [1, 2, 1]
@@ -58,10 +58,6 @@ def test_installed_stores_are_stores_of_their_own(stores: list[Path], datasets: 
     edges = [Edge(store, ()) for store in stores]
     assert all(edge.look() for edge in edges)
     assert [edge.generation == first for edge in edges] == [True, False, True]
-
-
-@pytest.mark.long
-def test_an_edge_without_its_generation_is_seen(stores: list[Path]) -> None:
     edge = Edge(stores[0], ())
     assert edge.look()
     generation = stores[0] / "generations" / edge.generation

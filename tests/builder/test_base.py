@@ -88,15 +88,6 @@ def test_a_row_that_is_gone_leaves_no_gap(base: Path, tmp_path: Path) -> None:
     keeps_numbers(base, dataset)
 
 
-def test_new_rows_take_the_numbers_of_those_that_are_gone(base: Path, tmp_path: Path) -> None:
-    rows = [(*row[:2], row[2].replace("City 8", "New"), row[3]) for row in ROWS]
-    dataset = built(tmp_path / "d", rows, base)
-    renamed = [city and city.replace("City 8", "New") for city in cities(base)]
-    assert cities(dataset) == renamed
-    for name in (fmt.IPV4, fmt.IPV6, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE):
-        assert content(dataset)[name] == content(base)[name]
-
-
 def test_a_country_that_is_new_leaves_the_others_their_rows(base: Path, tmp_path: Path) -> None:
     rows = [*ROWS, ("9.9.9.0/24", "CH", "Zürich", 1)]
     dataset = built(tmp_path / "d", rows, base)

@@ -40,8 +40,17 @@ def test_names_of_packaged_recipes() -> None:
     assert "the recipe cannot be read" in refused(Path("world.toml"))
 
 
-def test_a_path_that_exists_is_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_that_exist_and_are_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # A copy's are relative to its own folder.
+    (source, *_) = loading.load(Path("dbip-lite")).sources
+    assert source.base == tmp_path
+    files = [each for each in loading.load(Path("world")).sources if each.remote is None]
+    assert {each.base for each in files} == {packaged.FOLDER}
+    assert all(list(each.base.glob(each.path)) for each in files)
+    (tmp_path / "below").mkdir()
+    shutil.copy(packaged.FOLDER / "dbip-lite.toml", tmp_path / "below" / "my.toml")
+    assert loading.load(tmp_path / "below" / "my.toml").sources[0].base == tmp_path / "below"
     (tmp_path / "world").mkdir()
     (tmp_path / "world" / "a.csv").write_text(CSV, encoding="utf-8")
     report = geolookup.build("world", "data")
@@ -60,21 +69,6 @@ def test_an_empty_text_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(BuildError, match="names no recipe"):
         geolookup.build("", tmp_path / "d")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
-
-
-def test_paths_are_relative_to_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And those of a copy to the folder of the copy."""
-    monkeypatch.chdir(tmp_path)
-    (source, *_) = loading.load(Path("dbip-lite")).sources
-    assert source.base == tmp_path
-    files = [each for each in loading.load(Path("world")).sources if each.remote is None]
-    assert {each.base for each in files} == {packaged.FOLDER}
-    assert all(list(each.base.glob(each.path)) for each in files)
-    (tmp_path / "below").mkdir()
-    shutil.copy(packaged.FOLDER / "dbip-lite.toml", tmp_path / "below" / "my.toml")
-    assert loading.load(tmp_path / "below" / "my.toml").sources[0].base == tmp_path / "below"
 
 
 def test_recipes_lists_and_prints_them() -> None:

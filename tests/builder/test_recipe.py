@@ -112,7 +112,7 @@ def source_of(folder: Path, keys: str) -> SourceSpec:
     return source
 
 
-def test_an_address_with_everything(tmp_path: Path) -> None:
+def test_addresses(tmp_path: Path) -> None:
     digest = "0a" * 32
     keys = f'HTTPS://h.example:8443/d/a.csv.gz?v=1"\nsha256 = "{digest.upper()}"\nkey_env = "K"\n'
     source = source_of(tmp_path, f'{keys}key_as = "X-Api-Key"\ninsecure = false\nfamily = 6\n')
@@ -120,9 +120,6 @@ def test_an_address_with_everything(tmp_path: Path) -> None:
     assert (source.sha256, source.options) == (digest, {"family": 6})
     assert (source.name, source.remote.file, source.remote.scheme) == ("a.csv.gz",) * 2 + ("https",)
     assert source.remote.shown == "https://h.example:8443/d/a.csv.gz?…"
-
-
-def test_names_and_schemes(tmp_path: Path) -> None:
     source = source_of(tmp_path, 'https://h.example/get?id=7"\nfile = "a.zip"\n')
     assert source.name == "a.zip"
     source = source_of(tmp_path, 'https://h.example/get?id=7"\nfile = "a.zip"\nname = "N"\n')
@@ -134,9 +131,6 @@ def test_names_and_schemes(tmp_path: Path) -> None:
     for host in ("", "localhost"):  # a file of this machine
         source = source_of(tmp_path, f'file://{host}/data/a%20b/*.csv"\n')
         assert (source.remote, source.path) == (None, "/data/a b/*.csv")
-
-
-def test_the_same_place_has_the_same_folder_whatever_the_key(tmp_path: Path) -> None:
     one = source_of(tmp_path, 'https://h.example/a.csv?k={key}"\nkey_env = "K"\n').remote
     two = source_of(tmp_path, 'https://h.example/a.csv?k={key}"\nkey_file = "f"\n').remote
     three = source_of(tmp_path, 'https://h.example/a.csv?k=3"\n').remote

@@ -163,8 +163,5 @@ def test_the_summary_names_everything(build: Build) -> None:
         "  nulled      1 invalid values (1 asn)",
     ]
     assert lines[-1].endswith(f"generation {report.generation}")
-
-
-def test_names_do_not_act_on_a_terminal() -> None:
     report = BuildReport(sources=[SourceReport("a\x1b]0;b\x07\x9b")], warnings=["c\x1b[31m"])
     assert all(line.isprintable() for line in report.lines())

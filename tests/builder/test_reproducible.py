@@ -89,21 +89,7 @@ FILES: dict[str, str | bytes] = {
 }
 
 
-def test_arrow_infers_no_type_of_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no type is stated, Arrow imports dateutil again for each value, present or not."""
-    imported: list[str] = []
-    real = builtins.__import__
-
-    def importing(name: str, *arguments: Any, **options: Any) -> Any:
-        imported.append(name)
-        return real(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", importing)
-    build_at(tmp_path, FILES)
-    assert "dateutil.relativedelta" not in imported
-
-
-def test_no_thread_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_thread_and_no_type_of_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
     start = threading.Thread.start
 
@@ -114,6 +100,17 @@ def test_no_thread_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(threading.Thread, "start", starting)
     build_at(tmp_path, FILES)
     assert started == []
+    # Where no type is stated, Arrow imports dateutil again for each value, present or not.
+    imported: list[str] = []
+    real = builtins.__import__
+
+    def importing(name: str, *arguments: Any, **options: Any) -> Any:
+        imported.append(name)
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", importing)
+    build_at(tmp_path, FILES)
+    assert "dateutil.relativedelta" not in imported
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere folders are not synced")

@@ -160,7 +160,7 @@ def test_info_as_text_and_json(tmp_path: Path) -> None:
         assert "manifest.json: the manifest is damaged; build it again" in line
 
 
-def test_explain_as_text_and_json() -> None:
+def test_explain_as_text_and_json(build: Build) -> None:
     text = run("explain", "8.8.8.8").stdout
     explained = json.loads(run("explain", "8.8.8.8", "--json").stdout)
     assert text.splitlines()[0] == f"8.8.8.8 in {explained['network']}"
@@ -171,9 +171,6 @@ def test_explain_as_text_and_json() -> None:
         assert f"  {decided['source']}, {decided['date']}, {decided['licence']}\n" in text
     assert "  location         Mountain View, California, US, America/Los_Angeles\n" in text
     assert "  asn              AS15169 Google LLC\n" in text
-
-
-def test_explain_shows_the_rows_of_all_sources(build: Build) -> None:
     files: dict[str, str | bytes] = {
         "a.csv": "network,isp,city_name\n8.8.8.0/24,A,\n",
         "b.csv": "network,isp\n9.9.9.0/24,\n8.8.0.0/16,B\n",

@@ -110,13 +110,25 @@ def test_enumerations_constants_and_types(connection: duckdb.DuckDBPyConnection)
     assert [str(kind) for kind in found] == wanted
 
 
-def test_in_clauses_and_groups(connection: duckdb.DuckDBPyConnection) -> None:
+def test_in_clauses_groups_and_threads(connection: duckdb.DuckDBPyConnection) -> None:
     table(connection, IPS, pa.string())
     grouped = "select geo_country(ip) c, count(*) n from addresses group by c order by n, c"
     assert connection.sql(grouped).fetchall() == [("CH", 1), ("FR", 1), ("US", 2), (None, 3)]
     assert values(connection, "select row from addresses where geo_city(ip) = 'Lyon'") == [1]
     cities = "select geo(ip).location.city_name from addresses order by row"
     assert values(connection, cities)[:3] == ["Mountain View", "Lyon", None]
+    connection.execute("set threads = 4")
+    table(connection, IPS * 20_000, pa.string())
+    query = "select count(*) from addresses where geo_asn(ip) is distinct from (case row % 7"
+    cases = " ".join(f"when {at} then {asn or 'null'}" for at, asn in enumerate(ASNS))
+    assert values(connection, f"{query} {cases} end)") == [0]
+
+    def count(_: int) -> list[Any]:
+        with connection.cursor() as cursor:
+            return values(cursor, "select count(*) from addresses where geo(ip).network.asn = 3215")
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(count, range(3))) == [[20_000]] * 3
 
 
 def test_instants(connection: duckdb.DuckDBPyConnection, engine: geolookup.Engine) -> None:
@@ -144,21 +156,6 @@ def test_without_an_instant_it_is_now(
     assert before <= found <= int(time.time())
     query = "select geo('8.8.8.8', now()).time.current_timestamp = floor(epoch(now()))::bigint"
     assert values(connection, query) == [True]
-
-
-def test_many_rows_on_several_threads(connection: duckdb.DuckDBPyConnection) -> None:
-    connection.execute("set threads = 4")
-    table(connection, IPS * 20_000, pa.string())
-    query = "select count(*) from addresses where geo_asn(ip) is distinct from (case row % 7"
-    cases = " ".join(f"when {at} then {asn or 'null'}" for at, asn in enumerate(ASNS))
-    assert values(connection, f"{query} {cases} end)") == [0]
-
-    def count(_: int) -> list[Any]:
-        with connection.cursor() as cursor:
-            return values(cursor, "select count(*) from addresses where geo(ip).network.asn = 3215")
-
-    with ThreadPoolExecutor(3) as pool:
-        assert list(pool.map(count, range(3))) == [[20_000]] * 3
 
 
 def test_registered_again_it_answers_from_the_other_engine(

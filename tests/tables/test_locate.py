@@ -85,7 +85,7 @@ def test_what_is_no_column_of_addresses(engine: geolookup.Engine) -> None:
         assert "8.8.8.8" not in str(caught.value)
 
 
-def test_both_sizes_of_dictionary(engine: geolookup.Engine) -> None:
+def test_rows_are_joinable_and_of_both_sizes(engine: geolookup.Engine) -> None:
     long = pa.array(["x", "8.8.8.8", None, "2a03::1"])
     for indices in ([3], [0, 1, 2, 3, None, 1, 1], [None, None], []):
         column = pa.DictionaryArray.from_arrays(pa.array(indices, pa.uint16()), long)
@@ -96,10 +96,7 @@ def test_both_sizes_of_dictionary(engine: geolookup.Engine) -> None:
         )
     empty = pa.DictionaryArray.from_arrays(pa.array([None], pa.int8()), pa.array([], pa.string()))
     assert engine.locate(empty).to_pylist() == [-1]
-
-
-def test_rows_are_joinable(engine: geolookup.Engine) -> None:
-    """What is known of a row can be kept by its number and joined later."""
+    # What is known of a row can be kept by its number and joined later.
     texts = ["8.8.8.8", "x", "8.8.8.9", "2a03::1", "10.0.0.1"]
     rows = engine.locate(texts)
     known = rows.unique()

@@ -166,9 +166,6 @@ def test_indexes_and_columns_of_several_levels(engine: geolookup.Engine) -> None
     pandas_testing.assert_series_equal(
         engine.enrich(series.to_frame(), "ip", "network.asn")["network_asn"], asn
     )
-
-
-def test_the_accessor(engine: geolookup.Engine) -> None:
     series = pd.Series(IPS, index=list("abcdefg"))
     found = series.geo.enrich(columns.EVERYTHING, engine=engine, at=columns.AT, threads=1)
     assert found.index.equals(series.index)

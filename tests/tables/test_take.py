@@ -35,7 +35,7 @@ def test_all_fields_are_those_of_lookups(state: Any, engine: geolookup.Engine) -
         assert found.to_pydict() == {name: wanted[name] * 3 for name in names}
 
 
-def test_every_holder_of_numbers(engine: geolookup.Engine) -> None:
+def test_ids_of_every_holder(engine: geolookup.Engine, state: Any) -> None:
     rows = [*engine.locate(_TEXTS).to_pylist(), -(1 << 7)]
     wanted = engine.take(pa.array(rows), "network.asn").to_pydict()
     assert wanted["network_asn"][0] == 15169
@@ -54,9 +54,6 @@ def test_every_holder_of_numbers(engine: geolookup.Engine) -> None:
     for wrong in (["8.8.8.8"], [1.0], pa.array([True]), 5, "x"):
         with pytest.raises(TypeError):
             engine.take(wrong)
-
-
-def test_ids_of_no_interval(state: Any, engine: geolookup.Engine) -> None:
     dataset = engine._open_state().dataset
     count = len(dataset.ipv4_starts) + len(dataset.ipv6_highs)
     for kind in (pa.int32(), pa.int64(), pa.uint32(), pa.uint64()):
@@ -97,7 +94,7 @@ def test_names_order_and_types(engine: geolookup.Engine) -> None:
     }
 
 
-def test_unknown_paths(engine: geolookup.Engine) -> None:
+def test_unknown_paths_and_a_closed_engine(engine: geolookup.Engine, dataset_path: Any) -> None:
     paths: list[tuple[Any, str]] = [
         ("location.country_cod", "did you mean 'location.country_code'"),
         ("netwrok", "did you mean 'network'"),
@@ -117,9 +114,6 @@ def test_unknown_paths(engine: geolookup.Engine) -> None:
     for of_address in ("ip", "ip_type", "error_code"):
         with pytest.raises(ValueError, match="use enrich"):
             engine.take([0], of_address)
-
-
-def test_closed_engine(dataset_path: Any) -> None:
     engine = geolookup.open(dataset_path)
     engine.close()
     for call in (engine.locate, engine.take, engine.enrich):

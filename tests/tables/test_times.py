@@ -94,7 +94,7 @@ def test_timestamps_and_numbers(engine: geolookup.Engine) -> None:
                 assert second == time["current_timestamp"], column.type
 
 
-def test_outside_the_contract_or_under_null(engine: geolookup.Engine) -> None:
+def test_outside_the_contract_or_no_instant(engine: geolookup.Engine) -> None:
     # As in a lookup, the instant is judged before the address is.
     for wrong in (float("nan"), float("inf"), 1e300, LATEST, EARLIEST - 0.5, -1e18):
         for address in ("8.8.8.8", "no address"):
@@ -112,9 +112,6 @@ def test_outside_the_contract_or_under_null(engine: geolookup.Engine) -> None:
             pa.table({"ip": ["8.8.8.8"] * 2, "at": hidden}), at="at", fields="time"
         )
         assert found["time_current_timestamp"].to_pylist() == [None, 7]
-
-
-def test_what_is_no_instant(engine: geolookup.Engine) -> None:
     for column in (
         pa.array([datetime(2026, 1, 1)], pa.timestamp("us")),  # noqa: DTZ001 - what is refused
         pa.array(["2026-01-01T00:00:00Z"]),

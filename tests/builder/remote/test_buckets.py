@@ -168,13 +168,10 @@ def test_a_part_is_resumed_if_it_is_of_this_version(bucket: Bucket, tmp_path: Pa
         assert (done.start, done.kept.path.read_bytes()) == (start, content)
 
 
-def test_what_is_not_there(bucket: Bucket, tmp_path: Path) -> None:
+def test_what_is_not_there_or_not_right(bucket: Bucket, tmp_path: Path) -> None:
     for address in (bucket.address("none.csv"), bucket.address("none/none.csv")):
         with pytest.raises(BuildError, match="no such file in the bucket; correct the path"):
             fetched(address, tmp_path)
-
-
-def test_content_is_checked_as_that_of_the_web_is(bucket: Bucket, tmp_path: Path) -> None:
     for name, content, text in (
         ("page.csv", PAGE, "HTML or XML page"),
         ("a.zip", ROWS, "the content is no .zip file"),

@@ -183,7 +183,7 @@ def check_dataset(folder: Path, reading: Reading, text: str) -> None:
         assert answer.keys() - wanted.keys() <= derived, address
 
 
-def test_it_says_what_it_took_a_file_for(build: Build) -> None:
+def test_what_it_took_and_the_notes(build: Build, tmp_path: Path) -> None:
     text = one("auto", "*.csv", 'locale = "de"', 'name = "City"')
     dataset, report = build(test_maxmind.CITY_FILES, text)
     notes = [each.note for each in report.sources]
@@ -191,6 +191,14 @@ def test_it_says_what_it_took_a_file_for(build: Build) -> None:
     assert known(dataset, "8.8.4.4")[0]["city_name"] == "Alphastadt"
     (source,) = json.loads((dataset / "manifest.json").read_bytes())["sources"]
     assert (source["format"], source["name"]) == ("maxmind", "City")
+    files = {**test_maxmind.CITY_FILES, "LICENSE.txt": "The terms.\n", "COPYRIGHT.txt": "(c)\n"}
+    (tmp_path / "GeoLite2.zip").write_bytes(delivered(files))
+    with zipfile.ZipFile(tmp_path / "GeoLite2.zip") as archive:
+        archive.extractall(tmp_path / "GeoLite2")
+    for path in ("GeoLite2", "GeoLite2.zip"):
+        reading = read_at(tmp_path, {}, one("auto", path))
+        test_maxmind.check_city(reading)
+        assert "LICENSE" not in reading.source.note
 
 
 def test_the_notes(read: Read) -> None:
@@ -208,17 +216,6 @@ def test_the_notes(read: Read) -> None:
     )
     assert named.source.note == ""
     assert named.intervals() == auto.intervals()
-
-
-def test_a_delivery_with_its_licence(tmp_path: Path) -> None:
-    files = {**test_maxmind.CITY_FILES, "LICENSE.txt": "The terms.\n", "COPYRIGHT.txt": "(c)\n"}
-    (tmp_path / "GeoLite2.zip").write_bytes(delivered(files))
-    with zipfile.ZipFile(tmp_path / "GeoLite2.zip") as archive:
-        archive.extractall(tmp_path / "GeoLite2")
-    for path in ("GeoLite2", "GeoLite2.zip"):
-        reading = read_at(tmp_path, {}, one("auto", path))
-        test_maxmind.check_city(reading)
-        assert "LICENSE" not in reading.source.note
 
 
 CONSIDERED = (

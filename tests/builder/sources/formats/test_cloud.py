@@ -112,7 +112,7 @@ def test_each_document(read: Read, name: str) -> None:
         assert reading.ranges() == EXPECTED[name]
 
 
-def test_prefixes_of_several_services_and_families(read: Read) -> None:
+def test_services_families_lists_and_providers(read: Read) -> None:
     reading = read({"a.json": json.dumps(AWS)}, RECIPE)
     source = reading.source
     assert (source.read, source.duplicates) == (6, 1)
@@ -121,9 +121,6 @@ def test_prefixes_of_several_services_and_families(read: Read) -> None:
     reading = read({"a.json": json.dumps({**GOOGLE, "prefixes": [entry]})}, RECIPE)
     assert (reading.source.read, reading.source.rejected.total()) == (2, 0)
     assert reading.ranges() == dict.fromkeys(entry.values(), of("Google", None))
-
-
-def test_text_lists_and_several_providers(read: Read) -> None:
     for name in ("ips-v4", "ips-v6.txt", "cloudflare-ips-v4.txt"):
         reading = read({name: LIST}, one("cloud", name))
         assert (reading.source.read, reading.source.note) == (2, "")

@@ -18,30 +18,12 @@ from tests.builder.sources.readings import Read
 from tests.conftest import Build
 
 TEXTS = [
-    'say "hi"',
-    '"',
-    "back\\slash\\",
-    "comma, inside",
-    "line\nbreak",
-    "carriage\r\nreturn",
-    "tab\tand \x01\x1f\x7f\x80 controls",
-    "NUL \0 inside",
-    "emoji 🏳️‍🌈 𝄞",
-    "separators \u2028 and \u2029 inside",
-    "\u202eright to left\u202c עברית",
-    "e\u0301 is not é",
-    "\ufeffbyte order mark",
-    "\U0010ffff\ufffe\ufffd",
-    "null",
-    "NaN",
-    "N/A",
-    "true",
-    "-",
-    "0",
-    "%s %d {} $1 \\1",
-    "</script><!--",
-    "x" * 511,
-    "x" * 512 + "é" * 100,
+    *('say "hi"', '"', "back\\slash\\", "comma, inside", "line\nbreak", "carriage\r\nreturn"),
+    *("tab\tand \x01\x1f\x7f\x80 controls", "NUL \0 inside", "emoji 🏳️‍🌈 𝄞"),
+    *("separators \u2028 and \u2029 inside", "\u202eright to left\u202c עברית"),
+    *("e\u0301 is not é", "\ufeffbyte order mark", "\U0010ffff\ufffe\ufffd"),
+    *("null", "NaN", "N/A", "true", "-", "0", "%s %d {} $1 \\1", "</script><!--"),
+    *("x" * 511, "x" * 512 + "é" * 100),
 ]
 
 

@@ -138,11 +138,17 @@ def test_every_database(read: Read) -> None:
             assert (source.read, source.rejected, source.nulled) == (rows, {}, {}), file
 
 
-def test_the_names_of_the_commercial_files(read: Read) -> None:
+def test_names_and_families_of_files(read: Read) -> None:
     for database, (groups, _) in DATABASES.items():
         name = f"IP-{'-'.join(GROUPS[group][2] for group in groups.split())}-SAMPLE.csv"
         reading = read({name: ipv4(database)}, one("ip2location", name))
         assert reading.at("5.1.4.0") == expected(database), name
+    # The IPv4 copy in an IPv6 file changes nothing beside the IPv4 file.
+    files = {"DB26.CSV": ipv4(26), "DB26.IPV6.CSV": ipv6(26)}
+    both = read(files, one("ip2location", "DB26*.CSV"))
+    alone = read(files, one("ip2location", "DB26.IPV6.CSV"))
+    assert both.intervals() == alone.intervals()
+    assert (len(both.report.sources), both.source.duplicates) == (1, 2)
 
 
 def test_the_content_shows_the_database(tmp_path: Path) -> None:
@@ -162,15 +168,6 @@ def test_the_content_shows_the_database(tmp_path: Path) -> None:
         error = refused(tmp_path, "a.csv", ipv4(database), one("ip2location", "a.csv"))
         assert "states no database" in error.problem
         assert f"it looks like DB{database})" in str(error)
-
-
-def test_both_files_are_the_same_rows_once_more(read: Read) -> None:
-    """The IPv4 copy in an IPv6 file changes nothing beside the IPv4 file."""
-    files = {"DB26.CSV": ipv4(26), "DB26.IPV6.CSV": ipv6(26)}
-    both = read(files, one("ip2location", "DB26*.CSV"))
-    alone = read(files, one("ip2location", "DB26.IPV6.CSV"))
-    assert both.intervals() == alone.intervals()
-    assert (len(both.report.sources), both.source.duplicates) == (1, 2)
 
 
 def test_the_zone_is_that_of_the_country(build: Build) -> None:
@@ -224,9 +221,6 @@ def test_mapped_addresses_and_missing_values(read: Read) -> None:
     )
     reading = read({"DB5.CSV": text}, one("ip2location", "DB5.CSV"))
     assert reading.ranges() == {"5.1.5.0/24": fields("country_code=GH; latitude=5.5; longitude=0")}
-
-
-def test_small_integers_and_bad_hexadecimals(read: Read) -> None:
     text = quoted(["83952640", "83953663", "CH", "Switzerland"])
     reading = read({"a.csv": text}, one("ip2location", "a.csv", "db = 1"))
     assert reading.stated("5.1.4.0") == [{"country_code": "CH"}]

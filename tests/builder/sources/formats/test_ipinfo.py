@@ -192,19 +192,16 @@ KNOWN = {
 }
 
 
-def test_the_file_says_how_it_is_written_and_not_its_name(read: Read) -> None:
-    """Both families, bare addresses, and AS and NA, which are no empty cells."""
+def test_the_file_says_how_it_is_written_and_its_table(read: Read) -> None:
+    # Both families, bare addresses, and AS and NA, which are no empty cells.
     for name, content in WRITTEN.items():
         for file in (name, "b.csv"):
             assert read({file: content}, one("ipinfo", file)).ranges() == KNOWN, (name, file)
-
-
-def test_tables_follow_in_order(read: Read) -> None:
     chosen = ("Lite", "location", "asn", "company", "carrier", "privacy", "country", "core")
-    files = {f"{name}.csv": PRODUCTS[name][0] for name in chosen}
-    reading = read(files, one("ipinfo", "*.csv"))
+    files = {f"{name}.txt": PRODUCTS[name][0] for name in chosen}
+    reading = read(files, one("ipinfo", "*.txt"))
     titles = ["Core", "Location", "Carrier", "Privacy", "Company", "ASN", "Country ASN", "Country"]
-    assert [each.name for each in reading.report.sources] == [f"*.csv ({each})" for each in titles]
+    assert [each.name for each in reading.report.sources] == [f"*.txt ({each})" for each in titles]
     more = fields("organization=Tenant AG; user_type=business")
     assert reading.ranges() == {"8.8.4.0/24": MOST | MOBILE | more}
 

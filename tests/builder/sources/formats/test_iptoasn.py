@@ -82,7 +82,7 @@ WITHOUT_CODES = (
 )
 
 
-def test_with_country_codes(read: Read) -> None:
+def test_with_and_without_country_codes(read: Read) -> None:
     reading = read({"ipv4_source.txt": REGIONS}, one("ip2region", "ipv4_source.txt"))
     assert reading.ranges() == {
         "5.1.0.0/22": fields("country_code=CN; region_name=浙江省; city_name=杭州市; isp=电信"),
@@ -90,10 +90,7 @@ def test_with_country_codes(read: Read) -> None:
         "2a02:8::/32": fields("country_code=DE; city_name=Berlin"),
     }
     assert (reading.source.nulled, reading.source.rejected) == ({}, {})
-
-
-def test_without_country_codes(read: Read) -> None:
-    """A provider of two letters here and there is no country."""
+    # A provider of two letters here and there is no country.
     text = WITHOUT_CODES + "5.1.6.0|5.1.6.255|0|0|0|0|BT\n"
     reading = read({"ip.merge.txt": text}, one("ip2region", "ip.merge.txt"))
     assert reading.ranges() == {

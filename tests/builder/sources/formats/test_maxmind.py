@@ -111,7 +111,7 @@ def test_city_blocks_find_their_places(read: Read, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_delivery(tmp_path: Path) -> None:
-    """A zip; a folder, whose name may look like a glob, with files that are of no use."""
+    # A zip; a folder, whose name may look like a glob, with files that are of no use.
     city = zipped(CITY_FILES)
     check_city(read_at(tmp_path, {"city.zip": city}, one("maxmind", "city.zip")))
     extra = {"COPYRIGHT.txt": "terms", "City-Blocks-IPv4.csv.bak": "of no use"}
@@ -121,16 +121,13 @@ def test_a_delivery(tmp_path: Path) -> None:
         for file, content in (CITY_FILES | extra).items():
             (folder / file).write_text(str(content), encoding="utf-8")
         check_city(read_at(tmp_path, {}, one("maxmind", name)))
-
-
-def test_names_in_capitals_and_what_macos_leaves_behind(tmp_path: Path) -> None:
     fork = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X"
-    (tmp_path / "delivery" / "__MACOSX").mkdir(parents=True)
-    (tmp_path / "delivery" / "__MACOSX" / "._CITY.CSV").write_bytes(fork)
+    (tmp_path / "capitals" / "__MACOSX").mkdir(parents=True)
+    (tmp_path / "capitals" / "__MACOSX" / "._CITY.CSV").write_bytes(fork)
     for name, content in CITY_FILES.items():
         assert isinstance(content, str)
-        (tmp_path / "delivery" / name.upper()).write_text(content, encoding="utf-8")
-    reading = read_at(tmp_path, {}, one("maxmind", "delivery"))
+        (tmp_path / "capitals" / name.upper()).write_text(content, encoding="utf-8")
+    reading = read_at(tmp_path, {}, one("maxmind", "capitals"))
     assert reading.source.read == 6
     check_city(reading)
     archive = zipped({**CITY_FILES, "../__MACOSX/x/._City-Blocks-IPv4.csv": fork})

@@ -126,15 +126,12 @@ SCHEMAS = {
 }
 
 
-def test_schemas(read: Read) -> None:
+def test_schemas_and_unknown_values(read: Read) -> None:
     for schema, (record, expected) in SCHEMAS.items():
         content = mmdb({"8.8.8.0/24": json.loads(record), "8.8.9.0/24": {}})
         reading = read({"a.mmdb": content}, recipe())
         assert (reading.source.read, reading.source.nulled.total()) == (2, 0), schema
         assert reading.ranges() == {"8.8.8.0/24": expected}, schema
-
-
-def test_unknown_places_and_bad_codes(read: Read) -> None:
     origin = {"latitude": 0.0, "longitude": 0.0}
     records = {
         "8.8.8.0/24": {"country": {"iso_code": "ZZ"}, "location": origin},

@@ -144,8 +144,8 @@ def test_flags_and_an_empty_record(tmp_path: Path) -> None:
 # Other vendors
 
 
-def test_an_mmdb_of_ip2location_is_what_its_csv_is(tmp_path: Path) -> None:
-    """The vendor writes MaxMind's structure and database type, with the cells of its CSV."""
+def test_an_mmdb_of_its_vendor_is_what_its_csv_is(tmp_path: Path) -> None:
+    # The vendor writes MaxMind's structure and database type, with the cells of its CSV.
     lines = (
         '"134743040","134743295","TH","Thailand","Sakon Nakhon","Kut Bak","17.08","103.81","47180"'
         ',"+07:00"\n"134743296","134743551","-","-","-","-","0.000000","0.000000","-","-"\n'
@@ -167,21 +167,17 @@ def test_an_mmdb_of_ip2location_is_what_its_csv_is(tmp_path: Path) -> None:
     name = "IP2LOCATION-LITE-DB11.CSV"
     found = batch_of(tmp_path, "mmdb", "a.mmdb", content)
     assert rows(found) == rows(batch_of(tmp_path, "ip2location", name, lines.encode()))
-
-
-def test_an_mmdb_of_ip2proxy_is_what_its_csv_is(tmp_path: Path) -> None:
-    """Converters name keys as columns; the usage type counts where the proxy type has no word."""
+    # Converters name keys as columns; the usage type counts where the proxy type has no word.
     names = "country_code,country_name,region,city,isp,domain,usage_type,asn,as"
     values = "CH,Switzerland,Zurich,-,Example Net AG,example.com,ISP/MOB,64500,Example AS"
     cells = dict(zip(names.split(","), values.split(","), strict=True))
-    records, lines = {}, list[str]()
+    records, text = {}, ""
     # By the first type the database is known.
     for at, type_ in enumerate(("VPN", "DCH", "RES", "-", "XYZ"), 4):
         network = IPv4Network(f"8.8.{at}.0/24")
         ends = (int(network[0]), int(network[-1]))
-        lines.append(",".join(f'"{cell}"' for cell in (*ends, type_, *cells.values())) + "\n")
+        text += ",".join(f'"{cell}"' for cell in (*ends, type_, *cells.values())) + "\n"
         records[str(network)] = {"proxy_type": type_, **cells}
-    text = "".join(lines)
     from_csv = batch_of(tmp_path, "ip2proxy", "IP2PROXY-LITE-PX7.CSV", text.encode())
     assert rows(batch_of(tmp_path, "mmdb", "a.mmdb", mmdb(records))) == rows(from_csv)
 

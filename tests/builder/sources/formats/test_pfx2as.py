@@ -33,7 +33,7 @@ def origins(reading: Reading) -> dict[str, int]:
     return {network: each["asn"] for network, each in reading.ranges().items()}
 
 
-def test_caida(read: Read) -> None:
+def test_caida_and_pyasn(read: Read) -> None:
     reading = read({"table": "# x\n\n" + CAIDA}, RECIPE)
     source = reading.source
     assert (source.read, source.rejected.total(), source.nulled.total()) == (7, 0, 0)
@@ -48,9 +48,6 @@ def test_caida(read: Read) -> None:
         "9.9.10.0-9.9.255.255": 3356,
         "2600:100::/32": 64500,
     }
-
-
-def test_pyasn(read: Read) -> None:
     reading = read({"table": PYASN}, RECIPE)
     assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
     known = {"8.0.0.0-8.8.7.255": 3356, "8.8.8.0/24": 15169, "8.8.9.0-8.127.255.255": 3356}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.sources.readings import Read, fields, read_at
+from tests.builder.sources.readings import Read, fields
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import build_at
 
@@ -112,11 +112,3 @@ def test_the_real_files(shared_data: Path, tmp_path: Path, name: str, rows: int)
     assert (source.read, source.rejected.total()) == (rows, 0)
     for table in ("ipv4.arrow", "ipv6.arrow", "location.arrow"):
         assert (output / table).read_bytes() == (generic / table).read_bytes()
-
-
-@pytest.mark.long
-def test_all_real_files_at_once(shared_data: Path, tmp_path: Path) -> None:
-    folder = shared_data / "sapics"
-    reading = read_at(tmp_path, {}, one("sapics", f"{folder}/*.csv.gz"), max_rejects=0)
-    (source,) = reading.report.sources
-    assert source.read == 116_201 + 51_776 + 164_246 + 34_202

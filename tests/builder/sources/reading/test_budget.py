@@ -107,8 +107,8 @@ def test_a_large_directory_of_a_large_archive(
     assert "its directory has " in refused(tmp_path, "a.zip").problem
 
 
-def test_members_that_share_bytes(tmp_path: Path) -> None:
-    """Several entries of the directory for one member: each alone is within the limits."""
+def test_members_that_share_bytes_or_are_links(tmp_path: Path) -> None:
+    # Several entries of the directory for one member: each alone is within the limits.
     archive = zipped({"a.csv": TEXT * 20}, zipfile.ZIP_STORED)
     end = archive.rindex(b"PK\5\6")
     begin = archive.rindex(b"PK\1\2")
@@ -118,6 +118,17 @@ def test_members_that_share_bytes(tmp_path: Path) -> None:
     record[12:16] = len(directory).to_bytes(4, "little")
     (tmp_path / "a.zip").write_bytes(archive[:begin] + directory + record)
     assert refused(tmp_path, "a.zip").problem == "its members share the same bytes"
+    for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE):
+        info = tarfile.TarInfo("a.csv")
+        info.type, info.linkname = kind, "/etc/passwd"
+        (tmp_path / "a.tar.gz").write_bytes(packed(info))
+        assert refused(tmp_path, "a.tar.gz").problem == "not a regular file", kind
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as stream:
+        entry = zipfile.ZipInfo("a.csv")
+        entry.external_attr = 0o120777 << 16
+        stream.writestr(entry, "/etc/passwd")
+    error = refused(tmp_path, "a.zip")
+    assert (error.path, error.problem) == (f"{tmp_path / 'a.zip'}!a.csv", "not a regular file")
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, zipfile.ZIP_DEFLATED])
@@ -153,22 +164,17 @@ def packed(info: tarfile.TarInfo, data: bytes = b"") -> bytes:
     return stream.getvalue()
 
 
-def test_links_in_archives(tmp_path: Path) -> None:
-    for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE):
-        info = tarfile.TarInfo("a.csv")
-        info.type, info.linkname = kind, "/etc/passwd"
-        (tmp_path / "a.tar.gz").write_bytes(packed(info))
-        assert refused(tmp_path, "a.tar.gz").problem == "not a regular file", kind
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
-        entry = zipfile.ZipInfo("a.csv")
-        entry.external_attr = 0o120777 << 16
-        archive.writestr(entry, "/etc/passwd")
-    error = refused(tmp_path, "a.zip")
-    assert (error.path, error.problem) == (f"{tmp_path / 'a.zip'}!a.csv", "not a regular file")
-
-
-def test_a_compressed_tar_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many members it has, and however often each of them is read."""
+def test_a_compressed_tar_is_read_once_or_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["b.csv", "a.csv"]
+    (tmp_path / "a.tgz").write_bytes(tarred({name: name * 1000 for name in names}))
+    one, two = members("a.tgz", tmp_path, (".csv",))
+    with one.open() as first, two.open() as second:
+        parts = [(first.read(7), second.read(7)) for _ in range(715)]
+    assert b"".join(part for part, _ in parts) == b"a.csv" * 1000
+    assert b"".join(part for _, part in parts) == b"b.csv" * 1000
+    # However many members it has, and however often each of them is read.
     (tmp_path / "a.tar.gz").write_bytes(tarred({f"{at:03}.csv": ROWS for at in range(50)}))
     opened = []
     usual = gzip.open
@@ -183,24 +189,6 @@ def test_a_compressed_tar_is_read_once(tmp_path: Path, monkeypatch: pytest.Monke
         with member.open() as stream:
             assert stream.read() == ROWS.encode()
     assert (len(found), len(opened)) == (50, 1)
-
-
-def test_members_of_a_tar_may_be_read_side_by_side(tmp_path: Path) -> None:
-    names = ["b.csv", "a.csv"]
-    (tmp_path / "a.tgz").write_bytes(tarred({name: name * 1000 for name in names}))
-    one, two = members("a.tgz", tmp_path, (".csv",))
-    with one.open() as first, two.open() as second:
-        parts = [(first.read(7), second.read(7)) for _ in range(715)]
-    assert b"".join(part for part, _ in parts) == b"a.csv" * 1000
-    assert b"".join(part for _, part in parts) == b"b.csv" * 1000
-
-
-def test_no_room_to_unpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a.tar.gz").write_bytes(tarred({"a.csv": ROWS}))
-    monkeypatch.setattr(limits, "free_space", lambda _folder: 10)
-    error = refused(tmp_path, "a.tar.gz")
-    assert error.problem.startswith(f"to unpack it needs {len(ROWS)} bytes in ")
-    assert error.problem.endswith(", but 10 are free")
 
 
 NO_HEADER = "truncated or damaged (a header that is not valid)"
@@ -232,8 +220,13 @@ def test_headers_that_are_not_valid(tmp_path: Path) -> None:
     assert refused(tmp_path, "a.tar.gz").problem == "not a regular file"
 
 
-def test_an_archive_without_files(tmp_path: Path) -> None:
+def test_an_archive_without_files_or_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.tar.gz").write_bytes(gzip.compress(END))
     with pytest.raises(BuildError) as caught:
         members("a.tar.gz", tmp_path, ("",))
     assert caught.value.problem == "no file in the archive"
+    (tmp_path / "a.tar.gz").write_bytes(tarred({"a.csv": ROWS}))
+    monkeypatch.setattr(limits, "free_space", lambda _folder: 10)
+    error = refused(tmp_path, "a.tar.gz")
+    assert error.problem.startswith(f"to unpack it needs {len(ROWS)} bytes in ")
+    assert error.problem.endswith(", but 10 are free")

@@ -107,12 +107,17 @@ CONTAINERS = {
 }
 
 
-def test_every_container_gives_its_rows(read: Read) -> None:
+def test_every_container_gives_its_rows(read: Read, tmp_path: Path) -> None:
     for name, content in CONTAINERS.items():
         reading = read({name: content}, recipe(f'path = "{name}"'))
         assert reading.source.read == 2, name
         found = reading.values("isp", "8.8.8.1", "8.8.9.1", "8.8.10.1")
         assert found == ["one", "two", None], name
+    for name in ("crowded.zip", "a.tar.gz"):
+        (tmp_path / name).write_bytes(CONTAINERS[name])
+        for suffixes in ((".csv", ".txt"), (".csv", ".txt", ".md")):
+            (member,) = members(name, tmp_path, suffixes)
+            assert member.label == f"{tmp_path / name}!x/a.csv"
 
 
 def test_paths_of_a_glob_in_bytewise_order(read: Read, tmp_path: Path) -> None:
@@ -230,14 +235,6 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     path, content, text = next(each for each in FAILURES if len(each[0]) == 300)
     error = fails(tmp_path, {"a.csv": content}, one("auto", path))
     assert text in str(error)
-
-
-def test_terms_and_forks_are_passed_over(tmp_path: Path) -> None:
-    for name in ("crowded.zip", "a.tar.gz"):
-        (tmp_path / name).write_bytes(CONTAINERS[name])
-        for suffixes in ((".csv", ".txt"), (".csv", ".txt", ".md")):
-            (member,) = members(name, tmp_path, suffixes)
-            assert member.label == f"{tmp_path / name}!x/a.csv"
 
 
 BOMBS: dict[str, Callable[[str], bytes]] = {
