@@ -75,16 +75,6 @@ def test_max_drop_compares_with_the_base(tmp_path: Path) -> None:
     assert report.warnings == [f"b.csv: {problem} the base has no rows of this source"]
 
 
-def test_two_releases(build: Build, tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {"x-2026-01.csv": rows(2), "x-2026-02.csv": rows(1)}
-    error = fails(tmp_path, files, recipe('path = "x-*.csv"'))
-    assert error.path == str(tmp_path / "x-2026-02.csv")
-    assert error.problem == f"two releases of one product, with {tmp_path / 'x-2026-01.csv'}"
-    assert error.remedy == 'name one of them; to read all, write releases = "all" in a recipe'
-    output, _ = build(files, recipe('path = "x-*.csv"\nreleases = "all"'))
-    assert isps(output, "8.8.0.1", "8.8.1.1") == ["x0", "x1"]
-
-
 SAME = [
     ("GeoLite2-City-CSV_20260101/a.csv", "GeoLite2-City-CSV_20260201/a.csv"),
     ("d_20260101.zip!d_20260101/a.csv", "d_20260201/a.csv"),
@@ -111,7 +101,7 @@ def test_products() -> None:
         assert product(one) != product(other), one
 
 
-def test_sources_that_lose_everywhere_and_rows_that_are_covered(build: Build) -> None:
+def test_sources_that_lose_rows(build: Build, tmp_path: Path) -> None:
     _, report = build({"a.csv": rows(3), "b.csv": rows(2)})
     warning = "b.csv decides no address: earlier sources decide all of its rows"
     assert report.warnings == [warning]
@@ -124,6 +114,13 @@ def test_sources_that_lose_everywhere_and_rows_that_are_covered(build: Build) ->
         "  covered     1 rows whose addresses more specific rows decide",
         "b.csv: 1 rows read, 1 used",
     ]
+    files: dict[str, str | bytes] = {"x-2026-01.csv": rows(2), "x-2026-02.csv": rows(1)}
+    error = fails(tmp_path, files, recipe('path = "x-*.csv"'))
+    assert error.path == str(tmp_path / "x-2026-02.csv")
+    assert error.problem == f"two releases of one product, with {tmp_path / 'x-2026-01.csv'}"
+    assert error.remedy == 'name one of them; to read all, write releases = "all" in a recipe'
+    output, _ = build(files, recipe('path = "x-*.csv"\nreleases = "all"'))
+    assert isps(output, "8.8.0.1", "8.8.1.1") == ["x0", "x1"]
 
 
 WRONG = {

@@ -147,9 +147,6 @@ def test_counts_coverage_and_used_rows(build: Build) -> None:
         "countries": 2,
         "zones": 1,
     }
-
-
-def test_the_summary_names_everything(build: Build) -> None:
     text = "network,asn\n8.8.8.0/24,x\n8.8.8.0/24,2\nnowhere,3\n10.0.0.0/8,1\n::ffff:0:0/127,\n"
     _, report = build({"a.csv": text + "2002::/127,1\n"})
     lines = list(report.lines())

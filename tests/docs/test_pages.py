@@ -89,7 +89,7 @@ def _above(page: str, line: int) -> str:
     return "\n".join(lines[max(0, line - 6) : line - 1])
 
 
-def test_the_start_of_pages() -> None:
+def test_the_start_of_pages_in_any_locale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # They stand in the README, and .ci/run runs them in clean copies.
     install, test = (block.text.strip() for block in BLOCKS["README.md"] if block.kind == "sh")
     assert install.endswith("geolookup lookup 8.8.8.8")
@@ -97,6 +97,10 @@ def test_the_start_of_pages() -> None:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert re.match(r"# .+\n\n(?!```)[A-Z`\[][^|]+?[.:]", text), page
+    for name in ("POSIX", "C"):
+        monkeypatch.setenv("LC_ALL", name)
+        with shell(tmp_path, tmp_path, environment(tmp_path)) as commands:
+            assert commands.run("locale charmap") == (0, "UTF-8\n"), name
 
 
 def test_what_is_read_of_a_page(tmp_path: Path) -> None:
@@ -113,12 +117,3 @@ def test_what_is_read_of_a_page(tmp_path: Path) -> None:
     assert found == [("text", "", "```\n"), ("python", "a.py", "1\n")]
     shown = "$ cat <<'E'\n> a\n> E\na\n$ b\n"
     assert list(sessions(shown)) == [("cat <<'E'\na\nE", "a\n"), ("b", "")]
-
-
-def test_a_reader_has_all_characters_in_any_locale(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("POSIX", "C"):
-        monkeypatch.setenv("LC_ALL", name)
-        with shell(tmp_path, tmp_path, environment(tmp_path)) as commands:
-            assert commands.run("locale charmap") == (0, "UTF-8\n"), name

@@ -11,7 +11,6 @@ from geolookup_builder.sources import FORMATS
 
 from tests.builder.building import fails, recipe
 from tests.builder.enrichment.enriching import ALL, STATIONS, enriched
-from tests.conftest import Build
 from tests.skips import needs
 
 GOOD = recipe("path = 'a.csv'")
@@ -86,8 +85,3 @@ def test_nothing_to_fill(tmp_path: Path) -> None:
         assert answers == [{"isp": row} for row in rows]
         assert counts.keys() == {"time_zone", "region_code", "weather_code"}
         assert {(each.filled, each.not_found) for each in counts.values()} == {(0, 0)}
-
-
-def test_a_recipe_without_enrichment_fills_nothing(build: Build) -> None:
-    _, report = build({"a.csv": "network,region_name\n8.8.8.0/24,California\n"})
-    assert report.enriched == {}

@@ -75,22 +75,22 @@ def test_only_these_facts_are_unknown() -> None:
 FACTS: dict[str, dict[str, object]] = {
     "NA": {"country_name": "Namibia", "continent_code": "AF", "currency_code": "NAD"},
     "US": {
-        **{"continent_code": "NA", "continent_name": "North America", "country_calling_code": "+1"},
-        **{"country_area_km2": 9629091, "currency_symbol": "$", "time_zone": None},
+        "continent_code": "NA", "continent_name": "North America", "country_calling_code": "+1",
+        "country_area_km2": 9629091, "currency_symbol": "$", "time_zone": None,
     },
-    **{"BB": {"country_calling_code": "+1"}, "GG": {"country_calling_code": "+44"}},
-    **{"KZ": {"country_capital": "Astana"}, "VA": {"country_area_km2": 0.44}},
-    **{"AQ": {"country_population": 0}, "IS": {"country_neighbors": ()}},
+    "BB": {"country_calling_code": "+1"}, "GG": {"country_calling_code": "+44"},
+    "KZ": {"country_capital": "Astana"}, "VA": {"country_area_km2": 0.44},
+    "AQ": {"country_population": 0}, "IS": {"country_neighbors": ()},
     "CH": {"country_languages": ("de", "fr", "it", "rm"), "currency_symbol": "CHF"},
-    **{"AU": {"currency_symbol": "A$"}, "PL": {"currency_symbol": "zł"}},
+    "AU": {"currency_symbol": "A$"}, "PL": {"currency_symbol": "zł"},
     "BG": {"currency_name": "Euro"},
     **{
         pair[:2]: {"currency_code": pair[2:]}
         for pair in ("CWXCG", "SXXCG", "HREUR", "SLSLE", "VEVES", "MRMRU", "STSTN", "ZWZWG")
     },
-    **{"IN": {"time_zone": "Asia/Kolkata"}, "FR": {"country_flag_emoji": "🇫🇷"}},
+    "IN": {"time_zone": "Asia/Kolkata"}, "FR": {"country_flag_emoji": "🇫🇷"},
     "XK": {"time_zone": "Europe/Belgrade", "country_flag_emoji": "🇽🇰"},
-}
+}  # fmt: skip
 
 
 def test_facts_and_credits() -> None:

@@ -305,9 +305,6 @@ def test_a_folder_and_an_archive_of_nothing_known(tmp_path: Path) -> None:
         error = fails(tmp_path, {"a.zip": delivered(files)}, one("auto", "a.zip"))
         assert error.path == str(tmp_path / "a.zip")
         assert error.problem.startswith("not recognised, it holds files, none of them known")
-
-
-def test_bytes_of_nothing(tmp_path: Path) -> None:
     for letters in (b"x", b"\0", b"\xff", b"x\r", b'"', b"1,", b"|", b"\t"):
         for size in (1 << 8, scaled(1 << 17, 1 << 20)):
             error = fails(tmp_path, {"a.data": letters * size}, one("auto", "a.data"))

@@ -57,26 +57,22 @@ def test_blank_cells_and_no_fields_are_unknown(read: Read) -> None:
     assert reading.values("isp", "8.8.8.8") == [None]
 
 
-def test_rows_across_blocks_and_longer_than_one(
+def test_quotes_and_rows_across_blocks(
     read: Read, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)
-    texts = [f"line\n{number}, {'x' * (number % 30)}." for number in range(200)]
-    reading = read({"a.csv": csv_text("isp", texts)})
-    assert reading.source.read == 200
-    assert reading.values("isp", *(f"8.8.{number}.1" for number in range(200))) == texts
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)
-    error = fails(tmp_path, {"a.csv": csv_text("isp", ["a", "x" * 1000, "b"])})
-    assert f"{tmp_path / 'a.csv'}: not CSV (" in str(error)
-
-
-def test_quotes_inside_a_cell_and_one_that_is_never_closed(read: Read, tmp_path: Path) -> None:
     reading = read({"a.csv": 'network,isp\n8.8.8.0/24,5" disk\n8.8.9.0/24,x\n'})
     assert reading.values("isp", "8.8.8.8", "8.8.9.9") == ['5" disk', "x"]
     # It would swallow the rest of the file without a word.
     for text, line in OPEN_QUOTES.items():
         problem = f"{tmp_path / 'a.csv'}:{line}: a quote is never closed; close it"
         assert str(fails(tmp_path, {"a.csv": text})).startswith(problem)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)
+    texts = [f"line\n{number}, {'x' * (number % 30)}." for number in range(200)]
+    reading = read({"a.csv": csv_text("isp", texts)})
+    assert reading.source.read == 200
+    assert reading.values("isp", *(f"8.8.{number}.1" for number in range(200))) == texts
+    error = fails(tmp_path, {"a.csv": csv_text("isp", ["a", "x" * 1000, "b"])})
+    assert f"{tmp_path / 'a.csv'}: not CSV (" in str(error)
 
 
 OPEN_QUOTES = {

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.building import fails
 from tests.builder.sources.readings import Read, fields
 from tests.builder.sources.recipes import one
 
@@ -121,12 +120,6 @@ def test_bad_rows_are_rejected_with_their_lines(read: Read) -> None:
     assert reading.stated("9.9.9.9") == [{"country_code": "US"}]
 
 
-def test_another_file_is_one_error(tmp_path: Path) -> None:
-    text = "start|end|country\n" * 100
-    error = fails(tmp_path, {"feed.csv": text}, RECIPE, max_rejects=None)
-    assert error.line == 1
-
-
 VIENNA = fields("country_code=AT; region_code=9; city_name=Vienna; postal_code=1060")
 
 
@@ -157,8 +150,3 @@ def test_real_feeds(read: Read, shared_data: Path, name: str) -> None:
     if city:
         boxford = fields(f"country_code=GB; region_code=WBK; city_name={city}")
         assert reading.stated("202.196.224.5", "2.125.160.216") == [VIENNA, boxford]
-
-
-def test_a_real_empty_feed(tmp_path: Path, shared_data: Path) -> None:
-    error = fails(tmp_path, {}, one("geofeed", str(shared_data / "geofeed" / "empty.csv")))
-    assert error.problem == "empty file"

@@ -299,34 +299,6 @@ def test_damaged_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert (error.path, error.line) == (str(tmp_path / "a.json"), line), case
 
 
-def test_types_of_json_and_parquet(read: Read) -> None:
-    rows: list[dict[str, Any]] = [
-        {"network": "8.8.4.0/24", "city": "A", "latitude": None, "longitude": 7},
-        {"network": "8.8.5.0/24", "city": None, "latitude": 1.5, "longitude": 7.25},
-    ]
-    assert read({"a.json": as_json(rows)}, one("ipinfo", "a.json")).ranges() == {
-        "8.8.4.0/24": fields("city_name=A; longitude=7"),
-        "8.8.5.0/24": fields("latitude=1.5; longitude=7.25"),
-    }
-    table = pa.table(
-        {
-            "network": pa.array(["8.8.4.0/24", "8.8.5.0/24"]).dictionary_encode(),
-            "city": pa.array(["A", None], pa.large_string()),
-            "latitude": pa.array([1.5, None], pa.float64()),
-            "longitude": pa.array([2.5, 3.5], pa.float32()),
-            "asn": pa.array([64500, None], pa.int64()),
-            "is_hosting": pa.array([False, True]),
-            "as_name": pa.array([b"Malm\xc3\xb6", b"B"], pa.binary()),
-        }
-    )
-    reading = read({"a.parquet": as_parquet(table)}, one("ipinfo", "a.parquet"))
-    place = "city_name=A; latitude=1.5; longitude=2.5"
-    assert reading.ranges() == {
-        "8.8.4.0/24": fields(f"{place}; asn=64500; asn_organization=Malmö"),
-        "8.8.5.0/24": fields("longitude=3.5; asn_organization=B; user_type=hosting"),
-    }
-
-
 WHOLE = as_parquet(records(MIXED) * 300)
 
 

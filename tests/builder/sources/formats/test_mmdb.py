@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import random
 import sys
 import tarfile
 from collections.abc import Iterator
@@ -29,7 +28,6 @@ from tests.builder.sources.readings import Read, fields, read_at
 from tests.builder.sources.recipes import one
 from tests.conftest import build_at
 from tests.skips import needs, optional
-from tests.tiers import scaled
 
 maxminddb = optional("maxminddb")
 pytestmark = needs("maxminddb")
@@ -268,32 +266,6 @@ def test_other_files_are_one_error(tmp_path: Path) -> None:
             error = fails(tmp_path, {path: data}, recipe(path))
             assert error.path == str(tmp_path / path), name
             assert "\n" not in str(error), name
-
-
-def test_flipped_and_cut_bytes_are_read_or_refused(tmp_path: Path) -> None:
-    """What is read compiles to a dataset that is whole; the rest is refused in one line."""
-    rng, told, readable = random.Random(8805), list[str](), list[dict[str, str | bytes]]()
-    whole = mmdb({**LATIN, "8.8.8.0/24": CITY, "9.0.0.0/8": CITY}, aliases=True)
-    for turn in range(scaled(60, 240)):
-        damaged = bytearray(whole)
-        for _ in range(rng.randint(1, 4)):
-            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
-        if turn % 3 == 0:
-            del damaged[rng.randrange(len(damaged)) :]
-        if damaged:
-            packed = gzip.compress(damaged, 1) if turn % 2 else bytes(damaged)
-            files: dict[str, str | bytes] = {"a.mmdb.gz" if turn % 2 else "a.mmdb": packed}
-            try:
-                read_at(tmp_path, files, recipe(*files))
-            except BuildError as error:
-                told.append(str(error))
-            else:
-                readable.append(files)
-    assert len(told) > 10
-    assert len(readable) > 2
-    assert "\n" not in "".join(told)
-    for files in readable[: scaled(3, 240)]:
-        check_whole(tmp_path, files, recipe(*files))
 
 
 def check_whole(folder: Path, files: dict[str, str | bytes], text: str) -> None:
