@@ -51,7 +51,7 @@ def test_a_terminal_alone_sees_the_stages(
     assert capsys.readouterr() == ("", "")
 
 
-def test_rows_are_shown_of_each_stage_and_not_too_often() -> None:
+def test_rows_and_notes_are_shown() -> None:
     terminal = Terminal()
     progress = Progress(terminal)
     with progress.stage("reading x"):
@@ -65,9 +65,6 @@ def test_rows_are_shown_of_each_stage_and_not_too_often() -> None:
     before = len(terminal.getvalue())
     with progress.stage("two"):
         assert "rows" not in terminal.getvalue()[before:]
-
-
-def test_a_note_is_a_line_where_there_is_no_terminal() -> None:
     for stream, shown in (
         (io.StringIO(), "geolookup: fetching a\\x1b.csv: retry in 2.0 s\n"),
         (Terminal(), f"{CLEAR}fetching a\x1b.csv  retry in 2.0 s{CLEAR}"),

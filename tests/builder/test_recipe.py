@@ -101,6 +101,11 @@ def test_every_error_says_what_and_what_to_do(tmp_path: Path) -> None:
             load(path, {})
         problem = f"{path}: the recipe cannot be read ({reason}"
         assert str(caught.value).startswith(problem)
+    for keys, said in REMOTE_WRONG.items():
+        with pytest.raises(BuildError) as caught:
+            source_of(tmp_path, keys)
+        assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {said}")
+        assert "u:p" not in str(caught.value)
 
 
 # --- places elsewhere
@@ -173,14 +178,6 @@ REMOTE_WRONG = {
     'a.csv"\nkey_env = "K"': "source.key_env without an address; drop it",
     'a.csv"\nsha = "K"': "unknown key source.sha; did you mean 'sha256'?",
 }
-
-
-def test_every_error_of_an_address(tmp_path: Path) -> None:
-    for keys, said in REMOTE_WRONG.items():
-        with pytest.raises(BuildError) as caught:
-            source_of(tmp_path, keys)
-        assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {said}")
-        assert "u:p" not in str(caught.value)
 
 
 def test_the_cache_is_where_the_system_has_caches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,7 +131,9 @@ def test_in_clauses_groups_and_threads(connection: duckdb.DuckDBPyConnection) ->
         assert list(pool.map(count, range(3))) == [[20_000]] * 3
 
 
-def test_instants(connection: duckdb.DuckDBPyConnection, engine: geolookup.Engine) -> None:
+def test_instants_and_now(
+    connection: duckdb.DuckDBPyConnection, engine: geolookup.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table(connection, IPS, pa.string())
     stamps = "select geo(ip, to_timestamp(row * 1e7)).time from addresses order by row"
     found = values(connection, stamps)
@@ -141,11 +143,6 @@ def test_instants(connection: duckdb.DuckDBPyConnection, engine: geolookup.Engin
     unknown = values(connection, "select geo('8.8.8.8', null::timestamptz)")[0]
     assert set(unknown["time"].values()) == {None}
     assert unknown["location"]["city_name"] == "Mountain View"
-
-
-def test_without_an_instant_it_is_now(
-    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
-) -> None:
     query = "select geo('8.8.8.8').time.current_timestamp"
     for now in (1_795_132_800, 1_795_132_801):  # what was kept for the first is too old
         monkeypatch.setattr(time, "time", lambda now=now: now + 0.9)

@@ -65,7 +65,7 @@ class _ArrayOnly:
         return self._array.__arrow_c_array__(requested_schema)
 
 
-def test_default_fields_and_what_is_no_table(engine: geolookup.Engine, data: pa.Table) -> None:
+def test_default_fields_no_rows_and_no_table(engine: geolookup.Engine, data: pa.Table) -> None:
     names = engine.enrich(data).column_names
     every = [path.replace(".", "_") for path in columns.EVERYTHING]
     assert names == ["n", "ip", *every[1:-1]]
@@ -76,9 +76,6 @@ def test_default_fields_and_what_is_no_table(engine: geolookup.Engine, data: pa.
     for wrong in (["8.8.8.8"], "8.8.8.8", None, 5, {"ip": ["8.8.8.8"]}, object()):
         with pytest.raises(TypeError, match="is no table"):
             engine.enrich(wrong)
-
-
-def test_no_rows(engine: geolookup.Engine, data: pa.Table) -> None:
     whole = engine.enrich(data)
     empty = data.schema.empty_table()
     for given in (empty, pa.Table.from_batches([], data.schema), data.slice(5)):

@@ -52,9 +52,6 @@ def test_countries_and_codes() -> None:
     for country in COUNTRIES.values():
         text = "".join(str(getattr(country, field)) for field in COLUMNS)
         assert "Cf" not in map(unicodedata.category, text), country.country_code
-
-
-def test_only_these_facts_are_unknown() -> None:
     unknown = {
         field: " ".join(code for code, c in COUNTRIES.items() if getattr(c, field) is None)
         for field in COLUMNS

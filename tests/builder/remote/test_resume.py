@@ -144,7 +144,7 @@ def test_a_date_is_sure_a_minute_later(tmp_path: Path) -> None:
         assert site.asked[1][1].get("If-Range") == (MODIFIED if sure else None)
 
 
-def test_a_part_without_its_note_is_not_used(tmp_path: Path) -> None:
+def test_a_part_is_complete_and_has_its_note(tmp_path: Path) -> None:
     for note in (None, "{", "[]", json.dumps({"validator": '"one"', "total": "x"})):
         with serving(cut(ONE, AT), status(404), file(ONE)) as site:
             folder = tmp_path / str(note)
@@ -154,10 +154,7 @@ def test_a_part_without_its_note_is_not_used(tmp_path: Path) -> None:
             (path,) = folder.glob("cache/*/part.json")
             path.unlink() if note is None else path.write_text(note)
             assert fetched(f"{site.url}/a.csv", folder).kept.path.read_bytes() == ONE
-
-
-def test_a_part_that_is_complete_is_checked_and_taken(tmp_path: Path) -> None:
-    """A run that ended between the last byte and the swap."""
+    # A run that ended between the last byte and the swap.
     with serving(cut(ONE, AT), status(404), file(ONE)) as site:
         with pytest.raises(BuildError):
             fetched(f"{site.url}/a.csv", tmp_path)

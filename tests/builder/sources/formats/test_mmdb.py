@@ -180,7 +180,7 @@ def test_packed(read: Read) -> None:
         assert reading.ranges() == LATIN, name
 
 
-def test_mapped_fields(read: Read) -> None:
+def test_mapped_fields(read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = {"place": {"town": ("A", {"de": "Oslo"})}, "cc": "NO", "zip": 150, "7": "Acme"}
     places = 'city_name = "place.town.1.de", country_code = "cc", postal_code = "zip"'
     fields = f'fields = {{ {places}, isp = "7" }}'
@@ -188,6 +188,14 @@ def test_mapped_fields(read: Read) -> None:
     reading = read({"a.mmdb": content}, recipe(extra=fields))
     place = {"city_name": "Oslo", "country_code": "NO", "postal_code": "150", "isp": "Acme"}
     assert reading.stated("8.8.8.8", "8.8.9.9") == [place, {}]
+    # As are schemas, which must be known, and the library, which must be installed.
+    files = {"a.mmdb": mmdb(LATIN)}
+    for mapping, words in WRONG_FIELDS.items():
+        assert words in str(fails(tmp_path, files, recipe(extra=mapping)))
+    error = fails(tmp_path, {"a.mmdb": mmdb(UNKNOWN)}, recipe())
+    assert "none of its fields are known (a.b, score)" in str(error)
+    monkeypatch.setitem(sys.modules, "maxminddb", None)
+    assert "geolookup[mmdb]" in str(fails(tmp_path, files, recipe()))
 
 
 WRONG_FIELDS = {
@@ -200,17 +208,6 @@ WRONG_FIELDS = {
     'fields = { isp = "country_code.en" }': "no record has a value at 'country_code.en'",
 }
 UNKNOWN = {"8.8.8.0/24": {"score": 1, "a": {"b": "c"}}}
-
-
-def test_mapped_fields_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As are schemas, which must be known, and the library, which must be installed."""
-    files = {"a.mmdb": mmdb(LATIN)}
-    for mapping, words in WRONG_FIELDS.items():
-        assert words in str(fails(tmp_path, files, recipe(extra=mapping)))
-    error = fails(tmp_path, {"a.mmdb": mmdb(UNKNOWN)}, recipe())
-    assert "none of its fields are known (a.b, score)" in str(error)
-    monkeypatch.setitem(sys.modules, "maxminddb", None)
-    assert "geolookup[mmdb]" in str(fails(tmp_path, files, recipe()))
 
 
 def test_what_covers_what(read: Read) -> None:
