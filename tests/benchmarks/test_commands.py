@@ -51,7 +51,7 @@ class Case:
 
 def _build(part: str, *more: str) -> Callable[[Any], Sequence[str]]:
     def check(result: Any) -> Sequence[str]:
-        assert (result[part]["rows"], set(result["machine"])) == (6000, MACHINE)
+        assert result[part]["rows"] == 6000
         assert result[part]["dataset_bytes"] > 0
         assert (result[part]["peak_memory"] or 1 << 21) > 1 << 20
         return ("rows", "compile", "rows per second", "peak memory", "dataset", *more)
@@ -92,7 +92,6 @@ def _export(result: Any) -> Sequence[str]:
     rows = result["rows"]
     assert set(rows) == {writers.OURS, writers.THEIRS}
     assert rows[writers.OURS]["bytes"] <= rows[writers.THEIRS]["bytes"]
-    assert set(result["machine"]) == MACHINE
     return [*rows, f"{result['compared']:,} records compared, all equal"]
 
 
@@ -104,8 +103,7 @@ def _first(result: Any) -> Sequence[str]:
     return [name for name, row in rows.items() if "refused" not in row]
 
 
-def _floor(result: Any) -> Sequence[str]:
-    assert set(result["machine"]) == MACHINE
+def _floor(_result: Any) -> Sequence[str]:
     rows = ("parse", "dependent reads", "dict from ready parts", "geolookup, JSON")
     return (*rows, "geolookup, dict / floor of dict, uniform")
 
@@ -156,7 +154,6 @@ def _many(result: Any) -> Sequence[str]:
     assert "maxminddb (C) get" in rows
     assert (ways.RUST_MANY in rows) == bool(find_spec("maxminddb_rust"))
     assert set(result["rates"]) == {"zipf", "uniform"}
-    assert set(result["machine"]) == MACHINE
     return [*rows]
 
 
@@ -164,14 +161,12 @@ def _opening(result: Any) -> Sequence[str]:
     assert list(result["datasets"]) == ["bundled", "small"]
     assert all(min(row.values()) > 0 for row in result["datasets"].values())
     assert result["datasets"]["bundled"]["bytes"] > 20 * result["datasets"]["small"]["bytes"]
-    assert set(result["machine"]) == MACHINE
     return [*result["datasets"]]
 
 
 def _prefixes(result: Any) -> Sequence[str]:
     assert 0 < result["prefixes"][prefixes.COUNTRY] < result["prefixes"][prefixes.EVERY_AS]
     assert [len(rounds) for rounds in result["rows"].values()] == [2, 2]
-    assert set(result["machine"]) == MACHINE
     return [*result["rows"]]
 
 
@@ -181,7 +176,6 @@ def _report(result: Any) -> Sequence[str]:
     for row in result["rows"].values():
         assert row["bytes"] > 10_000
         assert row["cpu_seconds"] > 0
-    assert set(result["machine"]) == MACHINE
     return (*names, *(f"{name}: {bound}" for name in names for bound in ("CPU time", "page")))
 
 
@@ -190,7 +184,6 @@ def _single(result: Any) -> Sequence[str]:
     assert (len(kinds), len(result["results"])) == (8, 32)
     assert result["call_overhead"] > 0
     assert result["kernel"] in ("compiled", "python")
-    assert set(result["machine"]) == MACHINE
     return [*kinds]
 
 
@@ -263,6 +256,7 @@ def test_a_command_prints_and_draws_its_rows(
     drawn = ("--plot", str(tmp_path / "plots")) if _DRAWN else ()
     options = [word.replace("_", " ") for word in case.options.split()]
     result, printed = measured(*options, *drawn)
+    assert set(result["machine"]) == MACHINE
     for row in case.check(result):
         assert re.search(rf"^{re.escape(row)}(?: |$)", printed, re.MULTILINE), row
     assert all(words in printed for words in case.says)

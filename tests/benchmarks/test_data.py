@@ -21,7 +21,7 @@ from tests.benchmarks.conftest import Run
 from tests.skips import needs
 
 
-def test_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_generated_rows_are_disjoint_and_a_seed_gives_the_same(tmp_path: Path) -> None:
     for name, seed in (("one", 1), ("again", 1), ("other", 2)):
         (tmp_path / name).mkdir()
         generate.write(tmp_path / name, SCALES["tiny"], seed)
@@ -30,9 +30,6 @@ def test_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     )
     assert one == again
     assert one != other
-
-
-def test_generated_rows_are_disjoint_networks_in_address_order(tmp_path: Path) -> None:
     made = generate.write(tmp_path, of_rows(3000), seed=3)
     lines = (tmp_path / generate.CSV).read_text(encoding="utf-8").splitlines()[1:]
     networks = [ipaddress.ip_network(line.partition(",")[0]) for line in lines]
@@ -45,7 +42,7 @@ def test_generated_rows_are_disjoint_networks_in_address_order(tmp_path: Path) -
     assert all(each.is_global for each in networks)
 
 
-def test_dataset_has_the_counts_promised(dataset: Path) -> None:
+def test_the_cache_has_what_is_promised_and_makes_it_once(dataset: Path) -> None:
     shape = SCALES["tiny"]
     with geolookup.open(dataset) as engine:
         counts = engine.metadata.counts
@@ -53,9 +50,6 @@ def test_dataset_has_the_counts_promised(dataset: Path) -> None:
     assert counts["ipv6_intervals"] == shape.ipv6
     assert counts["locations"] == shape.locations
     assert counts["networks"] == shape.networks
-
-
-def test_cache_makes_a_dataset_once_and_drops_those_of_older_code(dataset: Path) -> None:
     before = (dataset / "manifest.json").stat()
     assert cache.dataset("tiny") == dataset
     assert (dataset / "manifest.json").stat().st_ino == before.st_ino
@@ -90,13 +84,10 @@ def test_greater_exponent_repeats_more() -> None:
     assert distinct == sorted(distinct, reverse=True)
 
 
-def test_generate_says_what_it_made(tmp_path: Path, run: Run) -> None:
+def test_generate_and_geolite_rows(tmp_path: Path, run: Run) -> None:
     printed = run("generate", str(tmp_path / "new"), "--rows", "1000")
     assert printed.startswith("1,000 rows, ")
     assert (tmp_path / "new" / generate.RECIPE).is_file()
-
-
-def test_geolite_rows_are_those_of_a_city_and_an_asn_data_set(tmp_path: Path) -> None:
     size = geolite.of_rows(9000)
     recipe = geolite.write(tmp_path, size, seed=3)
     assert size.rows == 9000

@@ -49,7 +49,7 @@ def stores(datasets: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.long
-def test_installed_stores_are_stores_of_their_own(stores: list[Path], datasets: list[Path]) -> None:
+def test_stores_and_generations_of_edges(stores: list[Path], datasets: list[Path]) -> None:
     first = geolookup.generations(stores[0])[0].generation
     geolookup.publish(datasets[1], stores[1])
     assert [len(geolookup.generations(store)) for store in stores] == [1, 2, 1]
@@ -58,10 +58,6 @@ def test_installed_stores_are_stores_of_their_own(stores: list[Path], datasets: 
     edges = [Edge(store, ()) for store in stores]
     assert all(edge.look() for edge in edges)
     assert [edge.generation == first for edge in edges] == [True, False, True]
-
-
-@pytest.mark.long
-def test_an_edge_without_its_generation_is_seen(stores: list[Path]) -> None:
     edge = Edge(stores[0], ())
     assert edge.look()
     generation = stores[0] / "generations" / edge.generation
@@ -103,13 +99,10 @@ def test_no_follower_outlives_a_killed_benchmark(stores: list[Path]) -> None:
     _wait(lambda: not _is_alive(pid))
 
 
-def test_the_time_of_an_answer_is_left_out() -> None:
+def test_the_shares_of_a_rollout_and_answers_without_their_time() -> None:
     for zone, at in product(('"2026-11-23T10:59:18+01:00"', "null"), (1, 20)):
         answer = f'{{"current_time":{zone},"current_timestamp":{at},"is_dst":1}}'
         assert lookups.lasting(answer.encode()) == b'{"is_dst":1}'
-
-
-def test_the_shares_of_a_rollout() -> None:
     found = rollout.Rollout([float(second) for second in range(1, 101)])
     assert [rollout.within(found, 100, share) for share in (0.5, 0.99, 1.0)] == [50, 99, 100]
     assert [rollout.within(found, 200, share) for share in (0.5, 0.99, 1.0)] == [100, None, None]

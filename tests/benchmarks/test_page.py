@@ -80,15 +80,12 @@ def test_words_state_what_was_printed() -> None:
     assert len(CLAIMS) > 10
 
 
-def test_every_figure_about_speed_is_in_the_table() -> None:
+def test_figures_about_speed_are_in_the_table() -> None:
     for path in {ROOT / "README.md", *(ROOT / "docs").rglob("*.md")} - {published.PAGE}:
         page, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
         for claimed, words in CLAIMS:
             text = text.replace(words, "") if claimed == page else text
         assert SPEED.findall(OTHER.sub("", text)) == [], page
-
-
-def test_the_sentences_between_the_tables_have_no_other_figures() -> None:
     prose = BLOCK.sub("", MEASURED)
     for claimed, words in CLAIMS:
         prose = prose.replace(words, "") if claimed == "docs/benchmarks.md" else prose

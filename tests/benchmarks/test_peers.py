@@ -45,7 +45,7 @@ def result(run: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]
     return {**found, "printed": printed}
 
 
-def test_every_contender_has_a_row_with_times_or_a_reason(result: dict[str, Any]) -> None:
+def test_the_result_says_what_it_depends_on(result: dict[str, Any]) -> None:
     assert str(ROOT) not in json.dumps(result)
     for each in contenders.CONTENDERS:
         row = result["rows"][each.name]
@@ -60,33 +60,24 @@ def test_every_contender_has_a_row_with_times_or_a_reason(result: dict[str, Any]
 
     for name in ("geolookup (python) lookup", "maxminddb (C) get", "floor"):
         assert "refused" not in result["rows"][name]
-
-
-def test_result_says_what_it_depends_on(result: dict[str, Any]) -> None:
     assert result["compared"] == 8 * 60
     assert result["exponent"] == 1
     assert min(result["file_bytes"].values()) > 0
     assert "zipf with exponent 1 " in result["printed"]
-
-
-def test_starts_load_neither_numpy_nor_pyarrow(result: dict[str, Any]) -> None:
     assert result["rows"][start.BARE]["start"]["median_ms"] > 0
     for name, row in result["rows"].items():
         if name.startswith("geolookup") and "start" in row:
             assert row["start"]["loads"] == []
-
-
-def test_ratios_are_those_of_the_rounds(result: dict[str, Any]) -> None:
     found = {each.text: each for each in ratios(result["rows"])}
     assert all(f"\n{text} " in result["printed"] for text in found)
     (text,) = (each for each in found if re.match(r"maxminddb \(C\) get / .* lookup, zipf", each))
     peer, own = text.removesuffix(", zipf").split(" / ")
     rounds = [result["rows"][name]["rounds"]["zipf IPv4 hit"] for name in (peer, own)]
-    each = [a / b for a, b in zip(*rounds, strict=True)]
-    assert found[text].value == pytest.approx(sum(each) / 2)
+    mean = sum(a / b for a, b in zip(*rounds, strict=True)) / 2
+    assert found[text].value == pytest.approx(mean)
 
 
-def test_mmdb_holds_the_ranges_of_the_dataset(files: Files) -> None:
+def test_the_mmdb_holds_the_ranges_and_the_floor_the_envelope(files: Files) -> None:
     found = [
         (int(network.network_address), network.version)
         for network, _ in maxminddb.open_database(files.mmdb)
@@ -95,6 +86,11 @@ def test_mmdb_holds_the_ranges_of_the_dataset(files: Files) -> None:
         (first, family) for family in (4, 6) for _, family, first, _ in _networks(files, family)
     ]
     assert sorted(found) == sorted(listed)
+    intervals = workload.read(files.dataset, 6)
+    addresses = ["8.8.8.8", *workload.addresses(intervals, "uniform", 50, hit=True)]
+    built = list(floor.opened(files)(addresses)())
+    with geolookup.open(files.dataset) as engine:
+        assert built == [engine.lookup(each, at=floor.INSTANT) for each in addresses]
 
 
 def _networks(files: Files, family: int) -> list[mmdb.Network]:
@@ -121,21 +117,15 @@ def test_comparison_fails_on_a_wrong_mmdb(
     assert "differ in" in done.output
 
 
-def test_floor_builds_the_very_envelope(files: Files) -> None:
-    intervals = workload.read(files.dataset, 6)
-    addresses = ["8.8.8.8", *workload.addresses(intervals, "uniform", 50, hit=True)]
-    built = list(floor.opened(files)(addresses)())
-    with geolookup.open(files.dataset) as engine:
-        assert built == [engine.lookup(each, at=floor.INSTANT) for each in addresses]
-
-
 def run_target(*options: str) -> tuple[int, str]:
     arguments = ("target", "--scale", "tiny", "--addresses", "20", "--starts", "2", *options)
     done = CliRunner().invoke(main, arguments)
     return done.exit_code, done.output
 
 
-def test_target_prints_percentiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_target_prints_percentiles_and_fails_where_a_median_misses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(target, "GOAL_MS", 1e9)  # no time is asserted
     path = tmp_path / "target.json"
     status, printed = run_target("--json", str(path))
@@ -146,9 +136,6 @@ def test_target_prints_percentiles(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ways = json.loads(path.read_text(encoding="utf-8"))["ways"]
     assert len(ways) == 3 + has_http
     assert all(way["p50"] <= way["p95"] <= way["p99.9"] <= way["p100"] for way in ways.values())
-
-
-def test_target_fails_where_a_median_misses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(target, "GOAL_MS", 0.0)
     status, printed = run_target()
     assert status == 1

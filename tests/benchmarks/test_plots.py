@@ -63,24 +63,18 @@ def test_a_greater_value_has_a_longer_bar(values: list[float]) -> None:
     assert all(0 <= bar["px"] <= 140.001 for bar in drawn)
 
 
-def test_columns_of_one_unit_share_a_scale() -> None:
-    rows = [("a", Number(10), Number(40), Number(2, ".1f", "x"))]
-    shared = bars(Table("name", ("title", "one", "other", "over"), rows, unit="ns"))
+def test_panels_scales_colours_and_bounds() -> None:
+    line = [("a", Number(10), Number(40), Number(2, ".1f", "x"))]
+    shared = bars(Table("name", ("title", "one", "other", "over"), line, unit="ns"))
     assert [bar["px"] for bar in shared] == [35, 140, 140]
     assert [bar["label"] for bar in shared] == ["10 ns", "40 ns", "2.0x"]
-    alone = bars(Table("name", ("title", "one", "other", "over"), rows))
+    alone = bars(Table("name", ("title", "one", "other", "over"), line))
     assert [bar["px"] for bar in alone] == [140, 140, 140]
-
-
-def test_panels_and_colours() -> None:
     peak = Number(9, ".1f", " GB")
     rows: list[list[Cell]] = [["geolookup", Number(5)], ["peak", peak], ["none", "unknown"]]
     ours, other = bars(Table("name", ("title", ""), rows, ours="geolookup"))
     assert (ours["label"], other["label"]) == ("5", "9.0 GB")  # each unit has a panel
     assert ours["colour"] != other["colour"]
-
-
-def test_a_bound_is_a_line_and_a_verdict() -> None:
     ratios = [Ratio("one", 3, 4, True, "x"), Ratio("other", 5, None, unit="x")]
     one, other = bars(ratio_table("name", "ratios", ratios))
     assert (one["label"], one["bound"]) == ("3.00x (>= 4x missed)", 4)

@@ -29,36 +29,34 @@ from tests.benchmarks.conftest import COMPILER
 from tests.datasets import SMALL
 
 
-def test_verdicts() -> None:
+def test_verdicts_and_ratios_of_rounds() -> None:
     for value, wanted, least, verdict in (
         (2, 2, True, "met"), (1.9, 2, True, "missed"), (2, 2, False, "met"),
         (2.1, 2, False, "missed"), (2, None, False, "reported"),
     ):  # fmt: skip
         assert Ratio("", value, wanted, least).verdict == verdict
-
-
-def test_ratios_of_first_passes_are_those_of_the_rounds() -> None:
     rows = {
         first.JSON: {"first": [2.0, 4.0], "warm": [2.0, 2.0]},
         first.C_JSON: {"first": [20.0, 20.0], "warm": [1.0, 1.0]},
         first.RUST_JSON: {"first": [], "warm": [], "refused": "not installed"},
     }
-    found = list(first.ratios({"results": {"60": rows}}))
-    assert [each.value for each in found] == [1.5, 7.5]
-    assert [each.verdict for each in found] == ["met", "met"]
+    passes = list(first.ratios({"results": {"60": rows}}))
+    assert [(each.value, each.verdict) for each in passes] == [(1.5, "met"), (7.5, "met")]
+    names = f"{OWN}: IPv4, one field", "maxminddb-polars: IPv4, one field"
+    rounds = dict(zip(names, ({"rounds": [50.0]}, {"rounds": [500.0]}), strict=True))
+    for count, wanted in ((1_000_000, 8), (10_000_000, 11)):
+        found = {each.text: each for each in ratios(rounds, {}, count)}
+        assert found[f"{names[1]} / {names[0]}"].wanted == wanted
 
 
-def test_addresses_of_first_passes_are_distinct() -> None:
+def test_addresses_and_percentiles_of_passes() -> None:
     made = first.distinct(cache.dataset("tiny"), 50)
     assert len(set(made)) == len(made) == 50
-
-
-def test_percentiles_by_nearest_rank() -> None:
     found = percentiles([float(each) for each in range(1000)])
     assert found == {"p50": 500, "p95": 950, "p99": 990, "p99.9": 999, "p100": 999}
 
 
-def test_the_texts_of_inline_are_the_same_each_time(tmp_path: Path) -> None:
+def test_inline_has_the_same_texts_and_a_table(tmp_path: Path) -> None:
     for name, (_, share) in texts.TEXTS.items():
         for path in (tmp_path / "a", tmp_path / "b"):
             texts.write(name, SMALL, 0.04, path)
@@ -66,9 +64,6 @@ def test_the_texts_of_inline_are_the_same_each_time(tmp_path: Path) -> None:
         assert written == (tmp_path / "b").read_text()
         assert len(written.splitlines()) == 200
         assert 30_000 < len(written) < 50_000 or share == 1
-
-
-def test_the_table_of_inline() -> None:
     rows = {inline.ANNOTATE: [1.0, 1.0, 9.0], inline.SCRIPT: [10.0]}
     texts_of = {name: {"size": 200_000_000, "rows": rows} for name in texts.TEXTS}
     result = {"rounds": 3, "results": texts_of, "machine": facts(pinned=True)}
@@ -93,14 +88,6 @@ def test_the_rows_of_a_map_are_distinct_addresses_of_a_week(dataset: Path, tmp_p
     assert 6 < (instants[-1] - instants[0]).total_seconds() / 86_400 < 7
     with geolookup.open(dataset) as engine:
         assert (None,) not in engine.get_many(rows["ip"].to_pylist(), ["location.country_code"])
-
-
-def test_the_ratio_of_tables_that_is_wanted_depends_on_the_number_of_rows() -> None:
-    names = f"{OWN}: IPv4, one field", "maxminddb-polars: IPv4, one field"
-    rows = dict(zip(names, ({"rounds": [50.0]}, {"rounds": [500.0]}), strict=True))
-    for count, wanted in ((1_000_000, 8), (10_000_000, 11)):
-        found = {each.text: each for each in ratios(rows, {}, count)}
-        assert found[f"{names[1]} / {names[0]}"].wanted == wanted
 
 
 @pytest.mark.parametrize("family", [4, 6])

@@ -62,14 +62,11 @@ def test_bad_values_null_their_layer_alone(built: tuple[Path, BuildReport]) -> N
 WIDE = "8.8.0.0/16,SE,1\n"
 
 
-def test_no_wider_row_shows_through(build: Build) -> None:
+def test_the_next_source_shows_through_but_no_wider_row(build: Build) -> None:
     text = f"network,country_code,asn\n{WIDE}8.8.8.0/24,QQ,2\n8.8.9.0/24,,\n"
     output, _ = build({"a.csv": text})
     assert known(output, "8.8.8.8", "8.8.9.9") == [{"asn": 2}, {}]
     assert known(output, "8.8.1.1")[0]["country_code"] == "SE"
-
-
-def test_the_next_source_shows_through(build: Build) -> None:
     files: dict[str, str | bytes] = {
         "a.csv": "network,country_code,latitude\n8.8.8.0/24,US,91\n",
         "b.csv": f"network,country_code,asn\n{WIDE}",
@@ -79,13 +76,17 @@ def test_the_next_source_shows_through(build: Build) -> None:
     assert (found["country_code"], found.get("latitude"), found["asn"]) == ("SE", None, 1)
 
 
-def test_counts_are_of_accepted_rows_and_kept_fields(build: Build) -> None:
+def test_counts_and_unknown_words(build: Build) -> None:
     text = "network,country_code,asn\n8.8.8.0/24,QQ,x\n8.8.9.0/24,QQ,1\nnowhere,QQ,x\n"
     _, report = build({"a.csv": text})
     assert report.sources[0].nulled == {"country_code": 2, "asn": 1}
     output, report = build({"a.csv": text}, recipe('path = "a.csv"\nprovides = ["asn"]'))
     assert report.sources[0].nulled == {"asn": 1}
     assert known(output, "8.8.8.8", "8.8.9.9") == [{}, {"asn": 1}]
+    rows = "".join(f"8.{at >> 8}.{at & 255}.0/24,word {at}\n" for at in range(5000))
+    _, report = build({"a.csv": f"network,user_type\n{rows}"})
+    assert report.sources[0].nulled == {"user_type": 5000}
+    assert len(report.sources[0].unknown_words["user_type"]) == 100
 
 
 CONNECTIONS: dict[str | None, str] = {
@@ -121,13 +122,10 @@ def test_words_of_vendors() -> None:
     values, understood = translated(pa.array(unknown), USER_TYPES)
     assert values.to_pylist() == [None] * len(unknown)
     assert understood.to_pylist() == [False] * len(unknown)
-
-
-def test_the_table_is_of_the_contract() -> None:
-    for words, kinds in ((CONNECTION_TYPES, schema.CONNECTION_TYPES),
-                         (USER_TYPES, schema.USER_TYPES)):  # fmt: skip
-        assert all(words[kind.lower()] == kind for kind in kinds)
-        assert set(words.values()) - {None} == set(kinds)
+    of_contract = (schema.CONNECTION_TYPES, schema.USER_TYPES)
+    for words, types in zip((CONNECTION_TYPES, USER_TYPES), of_contract, strict=True):
+        assert all(words[each.lower()] == each for each in types)
+        assert set(words.values()) - {None} == set(types)
         assert all(word == word.lower().strip() for word in words)
     assert set(VOCABULARY) == {"connection_type", "user_type"} <= set(schema.LAYERS)
 
@@ -151,10 +149,3 @@ def test_the_summary_names_the_commonest_unknown_words(
         {"user_type": "hosting"},
         {"user_type": "hosting", "connection_type": "Residential"},
     ]
-
-
-def test_a_million_unknown_words_are_not_kept(build: Build) -> None:
-    rows = "".join(f"8.{at >> 8}.{at & 255}.0/24,word {at}\n" for at in range(5000))
-    _, report = build({"a.csv": f"network,user_type\n{rows}"})
-    assert report.sources[0].nulled == {"user_type": 5000}
-    assert len(report.sources[0].unknown_words["user_type"]) == 100

@@ -88,15 +88,6 @@ def test_a_row_that_is_gone_leaves_no_gap(base: Path, tmp_path: Path) -> None:
     keeps_numbers(base, dataset)
 
 
-def test_new_rows_take_the_numbers_of_those_that_are_gone(base: Path, tmp_path: Path) -> None:
-    rows = [(*row[:2], row[2].replace("City 8", "New"), row[3]) for row in ROWS]
-    dataset = built(tmp_path / "d", rows, base)
-    renamed = [city and city.replace("City 8", "New") for city in cities(base)]
-    assert cities(dataset) == renamed
-    for name in (fmt.IPV4, fmt.IPV6, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE):
-        assert content(dataset)[name] == content(base)[name]
-
-
 def test_a_country_that_is_new_leaves_the_others_their_rows(base: Path, tmp_path: Path) -> None:
     rows = [*ROWS, ("9.9.9.0/24", "CH", "Zürich", 1)]
     dataset = built(tmp_path / "d", rows, base)
@@ -105,8 +96,8 @@ def test_a_country_that_is_new_leaves_the_others_their_rows(base: Path, tmp_path
     assert content(dataset)[fmt.IPV6] == content(base)[fmt.IPV6]
 
 
-def test_the_manifest_states_the_base(base: Path, tmp_path: Path) -> None:
-    """The same sources again are the base, to the byte: its base is theirs."""
+def test_the_manifest_states_the_base_of_any_name(base: Path, tmp_path: Path) -> None:
+    # The same sources again are the base, to the byte: its base is theirs.
     assert read_manifest(base).metadata().base is None
     assert content(built(tmp_path / "same", ROWS, base)) == content(base)
     second = built(tmp_path / "2", moved(0, "New"), base)
@@ -114,6 +105,14 @@ def test_the_manifest_states_the_base(base: Path, tmp_path: Path) -> None:
     assert content(built(tmp_path / "again", moved(0, "New"), second)) == content(second)
     third = built(tmp_path / "3", moved(0, "Newer"), second)
     assert read_manifest(third).metadata().base == read_manifest(second).generation
+    # A dataset may get another name. Of a base with nothing in common nothing is left.
+    dataset = built(tmp_path / "d", moved(0, "New"), base, name="other")
+    keeps_numbers(base, dataset)
+    assert read_manifest(dataset).metadata().base == read_manifest(base).generation
+    assert geolookup.verify(dataset, deep=True).generation != read_manifest(base).generation
+    rows = [("9.9.9.0/24", "CH", "Zürich", 19281), ("9.9.8.0/24", "FR", "Lyon", 3215)]
+    dataset, alone = built(tmp_path / "4", rows, base), built(tmp_path / "alone", rows)
+    assert {**content(dataset), fmt.MANIFEST: b""} == {**content(alone), fmt.MANIFEST: b""}
 
 
 @pytest.mark.long
@@ -130,17 +129,6 @@ def test_the_same_bytes_in_another_process(base: Path, tmp_path: Path) -> None:
     subprocess.run(command, check=True, env=environment, cwd=tmp_path)
     for ours, theirs in ((one, "2"), (base, "3")):
         assert digests(ours) == digests(tmp_path / theirs / "dataset")
-
-
-def test_a_base_of_another_name_or_other_rows(base: Path, tmp_path: Path) -> None:
-    """A dataset may get another name. Of a base with nothing in common nothing is left."""
-    dataset = built(tmp_path / "d", moved(0, "New"), base, name="other")
-    keeps_numbers(base, dataset)
-    assert read_manifest(dataset).metadata().base == read_manifest(base).generation
-    assert geolookup.verify(dataset, deep=True).generation != read_manifest(base).generation
-    rows = [("9.9.9.0/24", "CH", "Zürich", 19281), ("9.9.8.0/24", "FR", "Lyon", 3215)]
-    dataset, alone = built(tmp_path / "2", rows, base), built(tmp_path / "alone", rows)
-    assert {**content(dataset), fmt.MANIFEST: b""} == {**content(alone), fmt.MANIFEST: b""}
 
 
 def test_the_output_may_be_the_base(base: Path, tmp_path: Path) -> None:

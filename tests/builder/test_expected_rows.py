@@ -40,11 +40,14 @@ def test_a_source_without_usable_rows(tmp_path: Path) -> None:
     build_at(tmp_path, {f"{at}.csv": text for at, (text, _) in enumerate(EMPTY.values())})
 
 
-def test_min_rows(build: Build, tmp_path: Path) -> None:
+def test_min_rows_and_bad_values(build: Build, tmp_path: Path) -> None:
     text = recipe('path = "a.csv"\nmin_rows = 3')
     build({"a.csv": rows(3)}, text)
     error = fails(tmp_path, {"a.csv": rows(2)}, text)
     assert error.problem == f"2 usable rows in {tmp_path / 'a.csv'}, min_rows is 3"
+    for line, problem in WRONG.items():
+        text = recipe(f'path = "a.csv"\n{line}')
+        assert fails(tmp_path, {"a.csv": rows(1)}, text, empty="").problem == problem
 
 
 DROP = 'max_drop = "20%"'
@@ -70,16 +73,6 @@ def test_max_drop_compares_with_the_base(tmp_path: Path) -> None:
     text = recipe(f'path = "b.csv"\n{DROP}')
     _, report = build_at(tmp_path, {"b.csv": rows(1)}, text, base=base)
     assert report.warnings == [f"b.csv: {problem} the base has no rows of this source"]
-
-
-def test_two_releases(build: Build, tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {"x-2026-01.csv": rows(2), "x-2026-02.csv": rows(1)}
-    error = fails(tmp_path, files, recipe('path = "x-*.csv"'))
-    assert error.path == str(tmp_path / "x-2026-02.csv")
-    assert error.problem == f"two releases of one product, with {tmp_path / 'x-2026-01.csv'}"
-    assert error.remedy == 'name one of them; to read all, write releases = "all" in a recipe'
-    output, _ = build(files, recipe('path = "x-*.csv"\nreleases = "all"'))
-    assert isps(output, "8.8.0.1", "8.8.1.1") == ["x0", "x1"]
 
 
 SAME = [
@@ -108,15 +101,12 @@ def test_products() -> None:
         assert product(one) != product(other), one
 
 
-def test_a_source_that_loses_everywhere(build: Build) -> None:
+def test_sources_that_lose_rows(build: Build, tmp_path: Path) -> None:
     _, report = build({"a.csv": rows(3), "b.csv": rows(2)})
     warning = "b.csv decides no address: earlier sources decide all of its rows"
     assert report.warnings == [warning]
     assert f"warning: {warning}" in list(report.lines())
-
-
-def test_rows_that_are_covered(build: Build) -> None:
-    """A clean source takes one line; a row that smaller ones cover is counted."""
+    # A clean source takes one line; a row that smaller ones cover is counted.
     text = HEADER + "8.8.8.0/24,wide\n8.8.8.0/25,a\n8.8.8.128/25,b\n"
     _, report = build({"a.csv": text, "b.csv": HEADER + "9.9.9.0/24,x\n"})
     assert list(report.lines())[:3] == [
@@ -124,6 +114,13 @@ def test_rows_that_are_covered(build: Build) -> None:
         "  covered     1 rows whose addresses more specific rows decide",
         "b.csv: 1 rows read, 1 used",
     ]
+    files: dict[str, str | bytes] = {"x-2026-01.csv": rows(2), "x-2026-02.csv": rows(1)}
+    error = fails(tmp_path, files, recipe('path = "x-*.csv"'))
+    assert error.path == str(tmp_path / "x-2026-02.csv")
+    assert error.problem == f"two releases of one product, with {tmp_path / 'x-2026-01.csv'}"
+    assert error.remedy == 'name one of them; to read all, write releases = "all" in a recipe'
+    output, _ = build(files, recipe('path = "x-*.csv"\nreleases = "all"'))
+    assert isps(output, "8.8.0.1", "8.8.1.1") == ["x0", "x1"]
 
 
 WRONG = {
@@ -135,9 +132,3 @@ WRONG = {
     'max_drop = "120%"': "source.max_drop is not a percentage",
     "max_drop = 20": "source.max_drop is not a percentage",
 }
-
-
-def test_bad_values(tmp_path: Path) -> None:
-    for line, problem in WRONG.items():
-        text = recipe(f'path = "a.csv"\n{line}')
-        assert fails(tmp_path, {"a.csv": rows(1)}, text, empty="").problem == problem

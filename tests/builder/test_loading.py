@@ -30,21 +30,27 @@ def refused(named: str | Path) -> str:
 # --- packaged recipes
 
 
-def test_every_packaged_recipe_is_loaded_by_its_name() -> None:
+def test_names_of_packaged_recipes() -> None:
     assert "world" in packaged.names()
     for name in packaged.names():
         assert loading.load(Path(name)).path == packaged.FOLDER / f"{name}.toml"
-
-
-def test_an_unknown_name_has_a_hint() -> None:
     assert refused(Path("wrld")).endswith("packaged recipe; did you mean 'world'?")
     assert refused(Path("none-of-them")).endswith("'geolookup recipes' lists the packaged recipes")
     assert "packaged recipe" in refused(Path("folder/world"))
     assert "the recipe cannot be read" in refused(Path("world.toml"))
 
 
-def test_a_path_that_exists_is_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_that_exist_and_are_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # A copy's are relative to its own folder.
+    (source, *_) = loading.load(Path("dbip-lite")).sources
+    assert source.base == tmp_path
+    files = [each for each in loading.load(Path("world")).sources if each.remote is None]
+    assert {each.base for each in files} == {packaged.FOLDER}
+    assert all(list(each.base.glob(each.path)) for each in files)
+    (tmp_path / "below").mkdir()
+    shutil.copy(packaged.FOLDER / "dbip-lite.toml", tmp_path / "below" / "my.toml")
+    assert loading.load(tmp_path / "below" / "my.toml").sources[0].base == tmp_path / "below"
     (tmp_path / "world").mkdir()
     (tmp_path / "world" / "a.csv").write_text(CSV, encoding="utf-8")
     report = geolookup.build("world", "data")
@@ -63,21 +69,6 @@ def test_an_empty_text_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(BuildError, match="names no recipe"):
         geolookup.build("", tmp_path / "d")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
-
-
-def test_paths_are_relative_to_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And those of a copy to the folder of the copy."""
-    monkeypatch.chdir(tmp_path)
-    (source, *_) = loading.load(Path("dbip-lite")).sources
-    assert source.base == tmp_path
-    files = [each for each in loading.load(Path("world")).sources if each.remote is None]
-    assert {each.base for each in files} == {packaged.FOLDER}
-    assert all(list(each.base.glob(each.path)) for each in files)
-    (tmp_path / "below").mkdir()
-    shutil.copy(packaged.FOLDER / "dbip-lite.toml", tmp_path / "below" / "my.toml")
-    assert loading.load(tmp_path / "below" / "my.toml").sources[0].base == tmp_path / "below"
 
 
 def test_recipes_lists_and_prints_them() -> None:
@@ -113,7 +104,7 @@ def says_france(dataset: Path) -> None:
         assert engine.data("8.8.8.8")["location"]["country_code"] == "FR"
 
 
-def test_a_file_of_data_needs_no_recipe(tmp_path: Path) -> None:
+def test_files_of_data_need_no_recipe(tmp_path: Path) -> None:
     (tmp_path / "acme.geo.csv").write_text(CSV, encoding="utf-8")
     output = tmp_path / "data"
     done = run("build", str(tmp_path / "acme.geo.csv"), "--output", str(output))
@@ -121,6 +112,11 @@ def test_a_file_of_data_needs_no_recipe(tmp_path: Path) -> None:
     assert "detected csv" in done.stdout
     says_france(output)
     assert [each.name for each in read_manifest(output).metadata().sources] == ["acme.geo.csv"]
+    (tmp_path / "a.txt").write_text("nothing\n", encoding="utf-8")
+    refusal = run("build", str(tmp_path / "a.txt"), "--output", str(tmp_path / "none"))
+    assert (refusal.returncode, refusal.stderr.count("\n")) == (2, 1)
+    assert "not recognised" in refusal.stderr
+    assert not (tmp_path / "none").exists()
 
 
 @needs("maxminddb")
@@ -145,15 +141,6 @@ def test_a_folder_needs_no_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert one.generation == other.generation
             assert one.metadata.name == name
             assert one.data("9.9.9.9")["location"]["city_name"] == "Berlin"
-
-
-def test_data_of_no_known_format(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("nothing\n", encoding="utf-8")
-    done = run("build", str(tmp_path / "a.txt"), "--output", str(tmp_path / "data"))
-    assert done.returncode == 2
-    assert "not recognised" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert not (tmp_path / "data").exists()
 
 
 def test_a_name_that_is_no_text_of_one_line_is_escaped(tmp_path: Path) -> None:

@@ -28,7 +28,9 @@ def compiled(folder: Path, stream: io.StringIO, text: str = "network,isp\n8.8.8.
     compile_dataset(folder / "r.toml", folder / "d", Options(force=True), Progress(stream))
 
 
-def test_a_terminal_sees_the_stages_and_a_clean_line_after(tmp_path: Path) -> None:
+def test_a_terminal_alone_sees_the_stages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     terminal = Terminal()
     compiled(tmp_path, terminal)
     shown = terminal.getvalue()
@@ -40,9 +42,16 @@ def test_a_terminal_sees_the_stages_and_a_clean_line_after(tmp_path: Path) -> No
     with pytest.raises(BuildError):
         compiled(tmp_path, terminal := Terminal(), "network\nnowhere\n")
     assert terminal.getvalue().endswith(CLEAR)
+    stream = io.StringIO()
+    compiled(tmp_path, stream)
+    assert stream.getvalue() == ""
+    progress = Progress()  # of standard error
+    with progress.stage("reading"):
+        progress.rows(1)
+    assert capsys.readouterr() == ("", "")
 
 
-def test_rows_are_shown_of_each_stage_and_not_too_often() -> None:
+def test_rows_and_notes_are_shown() -> None:
     terminal = Terminal()
     progress = Progress(terminal)
     with progress.stage("reading x"):
@@ -56,9 +65,6 @@ def test_rows_are_shown_of_each_stage_and_not_too_often() -> None:
     before = len(terminal.getvalue())
     with progress.stage("two"):
         assert "rows" not in terminal.getvalue()[before:]
-
-
-def test_a_note_is_a_line_where_there_is_no_terminal() -> None:
     for stream, shown in (
         (io.StringIO(), "geolookup: fetching a\\x1b.csv: retry in 2.0 s\n"),
         (Terminal(), f"{CLEAR}fetching a\x1b.csv  retry in 2.0 s{CLEAR}"),
@@ -68,16 +74,6 @@ def test_a_note_is_a_line_where_there_is_no_terminal() -> None:
                 progress.note("retry in 2.0 s")
         assert stream.getvalue().endswith(shown)
         assert stream.getvalue().count("retry") == 1
-
-
-def test_no_terminal_no_display(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    stream = io.StringIO()
-    compiled(tmp_path, stream)
-    assert stream.getvalue() == ""
-    progress = Progress()  # of standard error
-    with progress.stage("reading"):
-        progress.rows(1)
-    assert capsys.readouterr() == ("", "")
 
 
 def test_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:

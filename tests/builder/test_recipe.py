@@ -22,15 +22,12 @@ def loaded(folder: Path, text: str | bytes) -> Recipe:
     return load(path, auto.options(FORMATS))
 
 
-def test_a_minimal_recipe(tmp_path: Path) -> None:
+def test_what_a_recipe_means(tmp_path: Path) -> None:
     recipe = loaded(tmp_path, GOOD)
     (source,) = recipe.sources
     assert (recipe.name, recipe.countries, source.path) == ("d", None, "a.csv")
     assert (source.name, source.base, dict(source.options)) == ("a.csv", tmp_path, {})
     assert source.provides == frozenset(FIELDS)
-
-
-def test_a_full_recipe(tmp_path: Path) -> None:
     texts = 'name = "N"\ndate = 2026-11-20\nlicence = "L"\nattribution = "A"\nurl = "U"\n'
     text = f'{GOOD}{texts}provides = ["asn", "isp"]\nfamily = 6\n[tables]\ncountries = "c.csv"\n'
     recipe = loaded(tmp_path, text)
@@ -39,11 +36,12 @@ def test_a_full_recipe(tmp_path: Path) -> None:
     assert source.options == {"family": 6}
     assert source.texts["date"] == dt.date(2026, 11, 20).isoformat()
     assert (source.name, recipe.countries) == ("N", tmp_path / "c.csv")
-
-
-def test_sources_keep_their_order_and_lose_their_folders(tmp_path: Path) -> None:
     recipe = loaded(tmp_path, GOOD + '[[source]]\nformat = "csv"\npath = "/secret/b*.csv"\n')
     assert [source.name for source in recipe.sources] == ["a.csv", "b*.csv"]
+    assert loaded(tmp_path, GOOD).update == Update()
+    stated = '[update]\nfail_if = ["country_moved > 2%", "km_p99 > 500"]\nkeep = 5\n'
+    update = Update(("country_moved > 2%", "km_p99 > 500"), 5)
+    assert loaded(tmp_path, GOOD + stated).update == update
 
 
 WRONG = {
@@ -91,31 +89,23 @@ WRONG = {
 }
 
 
-def test_an_update(tmp_path: Path) -> None:
-    assert loaded(tmp_path, GOOD).update == Update()
-    stated = '[update]\nfail_if = ["country_moved > 2%", "km_p99 > 500"]\nkeep = 5\n'
-    update = Update(("country_moved > 2%", "km_p99 > 500"), 5)
-    assert loaded(tmp_path, GOOD + stated).update == update
-
-
 def test_every_error_says_what_and_what_to_do(tmp_path: Path) -> None:
     for text, said in WRONG.items():
         with pytest.raises(BuildError) as caught:
             loaded(tmp_path, text)
         assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {said}"), text[:100]
-
-
-def test_not_utf8(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match=r"not TOML: .*; correct the recipe"):
         loaded(tmp_path, b"name = '\xff'")
-
-
-def test_a_recipe_that_is_a_folder_or_not_there(tmp_path: Path) -> None:
     for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "x", "No such file")):
         with pytest.raises(BuildError) as caught:
             load(path, {})
         problem = f"{path}: the recipe cannot be read ({reason}"
         assert str(caught.value).startswith(problem)
+    for keys, said in REMOTE_WRONG.items():
+        with pytest.raises(BuildError) as caught:
+            source_of(tmp_path, keys)
+        assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {said}")
+        assert "u:p" not in str(caught.value)
 
 
 # --- places elsewhere
@@ -127,7 +117,7 @@ def source_of(folder: Path, keys: str) -> SourceSpec:
     return source
 
 
-def test_an_address_with_everything(tmp_path: Path) -> None:
+def test_addresses(tmp_path: Path) -> None:
     digest = "0a" * 32
     keys = f'HTTPS://h.example:8443/d/a.csv.gz?v=1"\nsha256 = "{digest.upper()}"\nkey_env = "K"\n'
     source = source_of(tmp_path, f'{keys}key_as = "X-Api-Key"\ninsecure = false\nfamily = 6\n')
@@ -135,9 +125,6 @@ def test_an_address_with_everything(tmp_path: Path) -> None:
     assert (source.sha256, source.options) == (digest, {"family": 6})
     assert (source.name, source.remote.file, source.remote.scheme) == ("a.csv.gz",) * 2 + ("https",)
     assert source.remote.shown == "https://h.example:8443/d/a.csv.gz?…"
-
-
-def test_names_and_schemes(tmp_path: Path) -> None:
     source = source_of(tmp_path, 'https://h.example/get?id=7"\nfile = "a.zip"\n')
     assert source.name == "a.zip"
     source = source_of(tmp_path, 'https://h.example/get?id=7"\nfile = "a.zip"\nname = "N"\n')
@@ -149,9 +136,6 @@ def test_names_and_schemes(tmp_path: Path) -> None:
     for host in ("", "localhost"):  # a file of this machine
         source = source_of(tmp_path, f'file://{host}/data/a%20b/*.csv"\n')
         assert (source.remote, source.path) == (None, "/data/a b/*.csv")
-
-
-def test_the_same_place_has_the_same_folder_whatever_the_key(tmp_path: Path) -> None:
     one = source_of(tmp_path, 'https://h.example/a.csv?k={key}"\nkey_env = "K"\n').remote
     two = source_of(tmp_path, 'https://h.example/a.csv?k={key}"\nkey_file = "f"\n').remote
     three = source_of(tmp_path, 'https://h.example/a.csv?k=3"\n').remote
@@ -194,14 +178,6 @@ REMOTE_WRONG = {
     'a.csv"\nkey_env = "K"': "source.key_env without an address; drop it",
     'a.csv"\nsha = "K"': "unknown key source.sha; did you mean 'sha256'?",
 }
-
-
-def test_every_error_of_an_address(tmp_path: Path) -> None:
-    for keys, said in REMOTE_WRONG.items():
-        with pytest.raises(BuildError) as caught:
-            source_of(tmp_path, keys)
-        assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {said}")
-        assert "u:p" not in str(caught.value)
 
 
 def test_the_cache_is_where_the_system_has_caches(monkeypatch: pytest.MonkeyPatch) -> None:

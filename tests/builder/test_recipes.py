@@ -17,7 +17,7 @@ from geolookup_builder.loading import load
 from geolookup_builder.report import BuildReport
 
 import geolookup
-from geolookup.errors import BuildError, OutputError
+from geolookup.errors import OutputError
 from geolookup.progress import Progress
 from tests.builder.sources.formats import test_dbip as dbip
 from tests.builder.sources.formats import test_geofeed as geofeed
@@ -272,17 +272,6 @@ def _credited(name: str, stated: dict[str, Any], kept: dict[str, Any]) -> None:
     assert kept.get("url", "https://").startswith("https://")
     assert kept["coverage"]  # no source is idle in this order of precedence
     assert (kept.get("date") or "")[:7] == ("2026-11" if _by_hand(stated) else "")
-
-
-@pytest.mark.parametrize("name", DELIVERED)
-def test_without_the_files_it_says_which_is_missing(name: str, tmp_path: Path) -> None:
-    recipe = delivered(name, tmp_path)
-    for file in DELIVERED[name]:
-        (tmp_path / file).unlink()
-    with pytest.raises(BuildError) as caught:
-        compiled(recipe)
-    first = tomllib.loads(recipe.read_text(encoding="utf-8"))["source"][0]["path"]
-    assert str(caught.value).startswith(f"{tmp_path / first}: no such file; ")
 
 
 def test_a_copy_has_the_files_that_come_with_it(tmp_path: Path) -> None:

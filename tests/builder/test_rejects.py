@@ -76,14 +76,8 @@ def test_rejects_name_the_rows_and_only_them(
         assert source.rejected == Counter(reason for _, reason, _ in rows)
 
 
-def test_the_source_itself_is_read_before_it_is_replaced(build: Build, tmp_path: Path) -> None:
-    text, expected = written(1, "\n")
-    build({"a.csv": text}, rejects=tmp_path / "a.csv")
-    assert [tuple(row[1:]) for row in read(tmp_path / "a.csv")] == expected
-
-
-def test_several_files_members_and_sources(build: Build, tmp_path: Path) -> None:
-    """Members by name, then the files of a glob by theirs."""
+def test_rejects_of_several_files(build: Build, tmp_path: Path) -> None:
+    # Members by name, then the files of a glob by theirs.
     names = ("z.zip!x.csv", "z.zip!y.csv", "a1.csv", "a2.csv")
     made = {name: written(seed, "\n") for seed, name in enumerate(names, 50)}
     texts: dict[str, str | bytes] = {name: text for name, (text, _) in made.items()}
@@ -93,6 +87,9 @@ def test_several_files_members_and_sources(build: Build, tmp_path: Path) -> None
     expected = [[str(tmp_path / name), *row] for name, (_, rows) in made.items() for row in rows]
     assert read(tmp_path / "r.csv") == expected
     assert sum(source.rejected.total() for source in report.sources) == len(expected)
+    text, rejected = written(1, "\n")
+    build({"a.csv": text}, rejects=tmp_path / "a.csv")
+    assert [tuple(row[1:]) for row in read(tmp_path / "a.csv")] == rejected
 
 
 #: Text of a file, and its rejected rows.
@@ -104,17 +101,14 @@ FEW: tuple[tuple[str, Expected], ...] = (
 )
 
 
-def test_few_rows(build: Build, tmp_path: Path) -> None:
-    """None, after a byte order mark and blank lines, nothing but rows of wrong cells."""
+def test_few_rows_and_large_cells(build: Build, tmp_path: Path) -> None:
+    # None, after a byte order mark and blank lines, nothing but rows of wrong cells.
     files = {f"{at}.csv": text for at, (text, _) in enumerate(FEW)}
     _, report = build(files, rejects=tmp_path / "r.csv")
     named = zip(files, FEW, strict=True)
     expected = [[str(tmp_path / name), *row] for name, (_, rows) in named for row in rows]
     assert read(tmp_path / "r.csv") == expected
     assert [each.read for each in report.sources] == [1, 1, 3, 2]
-
-
-def test_cells_of_a_megabyte_are_written_whole(build: Build, tmp_path: Path) -> None:
     limit = csv.field_size_limit()
     build({"a.csv": f"network,isp\nx,{'y' * (1 << 20)}\n"}, rejects=tmp_path / "r.csv")
     assert csv.field_size_limit() == limit
@@ -136,12 +130,17 @@ def counted(good: int, bad: int) -> str:
     return "network,isp\n" + "\n".join(rows)
 
 
-def test_one_percent_of_each_source_may_be_rejected(build: Build) -> None:
+def test_one_percent_or_a_limit(build: Build, tmp_path: Path) -> None:
     counts = [(99, 1), (199, 1), (198, 2), (1, 0), (990, 10)]
     files = {f"{at}.csv": counted(good, bad) for at, (good, bad) in enumerate(counts)}
     _, report = build(files, max_rejects=None)
     reported = [(each.read, each.rejected.total()) for each in report.sources]
     assert reported == [(good + bad, bad) for good, bad in counts]
+    for limit in (0, 1, 5):
+        _, report = build({"a.csv": counted(0, limit)}, max_rejects=limit)
+        assert report.sources[0].rejected.total() == limit
+        error = fails(tmp_path, {"a.csv": counted(1_000, limit + 1)}, max_rejects=limit)
+        assert f"{limit + 1} of {1_001 + limit:,} rows" in str(error)
 
 
 def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
@@ -152,33 +151,16 @@ def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
             f" a.csv are rejected, at most {limit} are allowed;"
             " repair them, or allow them with 'build --max-rejects N'; '--rejects FILE' lists all"
         )
-
-
-def test_a_limit_given_replaces_the_share(build: Build, tmp_path: Path) -> None:
-    for limit in (0, 1, 5):
-        _, report = build({"a.csv": counted(0, limit)}, max_rejects=limit)
-        assert report.sources[0].rejected.total() == limit
-        error = fails(tmp_path, {"a.csv": counted(1_000, limit + 1)}, max_rejects=limit)
-        assert f"{limit + 1} of {1_001 + limit:,} rows" in str(error)
-
-
-def test_rows_of_wrong_cells_count(tmp_path: Path) -> None:
     error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejects=None)
     assert str(error).startswith(f"{tmp_path / 'a.csv'}:101: wrong number of cells; 2 of 101 rows")
-
-
-def test_the_limit_is_of_each_source(tmp_path: Path) -> None:
     error = fails(tmp_path, {"a.csv": counted(1000, 0), "b.csv": counted(99, 2)}, max_rejects=None)
     problem = f"{tmp_path / 'b.csv'}:101: not an address; 2 of 101 rows of b.csv"
     assert str(error).startswith(problem)
 
 
-def test_the_rejects_are_written_when_the_build_stops(tmp_path: Path) -> None:
+def test_rejects_of_a_build_that_stops(tmp_path: Path) -> None:
     fails(tmp_path, {"a.csv": counted(1, 2)}, max_rejects=0, rejects=tmp_path / "r.csv")
     assert len((tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()) == 3
-
-
-def test_rejects_that_cannot_be_written(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")  # opening one for writing waits for a reader
     for path, said in (
         (tmp_path / "nowhere" / "r.csv", f"{tmp_path / 'nowhere'}: no such folder; create it"),

@@ -132,12 +132,9 @@ USED = (
 )
 
 
-def test_rows_used_decide_some_public_address(build: Build) -> None:
+def test_counts_coverage_and_used_rows(build: Build) -> None:
     sources = reported(build, ["network\n" + "\n".join(rows) for rows, _ in USED])
     assert [(each.read, each.used) for each in sources] == [(len(rows), n) for rows, n in USED]
-
-
-def test_counts_and_coverage(build: Build) -> None:
     text = "network,isp,country_code\n8.8.8.0/24,x,\n9.255.255.0/24,x,US\n10.0.0.0/8,x,US\n"
     _, report = build({"a.csv": text + "2a00::/64,,SE\n2002::/16,y,SE\n"})
     assert report.coverage["isp"] == {"ipv4": 512, "ipv6": 0}
@@ -150,9 +147,6 @@ def test_counts_and_coverage(build: Build) -> None:
         "countries": 2,
         "zones": 1,
     }
-
-
-def test_the_summary_names_everything(build: Build) -> None:
     text = "network,asn\n8.8.8.0/24,x\n8.8.8.0/24,2\nnowhere,3\n10.0.0.0/8,1\n::ffff:0:0/127,\n"
     _, report = build({"a.csv": text + "2002::/127,1\n"})
     lines = list(report.lines())
@@ -166,8 +160,5 @@ def test_the_summary_names_everything(build: Build) -> None:
         "  nulled      1 invalid values (1 asn)",
     ]
     assert lines[-1].endswith(f"generation {report.generation}")
-
-
-def test_names_do_not_act_on_a_terminal() -> None:
     report = BuildReport(sources=[SourceReport("a\x1b]0;b\x07\x9b")], warnings=["c\x1b[31m"])
     assert all(line.isprintable() for line in report.lines())

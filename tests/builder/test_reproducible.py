@@ -43,11 +43,20 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory.mktemp("one") / "1", TEXT)
 
 
-def test_the_same_bytes_twice(one: Path, tmp_path: Path) -> None:
-    """And another name of the file, whose source has a name of its own, leaves no trace."""
+def test_the_same_bytes_twice_and_other_content_another_generation(
+    one: Path, tmp_path: Path
+) -> None:
+    # And another name of the file, whose source has a name of its own, leaves no trace.
     assert set(digests(one)) == {*fmt.FILES, fmt.MANIFEST}
     for name in ("a.csv", "b.csv"):
         assert digests(built(tmp_path / name, TEXT, name)) == digests(one)
+    generations = {read_manifest(one).generation}
+    for old, new in (("City 1", "City 9"), ("hosting", "business"), (",SE,", ",DE,")):
+        assert old in TEXT
+        other = built(tmp_path / new, TEXT.replace(old, new, 1))
+        generations.add(read_manifest(other).generation)
+    other = built(tmp_path / "range", TEXT.replace("/17", "/18", 1))
+    assert len({*generations, read_manifest(other).generation}) == 5
 
 
 @pytest.mark.parametrize("threads", [1, 5])
@@ -67,16 +76,6 @@ def test_the_order_of_disjoint_rows_leaves_no_trace(tmp_path: Path) -> None:
     assert digests(one) == digests(built(tmp_path / "2", header + "".join(reversed(distinct))))
 
 
-def test_other_content_is_another_generation(one: Path, tmp_path: Path) -> None:
-    generations = {read_manifest(one).generation}
-    for old, new in (("City 1", "City 9"), ("hosting", "business"), (",SE,", ",DE,")):
-        assert old in TEXT
-        other = built(tmp_path / new, TEXT.replace(old, new, 1))
-        generations.add(read_manifest(other).generation)
-    other = built(tmp_path / "range", TEXT.replace("/17", "/18", 1))
-    assert len({*generations, read_manifest(other).generation}) == 5
-
-
 def test_the_manifest_tells_nothing_of_the_build(one: Path) -> None:
     text = (one / fmt.MANIFEST).read_text(encoding="utf-8")
     assert str(one.parent) not in text
@@ -90,21 +89,7 @@ FILES: dict[str, str | bytes] = {
 }
 
 
-def test_arrow_infers_no_type_of_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no type is stated, Arrow imports dateutil again for each value, present or not."""
-    imported: list[str] = []
-    real = builtins.__import__
-
-    def importing(name: str, *arguments: Any, **options: Any) -> Any:
-        imported.append(name)
-        return real(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", importing)
-    build_at(tmp_path, FILES)
-    assert "dateutil.relativedelta" not in imported
-
-
-def test_no_thread_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_thread_and_no_type_of_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
     start = threading.Thread.start
 
@@ -115,6 +100,17 @@ def test_no_thread_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(threading.Thread, "start", starting)
     build_at(tmp_path, FILES)
     assert started == []
+    # Where no type is stated, Arrow imports dateutil again for each value, present or not.
+    imported: list[str] = []
+    real = builtins.__import__
+
+    def importing(name: str, *arguments: Any, **options: Any) -> Any:
+        imported.append(name)
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", importing)
+    build_at(tmp_path, FILES)
+    assert "dateutil.relativedelta" not in imported
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere folders are not synced")

@@ -44,6 +44,15 @@ def test_a_backup_and_its_restore(url: str, tmp_path: Path) -> None:
     itself = ("accounts", "backup", str(tmp_path / "a.db"), "--accounts", url, "--force")
     assert "itself" in refusal(*itself)
     assert names(url) == ["Acme"]
+    backup, live = str(tmp_path / "backup"), tmp_path / "a.db"
+    run("accounts", "backup", backup, "--accounts", url)
+    live.write_bytes(b"\xa5" * 5000)
+    told = refused("accounts", "restore", backup, "--accounts", url)
+    assert "if it is damaged, move it, its -wal and its -shm away" in told
+    for part in tmp_path.glob("a.db*"):
+        part.rename(tmp_path / f"old-{part.name}")
+    assert run("accounts", "restore", backup, "--accounts", url).returncode == 0
+    assert names(url) == ["Acme"]
 
 
 def _changed(content: bytes, script: str) -> Callable[[Path], None]:
@@ -92,18 +101,6 @@ def test_what_is_no_backup_changes_nothing(url: str, tmp_path: Path) -> None:
             assert not fresh.exists()
 
 
-def test_a_damaged_accounts_file_is_moved_before_it_is_restored(url: str, tmp_path: Path) -> None:
-    backup, live = str(tmp_path / "backup"), tmp_path / "a.db"
-    run("accounts", "backup", backup, "--accounts", url)
-    live.write_bytes(b"\xa5" * 5000)
-    told = refused("accounts", "restore", backup, "--accounts", url)
-    assert "if it is damaged, move it, its -wal and its -shm away" in told
-    for part in tmp_path.glob("a.db*"):
-        part.rename(tmp_path / f"old-{part.name}")
-    assert run("accounts", "restore", backup, "--accounts", url).returncode == 0
-    assert names(url) == ["Acme"]
-
-
 def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
     plans = tmp_path / "plans.toml"
     plans.write_text("[plan.one]\nrate = 9\nquota = 1\n")
@@ -138,7 +135,7 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
         accounts.admit(key)
 
 
-def test_plans_are_listed(tmp_path: Path) -> None:
+def test_plans_are_listed_and_misuse_is_one_line(tmp_path: Path) -> None:
     plans = tmp_path / "plans.toml"
     plans.write_text("[plan.big]\nrate = 12345\n")
     assert run("plans", "--plans", str(plans)).stdout.splitlines() == [
@@ -146,9 +143,7 @@ def test_plans_are_listed(tmp_path: Path) -> None:
         "paid             25/s, no quota",
         "big              12,345/s, no quota",
     ]
-
-
-def test_misuse_is_one_line_and_status_2(tmp_path: Path) -> None:
+    plans.unlink()
     assert refused("keys")
     file = f"sqlite:///{tmp_path}"
     for args in (

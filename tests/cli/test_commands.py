@@ -17,7 +17,9 @@ from tests.conftest import ROOT, Build
 from tests.datasets import SMALL
 
 
-def test_arguments_and_lines_are_answered_as_lines_of_json() -> None:
+def test_answers_are_lines_of_json_of_the_chosen_dataset(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = "8.8.8.8\n\n  1.1.1.1 \r\n\udcff\n".encode(errors="surrogateescape").decode("latin-1")
     for args, text, codes in (
         (("8.8.8.8", "1.1.1.1"), "", [None, None]),
@@ -33,9 +35,6 @@ def test_arguments_and_lines_are_answered_as_lines_of_json() -> None:
         assert done.returncode == any(codes)
     assert run("lookup", "--indent", "10.0.0.1").stdout.startswith('{\n  "success": false')
     assert run("lookup", "--compact", "10.0.0.1").stdout.startswith('{"success":false')
-
-
-def test_a_dataset_by_option_or_environment(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, _ = build({"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
     by_option = run("lookup", "--dataset", str(folder), "8.8.8.8")
     monkeypatch.setenv("GEOLOOKUP_DATASET", str(folder))
@@ -161,7 +160,7 @@ def test_info_as_text_and_json(tmp_path: Path) -> None:
         assert "manifest.json: the manifest is damaged; build it again" in line
 
 
-def test_explain_as_text_and_json() -> None:
+def test_explain_as_text_and_json(build: Build) -> None:
     text = run("explain", "8.8.8.8").stdout
     explained = json.loads(run("explain", "8.8.8.8", "--json").stdout)
     assert text.splitlines()[0] == f"8.8.8.8 in {explained['network']}"
@@ -172,9 +171,6 @@ def test_explain_as_text_and_json() -> None:
         assert f"  {decided['source']}, {decided['date']}, {decided['licence']}\n" in text
     assert "  location         Mountain View, California, US, America/Los_Angeles\n" in text
     assert "  asn              AS15169 Google LLC\n" in text
-
-
-def test_explain_shows_the_rows_of_all_sources(build: Build) -> None:
     files: dict[str, str | bytes] = {
         "a.csv": "network,isp,city_name\n8.8.8.0/24,A,\n",
         "b.csv": "network,isp\n9.9.9.0/24,\n8.8.0.0/16,B\n",
@@ -217,9 +213,6 @@ def test_names_in_a_dataset_do_not_act_on_the_terminal(tmp_path: Path) -> None:
         assert "\\x1b]0;b\\x07\\nc" in done.stdout
         assert "\x1b" not in done.stdout
         assert "\x07" not in done.stdout
-
-
-def test_json_is_inert_and_says_the_same() -> None:
     document = {"name": "a\x1b]0;b\x07\x9b31m\x7f é"}
     assert json_text(document).replace("\n", "").isprintable()
     assert json.loads(json_text(document)) == document

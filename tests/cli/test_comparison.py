@@ -32,7 +32,7 @@ def truth(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def test_json_is_the_comparison_and_the_score(pair: tuple[str, str], truth: str) -> None:
+def test_json_and_text_of_the_comparison_and_the_score(pair: tuple[str, str], truth: str) -> None:
     done = run("diff", *pair, "--json", "--fail-if", "ipv6.country_moved < 50%")
     printed = json.loads(done.stdout)
     gates = printed.pop("gates")
@@ -45,9 +45,6 @@ def test_json_is_the_comparison_and_the_score(pair: tuple[str, str], truth: str)
     expected = geolookup.score([*pair], truth, worst=1)
     assert json.loads(done.stdout) == json.loads(json.dumps(asdict(expected)))
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_text_names_what_moved(pair: tuple[str, str]) -> None:
     done = run("diff", *pair)
     assert "country moved    64 (16.67 %) of 384 known in both" in done.stdout
     assert "AS2 Two" in done.stdout

@@ -20,10 +20,18 @@ TEXT = b"8.8.8.8 a\xff\r\n10.0.0.1\n1.1.1.1"
 TAGGED = b"8.8.8.8 [US AS15169] a\xff\r\n10.0.0.1 [private]\n1.1.1.1 [AU AS13335]"
 
 
-def test_annotate_and_grep() -> None:
+def test_annotate_grep_and_their_misuse() -> None:
     assert pipe("annotate", data=TEXT).stdout == TAGGED
     done = pipe("grep", "--where", "country=AU,US", "--not", "asn=15169", data=TEXT)
     assert (done.stdout, done.returncode) == (b"1.1.1.1\n", 0)
+    for args, problem in (
+        (("grep",), "name a condition"),
+        (("grep", "--where", "x=1"), "no field or group 'x'"),
+        (("annotate", "--template", "{ip}"), "--template: {ip} depends on more"),
+        (("annotate", "--follow"), "--follow is for a file"),
+        (("annotate", "--color", "red"), "'red' is not one of"),
+    ):
+        assert problem in refused(*args)
 
 
 def test_files(tmp_path: Path) -> None:
@@ -55,17 +63,6 @@ def test_the_exit_status_of_grep() -> None:
         assert (done.returncode, done.stdout) == (status, printed), options
     told = refusal("grep", "--where", "country=USA", status=1, text="8.8.8.8 x\n")
     assert "no answer has the location.country_code 'USA'; did you mean 'US'" in told
-
-
-def test_misuse() -> None:
-    for args, problem in (
-        (("grep",), "name a condition"),
-        (("grep", "--where", "x=1"), "no field or group 'x'"),
-        (("annotate", "--template", "{ip}"), "--template: {ip} depends on more"),
-        (("annotate", "--follow"), "--follow is for a file"),
-        (("annotate", "--color", "red"), "'red' is not one of"),
-    ):
-        assert problem in refused(*args)
 
 
 def test_values_do_not_act_on_a_terminal(tmp_path: Path) -> None:

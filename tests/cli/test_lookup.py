@@ -87,7 +87,7 @@ def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows[1][-1] == "-"
 
 
-def test_clean_reads_what_surrounds_an_address() -> None:
+def test_clean_addresses_and_errors(tmp_path: Path) -> None:
     text = "\n [2001:4860:4860::8888]:443 \n8.8.8.8:53\n"
     options = ("--format", "csv", "--fields", "ip")
     for done in (
@@ -96,9 +96,6 @@ def test_clean_reads_what_surrounds_an_address() -> None:
     ):
         assert done.stdout.splitlines() == ["ip", "2001:4860:4860::8888", "8.8.8.8"]
     assert run("lookup", *options, text=text).returncode == 1
-
-
-def test_errors_are_told_and_counted(tmp_path: Path) -> None:
     (tmp_path / "10.0.0.1.csv").write_text("ip\n10.0.0.1\n")
     done = run("lookup", "8.8.8.8", str(tmp_path / "10.0.0.1.csv"))
     assert done.returncode == 1

@@ -67,9 +67,6 @@ def test_the_users_store_is_the_default(
     assert run("prune", "--keep", "1").returncode == 0
     current = run("info").stdout.splitlines()[0]
     assert current == f"path        {tmp_path / 'user' / 'generations' / ids[0]}"
-
-
-def test_the_age_is_said(datasets: list[Path]) -> None:
     text = run("info", str(datasets[0])).stdout
     age = json.loads(run("info", str(datasets[0]), "--json").stdout)["age"]
     assert (age["date"], age["source"], age["undated"]) == ("2026-11-20", "a.csv", [])

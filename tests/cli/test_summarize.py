@@ -74,7 +74,7 @@ def _is_known(data: Any) -> bool:
     return any(value is not None for of in ("location", "network") for value in data[of].values())
 
 
-def test_cleaned_addresses_and_none() -> None:
+def test_counts_as_a_table_and_of_nothing() -> None:
     text = "8.8.8.8:53\n[2001:4860:4860::8888]:443\n10.0.0.1, 1.1.1.1\nnonsense\n"
     told = _told("-", "--clean", text=text)
     assert (told["located"], told["ipv6"], told["invalid"]) == (3, 1, 1)
@@ -83,6 +83,13 @@ def test_cleaned_addresses_and_none() -> None:
     assert told["addresses"] == 0
     assert told["countries"] == {"different": 0, "unknown": 0, "top": []}
     assert run("summarize", "-").returncode == 0
+    text = run("summarize", "-", "--top", "1", text="\n".join(ADDRESSES)).stdout
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert lines[0] == "addresses 17 100.00%"
+    assert "private 2 11.76%" in lines
+    assert "countries, 2 different" in lines
+    assert "15169, Google LLC 7 41.18%" in lines
+    assert len({len(line) for line in text.splitlines() if line.endswith("%")}) == 1
 
 
 def test_every_format(sample: geolookup.Engine, tmp_path: Path) -> None:
@@ -112,13 +119,3 @@ def test_folders_and_files_without_names_of_columns(tmp_path: Path) -> None:
     line = refusal("summarize", str(path))
     assert "give --no-header" in line
     assert "8.8.8.8" not in line
-
-
-def test_as_a_table() -> None:
-    text = run("summarize", "-", "--top", "1", text="\n".join(ADDRESSES)).stdout
-    lines = [" ".join(line.split()) for line in text.splitlines()]
-    assert lines[0] == "addresses 17 100.00%"
-    assert "private 2 11.76%" in lines
-    assert "countries, 2 different" in lines
-    assert "15169, Google LLC 7 41.18%" in lines
-    assert len({len(line) for line in text.splitlines() if line.endswith("%")}) == 1

@@ -61,7 +61,7 @@ def terminal(
 
 
 @pytest.mark.long
-def test_a_terminal_shows_a_line_for_each_address() -> None:
+def test_colours_and_typed_addresses() -> None:
     shown, status = terminal("8.8.8.8", "10.0.0.1", "--at", "2026-11-20T00:00Z")
     first, second = shown.splitlines()
     assert first == (
@@ -70,15 +70,17 @@ def test_a_terminal_shows_a_line_for_each_address() -> None:
     )
     assert second == "\x1b[31margument 2: Cannot geolocate private IP\x1b[0m"
     assert status == 1
-
-
-@pytest.mark.long
-def test_without_colours() -> None:
     for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         for form in ("table", "json", "csv"):
             shown, _ = terminal("8.8.8.8", "--format", form, environment=plain)
             assert "\x1b" not in shown
             assert ("🇺🇸" in shown) is ("NO_COLOR" in plain or form != "table")
+    shown, status = terminal("-", typed=b"8.8.8.8\nx\n\x04", environment={"NO_COLOR": "1"})
+    lines = shown.splitlines()
+    assert "geolookup: reading addresses from standard input" in shown
+    assert lines[-1] == "line 2: Invalid IP address format"
+    assert "AS15169 Google LLC" in lines[-2]
+    assert status == 1
 
 
 @pytest.mark.long
@@ -104,16 +106,6 @@ def test_characters_that_the_terminal_lacks(tmp_path: Path) -> None:
     ):
         shown, _ = terminal("8.8.8.8", "--dataset", str(dataset), environment=environment)
         assert f"  {place}  " in _STYLE.sub("", shown).replace("\x1b[0m", ""), environment
-
-
-@pytest.mark.long
-def test_typed_addresses_are_answered_line_by_line() -> None:
-    shown, status = terminal("-", typed=b"8.8.8.8\nx\n\x04", environment={"NO_COLOR": "1"})
-    lines = shown.splitlines()
-    assert "geolookup: reading addresses from standard input" in shown
-    assert lines[-1] == "line 2: Invalid IP address format"
-    assert "AS15169 Google LLC" in lines[-2]
-    assert status == 1
 
 
 @pytest.mark.long

@@ -61,7 +61,7 @@ def test_the_examples_of_a_page(page: str, tmp_path: Path, request: pytest.Fixtu
     read(filter(runs, found), presumed, tmp_path, folder)
 
 
-def test_every_block_runs_or_has_a_reason() -> None:
+def test_every_block_runs_under_its_name_or_has_a_reason() -> None:
     silent = [
         block.place
         for found in BLOCKS.values()
@@ -69,10 +69,7 @@ def test_every_block_runs_or_has_a_reason() -> None:
         if not (runs(block) or _stated(block) or block.kind in SHOWN)
     ]
     assert silent == []
-
-
-def test_the_name_of_a_file_stands_above_its_block() -> None:
-    """A reader sees no name that stands in the fence."""
+    # A reader sees no name that stands in the fence.
     unnamed = [
         block.place
         for page, found in BLOCKS.items()
@@ -80,6 +77,11 @@ def test_the_name_of_a_file_stands_above_its_block() -> None:
         if block.name and block.name not in _above(page, block.line)
     ]
     assert unnamed == []
+    for page, start, reason in NOT_RUN:
+        assert any(block.text.startswith(start) for block in BLOCKS[page]), (page, start)
+        for test in re.findall(r"tests/\S+\.py", reason):
+            assert page in (ROOT / test).read_text(encoding="utf-8"), (page, test)
+    assert {*PRESUMED} <= {page for page, found in BLOCKS.items() if any(map(runs, found))}
 
 
 def _above(page: str, line: int) -> str:
@@ -87,22 +89,18 @@ def _above(page: str, line: int) -> str:
     return "\n".join(lines[max(0, line - 6) : line - 1])
 
 
-def test_a_reason_is_about_a_block() -> None:
-    for page, start, reason in NOT_RUN:
-        assert any(block.text.startswith(start) for block in BLOCKS[page]), (page, start)
-        for test in re.findall(r"tests/\S+\.py", reason):
-            assert page in (ROOT / test).read_text(encoding="utf-8"), (page, test)
-
-
-def test_the_two_commands_of_the_start() -> None:
-    """They stand in the README, and .ci/run runs them in clean copies."""
+def test_the_start_of_pages_in_any_locale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # They stand in the README, and .ci/run runs them in clean copies.
     install, test = (block.text.strip() for block in BLOCKS["README.md"] if block.kind == "sh")
     assert install.endswith("geolookup lookup 8.8.8.8")
     assert test.endswith("-m pytest -q -n 2 --dist worksteal")
-
-
-def test_what_is_presumed_is_of_pages_that_run() -> None:
-    assert {*PRESUMED} <= {page for page, found in BLOCKS.items() if any(map(runs, found))}
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert re.match(r"# .+\n\n(?!```)[A-Z`\[][^|]+?[.:]", text), page
+    for name in ("POSIX", "C"):
+        monkeypatch.setenv("LC_ALL", name)
+        with shell(tmp_path, tmp_path, environment(tmp_path)) as commands:
+            assert commands.run("locale charmap") == (0, "UTF-8\n"), name
 
 
 def test_what_is_read_of_a_page(tmp_path: Path) -> None:
@@ -119,18 +117,3 @@ def test_what_is_read_of_a_page(tmp_path: Path) -> None:
     assert found == [("text", "", "```\n"), ("python", "a.py", "1\n")]
     shown = "$ cat <<'E'\n> a\n> E\na\n$ b\n"
     assert list(sessions(shown)) == [("cat <<'E'\na\nE", "a\n"), ("b", "")]
-
-
-def test_a_page_begins_with_a_sentence_about_it() -> None:
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        assert re.match(r"# .+\n\n(?!```)[A-Z`\[][^|]+?[.:]", text), page
-
-
-def test_a_reader_has_all_characters_in_any_locale(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("POSIX", "C"):
-        monkeypatch.setenv("LC_ALL", name)
-        with shell(tmp_path, tmp_path, environment(tmp_path)) as commands:
-            assert commands.run("locale charmap") == (0, "UTF-8\n"), name

@@ -32,8 +32,5 @@ def test_the_picture_has_a_description_and_stands_still_where_that_is_wanted() -
     assert all(f"$ {command}" in described for command in terminal.SESSION)
     moving = text.partition("@media (prefers-reduced-motion: no-preference) {")[2]
     assert "animation:" not in text.replace(moving, "")
-
-
-def test_the_pages_show_the_picture_with_its_text() -> None:
     for page in (ROOT / "README.md", ROOT / "docs" / "index.md"):
         assert re.search(r"!\[[^\]]{40,}\]", page.read_text(encoding="utf-8")), page

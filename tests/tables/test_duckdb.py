@@ -94,7 +94,7 @@ def test_every_type(
     check()
 
 
-def test_enumerations_and_constants(connection: duckdb.DuckDBPyConnection) -> None:
+def test_enumerations_constants_and_types(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("create type known as enum ('8.8.8.8', '9.9.9.9', 'x')")
     query = "select geo_asn(ip::known) from (values ('8.8.8.8'), (null), ('x'), ('9.9.9.9')) t(ip)"
     assert values(connection, query) == [15169, None, None, 19281]
@@ -103,9 +103,6 @@ def test_enumerations_and_constants(connection: duckdb.DuckDBPyConnection) -> No
     assert values(connection, "select geo_asn(i::varchar) from range(9) t(i) where i > 9") == []
     assert values(connection, "select geo(null::varchar) is null") == [True]
     assert values(connection, "select geo_error(null::varchar)") == [10001]
-
-
-def test_types(connection: duckdb.DuckDBPyConnection) -> None:
     query = "select geo(ip).location.country_code, geo_asn(ip), geo_error(ip), geo(ip).network.asn,"
     query += " geo(ip).location.latitude, geo(ip).location.country_languages, geo(ip).time.is_dst"
     found = connection.sql(f"{query} from (select '' as ip)").types
@@ -113,43 +110,13 @@ def test_types(connection: duckdb.DuckDBPyConnection) -> None:
     assert [str(kind) for kind in found] == wanted
 
 
-def test_in_clauses_and_groups(connection: duckdb.DuckDBPyConnection) -> None:
+def test_in_clauses_groups_and_threads(connection: duckdb.DuckDBPyConnection) -> None:
     table(connection, IPS, pa.string())
     grouped = "select geo_country(ip) c, count(*) n from addresses group by c order by n, c"
     assert connection.sql(grouped).fetchall() == [("CH", 1), ("FR", 1), ("US", 2), (None, 3)]
     assert values(connection, "select row from addresses where geo_city(ip) = 'Lyon'") == [1]
     cities = "select geo(ip).location.city_name from addresses order by row"
     assert values(connection, cities)[:3] == ["Mountain View", "Lyon", None]
-
-
-def test_instants(connection: duckdb.DuckDBPyConnection, engine: geolookup.Engine) -> None:
-    table(connection, IPS, pa.string())
-    stamps = "select geo(ip, to_timestamp(row * 1e7)).time from addresses order by row"
-    found = values(connection, stamps)
-    for row, ip in enumerate(IPS):
-        answer = data(engine, ip, row * 10**7)
-        assert found[row] == (answer and answer["time"])
-    unknown = values(connection, "select geo('8.8.8.8', null::timestamptz)")[0]
-    assert set(unknown["time"].values()) == {None}
-    assert unknown["location"]["city_name"] == "Mountain View"
-
-
-def test_without_an_instant_it_is_now(
-    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    query = "select geo('8.8.8.8').time.current_timestamp"
-    for now in (1_795_132_800, 1_795_132_801):  # what was kept for the first is too old
-        monkeypatch.setattr(time, "time", lambda now=now: now + 0.9)
-        assert values(connection, query) == [now]
-    monkeypatch.undo()
-    before = int(time.time())
-    (found,) = values(connection, query)
-    assert before <= found <= int(time.time())
-    query = "select geo('8.8.8.8', now()).time.current_timestamp = floor(epoch(now()))::bigint"
-    assert values(connection, query) == [True]
-
-
-def test_many_rows_on_several_threads(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("set threads = 4")
     table(connection, IPS * 20_000, pa.string())
     query = "select count(*) from addresses where geo_asn(ip) is distinct from (case row % 7"
@@ -162,6 +129,30 @@ def test_many_rows_on_several_threads(connection: duckdb.DuckDBPyConnection) -> 
 
     with ThreadPoolExecutor(3) as pool:
         assert list(pool.map(count, range(3))) == [[20_000]] * 3
+
+
+def test_instants_and_now(
+    connection: duckdb.DuckDBPyConnection, engine: geolookup.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table(connection, IPS, pa.string())
+    stamps = "select geo(ip, to_timestamp(row * 1e7)).time from addresses order by row"
+    found = values(connection, stamps)
+    for row, ip in enumerate(IPS):
+        answer = data(engine, ip, row * 10**7)
+        assert found[row] == (answer and answer["time"])
+    unknown = values(connection, "select geo('8.8.8.8', null::timestamptz)")[0]
+    assert set(unknown["time"].values()) == {None}
+    assert unknown["location"]["city_name"] == "Mountain View"
+    query = "select geo('8.8.8.8').time.current_timestamp"
+    for now in (1_795_132_800, 1_795_132_801):  # what was kept for the first is too old
+        monkeypatch.setattr(time, "time", lambda now=now: now + 0.9)
+        assert values(connection, query) == [now]
+    monkeypatch.undo()
+    before = int(time.time())
+    (found,) = values(connection, query)
+    assert before <= found <= int(time.time())
+    query = "select geo('8.8.8.8', now()).time.current_timestamp = floor(epoch(now()))::bigint"
+    assert values(connection, query) == [True]
 
 
 def test_registered_again_it_answers_from_the_other_engine(

@@ -48,6 +48,11 @@ def test_kinds_stay(engine: geolookup.Engine, data: pa.Table, wanted: dict[str, 
         found = engine.enrich(column, fields=_FIELDS)
         assert isinstance(found, pa.Table)
         assert found.to_pydict() == wanted
+    batch = data.combine_chunks().to_batches()[0]
+    found = engine.enrich(_ArrayOnly(batch), fields=_FIELDS)
+    assert isinstance(found, pa.RecordBatch)
+    assert found.to_pydict() == {"n": list(range(5)), "ip": _TEXTS, **wanted}
+    assert engine.enrich(_ArrayOnly(batch["ip"]), fields=_FIELDS).to_pydict() == wanted
 
 
 class _ArrayOnly:
@@ -60,33 +65,17 @@ class _ArrayOnly:
         return self._array.__arrow_c_array__(requested_schema)
 
 
-def test_capsules_of_arrays(
-    engine: geolookup.Engine, data: pa.Table, wanted: dict[str, Any]
-) -> None:
-    batch = data.combine_chunks().to_batches()[0]
-    found = engine.enrich(_ArrayOnly(batch), fields=_FIELDS)
-    assert isinstance(found, pa.RecordBatch)
-    assert found.to_pydict() == {"n": list(range(5)), "ip": _TEXTS, **wanted}
-    assert engine.enrich(_ArrayOnly(batch["ip"]), fields=_FIELDS).to_pydict() == wanted
-
-
-def test_what_is_no_table(engine: geolookup.Engine) -> None:
-    data: Any
-    for data in (["8.8.8.8"], "8.8.8.8", None, 5, {"ip": ["8.8.8.8"]}, object()):
-        with pytest.raises(TypeError, match="is no table"):
-            engine.enrich(data)
-
-
-def test_default_fields(engine: geolookup.Engine, data: pa.Table) -> None:
+def test_default_fields_no_rows_and_no_table(engine: geolookup.Engine, data: pa.Table) -> None:
     names = engine.enrich(data).column_names
     every = [path.replace(".", "_") for path in columns.EVERYTHING]
     assert names == ["n", "ip", *every[1:-1]]
     assert engine.enrich(data, fields="ip", prefix="x_").column_names == ["n", "ip", "x_ip"]
     assert engine.enrich(data, fields=[]) == data
     assert engine.enrich(data.to_reader(), fields=[]).read_all() == data
-
-
-def test_no_rows(engine: geolookup.Engine, data: pa.Table) -> None:
+    wrong: Any
+    for wrong in (["8.8.8.8"], "8.8.8.8", None, 5, {"ip": ["8.8.8.8"]}, object()):
+        with pytest.raises(TypeError, match="is no table"):
+            engine.enrich(wrong)
     whole = engine.enrich(data)
     empty = data.schema.empty_table()
     for given in (empty, pa.Table.from_batches([], data.schema), data.slice(5)):

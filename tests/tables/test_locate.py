@@ -53,17 +53,14 @@ def test_nothing(engine: geolookup.Engine) -> None:
     assert engine.locate(pa.array(["", "", None])).to_pylist() == [-1, -1, -1]
 
 
-def test_text_that_is_no_text(engine: geolookup.Engine) -> None:
+def test_extension_types_and_text_that_is_none(engine: geolookup.Engine) -> None:
     raw = [b"8.8.8.8", b"\xff\xfe", b"8.8.8.\xb2", b"8.8.8.8\x00"]
     texts = pa.Array.from_buffers(pa.string(), 4, pa.array(raw, pa.binary()).buffers())
     found = engine.enrich(texts, fields=["ip", "error_code"])
     assert found["error_code"].to_pylist() == [None, 10001, 10001, 10001]
     assert found["ip"].to_pylist() == ["8.8.8.8", None, None, None]
-
-
-def test_extension_types(engine: geolookup.Engine) -> None:
-    raw = [None, (0x2A03 << 112).to_bytes(16), (1).to_bytes(16)]
-    column = pa.ExtensionArray.from_storage(pa.uuid(), pa.array(raw, pa.binary(16)))
+    ids = pa.array([None, (0x2A03 << 112).to_bytes(16), (1).to_bytes(16)], pa.binary(16))
+    column = pa.ExtensionArray.from_storage(pa.uuid(), ids)
     assert engine.locate(column).to_pylist() == engine.locate([None, "2a03::", "::1"]).to_pylist()
     found = engine.enrich(pa.table({"ip": column}), fields="ip", prefix="x_")
     assert found["x_ip"].to_pylist() == [None, "2a03::", None]
@@ -88,7 +85,7 @@ def test_what_is_no_column_of_addresses(engine: geolookup.Engine) -> None:
         assert "8.8.8.8" not in str(caught.value)
 
 
-def test_both_sizes_of_dictionary(engine: geolookup.Engine) -> None:
+def test_rows_are_joinable_and_of_both_sizes(engine: geolookup.Engine) -> None:
     long = pa.array(["x", "8.8.8.8", None, "2a03::1"])
     for indices in ([3], [0, 1, 2, 3, None, 1, 1], [None, None], []):
         column = pa.DictionaryArray.from_arrays(pa.array(indices, pa.uint16()), long)
@@ -99,10 +96,7 @@ def test_both_sizes_of_dictionary(engine: geolookup.Engine) -> None:
         )
     empty = pa.DictionaryArray.from_arrays(pa.array([None], pa.int8()), pa.array([], pa.string()))
     assert engine.locate(empty).to_pylist() == [-1]
-
-
-def test_rows_are_joinable(engine: geolookup.Engine) -> None:
-    """What is known of a row can be kept by its number and joined later."""
+    # What is known of a row can be kept by its number and joined later.
     texts = ["8.8.8.8", "x", "8.8.8.9", "2a03::1", "10.0.0.1"]
     rows = engine.locate(texts)
     known = rows.unique()

@@ -107,7 +107,7 @@ def test_every_dtype(engine: geolookup.Engine) -> None:
         assert_answers(new, engine, asked)
 
 
-def test_dtypes_of_what_is_made(engine: geolookup.Engine) -> None:
+def test_dtypes_and_categories_of_what_is_made(engine: geolookup.Engine) -> None:
     made = engine.enrich(pd.Series(IPS), fields=columns.EVERYTHING).dtypes.astype(str)
     assert set(made[["network_asn"]]) == {"UInt32"}
     assert set(made[["time_utc_offset_seconds", "error_code"]]) == {"Int32"}
@@ -117,9 +117,6 @@ def test_dtypes_of_what_is_made(engine: geolookup.Engine) -> None:
     assert set(made[["location_country_languages", "location_country_neighbors"]]) == {"object"}
     assert set(made[["ip_type", "location_country_code", "network_isp"]]) == {"category"}
     assert made["ip"] == str(pd.Series(["a"]).dtype if pd.__version__ >= "3" else "object")
-
-
-def test_categories_are_those_that_occur(engine: geolookup.Engine) -> None:
     found = engine.enrich(pd.Series(IPS), fields="location.city_name")["location_city_name"]
     assert sorted(found.cat.categories) == sorted({"Mountain View", "Lyon", "Zürich"})
     assert found.value_counts().to_dict() == {"Mountain View": 2, "Lyon": 1, "Zürich": 1}
@@ -154,7 +151,7 @@ def test_the_frame_stays_as_it_was(engine: geolookup.Engine) -> None:
     pandas_testing.assert_frame_equal(frame, before)
 
 
-def test_columns_of_several_levels(engine: geolookup.Engine) -> None:
+def test_indexes_and_columns_of_several_levels(engine: geolookup.Engine) -> None:
     frame = pd.DataFrame({("net", "ip"): IPS, ("net", "at"): [0] * len(IPS)})
     frame.columns.names = ["group", "member"]
     label: Any = ("net", "ip")
@@ -162,9 +159,6 @@ def test_columns_of_several_levels(engine: geolookup.Engine) -> None:
     assert found.columns.tolist() == [("net", "ip"), ("net", "at"), ("network_asn", "")]
     assert found.columns.names == ["group", "member"]
     assert values(found["network_asn"])[:2] == [15169, 3215]
-
-
-def test_duplicate_index(engine: geolookup.Engine) -> None:
     series = pd.Series(IPS, index=[5, 5, 1, 1, 5, 0, 0], name="ip")
     asn = engine.enrich(series, fields="network.asn")["network_asn"]
     wanted = pd.Series([15169, 3215, None, None, None, 19281, 15169], series.index, "UInt32")
@@ -172,9 +166,6 @@ def test_duplicate_index(engine: geolookup.Engine) -> None:
     pandas_testing.assert_series_equal(
         engine.enrich(series.to_frame(), "ip", "network.asn")["network_asn"], asn
     )
-
-
-def test_the_accessor(engine: geolookup.Engine) -> None:
     series = pd.Series(IPS, index=list("abcdefg"))
     found = series.geo.enrich(columns.EVERYTHING, engine=engine, at=columns.AT, threads=1)
     assert found.index.equals(series.index)
@@ -184,9 +175,6 @@ def test_the_accessor(engine: geolookup.Engine) -> None:
     with pytest.raises(InvalidAddressError):
         series.geo.enrich(engine=engine, on_invalid="raise")
     assert isinstance(series.geo, adapter.GeoAccessor)
-
-
-def test_the_accessor_asks_the_default_engine() -> None:
     found = pd.Series(["8.8.8.8"]).geo.enrich("network.asn_organization")
     wanted = geolookup.lookup("8.8.8.8")["data"]["network"]["asn_organization"]
     assert values(found["network_asn_organization"]) == [wanted]

@@ -150,14 +150,20 @@ def test_a_group_and_several_paths_are_structs(engine: geolookup.Engine) -> None
     two = geo(pl.col("ip")).lookup("network.asn", "location.city_name", engine=engine)
     assert frame.select(two).unnest("ip")["network_asn"].to_list() == ASNS
     assert frame.select(two.struct.field("location_city_name"))["location_city_name"][0] is not None
-
-
-def test_the_default_engine() -> None:
     found = pl.select(geo(pl.lit("8.8.8.8")).lookup("network.asn_organization")).item()
     assert found == geolookup.lookup("8.8.8.8")["data"]["network"]["asn_organization"]
 
 
-def test_streaming_comes_in_parts(counting: Counting) -> None:
+def test_streaming_comes_in_parts_of_what_is_wanted(counting: Counting) -> None:
+    plan = pl.LazyFrame({"ip": IPS, "row": range(len(IPS))}).with_columns(
+        asn=geo(pl.col("ip")).lookup("network.asn", engine=counting)
+    )
+    counting.asked.clear()
+    assert plan.filter(pl.col("row") < 2).collect()["asn"].to_list() == ASNS[:2]
+    assert counting.asked == [2]
+    counting.asked.clear()
+    plan.select("row").collect()
+    assert counting.asked == []
     rows = 150_000
     frame = pl.LazyFrame({"ip": (IPS * (rows // len(IPS) + 1))[:rows], "row": range(rows)})
     asn = geo(pl.col("ip")).lookup("network.asn", engine=counting)
@@ -170,19 +176,7 @@ def test_streaming_comes_in_parts(counting: Counting) -> None:
     assert found["row"].to_list() == list(range(5, rows, len(IPS)))
 
 
-def test_what_a_filter_leaves_out_is_not_looked_up(counting: Counting) -> None:
-    plan = pl.LazyFrame({"ip": IPS, "row": range(len(IPS))}).with_columns(
-        asn=geo(pl.col("ip")).lookup("network.asn", engine=counting)
-    )
-    counting.asked.clear()
-    assert plan.filter(pl.col("row") < 2).collect()["asn"].to_list() == ASNS[:2]
-    assert counting.asked == [2]
-    counting.asked.clear()
-    plan.select("row").collect()
-    assert counting.asked == []
-
-
-def test_groups(engine: geolookup.Engine) -> None:
+def test_groups_and_joins(engine: geolookup.Engine) -> None:
     frame = pl.DataFrame({"ip": IPS, "key": [1, 2, 1, 2, 1, 2, 1]})
     asn = geo(pl.col("ip")).lookup("network.asn", engine=engine)
     each = frame.group_by("key", maintain_order=True).agg(asn, asn.n_unique().alias("count"))
@@ -192,9 +186,6 @@ def test_groups(engine: geolookup.Engine) -> None:
     counted = frame.lazy().group_by(country.alias("country")).len().collect(engine="streaming")
     assert dict(counted.iter_rows()) == {"US": 2, "FR": 1, None: 3, "CH": 1}
     assert frame.select(asn.sum().over("key"))["ip"].to_list()[:2] == [30338, 22496]
-
-
-def test_texts_join_with_texts(engine: geolookup.Engine) -> None:
     names = pl.LazyFrame({"country": ["US", "CH"], "name": ["States", "Swiss"]})
     plan = pl.LazyFrame({"ip": IPS}).with_columns(
         country=geo(pl.col("ip")).lookup("location.country_code", engine=engine)
@@ -218,9 +209,6 @@ def test_each_row_its_own_instant(engine: geolookup.Engine) -> None:
         found = engine.enrich(data, "address", columns.EVERYTHING, at="when").lazy().collect()
         new = found.drop("address", "when")
         columns.assert_equal(new.to_dict(as_series=False), wanted)
-
-
-def test_literals_are_repeated(engine: geolookup.Engine) -> None:
     frame = pl.DataFrame({"ip": IPS, "when": _INSTANTS})
 
     def stamps(rows: pl.DataFrame, ip: pl.Expr, at: object) -> list[int | None]:
@@ -233,15 +221,12 @@ def test_literals_are_repeated(engine: geolookup.Engine) -> None:
     assert stamps(frame.clear(), pl.col("ip"), pl.lit(7)) == []
 
 
-def test_now_is_one_instant(engine: geolookup.Engine) -> None:
+def test_now_is_one_instant_and_a_plan_can_be_sent(engine: geolookup.Engine) -> None:
     before = int(datetime.now(UTC).timestamp())
     lookup = geo(pl.col("ip")).lookup("time.current_timestamp", engine=engine)
     after = int(datetime.now(UTC).timestamp())
     (found,) = pl.DataFrame({"ip": ["8.8.8.8"] * 9}).select(lookup)["ip"].unique().to_list()
     assert before <= found <= after
-
-
-def test_a_plan_with_a_lookup_can_be_sent(engine: geolookup.Engine) -> None:
     plan = pl.LazyFrame({"ip": IPS}).select(geo(pl.col("ip")).lookup("network.asn", engine=engine))
     for again in (
         pickle.loads(pickle.dumps(plan)),  # noqa: S301 - our own
@@ -250,14 +235,13 @@ def test_a_plan_with_a_lookup_can_be_sent(engine: geolookup.Engine) -> None:
         assert again.collect()["ip"].to_list() == ASNS
 
 
-def test_errors_say_what_to_do(engine: geolookup.Engine) -> None:
+def test_plans_say_what_to_do_and_raise_when_collected(
+    engine: geolookup.Engine, dataset_path: Path
+) -> None:
     with pytest.raises(ValueError, match=r"location\.contry_code"):
         geo(pl.col("ip")).lookup("location.contry_code", engine=engine)
     with pytest.raises(TypeError, match="aware datetime"):
         geo(pl.col("ip")).lookup("time", engine=engine, at=datetime(2026, 1, 1))  # noqa: DTZ001
-
-
-def test_plans_raise_when_they_are_collected(engine: geolookup.Engine, dataset_path: Path) -> None:
     plan = engine.enrich(pl.LazyFrame({"ip": IPS}), fields="currency", on_invalid="raise")
     how: Any
     for how in ("in-memory", "streaming"):

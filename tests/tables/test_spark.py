@@ -315,16 +315,13 @@ def test_many_processes_unpack_at_once(dataset_path: Path, tmp_path: Path) -> No
     assert sorted(each.name for each in tmp_path.iterdir()) == ["geolookup-abc", archive.name]
 
 
-def test_a_dataset_that_executors_do_not_see(cluster: Cluster, tmp_path: Path) -> None:
+def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_path: Path) -> None:
     dataset = build_at(tmp_path, {"a.csv": "network,country_code\n8.8.8.0/24,US\n"})[0]
     found = adapter.enrich(cluster.frame(["8.8.8.8"]), fields="network", dataset=dataset)
     dataset.rename(tmp_path / "elsewhere")
     with pytest.raises(PythonException) as caught:
         found.collect()
     assert f"{dataset}: no dataset here; put the driver's dataset where every" in str(caught.value)
-
-
-def test_executors_answer_from_the_drivers_generation(cluster: Cluster, tmp_path: Path) -> None:
     texts = ("network,country_code\n8.8.8.0/24,US\n", "network,country_code\n8.8.8.0/24,FR\n")
     dataset = build_at(tmp_path, {"a.csv": texts[0]})[0]
     with geolookup.open(dataset) as engine:

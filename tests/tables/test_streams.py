@@ -37,6 +37,18 @@ def test_equal_to_the_table(engine: geolookup.Engine) -> None:
             stream = engine.enrich(_reader(_batches(counts)), fields=_FIELDS, threads=threads)
             wanted = engine.enrich(table, fields=_FIELDS, threads=threads)
             assert stream.read_all() == wanted, (counts, threads)
+    table = pa.Table.from_batches(_batches([1000] * 20), _SCHEMA)
+    wanted, found = engine.enrich(table, fields=_FIELDS), []
+
+    def run() -> None:
+        found.append(engine.enrich(table.to_reader(700), fields=_FIELDS).read_all())
+
+    running = [threading.Thread(target=run) for _ in range(6)]
+    for each in running:
+        each.start()
+    for each in running:
+        each.join()
+    assert found == [wanted] * 6
 
 
 def new_threads(before: set[threading.Thread]) -> set[threading.Thread]:
@@ -89,21 +101,6 @@ def test_closing_the_engine_lets_a_stream_finish(dataset_path: Path, threads: in
     found.read_next_batch()
     engine.close()
     assert found.read_all().num_rows == 19_000
-
-
-def test_streams_of_one_engine_in_many_threads(engine: geolookup.Engine) -> None:
-    table = pa.Table.from_batches(_batches([1000] * 20), _SCHEMA)
-    wanted, found = engine.enrich(table, fields=_FIELDS), []
-
-    def run() -> None:
-        found.append(engine.enrich(table.to_reader(700), fields=_FIELDS).read_all())
-
-    running = [threading.Thread(target=run) for _ in range(6)]
-    for each in running:
-        each.start()
-    for each in running:
-        each.join()
-    assert found == [wanted] * 6
 
 
 def test_rows_keep_their_instants(engine: geolookup.Engine) -> None:

@@ -25,9 +25,17 @@ def test_all_fields_are_those_of_lookups(state: Any, engine: geolookup.Engine) -
     columns.assert_equal(
         batch.to_pydict(), {name: wanted[name] for name in wanted if name not in of_address}
     )
+    # Few columns of a table are taken one by one, many of them together.
+    wanted = columns.expected(engine, _TEXTS)
+    rows, paths = engine.locate(_TEXTS * 3), (*_MEMBERS, "location.country_languages")
+    for chosen in (each for n in range(1, 6) for each in itertools.combinations(paths, n)):
+        found = engine.take(rows, chosen)
+        found.validate(full=True)
+        names = [path.replace(".", "_") for path in chosen]
+        assert found.to_pydict() == {name: wanted[name] * 3 for name in names}
 
 
-def test_every_holder_of_numbers(engine: geolookup.Engine) -> None:
+def test_ids_of_every_holder(engine: geolookup.Engine, state: Any) -> None:
     rows = [*engine.locate(_TEXTS).to_pylist(), -(1 << 7)]
     wanted = engine.take(pa.array(rows), "network.asn").to_pydict()
     assert wanted["network_asn"][0] == 15169
@@ -46,9 +54,6 @@ def test_every_holder_of_numbers(engine: geolookup.Engine) -> None:
     for wrong in (["8.8.8.8"], [1.0], pa.array([True]), 5, "x"):
         with pytest.raises(TypeError):
             engine.take(wrong)
-
-
-def test_ids_of_no_interval(state: Any, engine: geolookup.Engine) -> None:
     dataset = engine._open_state().dataset
     count = len(dataset.ipv4_starts) + len(dataset.ipv6_highs)
     for kind in (pa.int32(), pa.int64(), pa.uint32(), pa.uint64()):
@@ -60,7 +65,7 @@ def test_ids_of_no_interval(state: Any, engine: geolookup.Engine) -> None:
         assert last.num_rows == 1
 
 
-def test_names_and_order(engine: geolookup.Engine) -> None:
+def test_names_order_and_types(engine: geolookup.Engine) -> None:
     asked = ["network.asn", "currency", "location.city_name", "currency.code", "network.asn"]
     assert engine.take([0], asked).schema.names == [
         *("network_asn", "currency_code", "currency_name", "currency_symbol", "location_city_name")
@@ -69,9 +74,6 @@ def test_names_and_order(engine: geolookup.Engine) -> None:
     assert engine.take([0]).schema.names == every
     assert engine.take([], "time").num_rows == 0
     assert engine.take([0], ()).num_columns == 0
-
-
-def test_types(engine: geolookup.Engine) -> None:
     schema = engine.take([0]).schema
     text = pa.dictionary(pa.int32(), pa.string())
     special = {
@@ -92,7 +94,7 @@ def test_types(engine: geolookup.Engine) -> None:
     }
 
 
-def test_unknown_paths(engine: geolookup.Engine) -> None:
+def test_unknown_paths_and_a_closed_engine(engine: geolookup.Engine, dataset_path: Any) -> None:
     paths: list[tuple[Any, str]] = [
         ("location.country_cod", "did you mean 'location.country_code'"),
         ("netwrok", "did you mean 'network'"),
@@ -112,9 +114,6 @@ def test_unknown_paths(engine: geolookup.Engine) -> None:
     for of_address in ("ip", "ip_type", "error_code"):
         with pytest.raises(ValueError, match="use enrich"):
             engine.take([0], of_address)
-
-
-def test_closed_engine(dataset_path: Any) -> None:
     engine = geolookup.open(dataset_path)
     engine.close()
     for call in (engine.locate, engine.take, engine.enrich):
@@ -123,14 +122,3 @@ def test_closed_engine(dataset_path: Any) -> None:
 
 
 _MEMBERS = ("location.city_name", "location.latitude", "network.asn", "network.isp", "time.zone")
-
-
-def test_few_fields_and_many_are_the_same(engine: geolookup.Engine) -> None:
-    """Few columns of a table are taken one by one, many of them together."""
-    wanted = columns.expected(engine, _TEXTS)
-    rows, paths = engine.locate(_TEXTS * 3), (*_MEMBERS, "location.country_languages")
-    for chosen in (each for n in range(1, 6) for each in itertools.combinations(paths, n)):
-        found = engine.take(rows, chosen)
-        found.validate(full=True)
-        names = [path.replace(".", "_") for path in chosen]
-        assert found.to_pydict() == {name: wanted[name] * 3 for name in names}

@@ -57,13 +57,10 @@ def test_each_row_has_its_own(
     )
 
 
-def test_one_for_all(state: Any, engine: geolookup.Engine) -> None:
+def test_one_for_all_and_now(state: Any, engine: geolookup.Engine) -> None:
     for at in (*_EDGES, 0.5, -0.5, _UTC, _TOKYO):
         found = tables.enrich(state, pa.array(_ADDRESSES), "", "time", at=at)
         columns.assert_equal(found.to_pydict(), _times(engine, _ADDRESSES, at))
-
-
-def test_now_is_one_instant(engine: geolookup.Engine) -> None:
     before = datetime.now(UTC).timestamp() - 1
     found = engine.enrich(pa.array(_ADDRESSES * 20_000), fields="time.current_timestamp")
     seconds = set(found["time_current_timestamp"].to_pylist()) - {None}
@@ -71,16 +68,13 @@ def test_now_is_one_instant(engine: geolookup.Engine) -> None:
     assert before <= seconds.pop() <= datetime.now(UTC).timestamp()
 
 
-def test_timestamps() -> None:
+def test_timestamps_and_numbers(engine: geolookup.Engine) -> None:
     for unit, ticks in {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}.items():
         for zone in ("UTC", "Asia/Kathmandu", "+05:30"):
             values = [0, -1, None, 5 * ticks - 1, 1_774_746_000 * ticks]
             found = instants_of(pa.array(values, pa.timestamp(unit, zone)).slice(1))
             assert found.seconds.tolist() == [-1, 0, 4, 1_774_746_000], (unit, zone)
             assert found.stated.tolist() == [True, False, True, True]
-
-
-def test_numbers(engine: geolookup.Engine) -> None:
     for column in (
         pa.array([-0.5, 1.999, None, float(LATEST) - 0.5]),
         pa.array([-0.5, 2048, None], pa.float16()),
@@ -90,18 +84,18 @@ def test_numbers(engine: geolookup.Engine) -> None:
         pa.array([-5, None], pa.int8()),
         pa.nulls(2),
     ):
-        values = [None if each is None else float(each) for each in column.to_pylist()]
+        numbers = [None if each is None else float(each) for each in column.to_pylist()]
         found = instants_of(column)
         assert found.seconds.dtype == np.int64
-        assert found.stated.tolist() == [value is not None for value in values]
-        for value, second in zip(values, found.seconds.tolist(), strict=True):
+        assert found.stated.tolist() == [value is not None for value in numbers]
+        for value, second in zip(numbers, found.seconds.tolist(), strict=True):
             if value is not None:
                 time = engine.lookup("8.8.8.8", at=value)["data"]["time"]
                 assert second == time["current_timestamp"], column.type
 
 
-def test_outside_the_contract(engine: geolookup.Engine) -> None:
-    """As in a lookup, the instant is judged before the address is."""
+def test_outside_the_contract_or_no_instant(engine: geolookup.Engine) -> None:
+    # As in a lookup, the instant is judged before the address is.
     for wrong in (float("nan"), float("inf"), 1e300, LATEST, EARLIEST - 0.5, -1e18):
         for address in ("8.8.8.8", "no address"):
             with pytest.raises(ValueError, match="0001-01-02"):
@@ -110,9 +104,6 @@ def test_outside_the_contract(engine: geolookup.Engine) -> None:
             with pytest.raises(ValueError, match="0001-01-02") as caught:
                 engine.enrich(data, at="at")
             assert caught.value.__notes__ == ["in row 1, counted from 0"]
-
-
-def test_what_lies_under_null_is_not_judged(engine: geolookup.Engine) -> None:
     for values, kind in (([2**62, 7], pa.int64()), ([np.nan, 7.0], pa.float64())):
         plain = pa.array(values, kind)
         validity = pa.array([False, True]).buffers()[1]
@@ -121,9 +112,6 @@ def test_what_lies_under_null_is_not_judged(engine: geolookup.Engine) -> None:
             pa.table({"ip": ["8.8.8.8"] * 2, "at": hidden}), at="at", fields="time"
         )
         assert found["time_current_timestamp"].to_pylist() == [None, 7]
-
-
-def test_what_is_no_instant(engine: geolookup.Engine) -> None:
     for column in (
         pa.array([datetime(2026, 1, 1)], pa.timestamp("us")),  # noqa: DTZ001 - what is refused
         pa.array(["2026-01-01T00:00:00Z"]),

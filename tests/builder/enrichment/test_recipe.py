@@ -11,7 +11,6 @@ from geolookup_builder.sources import FORMATS
 
 from tests.builder.building import fails, recipe
 from tests.builder.enrichment.enriching import ALL, STATIONS, enriched
-from tests.conftest import Build
 from tests.skips import needs
 
 GOOD = recipe("path = 'a.csv'")
@@ -29,13 +28,17 @@ def enrich_of(folder: Path, text: str) -> Enrich:
     return load(path, {name: each.options for name, each in FORMATS.items()}).enrich
 
 
-def test_what_is_asked_for(tmp_path: Path) -> None:
+def test_what_is_asked_for_and_what_is_wrong(tmp_path: Path) -> None:
     stations = tmp_path / "stations.csv"
     assert enrich_of(tmp_path, "") == Enrich()
     assert enrich_of(tmp_path, "[enrich]\n") == Enrich()
     assert enrich_of(tmp_path, f"[enrich]\n{ALL}") == Enrich(True, True, stations, 50.0)
     far = enrich_of(tmp_path, "[enrich.weather]\nstations = 'stations.csv'\nmax_km = 7\n")
     assert far == Enrich(stations=stations, max_km=7.0)
+    for text, (problem, remedy) in WRONG.items():
+        error = fails(tmp_path, FILES, GOOD + text)
+        assert (error.path, error.problem) == (str(tmp_path / "recipe.toml"), problem)
+        assert remedy in (None, error.remedy), text
 
 
 _FAR = "enrich.weather.max_km is not between 0 and 20040"
@@ -57,13 +60,6 @@ WRONG: dict[str, tuple[str, str | None]] = {
         for value in ("0", "-1", "nan", "inf", "true", "'50'", "20041", "1" + "0" * 400)
     },
 }
-
-
-def test_what_is_wrong(tmp_path: Path) -> None:
-    for text, (problem, remedy) in WRONG.items():
-        error = fails(tmp_path, FILES, GOOD + text)
-        assert (error.path, error.problem) == (str(tmp_path / "recipe.toml"), problem)
-        assert remedy in (None, error.remedy), text
 
 
 @pytest.mark.parametrize("key", LIBRARIES)
@@ -89,8 +85,3 @@ def test_nothing_to_fill(tmp_path: Path) -> None:
         assert answers == [{"isp": row} for row in rows]
         assert counts.keys() == {"time_zone", "region_code", "weather_code"}
         assert {(each.filled, each.not_found) for each in counts.values()} == {(0, 0)}
-
-
-def test_a_recipe_without_enrichment_fills_nothing(build: Build) -> None:
-    _, report = build({"a.csv": "network,region_name\n8.8.8.0/24,California\n"})
-    assert report.enriched == {}

@@ -45,7 +45,7 @@ CODES = [
 ]
 
 
-def test_code(tmp_path: Path) -> None:
+def test_codes_of_names(tmp_path: Path) -> None:
     rows = [f"{country},{name}" for country, name, _ in CODES]
     answers, counts = enriched(tmp_path, ON, "country_code,region_name", *rows)
     codes = [
@@ -54,20 +54,12 @@ def test_code(tmp_path: Path) -> None:
     assert codes == CODES
     lacking = len({row for row, (_, _, code) in zip(rows, CODES, strict=True) if code is None})
     assert counts == {"region_code": Filled(len(CODES) - lacking, lacking)}
-
-
-def test_what_is_stated_stays(tmp_path: Path) -> None:
-    rows = ("US,CA,Texas", "US,,Texas", "US,??,")
-    answers, counts = enriched(tmp_path, ON, "country_code,region_code,region_name", *rows)
+    columns = "country_code,region_code,region_name"
+    answers, counts = enriched(tmp_path, ON, columns, "US,CA,Texas", "US,,Texas", "US,??,")
     assert [each["region_code"] for each in answers] == ["CA", "TX", "??"]
     assert [each.get("region_name") for each in answers] == ["Texas", "Texas", None]
     assert counts == {"region_code": Filled(1, 0)}
-
-
-def test_filled_and_stated_alike_are_one_location(tmp_path: Path) -> None:
-    answers, _ = enriched(
-        tmp_path, ON, "country_code,region_code,region_name", "US,CA,California", "US,,California"
-    )
+    answers, _ = enriched(tmp_path, ON, columns, "US,CA,California", "US,,California")
     assert answers[0] == answers[1]
     with (tmp_path / "dataset" / "manifest.json").open() as stream:
         assert '"locations": 1,' in stream.read()

@@ -88,18 +88,15 @@ def test_code(tmp_path: Path) -> None:
     assert counts == {"weather_code": Filled(2, 3)}
 
 
-def test_how_far_is_near(tmp_path: Path) -> None:
-    """One degree of latitude is 111.195 km; 50 km are near by default."""
+def test_how_far_is_near_and_which_is_the_nearest(tmp_path: Path) -> None:
+    # One degree of latitude is 111.195 km; 50 km are near by default.
     stations = "code,latitude,longitude\nA,0,0\n"
     for limit, code in ((111.1, None), (111.2, "A"), (112, "A")):
         text = f"{ON}max_km = {limit}\n"
         assert codes(tmp_path, ["US,1,0,"], text, stations=stations) == [code], limit
     rows = ["US,0.449,0,", "US,0.45,0,"]
     assert codes(tmp_path, rows, stations=stations) == ["A", None]
-
-
-def test_which_station_is_the_nearest(tmp_path: Path) -> None:
-    """The shortest way leads over the date line; of stations at one place the first counts."""
+    # The shortest way leads over the date line; of stations at one place the first counts.
     stations = "code,latitude,longitude\nWEST,-17,179.9\nFAR,-17,-179\n"
     assert codes(tmp_path, ["FJ,-17,-179.9,"], stations=stations) == ["WEST"]
     stations = "latitude,code,longitude\n1,B,2\n1.0,A,2\n"

@@ -43,13 +43,10 @@ ZONES = {
 }
 
 
-def test_zone(tmp_path: Path) -> None:
+def test_zones_and_their_counts(tmp_path: Path) -> None:
     _, counts = enriched(tmp_path, ON, "country_code,latitude,longitude,time_zone", *ZONES)
     assert dict(zip(ZONES, zones(tmp_path, len(ZONES)), strict=True)) == ZONES
     assert set(counts) == {"time_zone"}
-
-
-def test_counts_are_of_distinct_locations_that_lacked_it(tmp_path: Path) -> None:
     columns = "country_code,latitude,longitude"
     rows = ("US,37.4,-122.08", "US,37.4,-122.08", "US,40.7,-74", "US,,", "SE,,", ",,", "US,0,-150")
     _, counts = enriched(tmp_path, ON, columns, *rows)
@@ -60,7 +57,7 @@ def test_counts_are_of_distinct_locations_that_lacked_it(tmp_path: Path) -> None
     assert (counts, zones(tmp_path, 1)) == ({}, [None])
 
 
-def test_who_is_owed_is_credited_where_it_is_used(build: Build) -> None:
+def test_credits_and_sources_of_zones(build: Build) -> None:
     licences = {}
     for switch in ("true", "false"):
         text = recipe("path = 'a.csv'") + f"[enrich]\ntime_zone = {switch}\n"
@@ -68,10 +65,7 @@ def test_who_is_owed_is_credited_where_it_is_used(build: Build) -> None:
         manifest = json.loads((dataset / fmt.MANIFEST).read_text())
         licences[switch] = {each["name"]: each["licence"] for each in manifest["credits"]}
     assert licences["true"] == {**licences["false"], "Timezone Boundary Builder": "ODbL-1.0"}
-
-
-def test_the_source_of_the_location_is_that_of_its_zone(build: Build) -> None:
-    """Nothing comes from another source than the one that decides."""
+    # Nothing comes from another source than the one that decides.
     files: dict[str, str | bytes] = {
         "a.csv": "network,city_name\n8.8.8.0/24,Berlin\n",
         "b.csv": "network,latitude,longitude\n8.8.0.0/16,52.5,13.4\n",

@@ -131,8 +131,8 @@ def bucket(request: pytest.FixtureRequest) -> Bucket:
     return found
 
 
-def test_an_object_comes_once_and_is_then_unchanged(bucket: Bucket, tmp_path: Path) -> None:
-    """With its date."""
+def test_an_object_comes_once_and_is_built(bucket: Bucket, tmp_path: Path) -> None:
+    # With its date.
     before = datetime.now(UTC).replace(microsecond=0)
     address = bucket.put("d/a.csv", ROWS)
     first, second = fetched(address, tmp_path), fetched(address, tmp_path)
@@ -144,6 +144,10 @@ def test_an_object_comes_once_and_is_then_unchanged(bucket: Bucket, tmp_path: Pa
     bucket.put("d/a.csv", OTHER)
     assert fetched(address, tmp_path).changed
     assert kept_files(tmp_path, "a.csv") == [OTHER]
+    address = bucket.put("a.csv", ROWS)
+    output, report = build_at(tmp_path, {}, recipe(f'path = "{address}"'), cache=tmp_path / "cache")
+    assert isps(output, "8.8.8.8") == ["isp 8"]
+    assert report.sources[0].name == "a.csv"
 
 
 def test_a_part_is_resumed_if_it_is_of_this_version(bucket: Bucket, tmp_path: Path) -> None:
@@ -164,20 +168,10 @@ def test_a_part_is_resumed_if_it_is_of_this_version(bucket: Bucket, tmp_path: Pa
         assert (done.start, done.kept.path.read_bytes()) == (start, content)
 
 
-def test_a_build_reads_a_bucket(bucket: Bucket, tmp_path: Path) -> None:
-    address = bucket.put("a.csv", ROWS)
-    output, report = build_at(tmp_path, {}, recipe(f'path = "{address}"'), cache=tmp_path / "cache")
-    assert isps(output, "8.8.8.8") == ["isp 8"]
-    assert report.sources[0].name == "a.csv"
-
-
-def test_what_is_not_there(bucket: Bucket, tmp_path: Path) -> None:
+def test_what_is_not_there_or_not_right(bucket: Bucket, tmp_path: Path) -> None:
     for address in (bucket.address("none.csv"), bucket.address("none/none.csv")):
         with pytest.raises(BuildError, match="no such file in the bucket; correct the path"):
             fetched(address, tmp_path)
-
-
-def test_content_is_checked_as_that_of_the_web_is(bucket: Bucket, tmp_path: Path) -> None:
     for name, content, text in (
         ("page.csv", PAGE, "HTML or XML page"),
         ("a.zip", ROWS, "the content is no .zip file"),
@@ -198,7 +192,7 @@ FAILURES = {
 }
 
 
-def test_a_bucket_that_fails(tmp_path: Path) -> None:
+def test_what_fails_and_options_that_are_none(tmp_path: Path) -> None:
     with serving(status(403)) as site:
         host = site.url.removeprefix("http://")
         address = f"s3://bucket/a.csv?endpoint_override={host}&scheme=http&region=us-east-1"
@@ -209,6 +203,10 @@ def test_a_bucket_that_fails(tmp_path: Path) -> None:
             assert str(caught.value).startswith(f"s3://bucket/a.csv?…: {text}"), name
             assert "\n" not in str(caught.value)
             assert HIDDEN not in str(caught.value)
+    for address, said in WRONG.items():
+        with pytest.raises(BuildError) as caught:
+            fetched(address, tmp_path)
+        assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {said}")
 
 
 WRONG = {
@@ -218,10 +216,3 @@ WRONG = {
     "s3://b/a.csv?scheme=http": "s3://b/a.csv?… is not encrypted; write scheme=https, or",
     "s3://b/a.csv?endpoint_override=h.example&scheme=http": "s3://b/a.csv?… is not encrypted",
 }
-
-
-def test_options_that_are_none(tmp_path: Path) -> None:
-    for address, said in WRONG.items():
-        with pytest.raises(BuildError) as caught:
-            fetched(address, tmp_path)
-        assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {said}")

@@ -12,7 +12,7 @@ from geolookup_builder.report import BuildReport
 import geolookup
 from geolookup.errors import OutputError
 from tests.builder.building import fails, isps, recipe
-from tests.builder.remote.serving import MODIFIED, file, serving, status
+from tests.builder.remote.serving import MODIFIED, file, serving
 from tests.conftest import build_at
 
 ROWS = b"network,isp\n8.8.8.0/24,one\n"
@@ -28,12 +28,24 @@ def failing(folder: Path, *sources: str, **options: object) -> str:
     return str(fails(folder, {}, recipe(*sources), cache=folder / "cache", **options))
 
 
-def test_remote_and_local_sources_in_their_order(tmp_path: Path) -> None:
+def test_sources_in_their_order_and_by_their_names(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_bytes(b"network,isp\n8.8.0.0/16,local\n")
     with serving(file(ROWS)) as site:
         output, report = built(tmp_path, f'path = "{site.url}/a.csv"', 'path = "b.csv"')
     assert isps(output, "8.8.8.8", "8.8.9.9") == ["one", "local"]
     assert [each.name for each in report.sources] == ["a.csv", "b.csv"]
+    with serving(file(ROWS)) as site:
+        text = recipe(f'path = "{site.url}/a.csv"').replace("\n", '\nexplain = "full"\n', 1)
+        output, _ = build_at(tmp_path, {}, text, cache=tmp_path / "cache")
+    with geolookup.open(output) as engine:
+        explained = json.dumps(engine.explain("8.8.8.8"))
+    assert '"a.csv"' in explained
+    assert str(tmp_path) not in explained
+    with serving(file(b"8.8.8.0\t8.8.8.255\t15169\tUS\tGOOGLE\n")) as site:
+        path = f"{site.url}/get"
+        text = recipe(f'path = "{path}"\nfile = "ip2asn-v4.tsv"').replace('"csv"', '"auto"')
+        _, report = build_at(tmp_path, {}, text, cache=tmp_path / "cache")
+    assert "detected iptoasn" in report.sources[0].note
 
 
 def test_the_dataset_does_not_tell_when_or_whence_it_was_fetched(tmp_path: Path) -> None:
@@ -45,16 +57,6 @@ def test_the_dataset_does_not_tell_when_or_whence_it_was_fetched(tmp_path: Path)
         for _ in range(2):
             output, _ = built(tmp_path, f'path = "{site.url}/a.csv?key=s3cr3t"')
             assert (output / "manifest.json").read_bytes() == wanted
-
-
-def test_its_rows_are_explained_by_the_name_of_the_file(tmp_path: Path) -> None:
-    with serving(file(ROWS)) as site:
-        text = recipe(f'path = "{site.url}/a.csv"').replace("\n", '\nexplain = "full"\n', 1)
-        output, _ = build_at(tmp_path, {}, text, cache=tmp_path / "cache")
-    with geolookup.open(output) as engine:
-        explained = json.dumps(engine.explain("8.8.8.8"))
-    assert '"a.csv"' in explained
-    assert str(tmp_path) not in explained
 
 
 def test_offline_takes_what_is_there(tmp_path: Path) -> None:
@@ -72,12 +74,6 @@ def test_offline_takes_what_is_there(tmp_path: Path) -> None:
         (path,) = tmp_path.glob("cache/*/*/a.csv")
         path.write_bytes(OTHER)
         assert failing(tmp_path, source, offline=True).startswith(f"{text}; ")
-
-
-def test_a_source_that_fails_leaves_no_dataset(tmp_path: Path) -> None:
-    with serving(status(404)) as site:
-        assert "no such file on the server" in failing(tmp_path, f'path = "{site.url}/a.csv"')
-    assert not (tmp_path / "dataset").exists()
 
 
 def test_a_digest_is_checked_here_too(tmp_path: Path) -> None:
@@ -116,14 +112,6 @@ def test_the_date_of_the_server_is_taken_where_it_is_asked_for(tmp_path: Path) -
     (tmp_path / "a.csv").write_bytes(ROWS)
     asked = 'path = "a.csv"\ndate = "last-modified"'
     assert "source.date is 'last-modified' for a local path" in failing(tmp_path, asked)
-
-
-def test_auto_knows_a_fetched_file_by_its_name(tmp_path: Path) -> None:
-    with serving(file(b"8.8.8.0\t8.8.8.255\t15169\tUS\tGOOGLE\n")) as site:
-        path = f"{site.url}/get"
-        text = recipe(f'path = "{path}"\nfile = "ip2asn-v4.tsv"').replace('"csv"', '"auto"')
-        _, report = build_at(tmp_path, {}, text, cache=tmp_path / "cache")
-    assert "detected iptoasn" in report.sources[0].note
 
 
 def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:

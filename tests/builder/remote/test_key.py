@@ -133,12 +133,23 @@ def test_no_error_holds_it(way: str, tmp_path: Path) -> None:
             assert ("the key in the file" in str(caught.value)) == (act is refusing)
 
 
-def test_no_address_that_cannot_be_asked_holds_it(tmp_path: Path) -> None:
+def test_no_address_and_no_host_of_a_redirect_holds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for host in ("a" * 70 + ".example", "a..example"):
         with direct(), pytest.raises(BuildError) as caught:
             fetched(f"https://{host}/a.csv?k={{key}}", tmp_path, key_env="VENDOR_KEY")
         assert clean("".join(traceback.format_exception(caught.value)))
         assert str(caught.value).startswith(f"https://{host}/a.csv?…: is not an address; correct")
+    monkeypatch.setenv("VENDOR_KEY", "S3cr3tK3y")
+    with serving(to("http://S3cr3tK3y.example/a.csv")) as site:
+        source = remote(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+        for call in (
+            lambda: ask(source, "", tmp_path / "cache", FAST),
+            lambda: fetch(source, "", tmp_path / "cache", Progress(), FAST),
+        ):
+            with pytest.raises(BuildError, match=r"redirects to \{key\}\.example without"):
+                call()
 
 
 def test_no_file_and_no_display_holds_it(tmp_path: Path) -> None:
@@ -169,6 +180,7 @@ def test_it_shows_itself_nowhere() -> None:
     stream = io.StringIO()
     traceback.print_exception(ValueError(hidden), file=stream)
     assert clean(stream.getvalue())
+    assert Key("1234:s3cr3t").masked("no S3cr3t of 1234:s3cr3t") == "no {key} of {key}"
 
 
 def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
@@ -238,22 +250,6 @@ def test_every_form_of_it_is_masked(
     assert not key.is_in(key.masked(text).replace("{key}", " "))
 
 
-def test_no_host_of_a_redirect_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VENDOR_KEY", "S3cr3tK3y")
-    with serving(to("http://S3cr3tK3y.example/a.csv")) as site:
-        source = remote(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
-        for call in (
-            lambda: ask(source, "", tmp_path / "cache", FAST),
-            lambda: fetch(source, "", tmp_path / "cache", Progress(), FAST),
-        ):
-            with pytest.raises(BuildError, match=r"redirects to \{key\}\.example without"):
-                call()
-
-
-def test_a_password_is_masked_without_its_user() -> None:
-    assert Key("1234:s3cr3t").masked("no S3cr3t of 1234:s3cr3t") == "no {key} of {key}"
-
-
 MISSING = {
     "": "no key for https://h.example/a.csv in the environment variable VENDOR_KEY",
     "a\nb": "the key in the environment variable VENDOR_KEY is not one line",
@@ -272,9 +268,6 @@ def test_what_is_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("VENDOR_KEY", HIDDEN)
     with pytest.raises(BuildError, match="has no colon; write user:password"):
         key_of(remote(address, tmp_path, key_env="VENDOR_KEY", key_as="basic"))
-
-
-def test_a_key_file_that_is_none(tmp_path: Path) -> None:
     source = remote("https://h.example/a.csv", tmp_path, key_file="none.txt")
     with pytest.raises(BuildError, match=r"none\.txt: the key of .* cannot be read .No such file"):
         key_of(source)
@@ -282,9 +275,6 @@ def test_a_key_file_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="not a text") as caught:
         key_of(source)
     assert clean("".join(traceback.format_exception(caught.value)))
-
-
-def test_a_refusal_names_where_the_key_is(tmp_path: Path) -> None:
     with (
         serving(status(401)) as site,
         pytest.raises(BuildError, match=r"refuses access .401.; check the key in key\.txt"),

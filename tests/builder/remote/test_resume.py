@@ -41,7 +41,13 @@ def answered(content: bytes, place: str, **headers: str) -> Act:
     return lambda handler: handler.answer(206, content, **headers)
 
 
-def test_the_rest_is_fetched_and_no_more(tmp_path: Path) -> None:
+def test_a_download_goes_on(tmp_path: Path) -> None:
+    with serving(cut(ONE, AT), status(404), file(ONE)) as site:
+        with pytest.raises(BuildError, match="404"):
+            fetched(f"{site.url}/a.csv", tmp_path)
+        assert kept_files(tmp_path, "a.csv") == []
+        assert fetched(f"{site.url}/a.csv", tmp_path).start == AT
+    assert kept_files(tmp_path, "a.csv") == [ONE]
     with serving(cut(ONE, AT), file(ONE)) as site:
         done = fetched(f"{site.url}/a.csv", tmp_path)
     assert done.kept.path.read_bytes() == ONE
@@ -49,15 +55,12 @@ def test_the_rest_is_fetched_and_no_more(tmp_path: Path) -> None:
     assert str(done) == f"fetched {len(ONE):,} bytes, resumed at byte {AT:,}"
     assert site.ranges == [None, f"bytes={AT}-"]
     assert site.asked[1][1]["If-Range"] == '"one"'
-
-
-def test_the_next_run_goes_on(tmp_path: Path) -> None:
-    with serving(cut(ONE, AT), status(404), file(ONE)) as site:
-        with pytest.raises(BuildError, match="404"):
+    # Such as that of a hotel's network, in place of the rest.
+    page = status(200, b"<html>", Content_Type="text/html")
+    with serving(cut(ONE, AT), page, file(ONE)) as site:
+        with pytest.raises(BuildError, match="HTML page"):
             fetched(f"{site.url}/a.csv", tmp_path)
-        assert kept_files(tmp_path, "a.csv") == []
         assert fetched(f"{site.url}/a.csv", tmp_path).start == AT
-    assert kept_files(tmp_path, "a.csv") == [ONE]
 
 
 ONE_ENDS, GREW = f"{len(ONE) - 1}/{len(ONE)}", ONE + TWO
@@ -97,15 +100,12 @@ def test_no_file_is_made_of_two(tmp_path: Path) -> None:
             assert site.ranges[-1] == last, name
 
 
-def test_a_lie_about_the_version_is_found_by_the_digest(tmp_path: Path) -> None:
-    """The server sends the rest of another file under the same ETag and length."""
+def test_what_is_no_sure_version(tmp_path: Path) -> None:
+    # The server sends the rest of another file under the same ETag and length.
     rest = answered(TWO[AT:], f"bytes {AT}-{len(TWO) - 1}/{len(TWO)}")
     with serving(cut(ONE, AT), rest, file(ONE)) as site:
         assert fetched(f"{site.url}/a.csv", tmp_path, SHA256).kept.path.read_bytes() == ONE
     assert site.ranges == [None, f"bytes={AT}-", None]
-
-
-def test_without_a_sure_version_it_begins_again(tmp_path: Path) -> None:
     for number, etag in enumerate(("", 'W/"one"')):
         with serving(cut(ONE, AT, etag=etag), file(ONE, etag)) as site:
             done = fetched(f"{site.url}/a.csv", tmp_path / str(number))
@@ -144,16 +144,7 @@ def test_a_date_is_sure_a_minute_later(tmp_path: Path) -> None:
         assert site.asked[1][1].get("If-Range") == (MODIFIED if sure else None)
 
 
-def test_a_page_does_not_cost_what_is_here(tmp_path: Path) -> None:
-    """Such as that of a hotel's network, in place of the rest."""
-    page = status(200, b"<html>", Content_Type="text/html")
-    with serving(cut(ONE, AT), page, file(ONE)) as site:
-        with pytest.raises(BuildError, match="HTML page"):
-            fetched(f"{site.url}/a.csv", tmp_path)
-        assert fetched(f"{site.url}/a.csv", tmp_path).start == AT
-
-
-def test_a_part_without_its_note_is_not_used(tmp_path: Path) -> None:
+def test_a_part_is_complete_and_has_its_note(tmp_path: Path) -> None:
     for note in (None, "{", "[]", json.dumps({"validator": '"one"', "total": "x"})):
         with serving(cut(ONE, AT), status(404), file(ONE)) as site:
             folder = tmp_path / str(note)
@@ -163,10 +154,7 @@ def test_a_part_without_its_note_is_not_used(tmp_path: Path) -> None:
             (path,) = folder.glob("cache/*/part.json")
             path.unlink() if note is None else path.write_text(note)
             assert fetched(f"{site.url}/a.csv", folder).kept.path.read_bytes() == ONE
-
-
-def test_a_part_that_is_complete_is_checked_and_taken(tmp_path: Path) -> None:
-    """A run that ended between the last byte and the swap."""
+    # A run that ended between the last byte and the swap.
     with serving(cut(ONE, AT), status(404), file(ONE)) as site:
         with pytest.raises(BuildError):
             fetched(f"{site.url}/a.csv", tmp_path)

@@ -88,7 +88,12 @@ def silent(handler: Handler) -> None:
     handler.connection.recv(1)
 
 
-def test_a_file_comes_once_and_is_then_unchanged(tmp_path: Path) -> None:
+def test_a_file_comes_once_until_it_is_new(tmp_path: Path) -> None:
+    with serving(file(ROWS), file(OTHER, '"two"')) as site:
+        fetched(f"{site.url}/a.csv", tmp_path)
+        second = fetched(f"{site.url}/a.csv", tmp_path)
+    assert second.changed
+    assert kept_files(tmp_path, "a.csv") == [OTHER]
     with serving(file(ROWS)) as site:
         first = fetched(f"{site.url}/a.csv", tmp_path)
         second = fetched(f"{site.url}/a.csv", tmp_path)
@@ -99,21 +104,10 @@ def test_a_file_comes_once_and_is_then_unchanged(tmp_path: Path) -> None:
     assert str(first) == f"fetched {len(ROWS):,} bytes"
     assert str(second) == f"unchanged, {len(ROWS):,} bytes"
     assert [headers.get("If-None-Match") for _, headers in site.asked] == [None, '"one"']
-
-
-def test_a_date_serves_where_there_is_no_etag(tmp_path: Path) -> None:
     with serving(file(ROWS, "", Last_Modified=MODIFIED)) as site:
         assert fetched(f"{site.url}/a.csv", tmp_path).changed
         assert not fetched(f"{site.url}/a.csv", tmp_path).changed
     assert site.asked[1][1]["If-Modified-Since"] == MODIFIED
-
-
-def test_a_new_file_takes_the_place_of_the_old(tmp_path: Path) -> None:
-    with serving(file(ROWS), file(OTHER, '"two"')) as site:
-        fetched(f"{site.url}/a.csv", tmp_path)
-        second = fetched(f"{site.url}/a.csv", tmp_path)
-    assert second.changed
-    assert kept_files(tmp_path, "a.csv") == [OTHER]
 
 
 def test_a_stated_digest_that_is_there_needs_no_server(tmp_path: Path) -> None:
@@ -236,7 +230,7 @@ GOOD = {
 }
 
 
-def test_a_wrong_digest(tmp_path: Path) -> None:
+def test_a_wrong_digest_and_nobody_there(tmp_path: Path) -> None:
     wrong = "0" * 64
     with serving(file(ROWS)) as site:
         with pytest.raises(BuildError) as caught:
@@ -244,6 +238,10 @@ def test_a_wrong_digest(tmp_path: Path) -> None:
         assert f"the SHA-256 of the file is {SHA256}, the recipe says {wrong}" in str(caught.value)
         assert len(site.asked) == 1  # another attempt would bring the same
     assert kept_files(tmp_path, "a.csv") == []
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and not listening
+        with pytest.raises(BuildError, match=r"cannot be reached .Connection refused"):
+            fetched(f"http://127.0.0.1:{taken.getsockname()[1]}/a.csv", tmp_path)
 
 
 def test_what_passes_is_tried_again_and_nothing_else(tmp_path: Path) -> None:
@@ -261,12 +259,19 @@ def test_what_passes_is_tried_again_and_nothing_else(tmp_path: Path) -> None:
             assert len(site.asked) == 1
 
 
-def test_the_reason_of_a_retry_is_shown(tmp_path: Path) -> None:
+def test_reasons_of_retries_and_bytes_are_shown(tmp_path: Path) -> None:
     terminal = Terminal()
     progress = Progress(terminal)
     with serving(status(503), file(ROWS)) as site, progress.stage("fetching a.csv"):
         fetch(remote(f"{site.url}/a.csv", tmp_path), "", tmp_path / "cache", progress, FAST)
     assert "fetching a.csv  the server answers 503; retry in 0.0 s" in terminal.getvalue()
+    terminal = Terminal()
+    progress = Progress(terminal)
+    with progress.stage("fetching a.csv"):
+        for total, shown in ((None, "1,234 bytes  "), (5678, "1,234 of 5,678 bytes  ")):
+            progress._last = float("-inf")  # as if the last display were long ago
+            progress.bytes(1234, total)
+            assert f"fetching a.csv  {shown}" in terminal.getvalue()
 
 
 def test_the_wait_a_server_asks_for_is_kept(
@@ -293,23 +298,6 @@ def test_waits_double_up_to_the_longest() -> None:
         assert len(set(waits)) > 1
     assert limits.wait(20, None) is None
     assert (limits.wait(1, 120), limits.wait(1, 121)) == (120, None)
-
-
-def test_nobody_there(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and not listening
-        with pytest.raises(BuildError, match=r"cannot be reached .Connection refused"):
-            fetched(f"http://127.0.0.1:{taken.getsockname()[1]}/a.csv", tmp_path)
-
-
-def test_the_bytes_are_shown() -> None:
-    terminal = Terminal()
-    progress = Progress(terminal)
-    with progress.stage("fetching a.csv"):
-        for total, shown in ((None, "1,234 bytes  "), (5678, "1,234 of 5,678 bytes  ")):
-            progress._last = float("-inf")  # as if the last display were long ago
-            progress.bytes(1234, total)
-            assert f"fetching a.csv  {shown}" in terminal.getvalue()
 
 
 def test_no_length_at_all_is_well_with_chunks_or_a_digest(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def check_dataset(folder: Path, reading: Reading, text: str) -> None:
         assert answer.keys() - wanted.keys() <= derived, address
 
 
-def test_it_says_what_it_took_a_file_for(build: Build) -> None:
+def test_what_it_took_and_the_notes(build: Build, tmp_path: Path) -> None:
     text = one("auto", "*.csv", 'locale = "de"', 'name = "City"')
     dataset, report = build(test_maxmind.CITY_FILES, text)
     notes = [each.note for each in report.sources]
@@ -191,9 +191,17 @@ def test_it_says_what_it_took_a_file_for(build: Build) -> None:
     assert known(dataset, "8.8.4.4")[0]["city_name"] == "Alphastadt"
     (source,) = json.loads((dataset / "manifest.json").read_bytes())["sources"]
     assert (source["format"], source["name"]) == ("maxmind", "City")
+    files = {**test_maxmind.CITY_FILES, "LICENSE.txt": "The terms.\n", "COPYRIGHT.txt": "(c)\n"}
+    (tmp_path / "GeoLite2.zip").write_bytes(delivered(files))
+    with zipfile.ZipFile(tmp_path / "GeoLite2.zip") as archive:
+        archive.extractall(tmp_path / "GeoLite2")
+    for path in ("GeoLite2", "GeoLite2.zip"):
+        reading = read_at(tmp_path, {}, one("auto", path))
+        test_maxmind.check_city(reading)
+        assert "LICENSE" not in reading.source.note
 
 
-def test_the_note_stands_before_that_of_the_reader(read: Read) -> None:
+def test_the_notes(read: Read) -> None:
     files = {
         "a.csv": f"{test_maxmind.BLOCKS['asn']}8.8.8.0/24,64500,x\n",
         "b.csv": "network,domain\n8.8.8.0/24,example.com\n",
@@ -203,25 +211,11 @@ def test_the_note_stands_before_that_of_the_reader(read: Read) -> None:
     taken = "detected maxmind: ASN blocks, Domain blocks, Connection-Type blocks"
     ignored = "Domain ignored: no field holds it"
     assert [each.note for each in reading.report.sources] == [f"{taken}; {ignored}", ""]
-
-
-def test_a_named_format_reads_the_same_without_a_note(read: Read) -> None:
     named, auto = (
         read(test_maxmind.CITY_FILES, one(name, "*.csv")) for name in ("maxmind", "auto")
     )
     assert named.source.note == ""
     assert named.intervals() == auto.intervals()
-
-
-def test_a_delivery_with_its_licence(tmp_path: Path) -> None:
-    files = {**test_maxmind.CITY_FILES, "LICENSE.txt": "The terms.\n", "COPYRIGHT.txt": "(c)\n"}
-    (tmp_path / "GeoLite2.zip").write_bytes(delivered(files))
-    with zipfile.ZipFile(tmp_path / "GeoLite2.zip") as archive:
-        archive.extractall(tmp_path / "GeoLite2")
-    for path in ("GeoLite2", "GeoLite2.zip"):
-        reading = read_at(tmp_path, {}, one("auto", path))
-        test_maxmind.check_city(reading)
-        assert "LICENSE" not in reading.source.note
 
 
 CONSIDERED = (
@@ -244,11 +238,16 @@ UNKNOWN = {
 }
 
 
-def test_what_nobody_claims(tmp_path: Path) -> None:
+def test_what_nobody_or_several_claim(tmp_path: Path) -> None:
     place = tmp_path / "a.data"
     for text, shown in UNKNOWN.items():
         error = fails(tmp_path, {"a.data": text}, one("auto", "a.data"))
         assert str(error) == f"{place}: not recognised, it holds {shown} {CONSIDERED}"
+    for text, fitting in FITTING.items():
+        error = fails(tmp_path, {"ranges.csv": text}, one("auto", "ranges.csv"))
+        assert error.path == str(tmp_path / "ranges.csv")
+        assert error.problem == f"fits several formats: {fitting}"
+        assert error.remedy == 'name the format in a recipe: format = "…"'
 
 
 FITTING = {
@@ -258,14 +257,6 @@ FITTING = {
     ),
     test_sapics.as_integers(test_sapics.ASN): "ip2location (ASN), sapics (asn)",
 }
-
-
-def test_what_several_formats_fit(tmp_path: Path) -> None:
-    for text, fitting in FITTING.items():
-        error = fails(tmp_path, {"ranges.csv": text}, one("auto", "ranges.csv"))
-        assert error.path == str(tmp_path / "ranges.csv")
-        assert error.problem == f"fits several formats: {fitting}"
-        assert error.remedy == 'name the format in a recipe: format = "…"'
 
 
 #: Name, text and option of a file, and what it is detected as.
@@ -291,16 +282,13 @@ def test_names_decide_where_the_content_fits_several(tmp_path: Path) -> None:
     assert "states no layout" in fails(tmp_path, {}, one("auto", "a.csv")).problem
 
 
-def test_an_option_of_another_format(tmp_path: Path) -> None:
+def test_options_and_files_of_several_formats(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,x\n"}
     error = fails(tmp_path, files, one("auto", "a.csv", 'locale = "de"'))
     assert error.problem == "source.locale is no option of csv, the format detected for a.csv"
     assert error.path == str(tmp_path / "recipe.toml")
     error = fails(tmp_path, files, one("auto", "a.csv", "lokale = 1"))
     assert str(error).endswith("unknown key source.lokale; did you mean 'locale'?")
-
-
-def test_files_of_one_glob_are_of_one_format(tmp_path: Path) -> None:
     files = {"a.csv": "network,isp\n8.8.8.0/24,x\n", "b.csv": test_dbip.IPLOCATE_COUNTRY}
     error = fails(tmp_path, dict(files), one("auto", "*.csv"))
     assert error.problem == "files of several formats: csv; iplocate"
@@ -308,21 +296,15 @@ def test_files_of_one_glob_are_of_one_format(tmp_path: Path) -> None:
     assert error.path == str(tmp_path / "b.csv")
 
 
-def test_an_archive_of_nothing_known(tmp_path: Path) -> None:
-    for files in ({}, {"a.txt": "hello\n", "b.txt": "world\n"}):
-        error = fails(tmp_path, {"a.zip": delivered(files)}, one("auto", "a.zip"))
-        assert error.path == str(tmp_path / "a.zip")
-        assert error.problem.startswith("not recognised, it holds files, none of them known")
-
-
-def test_a_folder(tmp_path: Path) -> None:
+def test_a_folder_and_an_archive_of_nothing_known(tmp_path: Path) -> None:
     (tmp_path / "feeds").mkdir()
     (tmp_path / "feeds" / "a.csv").write_text(test_geofeed.FEED)
     (tmp_path / "feeds" / "notes").write_text("about the feeds\n")
     assert detected(tmp_path, "feeds") == detected(tmp_path, "feeds/*.csv") == "geofeed"
-
-
-def test_bytes_of_nothing(tmp_path: Path) -> None:
+    for files in ({}, {"a.txt": "hello\n", "b.txt": "world\n"}):
+        error = fails(tmp_path, {"a.zip": delivered(files)}, one("auto", "a.zip"))
+        assert error.path == str(tmp_path / "a.zip")
+        assert error.problem.startswith("not recognised, it holds files, none of them known")
     for letters in (b"x", b"\0", b"\xff", b"x\r", b'"', b"1,", b"|", b"\t"):
         for size in (1 << 8, scaled(1 << 17, 1 << 20)):
             error = fails(tmp_path, {"a.data": letters * size}, one("auto", "a.data"))
@@ -331,16 +313,13 @@ def test_bytes_of_nothing(tmp_path: Path) -> None:
             assert "\n" not in str(error)
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_found_before_anything_is(tmp_path: Path) -> None:
     rows = "network,isp\n" + "8.8.8.0/24,x\n" * 1000
     cut = gzip.compress(rows.encode())[:-20]
     assert "truncated" in fails(tmp_path, {"a.gz": cut}, one("auto", "a.gz")).problem
     assert fails(tmp_path, {}, one("auto", "no.csv")).problem == "no such file"
     assert fails(tmp_path, {"e.csv": ""}, one("auto", "e.csv")).problem == "empty file"
-
-
-def test_before_anything_is_read(tmp_path: Path) -> None:
-    """A source that is not recognised stops the build, though one before it is a bad file."""
+    # A source that is not recognised stops the build, though one before it is a bad file.
     files: dict[str, str | bytes] = {"a.csv": "network,isp\nbad,x\n", "b.csv": "what,ever\n"}
     text = one("csv", "a.csv") + '[[source]]\nformat = "auto"\npath = "b.csv"\n'
     with pytest.raises(BuildError, match="not recognised"):

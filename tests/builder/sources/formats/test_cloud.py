@@ -112,32 +112,23 @@ def test_each_document(read: Read, name: str) -> None:
         assert reading.ranges() == EXPECTED[name]
 
 
-def test_a_prefix_of_several_services_is_a_duplicate(read: Read) -> None:
+def test_services_families_lists_and_providers(read: Read) -> None:
     reading = read({"a.json": json.dumps(AWS)}, RECIPE)
     source = reading.source
     assert (source.read, source.duplicates) == (6, 1)
     assert source.note == "region, service ignored: no field holds them"
-
-
-def test_the_text_lists_of_cloudflare(read: Read) -> None:
-    for name in ("ips-v4", "ips-v6.txt", "cloudflare-ips-v4.txt"):
-        reading = read({name: LIST}, one("cloud", name))
-        assert (reading.source.read, reading.source.note) == (2, "")
-        assert reading.ranges() == EXPECTED["cloudflare"]
-
-
-def test_files_of_several_providers_are_tables(read: Read) -> None:
-    files = {"a.json": json.dumps(AWS), "b.json": json.dumps(ORACLE)}
-    reading = read(files, one("cloud", "*.json"))
-    assert [each.name for each in reading.report.sources] == ["*.json (AWS)", "*.json (Oracle)"]
-    assert reading.ranges() == EXPECTED["aws"] | EXPECTED["oracle"]
-
-
-def test_an_entry_of_google_may_have_both_prefixes(read: Read) -> None:
     entry = {"ipv4Prefix": "34.1.208.0/20", "ipv6Prefix": "2600:1900::/44"}
     reading = read({"a.json": json.dumps({**GOOGLE, "prefixes": [entry]})}, RECIPE)
     assert (reading.source.read, reading.source.rejected.total()) == (2, 0)
     assert reading.ranges() == dict.fromkeys(entry.values(), of("Google", None))
+    for name in ("ips-v4", "ips-v6.txt", "cloudflare-ips-v4.txt"):
+        reading = read({name: LIST}, one("cloud", name))
+        assert (reading.source.read, reading.source.note) == (2, "")
+        assert reading.ranges() == EXPECTED["cloudflare"]
+    files = {"a.json": json.dumps(AWS), "b.json": json.dumps(ORACLE)}
+    reading = read(files, one("cloud", "*.json"))
+    assert [each.name for each in reading.report.sources] == ["*.json (AWS)", "*.json (Oracle)"]
+    assert reading.ranges() == EXPECTED["aws"] | EXPECTED["oracle"]
 
 
 NO_ADDRESSES: tuple[object, ...] = (

@@ -63,7 +63,15 @@ def test_layouts(read: Read, layout: str) -> None:
         assert not reading.source.nulled
 
 
-def test_what_is_unknown(read: Read) -> None:
+def test_where_a_layout_is_stated_and_what_is_unknown(read: Read) -> None:
+    columns = '["continent", "country", "-", "ip_start", "ip_end", "-", "usage_type"]'
+    text = "EU,CH,x,5.1.0.0,5.1.3.255,y,corporate\n"
+    reading = read({"a.csv": text}, one("dbip", "a.csv", f"columns = {columns}"))
+    expected = fields("continent_code=EU; country_code=CH; user_type=business")
+    assert reading.ranges() == {"5.1.0.0/22": expected}
+    name = "dbip-country-lite-2026-11.zip"
+    reading = read({name: zipped({"data.csv": rows("CH")})}, one("dbip", name))
+    assert reading.at("5.1.0.0") == {"country_code": "CH"}
     text = (
         "5.0.0.0,5.0.255.255,ZZ,ZZ,,,0,0\n"
         "5.1.0.0,5.1.255.255,EU,ZZ,,,0.0,-0\n"
@@ -77,14 +85,6 @@ def test_what_is_unknown(read: Read) -> None:
         "5.3.0.0/16": fields("continent_code=AF; country_code=GH; latitude=0; longitude=1.5"),
     }
     assert not reading.source.nulled
-
-
-def test_columns_of_the_recipe(read: Read) -> None:
-    columns = '["continent", "country", "-", "ip_start", "ip_end", "-", "usage_type"]'
-    text = "EU,CH,x,5.1.0.0,5.1.3.255,y,corporate\n"
-    reading = read({"a.csv": text}, one("dbip", "a.csv", f"columns = {columns}"))
-    expected = fields("continent_code=EU; country_code=CH; user_type=business")
-    assert reading.ranges() == {"5.1.0.0/22": expected}
 
 
 def zipped(files: Mapping[str, str | bytes]) -> bytes:
@@ -104,12 +104,6 @@ def test_files_of_several_layouts_are_several_tables(read: Read) -> None:
     assert titles == [f"all.zip ({each})" for each in ("city-lite", "country-lite", "asn-lite")]
     found = reading.at("5.1.0.9")
     assert (found["asn"], found["city_name"]) == (64500, "Zürich")
-
-
-def test_the_archive_may_have_the_name(read: Read) -> None:
-    name = "dbip-country-lite-2026-11.zip"
-    reading = read({name: zipped({"data.csv": rows("CH")})}, one("dbip", name))
-    assert reading.at("5.1.0.0") == {"country_code": "CH"}
 
 
 @pytest.mark.parametrize("block", [100, 1 << 20])

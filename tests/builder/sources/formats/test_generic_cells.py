@@ -18,30 +18,12 @@ from tests.builder.sources.readings import Read
 from tests.conftest import Build
 
 TEXTS = [
-    'say "hi"',
-    '"',
-    "back\\slash\\",
-    "comma, inside",
-    "line\nbreak",
-    "carriage\r\nreturn",
-    "tab\tand \x01\x1f\x7f\x80 controls",
-    "NUL \0 inside",
-    "emoji 🏳️‍🌈 𝄞",
-    "separators \u2028 and \u2029 inside",
-    "\u202eright to left\u202c עברית",
-    "e\u0301 is not é",
-    "\ufeffbyte order mark",
-    "\U0010ffff\ufffe\ufffd",
-    "null",
-    "NaN",
-    "N/A",
-    "true",
-    "-",
-    "0",
-    "%s %d {} $1 \\1",
-    "</script><!--",
-    "x" * 511,
-    "x" * 512 + "é" * 100,
+    *('say "hi"', '"', "back\\slash\\", "comma, inside", "line\nbreak", "carriage\r\nreturn"),
+    *("tab\tand \x01\x1f\x7f\x80 controls", "NUL \0 inside", "emoji 🏳️‍🌈 𝄞"),
+    *("separators \u2028 and \u2029 inside", "\u202eright to left\u202c עברית"),
+    *("e\u0301 is not é", "\ufeffbyte order mark", "\U0010ffff\ufffe\ufffd"),
+    *("null", "NaN", "N/A", "true", "-", "0", "%s %d {} $1 \\1", "</script><!--"),
+    *("x" * 511, "x" * 512 + "é" * 100),
 ]
 
 
@@ -66,29 +48,31 @@ def test_unusual_texts_come_back_unchanged(build: Build, field: str) -> None:
             assert engine.lookup_json(f"8.8.{number}.7", at=0) == compact.encode()
 
 
-def test_blank_cells_are_unknown(read: Read) -> None:
+def test_blank_cells_and_no_fields_are_unknown(read: Read) -> None:
     reading = read({"a.csv": csv_text("isp", ["", " ", "\t", "\u00a0\u2003", "  x  "])})
     found = reading.values("isp", *(f"8.8.{number}.1" for number in range(5)))
     assert found == [None, None, None, None, "x"]
+    reading = read({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, recipe(UNKNOWN))
+    assert reading.source.read == 1
+    assert reading.values("isp", "8.8.8.8") == [None]
 
 
-def test_rows_across_many_blocks(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quotes_and_rows_across_blocks(
+    read: Read, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    reading = read({"a.csv": 'network,isp\n8.8.8.0/24,5" disk\n8.8.9.0/24,x\n'})
+    assert reading.values("isp", "8.8.8.8", "8.8.9.9") == ['5" disk', "x"]
+    # It would swallow the rest of the file without a word.
+    for text, line in OPEN_QUOTES.items():
+        problem = f"{tmp_path / 'a.csv'}:{line}: a quote is never closed; close it"
+        assert str(fails(tmp_path, {"a.csv": text})).startswith(problem)
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)
     texts = [f"line\n{number}, {'x' * (number % 30)}." for number in range(200)]
     reading = read({"a.csv": csv_text("isp", texts)})
     assert reading.source.read == 200
     assert reading.values("isp", *(f"8.8.{number}.1" for number in range(200))) == texts
-
-
-def test_a_row_longer_than_a_block_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)
     error = fails(tmp_path, {"a.csv": csv_text("isp", ["a", "x" * 1000, "b"])})
     assert f"{tmp_path / 'a.csv'}: not CSV (" in str(error)
-
-
-def test_quotes_inside_an_unquoted_cell_stand_for_themselves(read: Read) -> None:
-    reading = read({"a.csv": 'network,isp\n8.8.8.0/24,5" disk\n8.8.9.0/24,x\n'})
-    assert reading.values("isp", "8.8.8.8", "8.8.9.9") == ['5" disk', "x"]
 
 
 OPEN_QUOTES = {
@@ -100,13 +84,6 @@ OPEN_QUOTES = {
 }
 
 
-def test_a_quote_that_is_never_closed(tmp_path: Path) -> None:
-    """It would swallow the rest of the file without a word."""
-    for text, line in OPEN_QUOTES.items():
-        problem = f"{tmp_path / 'a.csv'}:{line}: a quote is never closed; close it"
-        assert str(fails(tmp_path, {"a.csv": text})).startswith(problem)
-
-
 NOT_UTF8 = {
     b"network,isp\n8.8.8.0/24,x\n8.8.9.0/24,\xff\n": 3,
     b'network,isp\n8.8.8.0/24,"a\nb"\n8.8.9.0/24,\xc3(\n': 4,
@@ -115,12 +92,6 @@ NOT_UTF8 = {
     b"network,isp\n8.8.8.0/24,\xed\xa0\x80\n": 2,
     b"network,isp\n" + b"8.8.8.0/24,x\n" * 200_000 + b"8.8.9.0/24,Malm\xf6\n": 200_002,
 }
-
-
-def test_what_is_not_utf8_is_named_by_line(tmp_path: Path) -> None:
-    for content, line in NOT_UTF8.items():
-        problem = f"{tmp_path / 'a.csv'}:{line}: not UTF-8; convert it to UTF-8"
-        assert str(fails(tmp_path, {"a.csv": content})) == problem
 
 
 GOOD: list[bytes] = [
@@ -138,13 +109,13 @@ def test_what_is_a_header(read: Read) -> None:
         reading = read({"a.csv": content})
         assert (reading.source.read, reading.source.used) == (1, 1), content
         assert reading.values("isp", "8.8.8.8", "8.8.9.1") == ["x", None], content
-
-
-def test_a_header_alone_is_a_source_of_no_rows(read: Read) -> None:
-    for content in ("network,isp", "network,isp\n", "network\n", "first,last"):
-        reading = read({"a.csv": content})
-        assert reading.source.read == 0, content
-        assert reading.intervals() == [(4, 0, {}), (6, 0, {})], content
+    for header in ("network,isp", "network,isp\n", "network\n", "first,last"):
+        reading = read({"a.csv": header})
+        assert (reading.source.read, reading.ranges()) == (0, {}), header
+    cells = dict.fromkeys(FIELDS, "") | {"isp": "x"}
+    text = f"network,{','.join(cells)}\n8.8.8.0/24,{','.join(cells.values())}\n"
+    reading = read({"a.csv": text})
+    assert reading.values("isp", "8.8.8.8") == ["x"]
 
 
 KNOWN = "known are network, first, last, continent_code"
@@ -177,20 +148,13 @@ def test_every_error_of_a_header(tmp_path: Path) -> None:
     for text, problem in WRONG.items():
         error = fails(tmp_path, {"a.csv": text})
         assert str(error).startswith(f"{tmp_path / 'a.csv'}:1: {problem}")
-
-
-def test_another_encoding_is_no_header(tmp_path: Path) -> None:
     for encoding in ("utf-16", "utf-16-le", "utf-32"):
         error = fails(tmp_path, {"a.csv": "network,isp\n8.8.8.0/24,x\n".encode(encoding)})
         name = encoding.removesuffix("-le").upper()
         assert str(error).endswith(f"a.csv: this looks like {name}; convert it to UTF-8")
-
-
-def test_every_field_is_a_column(read: Read) -> None:
-    cells = dict.fromkeys(FIELDS, "") | {"isp": "x"}
-    text = f"network,{','.join(cells)}\n8.8.8.0/24,{','.join(cells.values())}\n"
-    reading = read({"a.csv": text})
-    assert reading.values("isp", "8.8.8.8") == ["x"]
+    for content, line in NOT_UTF8.items():
+        problem = f"{tmp_path / 'a.csv'}:{line}: not UTF-8; convert it to UTF-8"
+        assert str(fails(tmp_path, {"a.csv": content})) == problem
 
 
 def test_files_of_one_glob_may_have_different_columns(read: Read) -> None:
@@ -206,12 +170,6 @@ def test_files_of_one_glob_may_have_different_columns(read: Read) -> None:
     assert reading.values("isp", *addresses) == [None, "two", "drei", None, None, "dos"]
     reading = read(files, recipe('path = "[0-9].csv"\nprovides = ["city_name"]'))
     assert reading.values("isp", *addresses) == [None] * 6
-
-
-def test_no_fields_at_all(read: Read) -> None:
-    reading = read({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, recipe(UNKNOWN))
-    assert reading.source.read == 1
-    assert reading.values("isp", "8.8.8.8") == [None]
 
 
 UNKNOWN = 'path = "a.csv"\nprovides = []'

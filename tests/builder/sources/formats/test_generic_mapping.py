@@ -26,9 +26,6 @@ def test_names_of_the_file(read: Read) -> None:
         "9.9.9.9/32": {"country_code": "NO"},
     }
     assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
-
-
-def test_the_mapping_as_a_table_of_its_own(read: Read) -> None:
     text = one("csv", "a.csv", SEMICOLON, "[source.columns]", 'network = "cidr"', 'isp = "id"')
     reading = read({"a.csv": FOREIGN}, text)
     assert reading.stated("8.8.8.8") == [{"isp": "1"}]
@@ -47,35 +44,26 @@ def test_positions_and_delimiters(read: Read) -> None:
             {"isp": "Acme", "organization": "Acme"},
             {"isp": "Other", "organization": "Other"},
         ], delimiter
-
-
-def test_integers_of_ipv6(read: Read) -> None:
-    options = ("columns = { first = 1, last = 2, isp = 3 }", "header = false", "family = 6")
-    first = 0x2600 << 112
-    reading = read({"a.csv": f"{first},{first + 9},x\n"}, one("csv", "a.csv", *options))
-    assert reading.stated("2600::9", "2600::a") == [{"isp": "x"}, {}]
-
-
-def test_our_own_names_with_another_delimiter(read: Read) -> None:
     text = one("csv", "a.csv", SEMICOLON)
     reading = read({"a.csv": "network;isp\n8.8.8.0/24;a,b\n"}, text)
     assert reading.stated("8.8.8.8") == [{"isp": "a,b"}]
 
 
-def test_columns_that_are_passed_over_may_be_anything(read: Read) -> None:
+def test_columns_that_are_passed_over_and_their_order(read: Read) -> None:
     text = "x,cidr,x,,isp,network\n1,8.8.8.0/24,2,3,no,9.9.9.9\n"
     columns = 'columns = { network = "cidr", organization = "isp" }'
-    reading = read({"a.csv": text}, one("csv", "a.csv", columns))
+    reading = read({"one.csv": text}, one("csv", "one.csv", columns))
     assert reading.stated("8.8.8.8", "9.9.9.9") == [{"organization": "no"}, {}]
-
-
-def test_every_file_of_a_glob_may_have_its_own_order(read: Read) -> None:
     files: dict[str, str | bytes] = {
         "1.csv": "cidr,org\n8.8.8.0/24,x\n",
         "2.csv": "more,org,cidr\n?,y,9.9.9.0/24\n",
     }
     text = one("csv", "?.csv", 'columns = { network = "cidr", isp = "org" }')
     assert read(files, text).stated("8.8.8.8", "9.9.9.9") == [{"isp": "x"}, {"isp": "y"}]
+    options = ("columns = { first = 1, last = 2, isp = 3 }", "header = false", "family = 6")
+    first = 0x2600 << 112
+    reading = read({"a.csv": f"{first},{first + 9},x\n"}, one("csv", "a.csv", *options))
+    assert reading.stated("2600::9", "2600::a") == [{"isp": "x"}, {}]
 
 
 WRONG = {
@@ -121,6 +109,12 @@ def test_every_error_of_a_mapping(tmp_path: Path) -> None:
     for options, problem in WRONG.items():
         error = fails(tmp_path, {"a.csv": FOREIGN}, one("csv", "a.csv", options))
         assert str(error).startswith(f"{tmp_path / 'recipe.toml'}: {problem}")
+    for options, problem in LACKING.items():
+        error = fails(tmp_path, {"a.csv": FOREIGN}, one("csv", "a.csv", options))
+        assert str(error).startswith(f"{tmp_path / 'a.csv'}:1: {problem}")
+    text = one("csv", "a.csv", 'columns = { network = "cidr" }')
+    error = fails(tmp_path, {"a.csv": "cidr,cidr\n8.8.8.8,9.9.9.9\n"}, text)
+    assert str(error) == f"{tmp_path / 'a.csv'}:1: column 'cidr' twice; drop one"
 
 
 LACKING = {
@@ -133,18 +127,6 @@ LACKING = {
         "no column '6'; correct columns: there are 5"
     ),
 }
-
-
-def test_what_a_file_lacks(tmp_path: Path) -> None:
-    for options, problem in LACKING.items():
-        error = fails(tmp_path, {"a.csv": FOREIGN}, one("csv", "a.csv", options))
-        assert str(error).startswith(f"{tmp_path / 'a.csv'}:1: {problem}")
-
-
-def test_a_column_of_the_mapping_twice(tmp_path: Path) -> None:
-    text = one("csv", "a.csv", 'columns = { network = "cidr" }')
-    error = fails(tmp_path, {"a.csv": "cidr,cidr\n8.8.8.8,9.9.9.9\n"}, text)
-    assert str(error) == f"{tmp_path / 'a.csv'}:1: column 'cidr' twice; drop one"
 
 
 def test_bad_rows_are_found_at_their_lines(read: Read) -> None:

@@ -62,18 +62,6 @@ def intervals(folder: Path, name: str, content: str | bytes, *options: str) -> s
     return repr(reading.intervals())
 
 
-FILES: dict[str, str | bytes] = {
-    "a.csv": as_csv(ROWS),
-    "a.parquet": as_parquet(ROWS),
-    "a.jsonl": as_json(ROWS),
-}
-
-
-def test_the_same_rows_make_the_same_dataset(tmp_path: Path) -> None:
-    made = {intervals(tmp_path / name, name, content) for name, content in FILES.items()}
-    assert len(made) == 1
-
-
 IPV4 = st.integers(0x08000000, 0x09000000 >> 8 << 8)
 CELLS = st.fixed_dictionaries(
     {
@@ -157,10 +145,7 @@ def test_types_of_ranges(read: Read) -> None:
         reading = read_table(read, {**ends, "isp": ["x", "y"]})
         assert reading.ranges() == {"8.8.4.0/24": {"isp": "x"}}, kind
         assert reading.source.rejected.total() == 1, kind
-
-
-def test_networks_in_bytes(read: Read) -> None:
-    """A text of 16 bytes is not taken for a packed address."""
+    # A text of 16 bytes is not taken for a packed address.
     cells = [b"100.100.100.0/24", _packed(EIGHT), ip_address("2600::1").packed, b"::1", b"123", b""]
     reading = read_table(read, {"network": pa.array(cells, pa.binary()), "isp": list("abcdef")})
     assert reading.stated("8.8.4.0", "8.8.4.1", "2600::1") == [{"isp": "b"}, {}, {"isp": "c"}]
@@ -168,7 +153,7 @@ def test_networks_in_bytes(read: Read) -> None:
     assert reading.source.read == 6
 
 
-def test_integers_of_ipv6(read: Read) -> None:
+def test_integers(read: Read, tmp_path: Path) -> None:
     first = 0x2600 << 112
     ends = {"first": first, "last": first + 9}
     wide = {end: pa.array([at], pa.decimal256(39)) for end, at in ends.items()}
@@ -177,12 +162,9 @@ def test_integers_of_ipv6(read: Read) -> None:
         assert reading.stated("2600::9", "2600::a") == [{"isp": "x"}, {}]
     reading = read_table(read, {"first": [5], "last": [9], "isp": ["x"]}, "family = 6")
     assert reading.source.addresses_clipped == 5
-
-
-def test_integers_that_are_no_addresses(read: Read, tmp_path: Path) -> None:
-    ends = [(-1, 5), (1 << 40, 1 << 41), (1, None), (9, 1), (EIGHT, EIGHT)]
-    first, last = (pa.array([each[at] for each in ends], pa.int64()) for at in (0, 1))
-    reading = read_table(read, {"first": first, "last": last, "isp": ["x"] * 5}, "family = 4")
+    firsts, lasts = [-1, 1 << 40, 1, 9, EIGHT], [5, 1 << 41, None, 1, EIGHT]
+    columns = {"first": pa.array(firsts), "last": pa.array(lasts), "isp": ["x"] * 5}
+    reading = read_table(read, columns, "family = 4")
     path = str(tmp_path / "a.parquet")
     assert reading.rejects == [
         Reject(path, 1, "not an address", "-1,5"),
@@ -289,8 +271,10 @@ def test_unknown_and_odd_values(read: Read) -> None:
     assert dict(reading.source.nulled) == {"latitude": 2, "asn": 2}
 
 
-def test_keys_that_the_first_records_lack(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no mapping names them they are read from then on; no value of theirs is lost."""
+def test_keys_that_the_first_records_lack(
+    read: Read, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Where no mapping names them they are read from then on; no value of theirs is lost.
     monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 4000)
     rows: list[Record] = [
         {"network": f"8.{at >> 8}.{at & 255}.0/24", "isp": "x"} for at in range(1500)
@@ -303,17 +287,16 @@ def test_keys_that_the_first_records_lack(read: Read, monkeypatch: pytest.Monkey
     columns = 'columns = { network = "network", city_name = "location.city_name" }'
     reading = read(files, one("jsonl", "a.jsonl", columns), force=True)
     assert reading.ranges() == {"8.4.176.0/24": {"city_name": "Alpha"}}
-
-
-def test_a_late_key_that_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonlines, "_SAMPLE", 3)
     rows = [{"network": "8.8.8.0/24", "isp": "x"}] * 9 + [{"network": "8.8.9.0/24", "color": "x"}]
     error = refused(tmp_path, "a.jsonl", as_json(rows), one("jsonl", "a.jsonl"))
     assert str(error).startswith(f"{tmp_path / 'a.jsonl'}: unknown column 'color'; ")
 
 
-def test_files_of_one_folder(read: Read, tmp_path: Path) -> None:
-    """Files with other columns, in bytewise order, some of them packed."""
+def test_rows_of_several_files_and_batches(
+    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Files with other columns, in bytewise order, some of them packed.
     (tmp_path / "data").mkdir()
     for at, row in enumerate(ROWS):
         content = as_parquet([{name: each for name, each in row.items() if each is not None}])
@@ -321,6 +304,11 @@ def test_files_of_one_folder(read: Read, tmp_path: Path) -> None:
     reading = read({}, one("parquet", "data"))
     assert reading.source.read == 3
     assert reading.values("country_code", "8.8.4.4", "2600:1::") == ["CH", "NO"]
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 7)
+    rows = [{"network": f"8.8.{at}.0/24", "isp": f"x{at}"} for at in range(50)]
+    reading = read({"a.parquet": as_parquet(rows)}, one("parquet", "a.parquet"))
+    assert reading.source.read == 50
+    assert reading.values("isp", "8.8.0.1", "8.8.49.1") == ["x0", "x49"]
 
 
 NETWORK = {"network": "8.8.8.8"}
@@ -361,9 +349,6 @@ def test_columns_that_cannot_be_used(tmp_path: Path) -> None:
             error = refused(tmp_path, name, content, one(name[2:], name, options))
             place = "recipe.toml" if "delimiter" in options else name
             assert str(error).startswith(f"{tmp_path / place}: {text}"), (name, row)
-
-
-def test_a_parquet_column_twice(tmp_path: Path) -> None:
     columns = [pa.array(["8.8.8.0/24"]), pa.array(["x"]), pa.array(["y"])]
     table = pa.Table.from_arrays(columns, names=["network", "isp", "isp"])
     for options in ("", 'columns = { network = "network", isp = "isp" }'):
@@ -382,14 +367,11 @@ MIXED: list[tuple[list[Record], int]] = [
 ]
 
 
-def test_json_of_several_types(tmp_path: Path) -> None:
-    """One line that names the place; numbers beyond 128 bits are none."""
+def test_json_of_several_types_and_huge_integers(tmp_path: Path, read: Read) -> None:
+    # One line that names the place; numbers beyond 128 bits are none.
     for rows, line in MIXED:
         error = refused(tmp_path, "a.jsonl", as_json(rows), one("jsonl", "a.jsonl"))
         assert (error.path, error.line) == (str(tmp_path / "a.jsonl"), line), rows
-
-
-def test_huge_integers(read: Read, tmp_path: Path) -> None:
     rows = [{"first": (1 << 128) - 1, "last": (1 << 128) - 1, "asn": 10**30, "isp": "x"},
             {"first": 10**39 - 1, "last": 10**39 - 1, "asn": 1, "isp": "x"},
             {"first": EIGHT, "last": EIGHT, "asn": 1, "isp": "x"}]  # fmt: skip
@@ -418,15 +400,6 @@ def test_deep_json(tmp_path: Path, read: Read) -> None:
     assert reading.source.read == 1501
 
 
-def test_a_bomb_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "ALLOWED_BYTES", 1 << 16)
-    table = pa.table({"network": ["8.8.8.0/24"] * 300_000})
-    content = as_parquet(table)
-    assert len(content) < 3000
-    error = refused(tmp_path, "a.parquet", content, one("parquet", "a.parquet"))
-    assert error.problem == "unpacks to over 65,536 bytes and 200 times its size"
-
-
 @pytest.mark.long
 def test_one_long_value_in_all_rows(read: Read) -> None:
     """Written out for each row, the texts would take 26 GB."""
@@ -438,18 +411,18 @@ def test_one_long_value_in_all_rows(read: Read) -> None:
         assert read_table(read, columns).source.read == rows
 
 
-def test_sizes_of_a_column_that_cannot_be(tmp_path: Path) -> None:
-    """Arrow ends the process where it is asked for them: the column states that none is null."""
+def test_a_bomb_of_rows_and_sizes_that_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Arrow ends the process where it is asked for them: the column states that none is null.
     data, name = as_parquet([{"network": "8.8.8.0/24", "country_code": "US"}]), b"\x18\x07network"
     assert data.count(b"\x25\x02" + name) == 1  # the footer: what repeats in it, then the name
     data = data.replace(b"\x25\x02" + name, b"\x25\x00" + name)
     error = refused(tmp_path, "a.parquet", data, one("parquet", "a.parquet"))
     assert "damaged, or not Parquet" in str(error)
-
-
-def test_rows_of_several_batches(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "BATCH_ROWS", 7)
-    rows = [{"network": f"8.8.{at}.0/24", "isp": f"x{at}"} for at in range(50)]
-    reading = read({"a.parquet": as_parquet(rows)}, one("parquet", "a.parquet"))
-    assert reading.source.read == 50
-    assert reading.values("isp", "8.8.0.1", "8.8.49.1") == ["x0", "x49"]
+    monkeypatch.setattr(limits, "ALLOWED_BYTES", 1 << 16)
+    table = pa.table({"network": ["8.8.8.0/24"] * 300_000})
+    content = as_parquet(table)
+    assert len(content) < 3000
+    error = refused(tmp_path, "a.parquet", content, one("parquet", "a.parquet"))
+    assert error.problem == "unpacks to over 65,536 bytes and 200 times its size"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.building import fails
 from tests.builder.sources.readings import Read, fields
 from tests.builder.sources.recipes import one
 
@@ -32,7 +31,7 @@ def check_lines(read: Read, lines: Mapping[str, dict[str, str]]) -> None:
         assert reading.at("8.8.8.8") == expected, line
 
 
-def test_a_feed(read: Read) -> None:
+def test_a_feed_in_any_encoding(read: Read) -> None:
     for text in (FEED, "\ufeff" + FEED[9:]):  # a mark before a row
         reading = read({"feed.csv": text}, RECIPE)
         assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
@@ -42,6 +41,14 @@ def test_a_feed(read: Read) -> None:
             "8.8.8.9-8.8.255.255": NEWARK,
             "2600:100::/32": {"country_code": "NO", "city_name": "Oslo"},
         }
+    # UTF-16 with its mark needs no word.
+    feed = FEED.replace("Newark", "箱根町")
+    stated = ("utf-16", "utf-16-le", "shift_jis", "UTF-8", "utf_16_be")
+    cases = [(feed.encode(name), f'encoding = "{name}"') for name in stated]
+    cases += [(("\ufeff" + feed).encode(name), "") for name in ("utf-16-le", "utf-16-be")]
+    for content, extra in cases:
+        reading = read({"feed.csv": content}, one("geofeed", "feed.csv", extra))
+        assert reading.at("8.8.0.1") == {**NEWARK, "city_name": "箱根町"}, (content[:2], extra)
 
 
 WAYS = (
@@ -74,24 +81,18 @@ CELLS: dict[str, dict[str, str]] = {
 }
 
 
-def test_ways_to_write_a_row(read: Read) -> None:
+def test_cells_and_ways_to_write_a_row(read: Read) -> None:
     check_lines(read, dict.fromkeys(WAYS, NEWARK))
-
-
-def test_cells(read: Read) -> None:
     check_lines(read, CELLS)
 
 
-def test_a_row_without_location_hides_a_wider_one(read: Read) -> None:
-    """And so does a country that is none, which is counted."""
+def test_rows_over_each_other(read: Read) -> None:
+    # And so does a country that is none, which is counted.
     newark = {"country_code": "US", "city_name": "Newark"}
     for empty in ("8.8.8.0/24,,,,", "8.8.8.0/24", "8.8.8.0/24,ZZ,,,", "8.8.8.0/24,QQ,,X,"):
         reading = read({"feed.csv": f"{empty}\n8.8.0.0/16,US,,Newark,\n"}, RECIPE)
         assert reading.stated("8.8.8.8", "8.8.9.8") == [{}, newark], empty
         assert reading.source.nulled == ({"country_code": 1} if "QQ" in empty else {}), empty
-
-
-def test_duplicates_are_noted_and_the_later_counts(read: Read) -> None:
     text = "8.8.8.0/24,US\n8.8.8.0/24,CA\n"
     reading = read({"feed.csv": text}, RECIPE)
     assert reading.source.duplicates == 1
@@ -117,23 +118,6 @@ def test_bad_rows_are_rejected_with_their_lines(read: Read) -> None:
     reading = read({"feed.csv": text}, RECIPE)
     assert reading.bad_lines() == [(at, why) for at, why in enumerate(BAD.values(), 4) if why]
     assert reading.stated("9.9.9.9") == [{"country_code": "US"}]
-
-
-def test_other_encodings(read: Read) -> None:
-    """UTF-16 with its mark needs no word."""
-    feed = FEED.replace("Newark", "箱根町")
-    stated = ("utf-16", "utf-16-le", "shift_jis", "UTF-8", "utf_16_be")
-    cases = [(feed.encode(name), f'encoding = "{name}"') for name in stated]
-    cases += [(("\ufeff" + feed).encode(name), "") for name in ("utf-16-le", "utf-16-be")]
-    for content, extra in cases:
-        reading = read({"feed.csv": content}, one("geofeed", "feed.csv", extra))
-        assert reading.at("8.8.0.1") == {**NEWARK, "city_name": "箱根町"}, (content[:2], extra)
-
-
-def test_another_file_is_one_error(tmp_path: Path) -> None:
-    text = "start|end|country\n" * 100
-    error = fails(tmp_path, {"feed.csv": text}, RECIPE, max_rejects=None)
-    assert error.line == 1
 
 
 VIENNA = fields("country_code=AT; region_code=9; city_name=Vienna; postal_code=1060")
@@ -166,8 +150,3 @@ def test_real_feeds(read: Read, shared_data: Path, name: str) -> None:
     if city:
         boxford = fields(f"country_code=GB; region_code=WBK; city_name={city}")
         assert reading.stated("202.196.224.5", "2.125.160.216") == [VIENNA, boxford]
-
-
-def test_a_real_empty_feed(tmp_path: Path, shared_data: Path) -> None:
-    error = fails(tmp_path, {}, one("geofeed", str(shared_data / "geofeed" / "empty.csv")))
-    assert error.problem == "empty file"

@@ -138,15 +138,21 @@ def test_every_database(read: Read) -> None:
             assert (source.read, source.rejected, source.nulled) == (rows, {}, {}), file
 
 
-def test_the_names_of_the_commercial_files(read: Read) -> None:
+def test_names_and_families_of_files(read: Read) -> None:
     for database, (groups, _) in DATABASES.items():
         name = f"IP-{'-'.join(GROUPS[group][2] for group in groups.split())}-SAMPLE.csv"
         reading = read({name: ipv4(database)}, one("ip2location", name))
         assert reading.at("5.1.4.0") == expected(database), name
+    # The IPv4 copy in an IPv6 file changes nothing beside the IPv4 file.
+    files = {"DB26.CSV": ipv4(26), "DB26.IPV6.CSV": ipv6(26)}
+    both = read(files, one("ip2location", "DB26*.CSV"))
+    alone = read(files, one("ip2location", "DB26.IPV6.CSV"))
+    assert both.intervals() == alone.intervals()
+    assert (len(both.report.sources), both.source.duplicates) == (1, 2)
 
 
-def test_the_content_shows_another_database(tmp_path: Path) -> None:
-    """Stated wrongly, no database of the same width is taken for another."""
+def test_the_content_shows_the_database(tmp_path: Path) -> None:
+    # Stated wrongly, no database of the same width is taken for another.
     mistakes = [
         (database, other)
         for database, other in permutations(DATABASES, 2)
@@ -158,22 +164,10 @@ def test_the_content_shows_another_database(tmp_path: Path) -> None:
         error = refused(tmp_path, "a.csv", ipv4(database), text)
         assert f"so this is not DB{other}" in error.problem
         assert error.line in (1, 2)  # 0.000000 would be no isp, - would be none
-
-
-def test_without_a_number_the_error_tells_it(tmp_path: Path) -> None:
     for database in DATABASES:
         error = refused(tmp_path, "a.csv", ipv4(database), one("ip2location", "a.csv"))
         assert "states no database" in error.problem
         assert f"it looks like DB{database})" in str(error)
-
-
-def test_both_files_are_the_same_rows_once_more(read: Read) -> None:
-    """The IPv4 copy in an IPv6 file changes nothing beside the IPv4 file."""
-    files = {"DB26.CSV": ipv4(26), "DB26.IPV6.CSV": ipv6(26)}
-    both = read(files, one("ip2location", "DB26*.CSV"))
-    alone = read(files, one("ip2location", "DB26.IPV6.CSV"))
-    assert both.intervals() == alone.intervals()
-    assert (len(both.report.sources), both.source.duplicates) == (1, 2)
 
 
 def test_the_zone_is_that_of_the_country(build: Build) -> None:
@@ -215,17 +209,34 @@ def test_editions(read: Read, name: str, network: Network) -> None:
         assert reading.source.rejected == {}, database
 
 
-def test_the_mapped_part_of_a_cidr_file(read: Read) -> None:
+def test_mapped_addresses_and_missing_values(read: Read) -> None:
     text = "::ffff:5.1.4.0/118," + quoted(place(5)) + "2a02:8::/32," + quoted(place(5))
     reading = read({"a.csv": text}, one("ip2location", "a.csv", "db = 5"))
     assert reading.ranges() == {"5.1.4.0/22": expected(5), "2a02:8::/32": expected(5)}
     assert reading.source.rows_folded == 1
-
-
-def test_small_integers_of_eight_digits_are_decimal(read: Read) -> None:
+    # 0,0 is missing; on the equator or the meridian alone it is a place.
+    text = ranges(
+        (83952640, 83952895, ["-", "-", "-", "-", "0.000000", "0.000000"]),
+        (83952896, 83953151, ["GH", "Ghana", "-", "-", "5.500000", "0.000000"]),
+    )
+    reading = read({"DB5.CSV": text}, one("ip2location", "DB5.CSV"))
+    assert reading.ranges() == {"5.1.5.0/24": fields("country_code=GH; latitude=5.5; longitude=0")}
     text = quoted(["83952640", "83953663", "CH", "Switzerland"])
     reading = read({"a.csv": text}, one("ip2location", "a.csv", "db = 1"))
     assert reading.stated("5.1.4.0") == [{"country_code": "CH"}]
+    bad = (
+        ("050107FF", "05010400"),
+        ("0501040G", "050107FF"),
+        ("05010400", "1FFFFFFFF"),
+        ("0" * 33, "050107FF"),
+        ("", "050107FF"),
+        ("5.1.4.0", "050107FF"),
+    )
+    pairs = [("05010400", "050107FF")] * 7 + [*bad]
+    text = "".join(quoted([*pair, "CH", "Switzerland"]) for pair in pairs)
+    reading = read({"DB1.CSV": text}, one("ip2location", "DB1.CSV"))
+    assert reading.source.rejected == {"not an address": 5, "first is after last": 1}
+    assert reading.ranges() == {"5.1.4.0/22": {"country_code": "CH"}}
 
 
 def test_the_asn_file(read: Read) -> None:
@@ -274,16 +285,6 @@ def test_bad_regions(tmp_path: Path) -> None:
         assert problem in str(error)
 
 
-def test_missing_country_and_real_zero(read: Read) -> None:
-    """0,0 is missing; on the equator or the meridian alone it is a place."""
-    text = ranges(
-        (83952640, 83952895, ["-", "-", "-", "-", "0.000000", "0.000000"]),
-        (83952896, 83953151, ["GH", "Ghana", "-", "-", "5.500000", "0.000000"]),
-    )
-    reading = read({"DB5.CSV": text}, one("ip2location", "DB5.CSV"))
-    assert reading.ranges() == {"5.1.5.0/24": fields("country_code=GH; latitude=5.5; longitude=0")}
-
-
 def test_an_archive_with_both_kinds(read: Read) -> None:
     files = {
         "IP2LOCATION-LITE-DB3.CSV": ipv4(3),
@@ -296,25 +297,3 @@ def test_an_archive_with_both_kinds(read: Read) -> None:
     reading = read({"a.zip": zipped(files)}, one("ip2location", "a.zip"))
     assert [each.name for each in reading.report.sources] == ["a.zip (DB3)", "a.zip (ASN)"]
     assert reading.stated("5.1.4.0", "5.1.5.0") == [expected(3) | HOLDER, expected(3)]
-
-
-def test_numbers_past_the_end_in_ipv6(read: Read) -> None:
-    bad = quoted([str(1 << 127), str(1 << 128), "CH", "Switzerland"])
-    reading = read({"DB1.CSV": ipv6(1) + bad}, one("ip2location", "DB1.CSV"))
-    assert reading.source.rejected == {"not an address": 1}
-
-
-def test_bad_hexadecimals(read: Read) -> None:
-    bad = (
-        ("050107FF", "05010400"),
-        ("0501040G", "050107FF"),
-        ("05010400", "1FFFFFFFF"),
-        ("0" * 33, "050107FF"),
-        ("", "050107FF"),
-        ("5.1.4.0", "050107FF"),
-    )
-    pairs = [("05010400", "050107FF")] * 7 + [*bad]
-    text = "".join(quoted([*pair, "CH", "Switzerland"]) for pair in pairs)
-    reading = read({"DB1.CSV": text}, one("ip2location", "DB1.CSV"))
-    assert reading.source.rejected == {"not an address": 5, "first is after last": 1}
-    assert reading.ranges() == {"5.1.4.0/22": {"country_code": "CH"}}

@@ -192,19 +192,16 @@ KNOWN = {
 }
 
 
-def test_the_file_says_how_it_is_written_and_not_its_name(read: Read) -> None:
-    """Both families, bare addresses, and AS and NA, which are no empty cells."""
+def test_the_file_says_how_it_is_written_and_its_table(read: Read) -> None:
+    # Both families, bare addresses, and AS and NA, which are no empty cells.
     for name, content in WRITTEN.items():
         for file in (name, "b.csv"):
             assert read({file: content}, one("ipinfo", file)).ranges() == KNOWN, (name, file)
-
-
-def test_tables_follow_in_order(read: Read) -> None:
     chosen = ("Lite", "location", "asn", "company", "carrier", "privacy", "country", "core")
-    files = {f"{name}.csv": PRODUCTS[name][0] for name in chosen}
-    reading = read(files, one("ipinfo", "*.csv"))
+    files = {f"{name}.txt": PRODUCTS[name][0] for name in chosen}
+    reading = read(files, one("ipinfo", "*.txt"))
     titles = ["Core", "Location", "Carrier", "Privacy", "Company", "ASN", "Country ASN", "Country"]
-    assert [each.name for each in reading.report.sources] == [f"*.csv ({each})" for each in titles]
+    assert [each.name for each in reading.report.sources] == [f"*.txt ({each})" for each in titles]
     more = fields("organization=Tenant AG; user_type=business")
     assert reading.ranges() == {"8.8.4.0/24": MOST | MOBILE | more}
 
@@ -302,37 +299,6 @@ def test_damaged_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert (error.path, error.line) == (str(tmp_path / "a.json"), line), case
 
 
-def test_types_are_those_of_the_first_values(read: Read) -> None:
-    rows: list[dict[str, Any]] = [
-        {"network": "8.8.4.0/24", "city": "A", "latitude": None, "longitude": 7},
-        {"network": "8.8.5.0/24", "city": None, "latitude": 1.5, "longitude": 7.25},
-    ]
-    assert read({"a.json": as_json(rows)}, one("ipinfo", "a.json")).ranges() == {
-        "8.8.4.0/24": fields("city_name=A; longitude=7"),
-        "8.8.5.0/24": fields("latitude=1.5; longitude=7.25"),
-    }
-
-
-def test_typed_parquet(read: Read) -> None:
-    table = pa.table(
-        {
-            "network": pa.array(["8.8.4.0/24", "8.8.5.0/24"]).dictionary_encode(),
-            "city": pa.array(["A", None], pa.large_string()),
-            "latitude": pa.array([1.5, None], pa.float64()),
-            "longitude": pa.array([2.5, 3.5], pa.float32()),
-            "asn": pa.array([64500, None], pa.int64()),
-            "is_hosting": pa.array([False, True]),
-            "as_name": pa.array([b"Malm\xc3\xb6", b"B"], pa.binary()),
-        }
-    )
-    reading = read({"a.parquet": as_parquet(table)}, one("ipinfo", "a.parquet"))
-    place = "city_name=A; latitude=1.5; longitude=2.5"
-    assert reading.ranges() == {
-        "8.8.4.0/24": fields(f"{place}; asn=64500; asn_organization=Malmö"),
-        "8.8.5.0/24": fields("longitude=3.5; asn_organization=B; user_type=hosting"),
-    }
-
-
 WHOLE = as_parquet(records(MIXED) * 300)
 
 
@@ -351,12 +317,16 @@ BAD_PARQUET = {
 }
 
 
-def test_damaged_parquet(tmp_path: Path) -> None:
+def test_damaged_parquet_and_files_of_something_else(tmp_path: Path) -> None:
     for case, content in BAD_PARQUET.items():
         error = refused(tmp_path, "a.parquet", content, one("ipinfo", "a.parquet"))
         assert error.path == str(tmp_path / "a.parquet"), case
         expected = "name a column of texts or numbers" if case == "a list" else "fetch it again"
         assert error.remedy == expected, case
+    for name in ("a.csv", "a.mmdb"):  # MMDB files are left to their own reader
+        for text in OTHERS:
+            error = refused(tmp_path, name, text, one("ipinfo", name))
+            assert error.path == str(tmp_path / name), text
 
 
 OTHERS = (
@@ -366,10 +336,3 @@ OTHERS = (
     '{"start_ip":"8.8.8.0"}\n',
     "of no use",
 )
-
-
-def test_files_of_something_else(tmp_path: Path) -> None:
-    for name in ("a.csv", "a.mmdb"):  # MMDB files are left to their own reader
-        for content in OTHERS:
-            error = refused(tmp_path, name, content, one("ipinfo", name))
-            assert error.path == str(tmp_path / name), content

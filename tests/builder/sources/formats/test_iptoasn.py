@@ -44,22 +44,16 @@ def test_the_files(read: Read) -> None:
         assert (reading.source.rejected, reading.source.nulled) == ({}, {}), name
 
 
-def test_several_files_are_one_table(read: Read) -> None:
+def test_several_files_and_what_they_state(read: Read) -> None:
     files = {"ip2asn-v4.tsv": V4, "ip2asn-v6.tsv": V6}
     reading = read(files, one("iptoasn", "ip2asn-v?.tsv"))
     assert reading.ranges() == ROUTED | ALONE
     assert len(reading.report.sources) == 1
-
-
-def test_countries_only_where_asked_for(read: Read) -> None:
     reading = read({"a.tsv": V4}, one("iptoasn", "a.tsv", "countries = true"))
     codes = {"5.1.0.0/22": {"country_code": "CH"}, "5.1.7.0/24": {"country_code": "DE"}}
     assert reading.ranges() == {net: each | codes.get(net, {}) for net, each in ROUTED.items()}
     assert reading.source.nulled == {}
-
-
-def test_a_description_alone_is_no_answer(read: Read) -> None:
-    """Not routed hides a wider row, and says nothing."""
+    # Not routed hides a wider row, and says nothing.
     text = "5.1.0.0\t5.1.255.255\t64500\tCH\tWIDE\n" + V4
     reading = read({"a.tsv": text}, one("iptoasn", "a.tsv"))
     assert reading.stated("5.1.4.4", "5.1.99.0") == [{}, {"asn": 64500, "asn_organization": "WIDE"}]
@@ -88,7 +82,7 @@ WITHOUT_CODES = (
 )
 
 
-def test_with_country_codes(read: Read) -> None:
+def test_with_and_without_country_codes(read: Read) -> None:
     reading = read({"ipv4_source.txt": REGIONS}, one("ip2region", "ipv4_source.txt"))
     assert reading.ranges() == {
         "5.1.0.0/22": fields("country_code=CN; region_name=浙江省; city_name=杭州市; isp=电信"),
@@ -96,10 +90,7 @@ def test_with_country_codes(read: Read) -> None:
         "2a02:8::/32": fields("country_code=DE; city_name=Berlin"),
     }
     assert (reading.source.nulled, reading.source.rejected) == ({}, {})
-
-
-def test_without_country_codes(read: Read) -> None:
-    """A provider of two letters here and there is no country."""
+    # A provider of two letters here and there is no country.
     text = WITHOUT_CODES + "5.1.6.0|5.1.6.255|0|0|0|0|BT\n"
     reading = read({"ip.merge.txt": text}, one("ip2region", "ip.merge.txt"))
     assert reading.ranges() == {

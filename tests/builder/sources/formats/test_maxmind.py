@@ -111,7 +111,7 @@ def test_city_blocks_find_their_places(read: Read, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_delivery(tmp_path: Path) -> None:
-    """A zip; a folder, whose name may look like a glob, with files that are of no use."""
+    # A zip; a folder, whose name may look like a glob, with files that are of no use.
     city = zipped(CITY_FILES)
     check_city(read_at(tmp_path, {"city.zip": city}, one("maxmind", "city.zip")))
     extra = {"COPYRIGHT.txt": "terms", "City-Blocks-IPv4.csv.bak": "of no use"}
@@ -121,34 +121,29 @@ def test_a_delivery(tmp_path: Path) -> None:
         for file, content in (CITY_FILES | extra).items():
             (folder / file).write_text(str(content), encoding="utf-8")
         check_city(read_at(tmp_path, {}, one("maxmind", name)))
-
-
-def test_names_in_capitals_and_what_macos_leaves_behind(tmp_path: Path) -> None:
     fork = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X"
-    (tmp_path / "delivery" / "__MACOSX").mkdir(parents=True)
-    (tmp_path / "delivery" / "__MACOSX" / "._CITY.CSV").write_bytes(fork)
+    (tmp_path / "capitals" / "__MACOSX").mkdir(parents=True)
+    (tmp_path / "capitals" / "__MACOSX" / "._CITY.CSV").write_bytes(fork)
     for name, content in CITY_FILES.items():
         assert isinstance(content, str)
-        (tmp_path / "delivery" / name.upper()).write_text(content, encoding="utf-8")
-    reading = read_at(tmp_path, {}, one("maxmind", "delivery"))
+        (tmp_path / "capitals" / name.upper()).write_text(content, encoding="utf-8")
+    reading = read_at(tmp_path, {}, one("maxmind", "capitals"))
     assert reading.source.read == 6
     check_city(reading)
     archive = zipped({**CITY_FILES, "../__MACOSX/x/._City-Blocks-IPv4.csv": fork})
     check_city(read_at(tmp_path, {"a.zip": archive}, one("maxmind", "a.zip")))
 
 
-def test_a_folder_without_files(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    error = refused(tmp_path, "a.csv", CITY, one("maxmind", "empty"))
-    assert error.path.startswith(str(tmp_path / "empty"))
-
-
-def test_columns_are_found_by_name_in_any_order_and_older_releases_lack_some(read: Read) -> None:
+def test_columns_and_line_ends_of_all_kinds(read: Read) -> None:
     blocks = "longitude,geoname_id,latitude,network\n33.1,11,34.7,8.8.4.0/24\n"
     places = "city_name,locale_code,country_iso_code,geoname_id\nAlpha Town,en,CY,11\n"
     reading = read({"a.csv": blocks, "b.csv": places}, ALL)
     names = ("country_code", "city_name", "latitude", "longitude")
     assert reading.at("8.8.4.4") == {name: ALPHA[name] for name in names}
+    places = "\ufeff" + EN.replace('"Alpha Town"', '"Alpha\nTown"').replace("\n12,", "\r\n12,")
+    reading = read({"a.csv": CITY, "b.csv": places}, ALL)
+    assert reading.at("8.8.4.4")["city_name"] == "Alpha\nTown"
+    assert reading.at("8.8.5.5")["city_name"] == "Betaville"
 
 
 def test_another_language_with_english_where_it_is_silent(build: Build) -> None:
@@ -162,7 +157,7 @@ def test_another_language_with_english_where_it_is_silent(build: Build) -> None:
     ]
 
 
-def test_another_language_alone(read: Read) -> None:
+def test_another_language(read: Read, tmp_path: Path) -> None:
     only = {name: each for name, each in CITY_FILES.items() if not name.endswith("-en.csv")}
     reading = read(only, one("maxmind", "*.csv", 'locale = "de"'))
     place = {**ALPHA_ROW, "city_name": "Alphastadt"}
@@ -170,20 +165,9 @@ def test_another_language_alone(read: Read) -> None:
     assert reading.at("8.8.4.4") == place
     assert reading.source.nulled == {"country_code": 3}  # ids without a place
     assert reading.at("8.8.5.5") == {}
-
-
-def test_a_language_that_is_not_there(tmp_path: Path) -> None:
     for locale, words in (('"xx"', "locale 'xx' are missing (found: de, en)"), (5, "locale is 5")):
         error = fails(tmp_path, CITY_FILES, one("maxmind", "*.csv", f"locale = {locale}"))
         assert words in str(error)
-
-
-def test_an_id_without_a_place_blanks_its_row_and_is_counted(read: Read) -> None:
-    blocks = CITY + "8.8.0.0/16,11,,,0,0,,,,,\n8.8.9.0/24,99,20,,0,0,8001,1,1,,\n"
-    reading = read({"a.csv": blocks, "b.csv": EN}, ALL)
-    assert reading.source.nulled == {"country_code": 1}
-    assert reading.at("8.8.9.9") == {}
-    assert reading.at("8.8.10.1")["city_name"] == "Alpha Town"
 
 
 def test_country_asn_isp_and_connection_type(read: Read) -> None:
@@ -232,10 +216,7 @@ def test_enterprise_joins_its_isp_table_and_comes_before_city(read: Read) -> Non
         "8.8.6.0/23": BERLIN,
     }
     assert reading.source.nulled == {"asn": 1}
-
-
-def test_enterprise_without_its_isp_table(read: Read) -> None:
-    reading = read({"b.csv": ENTERPRISE, "d.csv": EN}, ALL)
+    reading = read({"b.txt": ENTERPRISE, "d.txt": EN}, one("maxmind", "*.txt"))
     assert reading.at("8.8.4.4") == ALPHA_ROW
     note = "Enterprise without its ISP file: providers are unknown"
     assert reading.source.note == note
@@ -311,7 +292,7 @@ def test_the_tables_of_the_same_delivery_count_first(tmp_path: Path) -> None:
     assert reading.at("8.8.4.4") == ALPHA_ROW
 
 
-def test_country_blocks_beside_city_blocks_use_their_own_locations(read: Read) -> None:
+def test_places_and_ids_of_other_deliveries(read: Read) -> None:
     country = BLOCKS["country"] + "8.8.4.0/22,20,,,0,0,\n"
     other = COUNTRY_EN.replace("20,en,EU,Europe,DE", "20,en,EU,Europe,AT")
     files = {**CITY_FILES, "Country-Blocks-IPv4.csv": country, "Country-Locations-en.csv": other}
@@ -319,6 +300,11 @@ def test_country_blocks_beside_city_blocks_use_their_own_locations(read: Read) -
     assert reading.at("8.8.6.6")["country_code"] == "DE"
     reading = read(files, one("maxmind", "Country*.csv"))
     assert reading.at("8.8.6.6")["country_code"] == "AT"
+    blocks = CITY + "8.8.0.0/16,11,,,0,0,,,,,\n8.8.9.0/24,99,20,,0,0,8001,1,1,,\n"
+    reading = read({"a.csv": blocks, "b.csv": EN}, one("maxmind", "?.csv"))
+    assert reading.source.nulled == {"country_code": 1}
+    assert reading.at("8.8.9.9") == {}
+    assert reading.at("8.8.10.1")["city_name"] == "Alpha Town"
 
 
 DAMAGED: dict[str, tuple[str | bytes, int]] = {
@@ -330,15 +316,11 @@ DAMAGED: dict[str, tuple[str | bytes, int]] = {
 }
 
 
-def test_damaged_locations_are_an_error(tmp_path: Path) -> None:
+def test_damaged_locations_and_a_folder_without_files(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(CITY, encoding="utf-8")
     for case, (content, line) in DAMAGED.items():
         error = refused(tmp_path, "b.csv", content, ALL)
         assert (error.path, error.line) == (str(tmp_path / "b.csv"), line), case
-
-
-def test_locations_with_quoted_line_breaks_and_crlf(read: Read) -> None:
-    places = "\ufeff" + EN.replace('"Alpha Town"', '"Alpha\nTown"').replace("\n12,", "\r\n12,")
-    reading = read({"a.csv": CITY, "b.csv": places}, ALL)
-    assert reading.at("8.8.4.4")["city_name"] == "Alpha\nTown"
-    assert reading.at("8.8.5.5")["city_name"] == "Betaville"
+    (tmp_path / "empty").mkdir()
+    error = refused(tmp_path, "a.csv", CITY, one("maxmind", "empty"))
+    assert error.path.startswith(str(tmp_path / "empty"))

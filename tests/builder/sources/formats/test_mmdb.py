@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import random
 import sys
 import tarfile
 from collections.abc import Iterator
@@ -29,7 +28,6 @@ from tests.builder.sources.readings import Read, fields, read_at
 from tests.builder.sources.recipes import one
 from tests.conftest import build_at
 from tests.skips import needs, optional
-from tests.tiers import scaled
 
 maxminddb = optional("maxminddb")
 pytestmark = needs("maxminddb")
@@ -126,15 +124,12 @@ SCHEMAS = {
 }
 
 
-def test_schemas(read: Read) -> None:
+def test_schemas_and_unknown_values(read: Read) -> None:
     for schema, (record, expected) in SCHEMAS.items():
         content = mmdb({"8.8.8.0/24": json.loads(record), "8.8.9.0/24": {}})
         reading = read({"a.mmdb": content}, recipe())
         assert (reading.source.read, reading.source.nulled.total()) == (2, 0), schema
         assert reading.ranges() == {"8.8.8.0/24": expected}, schema
-
-
-def test_unknown_places_and_bad_codes(read: Read) -> None:
     origin = {"latitude": 0.0, "longitude": 0.0}
     records = {
         "8.8.8.0/24": {"country": {"iso_code": "ZZ"}, "location": origin},
@@ -170,12 +165,6 @@ def test_trees(read: Read, bits: int, version: int, aliases: bool) -> None:
     assert reading.values("country_code", *addresses) == expected
 
 
-def test_a_network_over_all_of_ipv4_is_no_default_of_ipv6(read: Read) -> None:
-    content = mmdb({"0.0.0.0/0": {"country_code": "NO"}, "2600::/12": {"country_code": "SE"}})
-    reading = read({"a.mmdb": content}, recipe())
-    assert reading.values("country_code", "8.8.8.8", "2600::1", "2a00::1") == ["NO", "SE", None]
-
-
 def test_packed(read: Read) -> None:
     """As MaxMind and others deliver it."""
     content = mmdb(LATIN)
@@ -191,7 +180,7 @@ def test_packed(read: Read) -> None:
         assert reading.ranges() == LATIN, name
 
 
-def test_mapped_fields(read: Read) -> None:
+def test_mapped_fields(read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = {"place": {"town": ("A", {"de": "Oslo"})}, "cc": "NO", "zip": 150, "7": "Acme"}
     places = 'city_name = "place.town.1.de", country_code = "cc", postal_code = "zip"'
     fields = f'fields = {{ {places}, isp = "7" }}'
@@ -199,6 +188,14 @@ def test_mapped_fields(read: Read) -> None:
     reading = read({"a.mmdb": content}, recipe(extra=fields))
     place = {"city_name": "Oslo", "country_code": "NO", "postal_code": "150", "isp": "Acme"}
     assert reading.stated("8.8.8.8", "8.8.9.9") == [place, {}]
+    # As are schemas, which must be known, and the library, which must be installed.
+    files = {"a.mmdb": mmdb(LATIN)}
+    for mapping, words in WRONG_FIELDS.items():
+        assert words in str(fails(tmp_path, files, recipe(extra=mapping)))
+    error = fails(tmp_path, {"a.mmdb": mmdb(UNKNOWN)}, recipe())
+    assert "none of its fields are known (a.b, score)" in str(error)
+    monkeypatch.setitem(sys.modules, "maxminddb", None)
+    assert "geolookup[mmdb]" in str(fails(tmp_path, files, recipe()))
 
 
 WRONG_FIELDS = {
@@ -213,23 +210,15 @@ WRONG_FIELDS = {
 UNKNOWN = {"8.8.8.0/24": {"score": 1, "a": {"b": "c"}}}
 
 
-def test_mapped_fields_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As are schemas, which must be known, and the library, which must be installed."""
-    files = {"a.mmdb": mmdb(LATIN)}
-    for mapping, words in WRONG_FIELDS.items():
-        assert words in str(fails(tmp_path, files, recipe(extra=mapping)))
-    error = fails(tmp_path, {"a.mmdb": mmdb(UNKNOWN)}, recipe())
-    assert "none of its fields are known (a.b, score)" in str(error)
-    monkeypatch.setitem(sys.modules, "maxminddb", None)
-    assert "geolookup[mmdb]" in str(fails(tmp_path, files, recipe()))
-
-
-def test_a_later_record_replaces_what_it_covers(read: Read) -> None:
+def test_what_covers_what(read: Read) -> None:
     records = {"8.8.0.0/16": CITY, "8.8.8.0/24": {}, "2600::/12": CITY, "10.0.0.0/8": CITY}
     reading = read({"a.mmdb": mmdb(records, aliases=True)}, recipe())
     ranges = ("8.8.0.0/21", "8.8.9.0-8.8.255.255", "2600::/12")
     public = {net: each for net, each in reading.ranges().items() if net != "10.0.0.0/8"}
     assert public == dict.fromkeys(ranges, OSLO)
+    content = mmdb({"0.0.0.0/0": {"country_code": "NO"}, "2600::/12": {"country_code": "SE"}})
+    reading = read({"a.mmdb": content}, recipe())
+    assert reading.values("country_code", "8.8.8.8", "2600::1", "2a00::1") == ["NO", "SE", None]
 
 
 # Damage
@@ -243,15 +232,12 @@ LOOPS = {
 }
 
 
-def test_a_tree_that_leads_back_ends(tmp_path: Path) -> None:
+def test_a_tree_that_leads_back_or_outside_ends(tmp_path: Path) -> None:
     for loop, nodes in LOOPS.items():
         for version in (4, 6):
             content = assembled(nodes, encoded({"country_code": "NO"}), version=version)
             error = fails(tmp_path, {"a.mmdb": content}, recipe())
             assert "not an MMDB file, or damaged (" in str(error), loop
-
-
-def test_records_outside_of_the_data(tmp_path: Path) -> None:
     for at in (2, 15, 1000, (1 << 28) - 2):
         content = assembled([(1 + at, 1)], encoded({"country_code": "NO"}))
         assert "damaged" in str(fails(tmp_path, {"a.mmdb": content}, recipe())), at
@@ -279,32 +265,6 @@ def test_other_files_are_one_error(tmp_path: Path) -> None:
             assert "\n" not in str(error), name
 
 
-def test_flipped_and_cut_bytes_are_read_or_refused(tmp_path: Path) -> None:
-    """What is read compiles to a dataset that is whole; the rest is refused in one line."""
-    rng, told, readable = random.Random(8805), list[str](), list[dict[str, str | bytes]]()
-    whole = mmdb({**LATIN, "8.8.8.0/24": CITY, "9.0.0.0/8": CITY}, aliases=True)
-    for turn in range(scaled(60, 240)):
-        damaged = bytearray(whole)
-        for _ in range(rng.randint(1, 4)):
-            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
-        if turn % 3 == 0:
-            del damaged[rng.randrange(len(damaged)) :]
-        if damaged:
-            packed = gzip.compress(damaged, 1) if turn % 2 else bytes(damaged)
-            files: dict[str, str | bytes] = {"a.mmdb.gz" if turn % 2 else "a.mmdb": packed}
-            try:
-                read_at(tmp_path, files, recipe(*files))
-            except BuildError as error:
-                told.append(str(error))
-            else:
-                readable.append(files)
-    assert len(told) > 10
-    assert len(readable) > 2
-    assert "\n" not in "".join(told)
-    for files in readable[: scaled(3, 240)]:
-        check_whole(tmp_path, files, recipe(*files))
-
-
 def check_whole(folder: Path, files: dict[str, str | bytes], text: str) -> None:
     dataset, _ = build_at(folder, files, text)
     assert geolookup.verify(dataset, deep=True).damages == ()
@@ -329,6 +289,9 @@ def test_bad_files(tmp_path: Path, shared_data: Path) -> None:
     empty = "libmaxminddb-empty-{}-last-in-metadata.mmdb"
     assert readable == [empty.format("array"), empty.format("map")]
     assert "\n" not in "".join(told)
+    for name, reason in REFUSED.items():
+        path = shared_data / "maxmind-db" / "test-data" / f"{name}.mmdb"
+        assert reason in str(fails(tmp_path, {}, recipe(str(path)))), name
 
 
 REFUSED = {
@@ -338,12 +301,6 @@ REFUSED = {
     "MaxMind-DB-test-broken-search-tree-24": "damaged",
     "MaxMind-DB-string-value-entries": "none of its fields",
 }
-
-
-def test_files_that_are_refused(tmp_path: Path, shared_data: Path) -> None:
-    for name, reason in REFUSED.items():
-        path = shared_data / "maxmind-db" / "test-data" / f"{name}.mmdb"
-        assert reason in str(fails(tmp_path, {}, recipe(str(path)))), name
 
 
 def test_real_trees(read: Read, shared_data: Path) -> None:

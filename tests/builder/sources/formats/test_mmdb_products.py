@@ -126,7 +126,7 @@ def test_any_records_of_ipinfo_are_what_their_csv_is(
     assert rows(found) == rows(batch_of(folder, "ipinfo", "a.csv", text.getvalue().encode()))
 
 
-def test_flags_may_be_booleans_and_numbers(tmp_path: Path) -> None:
+def test_flags_and_an_empty_record(tmp_path: Path) -> None:
     flags: list[dict[str, Any]] = [{"vpn": True}, {"hosting": 1}, {"hosting": False}]
     flags += [{"relay": "1"}, {}]
     plain = {"vpn": False, "hosting": False, "service": ""}
@@ -135,9 +135,6 @@ def test_flags_may_be_booleans_and_numbers(tmp_path: Path) -> None:
     anonymous = "consumer_privacy_network"
     types = [stated.get("user_type") for _, _, stated in rows(batch)]
     assert types == [anonymous, "hosting", None, anonymous, None]
-
-
-def test_an_empty_record_of_a_carrier_file_states_nothing(tmp_path: Path) -> None:
     carrier = {"name": "Acme", "country": "US", "mcc": "1", "mnc": "2"}
     content = mmdb({"8.8.4.0/24": carrier, "8.8.5.0/24": {}})
     found = [stated for _, _, stated in rows(batch_of(tmp_path, "mmdb", "a.mmdb", content))]
@@ -147,8 +144,8 @@ def test_an_empty_record_of_a_carrier_file_states_nothing(tmp_path: Path) -> Non
 # Other vendors
 
 
-def test_an_mmdb_of_ip2location_is_what_its_csv_is(tmp_path: Path) -> None:
-    """The vendor writes MaxMind's structure and database type, with the cells of its CSV."""
+def test_an_mmdb_of_its_vendor_is_what_its_csv_is(tmp_path: Path) -> None:
+    # The vendor writes MaxMind's structure and database type, with the cells of its CSV.
     lines = (
         '"134743040","134743295","TH","Thailand","Sakon Nakhon","Kut Bak","17.08","103.81","47180"'
         ',"+07:00"\n"134743296","134743551","-","-","-","-","0.000000","0.000000","-","-"\n'
@@ -170,21 +167,17 @@ def test_an_mmdb_of_ip2location_is_what_its_csv_is(tmp_path: Path) -> None:
     name = "IP2LOCATION-LITE-DB11.CSV"
     found = batch_of(tmp_path, "mmdb", "a.mmdb", content)
     assert rows(found) == rows(batch_of(tmp_path, "ip2location", name, lines.encode()))
-
-
-def test_an_mmdb_of_ip2proxy_is_what_its_csv_is(tmp_path: Path) -> None:
-    """Converters name keys as columns; the usage type counts where the proxy type has no word."""
+    # Converters name keys as columns; the usage type counts where the proxy type has no word.
     names = "country_code,country_name,region,city,isp,domain,usage_type,asn,as"
     values = "CH,Switzerland,Zurich,-,Example Net AG,example.com,ISP/MOB,64500,Example AS"
     cells = dict(zip(names.split(","), values.split(","), strict=True))
-    records, lines = {}, list[str]()
+    records, text = {}, ""
     # By the first type the database is known.
     for at, type_ in enumerate(("VPN", "DCH", "RES", "-", "XYZ"), 4):
         network = IPv4Network(f"8.8.{at}.0/24")
         ends = (int(network[0]), int(network[-1]))
-        lines.append(",".join(f'"{cell}"' for cell in (*ends, type_, *cells.values())) + "\n")
+        text += ",".join(f'"{cell}"' for cell in (*ends, type_, *cells.values())) + "\n"
         records[str(network)] = {"proxy_type": type_, **cells}
-    text = "".join(lines)
     from_csv = batch_of(tmp_path, "ip2proxy", "IP2PROXY-LITE-PX7.CSV", text.encode())
     assert rows(batch_of(tmp_path, "mmdb", "a.mmdb", mmdb(records))) == rows(from_csv)
 
@@ -285,11 +278,11 @@ def test_records_that_locate_no_address_are_refused_by_name(tmp_path: Path) -> N
         assert name in caught.value.problem
         assert why in caught.value.problem
         assert "fields = {" in (caught.value.remedy or "")
-
-
-def test_auto_refuses_them_too(tmp_path: Path) -> None:
     error = refused(tmp_path, "a.mmdb", mmdb({NETWORK: CONTACT}), one("auto", "a.mmdb"))
     assert "contacts (database type 'Test', keys email)" in str(error)
+    about = {"en": "Countries. Report abuse to the vendor. geo-whois-asn-country"}
+    content = mmdb({NETWORK: {"country_code": "NO"}}, kind="Acme abuse", description=about)
+    assert keys_of(tmp_path, "a.mmdb", content).fields == {"country_code": ("country_code",)}
 
 
 def test_the_recipe_may_name_keys_of_a_refused_product(read: Read) -> None:
@@ -299,12 +292,6 @@ def test_the_recipe_may_name_keys_of_a_refused_product(read: Read) -> None:
     [keys] = reading.source.keys
     assert keys.fields == {"organization": ("name",)}
     assert keys.ignored == ("address", "country", "email", "phone")
-
-
-def test_text_about_abuse_in_a_description_does_not_refuse(tmp_path: Path) -> None:
-    about = {"en": "Countries. Report abuse to the vendor. geo-whois-asn-country"}
-    content = mmdb({NETWORK: {"country_code": "NO"}}, kind="Acme abuse", description=about)
-    assert keys_of(tmp_path, "a.mmdb", content).fields == {"country_code": ("country_code",)}
 
 
 # Report
@@ -339,7 +326,7 @@ def test_the_report_says_which_key_became_which_field(read: Read) -> None:
     assert (keys["constants"], len(keys["ignored"]), keys["more"]) == ({}, 7, 0)
 
 
-def test_flags_and_constants_are_in_the_report(tmp_path: Path) -> None:
+def test_flags_constants_and_several_products_are_in_the_report(tmp_path: Path, read: Read) -> None:
     carrier = keys_of(tmp_path, "a.mmdb", mmdb({NETWORK: {"name": "Acme", "mcc": "1"}}))
     assert list(carrier.lines()) == [
         (
@@ -352,13 +339,10 @@ def test_flags_and_constants_are_in_the_report(tmp_path: Path) -> None:
     keys = keys_of(tmp_path, "b.mmdb", mmdb({NETWORK: privacy}))
     assert keys.fields == {"user_type": ("vpn", "hosting")}
     assert keys.ignored == ("service",)
-
-
-def test_files_of_different_products_each_have_their_keys(read: Read) -> None:
-    country, carrier = {"country_code": "NO"}, {"name": "Acme", "mcc": "1"}
-    files = {"a.mmdb": mmdb({NETWORK: country}), "b.mmdb": mmdb({"8.8.5.0/24": carrier})}
-    keys = read(files, one("mmdb", "*.mmdb")).source.keys
-    products = [each.product.partition(" (")[0] for each in keys]
+    records = {"a.mmdb": {"country_code": "NO"}, "b.mmdb": {"name": "Acme", "mcc": "1"}}
+    files = {name: mmdb({NETWORK: record}) for name, record in records.items()}
+    source = read(files, one("mmdb", "*.mmdb")).source
+    products = [each.product.partition(" (")[0] for each in source.keys]
     assert products == ["flat records", "IPinfo Carrier"]
 
 
@@ -379,16 +363,13 @@ def test_metadata_of_any_type_is_one_line(tmp_path: Path) -> None:
             assert len(lines) < 1000
 
 
-def test_keys_without_end_are_counted(tmp_path: Path) -> None:
+def test_keys_without_end_or_with_dots_and_control_characters(tmp_path: Path) -> None:
     many = {f"k{at:05}": "x" for at in range(12_000)}
     content = mmdb({NETWORK: {"country_code": "NO", "long" * 200: "x", **many}})
     keys = keys_of(tmp_path, "a.mmdb", content)
     assert (len(keys.ignored), keys.more > 9000) == (100, True)
     assert max(map(len, keys.ignored)) < 70
     assert max(map(len, keys.lines())) < 1000
-
-
-def test_keys_with_dots_and_control_characters_stay_one_line(tmp_path: Path) -> None:
     record = {"country_code": "NO", "a.b": {"": "x"}, "": "y", "\n\x9b": "z", "7": ({"8": "x"},)}
     lines = "".join(keys_of(tmp_path, "a.mmdb", mmdb({NETWORK: record})).lines())
     assert lines.isprintable()

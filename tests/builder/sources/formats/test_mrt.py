@@ -58,14 +58,11 @@ def test_a_table(read: Read, ids: bool) -> None:
     assert origins(reading) == FOUND
 
 
-def test_a_table_of_the_first_version(read: Read) -> None:
+def test_the_first_version_packed_and_named(read: Read) -> None:
     small = {net: paths for net, paths in ROUTES.items() if net != "9.7.0.0/17"}
     reading = read({"rib": old_table(small)}, RECIPE)
     assert (reading.source.read, reading.source.rejected.total()) == (12, 0)
     assert reading.values("asn", "8.8.8.8", "2600:100::2", "9.4.0.1") == [15169, 701, 3356]
-
-
-def test_packed_and_named(read: Read) -> None:
     files = {"rib.gz": gzip.compress(TABLE, mtime=0), "names.csv": b"15169,Google\n"}
     reading = read(files, one("mrt", "rib.gz", 'names = "names.csv"'))
     assert reading.stated("8.8.8.8") == [{"asn": 15169, "asn_organization": "Google"}]
@@ -93,12 +90,16 @@ def test_a_route_that_is_damaged_is_rejected(read: Read) -> None:
     assert [line for line, _ in reading.bad_lines()] == [sum(map(len, ROUTES.values())) + 1]
 
 
-def test_a_file_that_ends_inside_a_record(tmp_path: File) -> None:
+def test_a_file_that_ends_inside_a_record_and_another_file(tmp_path: File) -> None:
     packed = gzip.compress(TABLE, mtime=0)
     for cut in (1, 40, len(TABLE) // 2):
         for name, data in (("rib", TABLE[:-cut]), ("rib.gz", packed[: -min(cut, 200)])):
             problem = refused(tmp_path, name, data, one("mrt", name)).problem
             assert "truncated or damaged" in problem, (name, cut)
+    for data in OTHERS:
+        assert refused(tmp_path, "rib", data, RECIPE).problem == "not an MRT routing table", data
+    packed = gzip.compress(TABLE, mtime=0)
+    assert refused(tmp_path, "rib", packed, RECIPE).problem == "this looks like gzip"
 
 
 OTHERS = (
@@ -110,13 +111,6 @@ OTHERS = (
     b"TABLE_DUMP2|0|B|10.0.0.1|3000|8.8.8.0/24|3000 15169|IGP\n",
     TABLE[:8] + b"\xff\xff\xff\xff" + TABLE[12:],
 )
-
-
-def test_another_file_is_one_error(tmp_path: File) -> None:
-    for data in OTHERS:
-        assert refused(tmp_path, "rib", data, RECIPE).problem == "not an MRT routing table", data
-    packed = gzip.compress(TABLE, mtime=0)
-    assert refused(tmp_path, "rib", packed, RECIPE).problem == "this looks like gzip"
 
 
 def test_the_text_of_bgpdump_gives_the_same(read: Read, tmp_path: File) -> None:

@@ -33,7 +33,7 @@ def origins(reading: Reading) -> dict[str, int]:
     return {network: each["asn"] for network, each in reading.ranges().items()}
 
 
-def test_caida(read: Read) -> None:
+def test_caida_and_pyasn(read: Read) -> None:
     reading = read({"table": "# x\n\n" + CAIDA}, RECIPE)
     source = reading.source
     assert (source.read, source.rejected.total(), source.nulled.total()) == (7, 0, 0)
@@ -48,9 +48,6 @@ def test_caida(read: Read) -> None:
         "9.9.10.0-9.9.255.255": 3356,
         "2600:100::/32": 64500,
     }
-
-
-def test_pyasn(read: Read) -> None:
     reading = read({"table": PYASN}, RECIPE)
     assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
     known = {"8.0.0.0-8.8.7.255": 3356, "8.8.8.0/24": 15169, "8.8.9.0-8.127.255.255": 3356}
@@ -68,7 +65,7 @@ def test_default_routes_are_counted_and_decide_nothing(read: Read) -> None:
         assert reading.values("asn", "8.8.8.8") == [15169]
 
 
-def test_names(read: Read) -> None:
+def test_names(read: Read, tmp_path: Path) -> None:
     names = json.dumps(NAMES)
     files: list[tuple[str, str | bytes]] = [
         ("names.json", names),
@@ -88,6 +85,11 @@ def test_names(read: Read) -> None:
     table = {"table": CAIDA, "names.csv": '3356,"Telecom Acme, SA"\n'}
     reading = read(table, one("pfx2as", "table", 'names = "names.csv"'))
     assert reading.at("8.8.9.1")["asn_organization"] == "Telecom Acme, SA"  # no country
+    for content, words in NO_NAMES.items():
+        text = one("pfx2as", "table", 'names = "names"')
+        error = fails(tmp_path, {"table": CAIDA, "names": content}, text)
+        assert words in str(error)
+        assert error.path == str(tmp_path / "names")
 
 
 NO_NAMES: dict[str | bytes, str] = {
@@ -106,14 +108,6 @@ NO_NAMES: dict[str | bytes, str] = {
 }
 
 
-def test_names_that_are_none(tmp_path: Path) -> None:
-    for content, words in NO_NAMES.items():
-        text = one("pfx2as", "table", 'names = "names"')
-        error = fails(tmp_path, {"table": CAIDA, "names": content}, text)
-        assert words in str(error)
-        assert error.path == str(tmp_path / "names")
-
-
 BAD = {
     "8.8.8.0\t33\t1": "not a prefix length",
     "8.8.8.1\t24\t1": "host bits set",
@@ -128,14 +122,11 @@ BAD = {
 }
 
 
-def test_bad_rows_are_rejected_with_their_lines(read: Read) -> None:
+def test_bad_rows_and_origins(read: Read) -> None:
     text = "# x\n8.0.0.0\t9\t3356\n; y\n" + "".join(f"{line}\n" for line in BAD) + "9.0.0.0\t8\t9\n"
     reading = read({"table": text}, RECIPE)
     assert reading.bad_lines() == list(enumerate(BAD.values(), 4))
     assert reading.values("asn", "8.8.8.8", "9.1.1.1") == [3356, 9]
-
-
-def test_an_origin_that_is_no_number_is_nulled(read: Read) -> None:
     words = ("AS", "4294967296", "1.5", "10 20", "-", "x_1")
     rows = "".join(f"8.8.{at}.0\t24\t{word}\n" for at, word in enumerate(words))
     reading = read({"table": "8.0.0.0\t8\t3\n" + rows}, RECIPE)

@@ -53,15 +53,12 @@ SOUTH["2800:100::/32"] = "UY"
 ASIA = {"1.1.4.0/22": "JP", "2400:1000::/32": "AU"}
 
 
-def test_extended(read: Read) -> None:
+def test_extended_and_plain(read: Read) -> None:
     reading = read({"delegated": EXTENDED}, RECIPE)
     source = reading.source
     assert (source.read, source.rejected.total(), source.nulled.total()) == (5, 0, 0)
     assert codes(reading) == SOUTH
-
-
-def test_plain(read: Read) -> None:
-    """With a version line or without, and from any line on."""
+    # With a version line or without, and from any line on.
     for text in (
         PLAIN,
         PLAIN.replace("2|apnic", "2.3|apnic"),
@@ -72,11 +69,11 @@ def test_plain(read: Read) -> None:
         source = reading.source
         assert (source.read, source.rejected, source.nulled) == (4, {}, {}), text
         assert codes(reading) == ASIA, text
-
-
-def test_several_registries(read: Read) -> None:
     recipe = RECIPE.replace('"delegated"', '"delegated-*"')
     assert codes(read({"delegated-a": EXTENDED, "delegated-b": PLAIN}, recipe)) == SOUTH | ASIA
+    reading = read({"delegated": "a|JP|ipv4|0.0.0.0|4294967296|20110411|allocated|x\n"}, RECIPE)
+    assert reading.source.rejected.total() == 0
+    assert reading.values("country_code", "1.0.0.0", "223.255.255.255") == ["JP", "JP"]
 
 
 BAD = {
@@ -98,21 +95,12 @@ BAD = {
 }
 
 
-def test_bad_rows_are_rejected_with_their_lines(read: Read) -> None:
+def test_bad_rows_and_no_options(read: Read) -> None:
     text = PLAIN + "".join(f"{line}\n" for line in BAD) + "apnic|JP|ipv4|1.1.32.0|1|1|assigned\n"
     reading = read({"delegated": text}, RECIPE)
     assert reading.bad_lines() == list(enumerate(BAD.values(), PLAIN.count("\n") + 1))
     found = reading.values("country_code", "1.1.16.0", "1.1.32.0", "1.1.32.1")
     assert found == [None, "JP", None]
-
-
-def test_the_last_address_may_be_delegated(read: Read) -> None:
-    reading = read({"delegated": "a|JP|ipv4|0.0.0.0|4294967296|20110411|allocated|x\n"}, RECIPE)
-    assert reading.source.rejected.total() == 0
-    assert reading.values("country_code", "1.0.0.0", "223.255.255.255") == ["JP", "JP"]
-
-
-def test_it_has_no_options() -> None:
     assert FORMAT.options == frozenset()
 
 

@@ -57,11 +57,14 @@ WRITERS = {
 }
 
 
-def test_each_writer(read: Read) -> None:
+def test_each_writer_with_names(read: Read) -> None:
     for name, text in WRITERS.items():
         source = (reading := read({"vrps": text}, RECIPE)).source
         assert (source.read, source.rejected, source.nulled) == (5, {}, {}), name
         assert reading.ranges() == FOUND, name
+    files: dict[str, str | bytes] = {"vrps": RPKI_CLIENT, "names.csv": "13335,Cloudflare\n"}
+    reading = read(files, one("rpki", "vrps", 'names = "names.csv"'))
+    assert reading.stated("1.0.0.1") == [{"asn": 13335, "asn_organization": "Cloudflare"}]
 
 
 SEVERAL = [
@@ -88,22 +91,13 @@ def test_several_origins_and_as_0(read: Read, monkeypatch: pytest.MonkeyPatch, j
     assert reading.ranges() == {network: {"asn": asn} for network, asn in networks.items()}
 
 
-def test_names(read: Read) -> None:
-    files: dict[str, str | bytes] = {"vrps": RPKI_CLIENT, "names.csv": "13335,Cloudflare\n"}
-    reading = read(files, one("rpki", "vrps", 'names = "names.csv"'))
-    assert reading.stated("1.0.0.1") == [{"asn": 13335, "asn_organization": "Cloudflare"}]
-
-
-def test_bad_rows_are_rejected_with_their_places(read: Read) -> None:
+def test_bad_rows_and_origins(read: Read) -> None:
     bad = [["AS1", prefix, "24", "x"] for prefix in ("8.8.8.0/33", "8.8.8.1/24", "x")]
     csv = ROUTINATOR + "".join(",".join(each) + "\n" for each in bad)
     for content, first in ((csv, 7), (document(VRPS + bad), 6)):
         reading = read({"vrps": content}, RECIPE)
         assert reading.source.read == 8
         assert [line for line, _ in reading.bad_lines()] == [first, first + 1, first + 2]
-
-
-def test_an_origin_that_is_no_number_is_nulled_and_counted(read: Read) -> None:
     text = ROUTINATOR + "ASx,9.0.0.0/24,24,y\nAS4294967296,9.0.1.0/24,24,y\n"
     reading = read({"vrps": text}, RECIPE)
     assert (reading.source.nulled, reading.ranges()) == ({"asn": 2}, FOUND)

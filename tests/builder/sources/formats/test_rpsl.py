@@ -92,9 +92,6 @@ def test_names_of_organisations(read: Read) -> None:
     ncc = "Réseaux IP Européens"
     names = [each["organization"] for each in reading.ranges().values()]
     assert sorted(names) == [ncc, ncc, "SEVERAL", "SIX", "SMALL"]
-
-
-def test_no_organization_is_wanted(read: Read) -> None:
     reading = read({"dump": DUMP}, one("rpsl", "dump", "organization = []"))
     assert reading.stated("193.0.0.1") == [{"country_code": "NL"}]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.sources.readings import Read, fields, read_at
+from tests.builder.sources.readings import Read, fields
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import build_at
 
@@ -40,11 +40,16 @@ both = pytest.mark.parametrize("form", [str, as_integers])
 
 
 @both
-def test_countries(read: Read, form: type[str]) -> None:
+def test_countries_and_asns(read: Read, form: type[str]) -> None:
     for name in ("asn-country-ipv4.csv", "what.csv"):
         reading = read({name: form(COUNTRY)}, one("sapics", name))
         assert reading.ranges() == {"5.1.0.0/22": {"country_code": "CH"}}
         assert (reading.source.rejected, reading.source.nulled) == ({}, {})
+    reading = read({"a.csv": form(ASN)}, one("sapics", "a.csv"))
+    assert reading.ranges() == {
+        "5.1.0.0/22": fields("asn=64500; asn_organization=Example, AG"),
+        "5.1.4.0/23": fields("asn=64501; asn_organization=Two"),
+    }
 
 
 @both
@@ -55,15 +60,6 @@ def test_ipv6(read: Read, form: type[str]) -> None:
     found = reading.ranges()
     assert found.pop("2a02:8::/32") == {"country_code": "CH"}
     assert all(":" in network for network in found)
-
-
-@both
-def test_asns(read: Read, form: type[str]) -> None:
-    reading = read({"a.csv": form(ASN)}, one("sapics", "a.csv"))
-    assert reading.ranges() == {
-        "5.1.0.0/22": fields("asn=64500; asn_organization=Example, AG"),
-        "5.1.4.0/23": fields("asn=64501; asn_organization=Two"),
-    }
 
 
 @both
@@ -116,11 +112,3 @@ def test_the_real_files(shared_data: Path, tmp_path: Path, name: str, rows: int)
     assert (source.read, source.rejected.total()) == (rows, 0)
     for table in ("ipv4.arrow", "ipv6.arrow", "location.arrow"):
         assert (output / table).read_bytes() == (generic / table).read_bytes()
-
-
-@pytest.mark.long
-def test_all_real_files_at_once(shared_data: Path, tmp_path: Path) -> None:
-    folder = shared_data / "sapics"
-    reading = read_at(tmp_path, {}, one("sapics", f"{folder}/*.csv.gz"), max_rejects=0)
-    (source,) = reading.report.sources
-    assert source.read == 116_201 + 51_776 + 164_246 + 34_202

@@ -51,7 +51,7 @@ PACKS: dict[str, Callable[[dict[str, str]], bytes]] = {"a.zip": zipped, "a.tar.g
 
 
 @pytest.mark.usefixtures("small")
-def test_members_share_one_budget(tmp_path: Path) -> None:
+def test_members_and_files_share_one_budget(tmp_path: Path) -> None:
     for name, pack in PACKS.items():
         (tmp_path / name).write_bytes(pack({f"{at}.csv": TEXT for at in range(3)}))
         assert content(tmp_path, name) == [TEXT.encode()] * 3
@@ -59,18 +59,10 @@ def test_members_share_one_budget(tmp_path: Path) -> None:
         error = refused(tmp_path, name)
         assert error.problem == "unpacks to over 200,000 bytes and 5 times its size"
         assert error.path == str(tmp_path / name)
-
-
-@pytest.mark.usefixtures("small")
-def test_the_files_of_a_source_share_one_budget(tmp_path: Path) -> None:
     for at in range(4):
         (tmp_path / f"{at}.csv.gz").write_bytes(gzipped(TEXT))
     assert len(content(tmp_path, "[0-2].csv.gz")) == 3
     assert refused(tmp_path, "*.csv.gz").path == str(tmp_path / "*.csv.gz")
-
-
-@pytest.mark.usefixtures("small")
-def test_a_file_that_is_read_again_counts_once(tmp_path: Path) -> None:
     (tmp_path / "a.csv.gz").write_bytes(gzipped(TEXT))
     (member,) = members("a.csv.gz", tmp_path, (".csv",))
     for _ in range(10):
@@ -115,8 +107,8 @@ def test_a_large_directory_of_a_large_archive(
     assert "its directory has " in refused(tmp_path, "a.zip").problem
 
 
-def test_members_that_share_bytes(tmp_path: Path) -> None:
-    """Several entries of the directory for one member: each alone is within the limits."""
+def test_members_that_share_bytes_or_are_links(tmp_path: Path) -> None:
+    # Several entries of the directory for one member: each alone is within the limits.
     archive = zipped({"a.csv": TEXT * 20}, zipfile.ZIP_STORED)
     end = archive.rindex(b"PK\5\6")
     begin = archive.rindex(b"PK\1\2")
@@ -126,6 +118,17 @@ def test_members_that_share_bytes(tmp_path: Path) -> None:
     record[12:16] = len(directory).to_bytes(4, "little")
     (tmp_path / "a.zip").write_bytes(archive[:begin] + directory + record)
     assert refused(tmp_path, "a.zip").problem == "its members share the same bytes"
+    for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE):
+        info = tarfile.TarInfo("a.csv")
+        info.type, info.linkname = kind, "/etc/passwd"
+        (tmp_path / "a.tar.gz").write_bytes(packed(info))
+        assert refused(tmp_path, "a.tar.gz").problem == "not a regular file", kind
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as stream:
+        entry = zipfile.ZipInfo("a.csv")
+        entry.external_attr = 0o120777 << 16
+        stream.writestr(entry, "/etc/passwd")
+    error = refused(tmp_path, "a.zip")
+    assert (error.path, error.problem) == (f"{tmp_path / 'a.zip'}!a.csv", "not a regular file")
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, zipfile.ZIP_DEFLATED])
@@ -161,29 +164,17 @@ def packed(info: tarfile.TarInfo, data: bytes = b"") -> bytes:
     return stream.getvalue()
 
 
-def test_a_header_that_would_fill_the_memory(tmp_path: Path) -> None:
-    info = tarfile.TarInfo("long")
-    info.type = tarfile.XHDTYPE
-    (tmp_path / "a.tar.gz").write_bytes(packed(info, bytes(8 << 20)))
-    assert "a header of 8,388,608 bytes" in refused(tmp_path, "a.tar.gz").problem
-
-
-def test_links_in_archives(tmp_path: Path) -> None:
-    for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE):
-        info = tarfile.TarInfo("a.csv")
-        info.type, info.linkname = kind, "/etc/passwd"
-        (tmp_path / "a.tar.gz").write_bytes(packed(info))
-        assert refused(tmp_path, "a.tar.gz").problem == "not a regular file", kind
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
-        entry = zipfile.ZipInfo("a.csv")
-        entry.external_attr = 0o120777 << 16
-        archive.writestr(entry, "/etc/passwd")
-    error = refused(tmp_path, "a.zip")
-    assert (error.path, error.problem) == (f"{tmp_path / 'a.zip'}!a.csv", "not a regular file")
-
-
-def test_a_compressed_tar_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many members it has, and however often each of them is read."""
+def test_a_compressed_tar_is_read_once_or_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["b.csv", "a.csv"]
+    (tmp_path / "a.tgz").write_bytes(tarred({name: name * 1000 for name in names}))
+    one, two = members("a.tgz", tmp_path, (".csv",))
+    with one.open() as first, two.open() as second:
+        parts = [(first.read(7), second.read(7)) for _ in range(715)]
+    assert b"".join(part for part, _ in parts) == b"a.csv" * 1000
+    assert b"".join(part for _, part in parts) == b"b.csv" * 1000
+    # However many members it has, and however often each of them is read.
     (tmp_path / "a.tar.gz").write_bytes(tarred({f"{at:03}.csv": ROWS for at in range(50)}))
     opened = []
     usual = gzip.open
@@ -200,36 +191,10 @@ def test_a_compressed_tar_is_read_once(tmp_path: Path, monkeypatch: pytest.Monke
     assert (len(found), len(opened)) == (50, 1)
 
 
-def test_members_of_a_tar_may_be_read_side_by_side(tmp_path: Path) -> None:
-    names = ["b.csv", "a.csv"]
-    (tmp_path / "a.tgz").write_bytes(tarred({name: name * 1000 for name in names}))
-    one, two = members("a.tgz", tmp_path, (".csv",))
-    with one.open() as first, two.open() as second:
-        parts = [(first.read(7), second.read(7)) for _ in range(715)]
-    assert b"".join(part for part, _ in parts) == b"a.csv" * 1000
-    assert b"".join(part for _, part in parts) == b"b.csv" * 1000
-
-
-def test_no_room_to_unpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a.tar.gz").write_bytes(tarred({"a.csv": ROWS}))
-    monkeypatch.setattr(limits, "free_space", lambda _folder: 10)
-    error = refused(tmp_path, "a.tar.gz")
-    assert error.problem.startswith(f"to unpack it needs {len(ROWS)} bytes in ")
-    assert error.problem.endswith(", but 10 are free")
-
-
-def test_holes_of_a_sparse_member(tmp_path: Path) -> None:
-    """A kilobyte states a member of 60 MiB, whose zeros are in no stream that counts them."""
-    info = tarfile.TarInfo("a.csv")
-    info.pax_headers = {"GNU.sparse.size": str(60 << 20), "GNU.sparse.map": "0,0"}
-    (tmp_path / "a.tar.gz").write_bytes(packed(info, ROWS.encode()))
-    assert refused(tmp_path, "a.tar.gz").problem == "not a regular file"
-
-
 NO_HEADER = "truncated or damaged (a header that is not valid)"
 
 
-def test_headers_that_are_not_numbers(tmp_path: Path) -> None:
+def test_headers_that_are_not_valid(tmp_path: Path) -> None:
     version = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": "9"}
     sparse = {"GNU.sparse.size": "9", "GNU.sparse.map": "a,b"}
     for headers in ({"GNU.sparse.size": "nan"}, sparse, version):
@@ -237,20 +202,31 @@ def test_headers_that_are_not_numbers(tmp_path: Path) -> None:
         info.pax_headers = headers
         (tmp_path / "a.tar.gz").write_bytes(packed(info, ROWS.encode()))
         assert refused(tmp_path, "a.tar.gz").problem == NO_HEADER, headers
-
-
-def test_headers_that_follow_each_other(tmp_path: Path) -> None:
-    """Each is read within the one before it."""
+    # Each is read within the one before it.
     for kind in (tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE):
         info = tarfile.TarInfo("a.csv")
         info.type, info.size = kind, 9
         one = info.tobuf() + b"9 a=bcde\n".ljust(tarfile.BLOCKSIZE, b"\0")
         (tmp_path / "a.tar.gz").write_bytes(gzip.compress(one * 3000 + END))
         assert refused(tmp_path, "a.tar.gz").problem == NO_HEADER, kind
+    info = tarfile.TarInfo("long")
+    info.type = tarfile.XHDTYPE
+    (tmp_path / "a.tar.gz").write_bytes(packed(info, bytes(8 << 20)))
+    assert "a header of 8,388,608 bytes" in refused(tmp_path, "a.tar.gz").problem
+    # A kilobyte states a member of 60 MiB, whose zeros are in no stream that counts them.
+    info = tarfile.TarInfo("a.csv")
+    info.pax_headers = {"GNU.sparse.size": str(60 << 20), "GNU.sparse.map": "0,0"}
+    (tmp_path / "a.tar.gz").write_bytes(packed(info, ROWS.encode()))
+    assert refused(tmp_path, "a.tar.gz").problem == "not a regular file"
 
 
-def test_an_archive_without_files(tmp_path: Path) -> None:
+def test_an_archive_without_files_or_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.tar.gz").write_bytes(gzip.compress(END))
     with pytest.raises(BuildError) as caught:
         members("a.tar.gz", tmp_path, ("",))
     assert caught.value.problem == "no file in the archive"
+    (tmp_path / "a.tar.gz").write_bytes(tarred({"a.csv": ROWS}))
+    monkeypatch.setattr(limits, "free_space", lambda _folder: 10)
+    error = refused(tmp_path, "a.tar.gz")
+    assert error.problem.startswith(f"to unpack it needs {len(ROWS)} bytes in ")
+    assert error.problem.endswith(", but 10 are free")

@@ -107,12 +107,17 @@ CONTAINERS = {
 }
 
 
-def test_every_container_gives_its_rows(read: Read) -> None:
+def test_every_container_gives_its_rows(read: Read, tmp_path: Path) -> None:
     for name, content in CONTAINERS.items():
         reading = read({name: content}, recipe(f'path = "{name}"'))
         assert reading.source.read == 2, name
         found = reading.values("isp", "8.8.8.1", "8.8.9.1", "8.8.10.1")
         assert found == ["one", "two", None], name
+    for name in ("crowded.zip", "a.tar.gz"):
+        (tmp_path / name).write_bytes(CONTAINERS[name])
+        for suffixes in ((".csv", ".txt"), (".csv", ".txt", ".md")):
+            (member,) = members(name, tmp_path, suffixes)
+            assert member.label == f"{tmp_path / name}!x/a.csv"
 
 
 def test_paths_of_a_glob_in_bytewise_order(read: Read, tmp_path: Path) -> None:
@@ -136,9 +141,6 @@ def test_members_of_an_archive_by_name(read: Read) -> None:
     content = {name: f"{HEADER}8.8.8.0/24,{name}\n" for name in ("b.csv", "c.txt", "a.csv")}
     reading = read({"x.zip": zipped(content)}, recipe('path = "x.zip"'))
     assert (reading.source.read, reading.values("isp", "8.8.8.8")) == (2, ["b.csv"])
-
-
-def test_two_members_of_one_name_are_two(read: Read) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("a.csv", ROWS + "nowhere,x\n")
@@ -235,14 +237,6 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     assert text in str(error)
 
 
-def test_terms_and_forks_are_passed_over(tmp_path: Path) -> None:
-    for name in ("crowded.zip", "a.tar.gz"):
-        (tmp_path / name).write_bytes(CONTAINERS[name])
-        for suffixes in ((".csv", ".txt"), (".csv", ".txt", ".md")):
-            (member,) = members(name, tmp_path, suffixes)
-            assert member.label == f"{tmp_path / name}!x/a.csv"
-
-
 BOMBS: dict[str, Callable[[str], bytes]] = {
     "a.csv.gz": gzipped,
     "a.csv.zst": zstd,
@@ -270,16 +264,13 @@ def test_a_bomb_ends_at_its_limit(
     assert error.path == str(tmp_path / name)
 
 
-def test_a_large_file_may_be_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_files_and_faults_of_readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "ALLOWED_BYTES", 100)
     data = random.Random(1).randbytes(100_000)
     (tmp_path / "a.gz").write_bytes(gzip.compress(data))
     (member,) = members("a.gz", tmp_path, (".csv",))
     with member.open() as stream:
         assert stream.read() == data
-
-
-def test_what_readers_raise_is_not_taken_for_a_packed_file(tmp_path: Path) -> None:
     (tmp_path / "a.gz").write_bytes(CONTAINERS["a.csv.gz"])
     (member,) = members("a.gz", tmp_path, (".csv",))
     with pytest.raises(pa.ArrowNotImplementedError), member.open():

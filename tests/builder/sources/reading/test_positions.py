@@ -116,13 +116,7 @@ def test_what_cannot_be_cut_is_the_rest() -> None:
     assert cut(b"a,b", 100) == ([], b"a,b")
     assert cut(b"", 100) == ([], b"")
     assert cut(b"a\rb\r" * 50, 10) == ([], b"a\rb\r" * 50)
-
-
-def test_quotes_mean_nothing_where_cells_are_not_quoted() -> None:
     assert cut(b'5" pipe\n6"\n7', 8, _PLAIN) == ([b'5" pipe\n', b'6"\n', b"7"], None)
-
-
-def test_a_byte_order_mark_is_removed() -> None:
     assert cut(b'\xef\xbb\xbf"a",b\n', 100) == ([b'"a",b\n'], None)
 
 
