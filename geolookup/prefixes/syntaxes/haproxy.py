@@ -13,12 +13,14 @@ from geolookup.prefixes.syntaxes.settings import Settings
 def _changes(changes: Changes, settings: Settings) -> Iterator[bytes]:
     """Add first, so that no address that stays in the list leaves the ACL in between.
 
-    ``prompt`` keeps the connection open: without it HAProxy reads a single line.
+    ``prompt`` keeps the connection open: without it HAProxy reads a single line. ``quit`` closes it:
+    a client that closes its half first can lose the commands that HAProxy has not read yet.
     """
     yield b"prompt\n"
     for command, lists in (("add", changes.added), ("del", changes.removed)):
         for batches in lists.values():
             yield from lines(f"{command} acl {settings.acl} ", batches)
+    yield b"quit\n"
 
 
 SYNTAX = Syntax("haproxy", whole, _changes, frozenset({"acl"}))

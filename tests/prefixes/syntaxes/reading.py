@@ -104,8 +104,9 @@ def cidr(before: Held, text: str) -> Held:
 def haproxy(before: Held, text: str) -> Held:
     if not text.startswith("prompt\n"):
         return plain(before, text)
+    assert text.endswith("\nquit\n")
     held = before["geolookup"]
-    for verb, kind, place, prefix in map(str.split, text.splitlines()[1:]):
+    for verb, kind, place, prefix in map(str.split, text.splitlines()[1:-1]):
         assert (kind, place) == ("acl", "/etc/haproxy/geolookup.lst")
         assert (prefix in held) is (verb == "del")
         held ^= {prefix}

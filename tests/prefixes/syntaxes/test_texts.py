@@ -107,6 +107,7 @@ prompt
 add acl #1 1.0.0.0/25
 del acl #1 1.0.0.0/24
 del acl #1 2a00::/12
+quit
 """,
     "cisco": """\
 object-group network listed_v4

@@ -71,12 +71,11 @@ def running(ready: Path, *command: str) -> Iterator[None]:
 
 
 def said(place: Path, text: bytes) -> bytes:
-    """Send a text to a socket and return all that comes back."""
+    """Send a text to a socket and return all that comes back until the other side closes it."""
     with socket.socket(socket.AF_UNIX) as line:
         line.settimeout(60)
         line.connect(str(place))
         line.sendall(text)
-        line.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: line.recv(1 << 16), b""))
 
 
