@@ -109,3 +109,4 @@ def test_each_column_of_the_report_has_its_head(pair: tuple[Path, Path]) -> None
     lines = [line.split() for line in diff.lines(diff.compare(*pair))]
     assert ["fields", "nulls", "gained", "nulls", "lost", "changed"] in lines
     assert ["location.country_code", "128", "256", "64"] in lines
+    assert [line[0] for line in lines[:2]] == ["old", "new"]
