@@ -144,7 +144,7 @@ def test_addresses_match_in_haproxy_before_changes_and_after(folder: Path) -> No
         assert statuses(folder, INSIDE, 1) == {b"403"}
         assert statuses(folder, OUTSIDE, 1) == {b"200"}
         answer = said(folder / "admin", changed.encode())
-        assert answer.split() == [b">"] * (len(changed.splitlines()) - 1)  # all but quit, without an error
+        assert answer.split() == [b">"] * (len(changed.splitlines()) - 1)  # of quit none
         shown = said(folder / "admin", f"show acl {folder}/list\n".encode())
         assert statuses(folder, members(NEW)[::37], 1) == {b"403"}
         assert statuses(folder, neighbours(NEW)[::37], 1) == {b"200"}
