@@ -11,6 +11,7 @@ import io
 import lzma
 import stat
 import struct
+import weakref
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -38,8 +39,10 @@ def zip_files(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tup
     """Return a label and an opener for each data file of an archive, ordered by name."""
     _check_directory(path)
     with _supported(str(path)):
-        # The openers share one ZipFile: its directory is read once. It closes with the last.
+        # The openers share one ZipFile: its directory is read once.
         archive = zipfile.ZipFile(path)
+    # It closes with the last, also where the garbage collector finalizes the file before it.
+    weakref.finalize(archive, archive.fp.close)  # type: ignore[union-attr]
     infos = sorted(archive.infolist(), key=lambda info: info.filename)
     budget.check_members(len(infos))
     chosen = data(path, suffixes, {info: info.filename for info in infos})

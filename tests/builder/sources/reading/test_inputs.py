@@ -7,11 +7,13 @@ BuildError that names the file, or in the rows unharmed.
 from __future__ import annotations
 
 import bz2
+import gc
 import gzip
 import io
 import lzma
 import random
 import tarfile
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -298,3 +300,19 @@ def test_damage_anywhere_is_told_or_harmless(tmp_path: Path, name: str) -> None:
     # Every bit of an .xz is checked.
     assert 0 < len(told) <= turns - (".xz" not in name)
     assert "\n" not in "".join(told)
+
+
+def test_the_garbage_collector_leaves_no_archive_open(tmp_path: Path) -> None:
+    """An error and what was being read can hold each other."""
+    (tmp_path / "a.zip").write_bytes(zipped({"a.csv": ROWS}))
+    gc.collect()
+    (member,) = members("a.zip", tmp_path, (".csv",))
+    reading = member.open()
+    reading.__enter__()
+    cycle: list[object] = [reading]
+    cycle.append(cycle)
+    del member, reading, cycle
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        gc.collect()
+    assert [str(each.message) for each in noted] == []
