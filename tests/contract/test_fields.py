@@ -88,10 +88,18 @@ def test_an_unknown_path_names_the_nearest_and_no_address() -> None:
         assert not re.search(r"\d|::", text)
 
 
+def test_the_value_of_each_field() -> None:
+    with geolookup.open() as engine:
+        data = engine.data("8.8.8.8", at=0)
+        for field in FIELDS:
+            wanted = engine.get("8.8.8.8", field.path, at=0)  # type: ignore[call-overload]
+            assert fields.value_in(data, field) == wanted, field.path
+
+
 # Names of other products.
 
 OTHER_NAMES = {
-    "location.country_code": "country location.country country.iso_code countryCode iso_code",
+    "location.country_code": "country location.country country.iso_code country.code iso_code",
     "location.country_name": "country.names.en",
     "location.region_name": "region",
     "location.region_code": "state",
