@@ -12,6 +12,7 @@ from geolookup import comparison as diff
 from geolookup.comparison.metrics import NAMES
 from geolookup.contract import special
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from tests.comparison.conftest import dataset
 from tests.damage import copied
@@ -109,4 +110,10 @@ def test_each_column_of_the_report_has_its_head(pair: tuple[Path, Path]) -> None
     lines = [line.split() for line in diff.lines(diff.compare(*pair))]
     assert ["fields", "nulls", "gained", "nulls", "lost", "changed"] in lines
     assert ["location.country_code", "128", "256", "64"] in lines
-    assert [line[0] for line in lines[:2]] == ["old", "new"]
+    for line, role, path in zip(lines, ("old", "new"), pair, strict=False):
+        about = read_manifest(path).metadata()
+        assert line == [role, f"{about.name},", "generation", f"{about.generation},", str(path)]
+    head = ["network", "in", "new", "moved", "of", "all", "moved", "of", "the", "network"]
+    count, *shares = lines[lines.index(head) + 1][-5:]
+    assert count.isdecimal()
+    assert shares[1::2] == ["%", "%"]

@@ -234,7 +234,11 @@ def test_records_return_once_or_are_dropped(folder: Path) -> None:
     records = [hold(file, number, number + 1) for number in range(count)]
     for record in records[::2]:
         drop(record)
-    hold(file, count + 1, 1)  # in a place that was released
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    for _ in range(2 * count):  # in a place that was released
+        drop(hold(file, count + 2, 1))
+    assert sum(path.stat().st_size for path in folder.iterdir()) == size
+    hold(file, count + 1, 1)
     file.detach()
     found = returned(folder)
     assert found == [(number, number + 1) for number in range(1, count, 2)] + [(count + 1, 1)]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.integrations.redaction import REMOVED, Redaction
+from geolookup.integrations.redaction import REMOVED, Redaction, plain
 
 IP, IPV6 = "8.8.8.8", "2001:4860:4860::8888"
 #: What may stand beside an address without making it another one.
@@ -112,3 +112,11 @@ def test_exceptions() -> None:
     assert len(parts) > 1
     expected = "".join(parts).rstrip("\n").replace(IP, REMOVED)
     assert Redaction(IP).exception(raised.value) == expected
+
+
+def test_an_object_without_a_text_is_described() -> None:
+    class Refusing:
+        def __str__(self) -> str:
+            raise RuntimeError(IP)
+
+    assert plain(Refusing()) == "<Refusing>"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import geolookup
 from geolookup.prefixes.conditions import conditions_of
+from geolookup.prefixes.predicates import InBox
 from geolookup.prefixes.row_masks import absent_values, row_masks
 
 SAME: list[tuple[Any, Any]] = [
@@ -123,3 +125,9 @@ def test_values_that_no_answer_has(sample: geolookup.Engine) -> None:
     assert len(lines) == 6
     close = conditions_of("location.country_name=Germny")
     assert "did you mean 'Germany'?" in next(absent_values(dataset, close))
+
+
+def test_a_box_may_cross_the_180th_meridian() -> None:
+    places = [pa.array([0.0, 0.0, 0.0, 9.0]), pa.array([-179.0, 0.0, 179.0, 0.0])]
+    assert InBox(-1, -10, 1, 10).marks(*places).tolist() == [False, True, False, False]
+    assert InBox(-1, 170, 1, -170).marks(*places).tolist() == [True, False, True, False]

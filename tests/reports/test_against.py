@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 
 import geolookup
+from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Addresses
 from geolookup.reports.changes.difference import Difference, change_view, difference
 from geolookup.reports.changes.moved import moved_densities, moved_section
 from geolookup.reports.changes.section import change_section
+from geolookup.reports.dataset.facts import read_facts
+from geolookup.reports.dataset.report import _address_maps
 from geolookup.reports.truth.section import truth_section
 from tests.cli.program import run
 from tests.comparison import oracle
@@ -117,6 +120,13 @@ def test_places_have_what_moved_there_and_from_there(changed: Difference) -> Non
         for family, unit in ((4, "addresses"), (6, "/64 networks"))
         for way in ("here", "from here")
     }
+
+
+def test_the_map_of_what_changed_comes_first(changed: Difference) -> None:
+    sections = _address_maps(read_facts(Dataset(SMALL)), changed)
+    for family, section in zip((4, 6), sections, strict=True):
+        data: Any = section.data[f"ipv{family}-map"]
+        assert data["views"][0]["title"] == change_view(changed, family).title
 
 
 def test_a_dataset_against_itself_has_not_changed() -> None:

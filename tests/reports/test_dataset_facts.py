@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from geolookup.contract.address import MAX
 from geolookup.dataset.files import Dataset
-from geolookup.reports.dataset.countries import countries_section, per_country
+from geolookup.dataset.public_ranges import Ranges
+from geolookup.reports.dataset.countries import Countries, _chart, countries_section, per_country
 from geolookup.reports.dataset.coverage import coverage_section
 from geolookup.reports.dataset.facts import read_facts
+from geolookup.reports.dataset.known_space import _space
 from geolookup.reports.dataset.networks import networks_section
 from geolookup.reports.dataset.prefix_lengths import prefix_lengths_section
 from geolookup.reports.dataset.sources import sources_section
 from geolookup.reports.dataset.summary import summary_section
+from geolookup.reports.dataset.views import dataset_views
 from tests.conftest import Build, build_at
 from tests.datasets import SMALL
 from tests.oracle import Source
@@ -61,7 +68,9 @@ name = "second"
 def _check(dataset: Path) -> None:
     facts = read_facts(Dataset(dataset))
     check_dataset(of_sections(section(facts) for section in _SECTIONS), dataset)
-    for chart in coverage_section(facts).values["charts"]:
+    coverage = coverage_section(facts)
+    assert coverage.title == "Coverage"
+    for chart in coverage.values["charts"]:
         if chart.name.startswith("nulls-"):  # a bar names one field, and how many are like it
             names = [bar["name"] for bar in chart.spec["data"]["values"]]
             assert sum(1 + int(name.partition(" + ")[2] or 0) for name in names) == len(chart.rows)
@@ -91,3 +100,23 @@ def test_a_source_without_a_date_is_in_the_table_of_ages(build: Build) -> None:
         facts = read_facts(Dataset(build(files, _TWO_SOURCES.format(date))[0]))
         *_, ages = sources_section(facts).values["charts"]
         assert [(name, age == "no date stated") for name, age in ages.rows] == shown
+        *_, view = dataset_views(facts.dataset, facts.tables, 4, dt.date(2020, 1, 2))
+        label = "up to 30 days" if date else "no date stated"
+        assert view.name == "age"
+        assert label in view.labels
+
+
+def test_the_twenty_largest_countries_have_a_bar() -> None:
+    space = np.arange(1.0, 31.0)
+    found = Countries(space, space.astype(np.int64), space, space)
+    chart = _chart(4, [f"Country {row}" for row in range(30)], found)
+    assert [row[0] for row in chart.rows] == [f"Country {row}" for row in range(29, 9, -1)]
+
+
+@given(st.lists(st.integers(0, MAX[6]), min_size=2, max_size=2).map(sorted))
+def test_the_size_of_a_range_is_exact_to_16_digits(ends: list[int]) -> None:
+    for first, last in (ends, ends[:1] * 2):
+        high, low = np.array([divmod(each, 1 << 64) for each in (first, last)], np.uint64).T
+        rows = np.zeros(1, np.uint32)
+        found = _space(Ranges(6, high[:1], low[:1], high[1:], low[1:], rows, rows))
+        assert found.tolist() == pytest.approx([(last - first + 1) / 2**64], rel=1e-15)

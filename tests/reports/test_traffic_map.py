@@ -24,6 +24,7 @@ from geolookup.files.local_hours import LocalHours
 from geolookup.files.summarize import KINDS, Count, Summary
 from geolookup.pictures.deflate import inflated
 from geolookup.pictures.numbers import unpack_floats, unpack_integers
+from geolookup.reports.traffic import groups
 from geolookup.reports.traffic.groups import groups_of
 from geolookup.reports.traffic.hours import hours_section
 from geolookup.reports.traffic.page import title
@@ -331,3 +332,10 @@ def test_hostile_names(tmp_path: Path) -> None:
     assert "<img" not in page
     assert "<b>" not in page
     assert page.count("</script>") == page.count("<script")
+
+
+def test_groups_are_named_by_what_is_known() -> None:
+    assert groups._city("Austin", "Texas", "United States") == "Austin, Texas, United States"
+    assert groups._city("Austin", None, None) == "Austin"
+    assert groups._network(64500, "One") == "AS64500 One"
+    assert groups._network(64500, None) == "AS64500"

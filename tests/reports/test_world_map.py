@@ -19,7 +19,7 @@ from geolookup.pictures.projection import HEIGHT, WIDTH, project
 from geolookup.pictures.world import DefaultCoordinates, Density, World
 from geolookup.reports.page import page
 from geolookup.reports.section import Section
-from geolookup.reports.world_map import world_section
+from geolookup.reports.world_map import _notes, world_section
 from tests.browser import Reader
 from tests.reports.world_reader import hover, pixel, place, projected, steps
 
@@ -57,6 +57,7 @@ def test_what_is_hidden_and_nothing_and_two_maps() -> None:
     data: Any = section.data["world-map"]
     assert unpack_floats(data["densities"][0]["weights"]).tolist() == [6]
     assert section.values["shown"].rows == [("Requests", "6", "0", "9")]
+    assert not any("countries" in note for note in _notes(World([_density(places)]), []))
     for weight in (0.0, 4.0):
         section = world_section("world", "World", [_density([(*_BERLIN, weight)])], least=5)
         assert (section.data, list(section.pictures)) == ({}, [])

@@ -14,7 +14,14 @@ from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.integrity import verify
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.keys import read_public
-from geolookup.signing.statement import SIGNATURE, serial_in, serial_of, stated
+from geolookup.signing.statement import (
+    LARGEST_SIGNATURE,
+    SIGNATURE,
+    read_signature,
+    serial_in,
+    serial_of,
+    stated,
+)
 from geolookup.store import pointer
 from geolookup.store.current import make_current
 from geolookup.store.generations import generations, rollback
@@ -253,3 +260,13 @@ def test_keys_that_every_user_may_write_are_refused(
         refused(store, lambda: publish(datasets[1], store), "every user may write it")
         path.chmod(mode)
     publish(datasets[1], store)
+
+
+def test_what_cannot_be_signed_or_distrusted(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"cannot be read \(No such file or directory\)"):
+        manifest_text(tmp_path)
+    (tmp_path / SIGNATURE).write_bytes(b" " * (LARGEST_SIGNATURE + 1))
+    with pytest.raises(DatasetError, match="more than"):
+        read_signature(tmp_path)
+    with pytest.raises(DatasetError, match="does not trust the key"):
+        distrust(tmp_path / "store", "0" * 64)
