@@ -303,7 +303,7 @@ def test_an_address_that_is_no_mirror(tmp_path: Path) -> None:
             ("http://example.com/", "not encrypted"),
             ("https://user:secret@example.com/", "holds a user or a password"),
             ("https:///geo", "not the address"),
-            ("/nowhere", "cannot be read"),
+            ("/nowhere", "/nowhere/.+ cannot be read"),
             *[(f"http://127.0.0.1:{nobody.getsockname()[1]}/", "cannot be reached")][
                 : scaled(0, 1)
             ],

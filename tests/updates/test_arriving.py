@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from geolookup.archives.pack import pack
 from geolookup.errors import OutputError
 from geolookup.store.generations import generations, rollback
 from geolookup.store.publish import publish
+from geolookup.updates.from_archive import FromArchive
+from geolookup.updates.from_mirror import FromMirror
 from geolookup.updates.withdrawn import is_withdrawn
 from tests.archives.test_pack import archived, members
 from tests.cli.program import run
@@ -34,6 +37,9 @@ def test_an_archive_is_published(archive: Path, store: Path, tmp_path: Path) -> 
     done = geolookup.update(archive)
     assert (done.state, done.generation, done.removed) == ("updated", id_of(1), ())
     assert answers_of(store) == answers_of(shared(1))
+    told: list[str] = []
+    FromArchive(archive, store).planned(told.append)
+    assert told == [f"generation {id_of(1)} is current in {store}"]
     assert geolookup.update(archive).state == "current"
     rollback(store)
     done = geolookup.update(archive)
@@ -95,6 +101,9 @@ def test_a_mirror_is_polled_once(store: Path, tmp_path: Path) -> None:
     with pytest.raises(geolookup.UpdateError):
         geolookup.update(folder.as_uri())
     assert not (store / "current").exists()
+    (no_store := tmp_path / "a file").touch()
+    with pytest.raises(geolookup.GeoLookupError, match=re.escape(str(no_store))):
+        FromMirror(folder.as_uri(), no_store).planned(print)
     for number in (0, 1):
         publish(shared(number), origin)
         geolookup.mirror(origin, folder)
