@@ -91,5 +91,5 @@ def test_floats_come_back(values: list[float]) -> None:
 
 def test_an_integer_that_does_not_fit_is_refused() -> None:
     for value in (_MOST + 1, -_MOST - 1):
-        with pytest.raises(ValueError, match="outside"):
+        with pytest.raises(ValueError, match="outside of ±1073741823"):
             pack_integers(np.array([0, value]))
