@@ -20,6 +20,7 @@ from packaging.requirements import Requirement
 import geolookup
 from tests.cli.program import run
 from tests.conftest import ROOT
+from tests.datasets import once
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
@@ -107,17 +108,20 @@ def _anchor(heading: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the sdist and, from it, the wheel. Neither needs the extension to be compiled."""
+def built() -> Path:
+    """The folder of the sdist and of the wheel."""
     pytest.importorskip("build", reason="[engines] brings it")
-    folder = tmp_path_factory.mktemp("built")
+    return once("packaging-built", _build)
+
+
+def _build(folder: Path) -> None:
+    """Build the sdist and, from it, the wheel. Neither needs the extension to be compiled."""
     shutil.copytree(ROOT, folder / "source", ignore=_left_out)
     command = [sys.executable, "-m", "build", "--outdir", str(folder), str(folder / "source")]
     if all(_is_installed(each) for each in PYPROJECT["build-system"]["requires"]):
         command.append("--no-isolation")  # else the tools come from the network
     environment = {**os.environ, "CC": "/nonexistent/cc"}
     subprocess.run(command, check=True, capture_output=True, env=environment)
-    return folder
 
 
 def _is_installed(requirement: str) -> bool:
@@ -170,19 +174,20 @@ def test_wheel_holds_what_runs_and_no_sources_of_the_kernel(built: Path) -> None
 
 
 @pytest.fixture(scope="module")
-def sdist(built: Path) -> Path:
+def sdist(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the unpacked sdist."""
     (archive,) = built.glob("*.tar.gz")
+    folder = tmp_path_factory.mktemp("sdist")
     # Not ``extractall``: early releases of Python 3.11 have no filters, later ones ask for one.
-    subprocess.run(["tar", "-xzf", archive, "-C", built], check=True)
-    return built / archive.name.removesuffix(".tar.gz")
+    subprocess.run(["tar", "-xzf", archive, "-C", folder], check=True)
+    return folder / archive.name.removesuffix(".tar.gz")
 
 
 @pytest.fixture(scope="module")
-def installed(built: Path) -> Path:
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh environment with the wheel, and beside it the packages of this one; its Python."""
     (wheel,) = built.glob("*.whl")
-    environment = built / "environment"
+    environment = tmp_path_factory.mktemp("installed") / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
     python = environment / "bin" / "python"
     install = ["install", "--quiet", "--no-index", "--no-deps", str(wheel)]
