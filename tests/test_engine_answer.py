@@ -57,11 +57,14 @@ def members(group: str) -> tuple[str, ...]:
     return fields.members(fields.FIELDS, group)
 
 
-def test_the_members_are_those_of_the_contract(engine: Any, sample: geolookup.Engine) -> None:
+def test_the_members_are_those_of_the_contract(engine: Any) -> None:
     answer = engine.answer("8.8.8.8")
     assert public(answer) == {*SETTABLE, "to_dict"}
     for group in fields.GROUPS:
         assert public(getattr(answer, group)) == {*members(group)}
+
+
+def test_answers_are_of_the_public_class(sample: geolookup.Engine) -> None:
     for ip in ("8.8.8.8", "10.0.0.1"):
         assert isinstance(sample.answer(ip), geolookup.Answer)
 

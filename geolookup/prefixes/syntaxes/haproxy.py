@@ -14,7 +14,7 @@ def _changes(changes: Changes, settings: Settings) -> Iterator[bytes]:
     """Add first, so that no address that stays in the list leaves the ACL in between.
 
     ``prompt`` keeps the connection open: without it HAProxy reads a single line. ``quit`` ends it:
-    where a client closes its half first, the commands that HAProxy has not read yet are lost.
+    if a client closes its half first, the commands that HAProxy has not read yet are lost.
     """
     yield b"prompt\n"
     for command, lists in (("add", changes.added), ("del", changes.removed)):
