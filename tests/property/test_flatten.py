@@ -73,7 +73,8 @@ def test_the_laws_of_flatten(place: tuple[int, int], listed: list[Row], rng: ran
     assert np.array_equal(twice.owner, once.owner)
     assert bool(twice.starts.equals(once.starts).all())
     assert owners(once, base) == owned
-    assert duplicates(ranges_of(place, listed)) == len(listed) - len(set(listed))
+    for some in (listed, [*listed, (0, 5), (0, 9), (0, 5)]):
+        assert duplicates(ranges_of(place, some)) == len(some) - len(set(some))
 
 
 def _partition(intervals: Intervals, family: int) -> None:
