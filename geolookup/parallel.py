@@ -83,8 +83,9 @@ def _results(
 def alongside(call: Callable[[], _R], rows: int) -> Iterator[Callable[[], _R]]:
     """Run a call in a thread during the block; yield a function that waits for its result.
 
-    After the block the call has ended. That function raises the exception of the call. ``rows`` is
-    the size of its table: for a small one the function runs the call itself, when first called.
+    After the block the thread has ended. That function raises the exception of the call. ``rows``
+    is the size of its table: for a small one there is no thread, and the function runs the call
+    itself, when it is first called.
     """
     if threads_for(rows):
         with ThreadPoolExecutor(1) as pool:

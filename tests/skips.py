@@ -1,4 +1,4 @@
-"""Optional parts: a test that needs one skips alone, unless everything is installed.
+"""Optional parts: each test that needs one skips for itself, unless everything is installed.
 
 ``GEOLOOKUP_NO_SKIP=1`` says that everything is installed. Then a skip is a failure, by this plugin
 of pytest.
@@ -66,4 +66,4 @@ def pytest_make_collect_report(
 
 def _fail(report: pytest.TestReport | pytest.CollectReport, node: str) -> None:
     report.outcome = "failed"
-    report.longrepr = f"{node} was skipped where nothing may be: {report.longrepr}"
+    report.longrepr = f"{node} was skipped, but everything should be installed: {report.longrepr}"

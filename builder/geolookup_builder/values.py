@@ -25,7 +25,7 @@ _ASN = r"^([Aa][Ss])?[0-9]{1,10}$"
 # Of a stated type: to find that of a Python value, Arrow looks for ``dateutil`` each time.
 _EMPTY, _NO_TEXT = (pa.scalar(text, pa.string()) for text in ("", None))
 _ZERO, _NO_NUMBER = (pa.scalar(number, pa.float64()) for number in (0.0, None))
-_ASN_MAX, _TOO_LARGE = (pa.scalar(number, pa.uint64()) for number in ((1 << 32) - 1, None))
+_ASN_MAX, _NO_INTEGER = (pa.scalar(number, pa.uint64()) for number in ((1 << 32) - 1, None))
 _AS_0, _NO_ASN = (pa.scalar(number, pa.uint32()) for number in (0, None))
 
 
@@ -119,7 +119,7 @@ def _asn(cells: pa.Array, _known: Known) -> Cleaned:
     digits = pc.replace_substring_regex(cells, "^[Aa][Ss]", "")
     numbers = pc.if_else(number, digits, _NO_TEXT).cast(pa.uint64())
     fits = pc.less_equal(numbers, _ASN_MAX)
-    values = pc.if_else(fits, numbers, _TOO_LARGE).cast(pa.uint32())
+    values = pc.if_else(fits, numbers, _NO_INTEGER).cast(pa.uint32())
     invalid = _lost(cells, values)
     # Several vendors write AS 0 for "none" (RFC 7607 reserves it).
     return Cleaned(pc.if_else(pc.equal(values, _AS_0), _NO_ASN, values), invalid)

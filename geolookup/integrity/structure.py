@@ -154,6 +154,7 @@ def _empty_texts(
 ) -> Iterator[DatasetError]:
     if pa.types.is_dictionary(values.type):
         empty = _is_empty(values.dictionary)
+        # If no text is empty the mask is that of the dictionary: none of its rows is bad either.
         bad = empty.take(values.indices) if empty.true_count else empty
     else:
         bad = _is_empty(values)

@@ -21,7 +21,7 @@ _LIMIT = 1 << 30
 def pack_integers(values: I64) -> str:
     """Pack integers as differences, each from the one before; shape (n,).
 
-    Raises ValueError unless all lie between -2^30 and 2^30.
+    Raises ValueError unless all lie between -2^30 and 2^30, both excluded.
     """
     if len(values) and int(np.abs(values).max()) >= _LIMIT:
         raise ValueError(f"an integer lies outside of ±{_LIMIT - 1}")

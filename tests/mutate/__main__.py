@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
     try:
         tallies = _tallies(chosen, entries, options)
     except JudgeError as error:
-        print(f"its tests fail on the unchanged tree: {error}")
+        print(f"tests fail on the unchanged tree: {error}")
         return 2
     print(total(tallies).line())
     return int(bool(faults) or any(tally.survived for tally in tallies))

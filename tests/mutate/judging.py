@@ -20,7 +20,7 @@ from tests.mutate.mutant import Mutant
 
 _EXTENSION = "geolookup/kernel/_compiled.*.so"
 _OPTIONS = ("-x", "-q", "--tb=short", "-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin")
-_MEMORY = 8 << 30
+_MEMORY_LIMIT = 8 << 30
 _LARGEST_FILE = 1 << 30
 
 
@@ -92,7 +92,7 @@ class Copy:
     ) -> tuple[int, str]:
         def limited() -> None:
             resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu, limits.cpu))
-            resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+            resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_LIMIT, _MEMORY_LIMIT))
             resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE, _LARGEST_FILE))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

@@ -41,7 +41,7 @@ class Position:
     mutated: Callable[[], str]
 
     def mutant(self) -> Mutant | None:
-        """Return the mutant; None where the change is none."""
+        """Return the mutant; None if nothing changes."""
         after = self.mutated()
         lines = zip_longest(self.source.splitlines(), after.splitlines(), fillvalue="")
         for line, (old, new) in enumerate(lines, 1):

@@ -76,7 +76,7 @@ class SwapNeighbours:
             return
         holder = node.parent.parent
         if holder.type == "comparison" or holder.get_code().strip().startswith("isinstance"):
-            return  # the order is nothing there
+            return  # the order does not matter there
         for at in range(0, len(node.children) - 2, 2):
             one, other = node.children[at], node.children[at + 2]
             codes = {one.get_code().strip(), other.get_code().strip()}

@@ -18,7 +18,7 @@ from tests.mutate.judging import Copy, Verdict
 from tests.mutate.mutant import Mutant
 from tests.mutate.scope import Module, Survivor
 
-_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder in memory, in which one of our own is made
+_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108 - a folder in memory, in which one of our own is made
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Runner:
 
     def __init__(self, root: Path, workers: int, listed: Iterable[Survivor] = ()) -> None:
         self._listed = {entry.key: entry for entry in listed}
-        parent = _MEMORY if os.access(_MEMORY, os.W_OK) else None
+        parent = _MEMORY_FOLDER if os.access(_MEMORY_FOLDER, os.W_OK) else None
         self._folder = Path(tempfile.mkdtemp(prefix="geolookup-mutate-", dir=parent))
         self._copies: Queue[Copy] = Queue()
         for number in range(workers):
