@@ -84,8 +84,7 @@ def alongside(call: Callable[[], _R], rows: int) -> Iterator[Callable[[], _R]]:
     """Run a call in a thread during the block; yield a function that waits for its result.
 
     After the block the thread has ended. That function raises the exception of the call. ``rows``
-    is the size of its table: for a small one there is no thread, and the function runs the call
-    itself, when it is first called.
+    is the number of rows of its table. A small table gets no thread: the function makes the call.
     """
     if threads_for(rows):
         with ThreadPoolExecutor(1) as pool:

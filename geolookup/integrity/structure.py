@@ -154,7 +154,7 @@ def _empty_texts(
 ) -> Iterator[DatasetError]:
     if pa.types.is_dictionary(values.type):
         empty = _is_empty(values.dictionary)
-        # If no text is empty the mask is that of the dictionary: none of its rows is bad either.
+        # Without an empty text the mask has the length of the dictionary; it marks nothing.
         bad = empty.take(values.indices) if empty.true_count else empty
     else:
         bad = _is_empty(values)

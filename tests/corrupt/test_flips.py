@@ -37,7 +37,7 @@ def total(counts: Counter[tuple[str, str]], *whats: str) -> int:
 
 def test_every_flip_is_found_and_no_lookup_leaves_the_contract(kernel: str) -> None:
     # The Python kernel takes four times as long for the same thousand lookups.
-    flips = scaled(30, 2_000 if kernel == "compiled" else 1_250)
+    flips = scaled(30, 4_000 if kernel == "compiled" else 2_500)
     counts = swept(kernel, flips, forged=False)
     assert total(counts, "found") == flips
     assert total(counts, "answered", "refused") == flips
