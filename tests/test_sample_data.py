@@ -10,7 +10,6 @@ import csv
 import gzip
 import json
 import re
-import socket
 import tomllib
 import unicodedata
 from bisect import bisect_left
@@ -28,6 +27,7 @@ from geolookup_builder.compile import build
 from hypothesis import given
 
 from sample_data import figures, make
+from tests.tables.real_columns import value_of
 
 Network = IPv4Network | IPv6Network
 Rows = dict[Network, dict[str, str]]
@@ -76,10 +76,6 @@ def by_network(name: str) -> Rows:
 def every_row() -> Iterator[tuple[Network, dict[str, str]]]:
     for name in FILES:
         yield from by_network(name).items()
-
-
-def int_of(address: str) -> int:
-    return int(ip_address(address))
 
 
 def routed_rows() -> Iterator[tuple[Network, int, str]]:
@@ -234,10 +230,9 @@ class Prefixes:
 
 
 def route_of(text: str) -> Route:
-    """Read a prefix; `ipaddress` would take most of the test's time for a million of them."""
     address, length = text.split("/")
-    family, bits = (socket.AF_INET6, 128) if ":" in address else (socket.AF_INET, 32)
-    return bits, int.from_bytes(socket.inet_pton(family, address)), int(length)
+    family, value = value_of(address)
+    return 32 if family == 4 else 128, value, int(length)
 
 
 def routing_table(path: Path) -> Prefixes:
@@ -255,7 +250,7 @@ class Origins:
         with (folder / "iptoasn" / "ip2asn-v4.tsv").open(encoding="utf-8", newline="") as file:
             parts = (line.split("\t") for line in file)
             self.ranges = [
-                (int_of(first), int_of(last), int(asn)) for first, last, asn, *_ in parts
+                (value_of(first)[1], value_of(last)[1], int(asn)) for first, last, asn, *_ in parts
             ]
 
     def listed(self, network: Network) -> Counter[int]:
