@@ -8,6 +8,7 @@ from __future__ import annotations
 import doctest
 import json
 import os
+import re
 import subprocess
 import sys
 import traceback
@@ -16,7 +17,22 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from tests.docs.matching import matches
+
+def matches(shown: str, printed: str) -> bool:
+    """Whether an output is what is shown.
+
+    An ellipsis stands for the rest of a line or a part of it; one that is alone on its line, for
+    any number of lines.
+    """
+    pattern = "".join(map(_pattern, shown.rstrip().splitlines()))
+    return re.fullmatch(pattern, f"{printed.rstrip()}\n" if printed.strip() else "") is not None
+
+
+def _pattern(line: str) -> str:
+    if line.strip() == "…":
+        return r"(?:.*\n)*?"
+    return "[^\n]*".join(re.escape(part) for part in line.rstrip().split("…")) + " *\n"
+
 
 _ROOT = Path(__file__).parents[2]
 

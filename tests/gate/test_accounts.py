@@ -15,8 +15,7 @@ from geolookup import errors
 from geolookup.errors import InvalidKeyError, QuotaError, RateLimitError
 from geolookup.gate import accounts as accounts_module
 from geolookup.gate import keys, open_accounts
-from tests.gate.conftest import START, FakeClock, Open, outcomes
-from tests.gate.sliding_log import SECOND
+from tests.gate.conftest import SECOND, START, FakeClock, Open, outcomes
 
 
 def test_missing_and_wrong_keys(worker: Open) -> None:

@@ -10,8 +10,7 @@ import pytest
 
 import geolookup
 from geolookup.gate import Service, keys
-from tests.gate.conftest import FakeClock, Open
-from tests.gate.sliding_log import SECOND
+from tests.gate.conftest import SECOND, FakeClock, Open
 
 PRIVATE = "10.0.0.1"
 

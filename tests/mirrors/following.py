@@ -1,4 +1,4 @@
-"""A mirror on a server, the store that it is made of, and a store that follows it."""
+"""A mirror on a server, what was asked of it, and a store that follows it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from geolookup.signing.keys import PublicKey
 from geolookup.store.publish import publish
 from geolookup.store.sign import sign
 from geolookup.store.trusted import trust
-from tests.builder.remote.serving import Site
-from tests.mirrors.site import mirror_site
+from tests.builder.remote.serving import Act, Handler, Site, file, serving
 from tests.store.numbered import generation
 
 
@@ -84,3 +83,51 @@ def content_of(store: Path) -> dict[str, str]:
         for path in sorted(store.rglob("*"))
         if path.is_file() and path.name != "follow.json" and ".follow" not in path.parts
     }
+
+
+def folder_act(folder: Path) -> Act:
+    """Serve the files of a folder, with ETags, conditions and ranges."""
+
+    def act(handler: Handler) -> None:
+        path = folder / handler.path.partition("?")[0].lstrip("/")
+        if not path.is_file():
+            return handler.answer(404)
+        content = path.read_bytes()
+        return file(content, etag_of(content))(handler)
+
+    return act
+
+
+def etag_of(content: bytes) -> str:
+    return f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+
+
+@contextmanager
+def mirror_site(folder: Path) -> Iterator[Site]:
+    with serving(folder_act(folder)) as site:
+        yield site
+
+
+def kinds_asked(site: Site) -> list[str]:
+    """Return the folder of each file that was asked for, "" for the index; and forget them."""
+    asked = [path.strip("/").rpartition("/")[0] for path, _ in site.asked]
+    site.asked.clear()
+    return asked
+
+
+def index_of(folder: Path) -> Index:
+    index = read_index((folder / INDEX).read_bytes(), None, folder / INDEX)
+    for each in index.files:
+        content = (folder / each.path).read_bytes()
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (each.bytes, each.sha256)
+    return index
+
+
+def stats_of(folder: Path) -> dict[Path, tuple[int, int, int]]:
+    """Return what changes when a file of a mirror is written, or one is added to a folder."""
+    found = {path: path.stat() for path in folder.rglob("*")}
+    return {path: (each.st_ino, each.st_mtime_ns, each.st_size) for path, each in found.items()}
+
+
+def archives_of(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.glob("*/*")}

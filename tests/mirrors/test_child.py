@@ -20,8 +20,7 @@ from geolookup.mirrors.child import install_in_child
 from geolookup.mirrors.index import INDEX
 from geolookup.mirrors.poll import poll
 from tests.builder.remote.serving import Handler
-from tests.mirrors.following import Edge, content_of
-from tests.mirrors.site import folder_act
+from tests.mirrors.following import Edge, content_of, folder_act
 from tests.store.numbered import id_of
 
 pytestmark = [

@@ -14,8 +14,7 @@ from geolookup.mirrors.request import Request
 from geolookup.mirrors.schedule import Schedule
 from tests.builder.remote.serving import status
 from tests.cli.program import run
-from tests.mirrors.following import Edge
-from tests.mirrors.site import folder_act
+from tests.mirrors.following import Edge, folder_act
 
 
 @dataclass

@@ -12,7 +12,7 @@ from geolookup.mirrors.index import INDEX
 from geolookup.mirrors.write import mirror
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
-from tests.mirrors.site import archives_of, index_of
+from tests.mirrors.following import archives_of, index_of
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
 from tests.store.numbered import id_of, shared
 from tests.tiers import one_of_each, scaled
