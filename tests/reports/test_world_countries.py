@@ -19,7 +19,7 @@ from geolookup.pictures.world_frame import COLOURS
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import world_section
 from tests.browser import Reader
-from tests.reports.world_reader import hover, pixel, place, projected, steps
+from tests.reports.pages import hover, pixel, place, projected, steps
 
 _ROWS = [
     Country("DE", "Germany", 1000),

@@ -21,7 +21,7 @@ from geolookup.reports.page import page
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import _notes, world_section
 from tests.browser import Reader
-from tests.reports.world_reader import hover, pixel, place, projected, steps
+from tests.reports.pages import hover, pixel, place, projected, steps
 
 _BERLIN, _SUVA = (52.52, 13.405), (-18.14, 178.44)
 _MAP = 'document.querySelector("[data-world]").worldMap'
