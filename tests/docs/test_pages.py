@@ -12,10 +12,9 @@ import pytest
 from tests.conftest import ROOT
 from tests.docs import fleet_figures
 from tests.docs.blocks import PAGES, Block, blocks, name_of, sessions
-from tests.docs.namespace import matches
+from tests.docs.namespace import environment, matches, shell
 from tests.docs.program import program
 from tests.docs.running import RUNS, read
-from tests.docs.shell import environment, shell
 from tests.docs.stated import NOT_RUN, PRESUMED, SHOWN, Presumed
 
 BLOCKS = {name_of(page): blocks(page) for page in PAGES}
