@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser import OF_PAGES, Reader
-from tests.reports.pages import PAGES
+from tests.reports.conftest import PAGES
 
 pytestmark = OF_PAGES
 Pages = Callable[[str], Path]

@@ -15,7 +15,7 @@ from tests.browser import OF_PAGES, Reader
 from tests.cli.program import run
 from tests.comparison.conftest import old_and_new
 from tests.conftest import Build
-from tests.reports.pages import hover, place
+from tests.reports.conftest import hover, place
 from tests.reports.shown import check_changes, check_dataset, check_truth, of_browser, sampled
 from tests.reports.test_against import WINDOWS, scored_parts, truth_files
 from tests.reports.test_dataset_facts import MIXED

@@ -18,7 +18,7 @@ from geolookup.reports.page import page
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import _notes, world_section
 from tests.browser import Reader
-from tests.reports.pages import hover, pixel, place, projected, steps
+from tests.reports.conftest import hover, pixel, place, projected, steps
 from tests.skips import needs
 
 pytestmark = needs("jinja2", "vl_convert", "playwright", "axe_playwright_python")
