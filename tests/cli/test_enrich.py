@@ -25,21 +25,10 @@ from geolookup.files.formats import FORMATS
 from tests.cli.program import pipe, refusal, run, started
 from tests.cli.test_terminal import terminal
 from tests.conftest import Build
-from tests.files.tables import (
-    ADDRESSES,
-    AT,
-    FIELDS,
-    KINDS,
-    NAMES,
-    answers,
-    as_cells,
-    read,
-    table,
-    written,
-)
+from tests.files import tables
 from tests.tiers import one_of_each
 
-OPTIONS = ("--fields", ",".join(FIELDS), "--at", str(AT))
+OPTIONS = ("--fields", ",".join(tables.FIELDS), "--at", str(tables.AT))
 
 
 def _reader(kind: str) -> str:
@@ -51,24 +40,28 @@ _FAST = [(signal.SIGTERM, "csv")]
 
 
 def test_standard_input_to_standard_output(sample: geolookup.Engine) -> None:
-    wanted = answers(sample, ADDRESSES)
-    for kind in KINDS:
+    wanted = tables.answers(sample, tables.ADDRESSES)
+    for kind in tables.KINDS:
         options = ("--input-format", kind, "--output-format", kind, *OPTIONS)
-        done = pipe("enrich", "-", "--output", "-", *options, data=written(table(), kind))
+        done = pipe(
+            "enrich", "-", "--output", "-", *options, data=tables.written(tables.table(), kind)
+        )
         assert done.returncode == 0, done.stderr.decode()
-        rows = [{name: row[name] for name in NAMES} for row in read(done.stdout, kind)]
-        assert rows == (as_cells(wanted) if kind in ("csv", "tsv") else wanted), kind
+        rows = [
+            {name: row[name] for name in tables.NAMES} for row in tables.read(done.stdout, kind)
+        ]
+        assert rows == (tables.as_cells(wanted) if kind in ("csv", "tsv") else wanted), kind
         line = done.stderr.decode().splitlines()[-1]
         assert line.startswith("10 rows, 5 located, 0 unknown, 4 invalid, 1 private in ")
     assert set(READ) == set(FORMATS)
     assert set(WRITTEN) == {name for name, each in FORMATS.items() if each.writer}
 
 
-@pytest.mark.parametrize("kind", one_of_each(KINDS, kind=_reader))
+@pytest.mark.parametrize("kind", one_of_each(tables.KINDS, kind=_reader))
 def test_damaged_input_leaves_standard_output_without_an_end(kind: str) -> None:
     """The damage is in the last block: other answers are written before, but for Parquet."""
     many = pa.table({"ip": ["8.8.8.8"] * 20_000, "note": ["x" * 1000] * 20_000})
-    data = written(many, kind)[:-40] + b'\n"'
+    data = tables.written(many, kind)[:-40] + b'\n"'
     options = ("--input-format", kind, "--output-format", "arrow", "--fields", "network.asn")
     done = pipe("enrich", "-", "--output", "-", *options, data=data)
     assert done.returncode == 2

@@ -159,16 +159,10 @@ def metrics(all_seen: list[Seen]) -> dict[str, float]:
     found["coverage_lost"] = _share(known.count((True, False)), sum(old for old, _ in known))
     found["coverage_gained"] = _share(known.count((False, True)), sum(new for _, new in known))
     for path in all_seen[0].old if all_seen else ():
-        there = [(e.old[path] is not None, e.new[path] is not None) for e in all_seen]
-        both, changed = (
-            there.count((True, True)),
-            sum(
-                e.old[path] != e.new[path]
-                for e in all_seen
-                if e.old[path] is not None and e.new[path] is not None
-            ),
-        )
-        lost, gained = there.count((True, False)), there.count((False, True))
+        pairs = [(e.old[path], e.new[path]) for e in all_seen]
+        there = [(old is not None, new is not None) for old, new in pairs]
+        both, lost, gained = map(there.count, ((True, True), (True, False), (False, True)))
+        changed = sum(old != new for old, new in pairs if None not in (old, new))
         found[f"null_gained.{path}"] = _share(lost, both + lost)
         found[f"null_lost.{path}"] = _share(gained, both + gained)
         found[f"changed.{path}"] = _share(changed, both)
@@ -219,18 +213,13 @@ def _check_source(change: Any, all_seen: list[Seen], unit: float, approx: Any) -
     expected = metrics(all_seen)
     for level, (moved, among) in moves(all_seen).items():
         if level != "asn":
-            assert (change.moved[level].count, change.moved[level].of) == (
-                moved * unit,
-                among * unit,
-            )
+            found = change.moved[level]
+            assert (found.count, found.of) == (moved * unit, among * unit)
     for name in ("p50", "p90", "p99", "max"):
         assert getattr(change.kilometres, name) == approx(expected[f"km_{name}"], abs=1e-6)
     known = [coverage(each, LOCATION) for each in all_seen]
-    lost, gained = change.location.lost.count, change.location.gained.count
-    assert (lost, gained) == (
-        known.count((True, False)) * unit,
-        known.count((False, True)) * unit,
-    )
+    assert change.location.lost.count == known.count((True, False)) * unit
+    assert change.location.gained.count == known.count((False, True)) * unit
     nulls = {
         path: count * unit
         for path in all_seen[0].old

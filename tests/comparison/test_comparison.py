@@ -1,22 +1,28 @@
-"""What a comparison says as a whole: of equal datasets, of sources, of damaged ones."""
+"""What a comparison says as a whole: of equal datasets, of sources, of damaged ones; its pages."""
 
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import fields
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from geolookup import comparison as diff
+from geolookup.comparison import Comparison, Part, metrics, scoring
 from geolookup.comparison.metrics import NAMES
+from geolookup.comparison.scoring import gating
 from geolookup.contract import special
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from tests.comparison.conftest import dataset
+from tests.conftest import ROOT
 from tests.damage import copied
 from tests.datasets import SMALL
+from tests.docs.blocks import blocks
 
 
 def test_equal_datasets_have_nothing_but_zeros() -> None:
@@ -119,3 +125,27 @@ def test_each_column_of_the_report_has_its_head(pair: tuple[Path, Path]) -> None
     count, *shares = lines[lines.index(head) + 1][-5:]
     assert count.isdecimal()
     assert shares[1::2] == ["%", "%"]
+
+
+SCORE = ROOT / "docs" / "score.md"
+
+
+def test_metrics_and_keys_of_the_json_are_told() -> None:
+    for name, kinds, more, measured in (
+        ("diff", (Comparison, Part), {"gates"}, metrics.NAMES),
+        ("score", (scoring.Score, scoring.ScoredPart), set[str](), gating.NAMES),
+    ):
+        text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        section = text.split("\n## JSON\n")[1].split("\n## ")[0]
+        rows = re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE)
+        told = {key for row in rows for key in re.findall(r"`(\w+)`", row)}
+        assert told == {field.name for kind in kinds for field in fields(kind)} | more
+        for metric in measured:
+            kind, _, field = metric.partition(".")
+            assert f"`{kind}{'.FIELD' if field else ''}`" in text, metric
+
+
+def test_the_example_is_of_the_rows_of_the_project() -> None:
+    rows = (ROOT / "sample_data" / "places.csv").read_text(encoding="utf-8").splitlines()
+    [text] = [each.text for each in blocks(SCORE) if each.name == "places.csv"]
+    assert set(text.splitlines()) <= set(rows)

@@ -70,14 +70,8 @@ def periods_of(zone: str, year: int) -> list[Period]:
 @pytest.mark.parametrize(
     ("zone", "utc", "abbr", "current_time", "is_dst"),
     [
-        ("America/Los_Angeles", "2026-07-01T06:59:59Z", "PDT", "2026-06-30T23:59:59-07:00", True),
         ("America/Los_Angeles", "2024-11-03T08:59:59Z", "PDT", "2024-11-03T01:59:59-07:00", True),
         ("America/Los_Angeles", "2024-11-03T09:00:00Z", "PST", "2024-11-03T01:00:00-08:00", False),
-        ("Australia/Sydney", "2024-12-31T13:30:00Z", "AEDT", "2025-01-01T00:30:00+11:00", True),
-        ("America/Sao_Paulo", "2018-01-15T12:00:00Z", "-02", "2018-01-15T10:00:00-02:00", True),
-        ("America/Sao_Paulo", "2018-07-15T12:00:00Z", "-03", "2018-07-15T09:00:00-03:00", False),
-        ("America/Sao_Paulo", "2024-01-15T12:00:00Z", "-03", "2024-01-15T09:00:00-03:00", False),
-        ("Asia/Kolkata", "2024-02-29T20:00:00Z", "IST", "2024-03-01T01:30:00+05:30", False),
         ("Europe/London", "1970-01-01T00:00:00Z", "BST", "1970-01-01T01:00:00+01:00", False),
         ("Africa/Casablanca", "2026-02-20T12:00:00Z", "+00", "2026-02-20T12:00:00+00:00", False),
         ("Africa/Casablanca", "2026-05-15T12:00:00Z", "+01", "2026-05-15T13:00:00+01:00", True),
@@ -95,8 +89,6 @@ def periods_of(zone: str, year: int) -> list[Period]:
         ("America/Nome", "1983-11-15T12:00:00Z", "YST", "1983-11-15T03:00:00-09:00", False),
         ("Europe/Samara", "1991-06-15T12:00:00Z", "+03", "1991-06-15T15:00:00+03:00", True),
         ("Europe/Samara", "1991-11-15T12:00:00Z", "+04", "1991-11-15T16:00:00+04:00", False),
-        ("UTC", "0001-01-02T00:00:00Z", "UTC", "0001-01-02T00:00:00+00:00", False),
-        ("Etc/GMT+12", "9999-12-30T23:59:59Z", "-12", "9999-12-30T11:59:59-12:00", False),
     ],
 )
 def test_golden(zone: str, utc: str, abbr: str | None, current_time: str, is_dst: bool) -> None:

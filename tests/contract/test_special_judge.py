@@ -1,15 +1,19 @@
-"""The partition of the address space: the contract's named cases, and brute force.
+"""Special-purpose space: the table against IANA's registries, the partition against brute force.
 
-Strategy: ``ipaddress`` and a walk through all rows say what an address is, at every bound of a
-row, beside it, and at random.
+The registries are read from their CSV files, whose cells hold footnotes (``False [1]``), two blocks
+at a time, and line breaks. ``ipaddress`` and a walk through all rows say what an address is, at
+every bound of a row, beside it, and at random.
 """
 
 from __future__ import annotations
 
+import csv
 import ipaddress
 import random
+import re
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -23,11 +27,14 @@ from geolookup.contract.special import (
     PRIVATE,
     PUBLIC,
     UNREGISTERED,
+    Special,
     classes,
     is_private,
+    parse_block,
     partition,
     ranges_of,
 )
+from geolookup.errors import InvalidAddressError
 from tests import address_texts
 from tests.strategies import ipv4_values, ipv6_values
 from tests.tiers import scaled
@@ -141,3 +148,76 @@ def test_ranges_of_several_kinds_are_joined(family: int) -> None:
             within = [begin <= first and last <= end for begin, end in ranges]
             meeting = [begin <= last and first <= end for begin, end in ranges]
             assert sum(within) == sum(meeting) == (found in kinds), (kinds, first)
+
+
+TABLES = {4: IPV4_REGISTRY, 6: IPV6_REGISTRY}
+#: block, globally reachable, terminated
+Row = tuple[str, bool, bool]
+
+
+def plain(cell: str) -> str:
+    """Return a cell without footnotes and line breaks."""
+    return " ".join(re.sub(r"\[[0-9]+\]", "", cell).split())
+
+
+def registry(folder: Path, family: int) -> list[dict[str, str]]:
+    path = folder / "iana" / f"iana-ipv{family}-special-registry-1.csv"
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def stated(rows: list[dict[str, str]]) -> list[Row]:
+    return [
+        (
+            plain(block),
+            plain(row["Globally Reachable"]) == "True",
+            plain(row["Termination Date"]) != "N/A",
+        )
+        for row in rows
+        for block in row["Address Block"].split(",")
+    ]
+
+
+def ours(rows: tuple[Special, ...]) -> list[Row]:
+    return [(row.block, row.reachable, row.terminated) for row in rows]
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_the_table_is_the_registry(shared_data: Path, family: int) -> None:
+    """In both directions: every row of either is one of the other, in the same order.
+
+    The document is one that the registry names.
+    """
+    rows = registry(shared_data, family)
+    assert ours(TABLES[family]) == stated(rows)
+    named = [
+        set(re.findall(r"RFC\d+", row["RFC"]))
+        for row in rows
+        for _ in row["Address Block"].split(",")
+    ]
+    for special, documents in zip(TABLES[family], named, strict=True):
+        assert special.rfc.replace(" ", "") in documents, special.block
+
+
+def test_rows_are_canonical_blocks_with_a_document() -> None:
+    rows = [*IPV4_REGISTRY, *IPV6_REGISTRY, *UNREGISTERED]
+    assert len({row.block for row in rows}) == len(rows) > 40
+    for row in rows:
+        network = ipaddress.ip_network(row.block)  # refuses host bits
+        assert str(network) == row.block or row.block == "::ffff:0:0/96"
+        family, first, last = parse_block(row.block)
+        assert (family, first, last) == (network.version, int(network[0]), int(network[-1]))
+        assert re.fullmatch(r"RFC \d+", row.rfc)
+        assert row.name == row.name.strip() != ""
+
+
+def test_besides_is_what_the_contract_names() -> None:
+    assert {row.block: row.rfc for row in UNREGISTERED} == {
+        "224.0.0.0/4": "RFC 5771",
+        "ff00::/8": "RFC 4291",
+        "fec0::/10": "RFC 3879",
+        "::/96": "RFC 4291",
+    }
+    assert not any(row.reachable or row.terminated for row in UNREGISTERED)
+    with pytest.raises(InvalidAddressError):
+        parse_block("localhost/8")

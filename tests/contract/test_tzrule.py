@@ -1,14 +1,15 @@
-"""TZ strings: hand-written changes, agreement with `zoneinfo`, and malformed texts."""
+"""TZ strings and days: hand-written changes, agreement with `zoneinfo` and `datetime`."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import calendar
+from datetime import UTC, date, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from geolookup.contract import tzif, tzrule
+from geolookup.contract import gregorian, tzif, tzrule
 from geolookup.contract.localtime import _changes
 from tests.contract.test_tzif import zone_in
 from tests.contract.tzif_files import by_zoneinfo, plain_zone, unix, written
@@ -173,3 +174,30 @@ def test_any_text_is_read_or_malformed(text: str) -> None:
         offset, _, name = found.state(at)
         assert -86400 < offset < 86400
         assert len(name) >= 3
+
+
+EPOCH = date(1970, 1, 1)
+
+often = settings(repeatable, max_examples=scaled(200, 2000))
+
+
+@often
+@given(st.dates())
+@example(date.min)
+@example(date.max)
+@example(date(2000, 2, 29))
+@example(date(1900, 2, 28))
+def test_days_are_those_of_datetime(day: date) -> None:
+    number = (day - EPOCH).days
+    assert gregorian.year_of(number) == day.year
+    assert gregorian.date_text(number) == day.isoformat()
+    assert gregorian.first_of_month(day.year, day.month) == number - day.day + 1
+
+
+def test_every_new_year_and_leap_year() -> None:
+    for year in range(1, 10_000):
+        first, days = gregorian.first_day(year), 366 if calendar.isleap(year) else 365
+        assert first == (date(year, 1, 1) - EPOCH).days
+        assert (gregorian.year_of(first - 1), gregorian.year_of(first)) == (year - 1, year)
+        assert gregorian.first_of_month(year, 13) == gregorian.first_day(year + 1) == first + days
+        assert gregorian.is_leap(year) == (days == 366)

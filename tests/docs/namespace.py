@@ -1,6 +1,6 @@
-"""One Python for the sessions and code of a page, in a process of its own: names stay.
+"""One Python and one shell for the examples of a page: names, variables, folders and jobs stay.
 
-Run as a program, it reads blocks as JSON lines and answers each with what differs.
+Run as a program, it reads blocks of Python as JSON lines and answers each with what differs.
 """
 
 from __future__ import annotations
@@ -8,15 +8,32 @@ from __future__ import annotations
 import doctest
 import json
 import os
+import re
 import subprocess
 import sys
+import threading
 import traceback
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
-from tests.docs.matching import matches
+
+def matches(shown: str, printed: str) -> bool:
+    """Whether an output is what is shown.
+
+    An ellipsis stands for the rest of a line or a part of it; one that is alone on its line, for
+    any number of lines.
+    """
+    pattern = "".join(map(_pattern, shown.rstrip().splitlines()))
+    return re.fullmatch(pattern, f"{printed.rstrip()}\n" if printed.strip() else "") is not None
+
+
+def _pattern(line: str) -> str:
+    if line.strip() == "…":
+        return r"(?:.*\n)*?"
+    return "[^\n]*".join(re.escape(part) for part in line.rstrip().split("…")) + " *\n"
+
 
 _ROOT = Path(__file__).parents[2]
 
@@ -89,6 +106,80 @@ def _main() -> None:
             found = differences(text, place, names)
         answers.write(json.dumps(found) + "\n")
         answers.flush()
+
+
+#: Seconds until a page fails: a safety net, on a loaded machine too.
+_SECONDS = 1200
+
+
+class Shell:
+    """Runs commands in order. Each reads nothing, and its output is kept apart."""
+
+    def __init__(self, process: subprocess.Popen[str], outputs: Path) -> None:
+        self._process = process
+        self._outputs = outputs
+        self._count = 0
+
+    def run(self, command: str) -> tuple[int, str]:
+        """Return the exit status of a command and what a terminal shows: both streams."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._count += 1
+        output = self._outputs / str(self._count)
+        self._process.stdin.write(f"{{ {command}\n}} >'{output}' 2>&1 </dev/null; echo $?\n")
+        self._process.stdin.flush()
+        status = self._process.stdout.readline()
+        printed = output.read_text(encoding="utf-8") if output.exists() else ""
+        assert status, f"{command}: the shell ended, or took more than {_SECONDS} s: {printed}"
+        return int(status), printed
+
+
+@contextmanager
+def shell(folder: Path, outputs: Path, environment: Mapping[str, str]) -> Generator[Shell]:
+    """Start a shell in a folder. At the end, end it and the jobs that it left."""
+    process = subprocess.Popen(
+        ["bash", "--norc", "--noprofile", "-m"],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    limit = threading.Timer(_SECONDS, process.kill)
+    limit.start()
+    try:
+        yield Shell(process, outputs)
+    finally:
+        limit.cancel()
+        _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    assert process.stdin
+    assert process.stdout
+    with suppress(BrokenPipeError):
+        process.stdin.write("kill -TERM $(jobs -p); wait; exit\n")
+        process.stdin.close()
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    process.stdout.close()
+
+
+def environment(home: Path, commands_in: Path | None = None) -> dict[str, str]:
+    """Return the environment of a reader: the commands of a folder and then this Python's come
+    first in the path, the bundled dataset answers, the home folder is one of its own, and a
+    terminal has all characters.
+    """
+    first = [str(commands_in)] if commands_in else []
+    left_out = ("GEOLOOKUP_DATASET", "GEOLOOKUP_STORE", "GEOLOOKUP_CACHE", "XDG_CACHE_HOME")
+    kept = {name: text for name, text in os.environ.items() if name not in left_out}
+    path = os.pathsep.join([*first, str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {**kept, "PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8"}
 
 
 if __name__ == "__main__":

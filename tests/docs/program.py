@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
-from tests.docs.shell import environment
+from tests.docs.namespace import environment
 from tests.servers import started
 
 #: What a command would spend most of its time to import.

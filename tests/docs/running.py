@@ -11,9 +11,7 @@ from pathlib import Path
 from geolookup_builder.loading import load
 
 from tests.docs.blocks import Block, sessions
-from tests.docs.matching import matches
-from tests.docs.namespace import Namespace, namespace
-from tests.docs.shell import Shell, environment, shell
+from tests.docs.namespace import Namespace, Shell, environment, matches, namespace, shell
 from tests.docs.stated import Presumed
 from tests.servers import free_port
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.docs import fleet_figures
 from tests.docs.blocks import PAGES, Block, blocks, name_of, sessions
-from tests.docs.matching import matches
+from tests.docs.namespace import environment, matches, shell
 from tests.docs.program import program
 from tests.docs.running import RUNS, read
-from tests.docs.shell import environment, shell
 from tests.docs.stated import NOT_RUN, PRESUMED, SHOWN, Presumed
 
 BLOCKS = {name_of(page): blocks(page) for page in PAGES}
@@ -117,3 +117,12 @@ def test_what_is_read_of_a_page(tmp_path: Path) -> None:
     assert found == [("text", "", "```\n"), ("python", "a.py", "1\n")]
     shown = "$ cat <<'E'\n> a\n> E\na\n$ b\n"
     assert list(sessions(shown)) == [("cat <<'E'\na\nE", "a\n"), ("b", "")]
+
+
+def test_the_tables_of_the_fleet_are_the_computed_ones() -> None:
+    page = (ROOT / "docs" / "fleet.md").read_text(encoding="utf-8")
+    for table in fleet_figures.TABLES:
+        assert f"\n{fleet_figures.markdown(table())}\n\n" in page, table.__name__
+    assert len(re.findall(r"^\|[ -|]*---", page, re.MULTILINE)) == len(fleet_figures.TABLES)
+    for mean, share, least in ((1, 0.5, 1), (1, 0.9, 2), (10, 0.99, 18)):
+        assert fleet_figures.quantile(mean, share) == least  # as in tables of the distribution

@@ -1,4 +1,4 @@
-"""The pictures in docs are those that ``python -m docs.pictures`` makes."""
+"""The pictures in docs are those that ``python -m docs.pictures`` makes and the commands print."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 from tests.skips import needs, optional
 
 # docs.terminal needs pseudo-terminals, which are POSIX; [report] draws the charts.
-pytestmark = needs("fcntl", "docs.pictures", "vl_convert")
+OF_TERMINAL, DRAWN = needs("fcntl"), needs("fcntl", "docs.pictures", "vl_convert")
 pictures, address_map = optional("docs.pictures"), optional("docs.address_map")
 
 
@@ -26,6 +26,7 @@ def texts(svg: str) -> list[str]:
     return [unescape(each) for each in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
 
 
+@DRAWN
 def test_the_chart_of_speed_shows_every_figure_of_the_readme() -> None:
     table = pictures.README.read_text(encoding="utf-8").partition("\n## Benchmarks\n")[2]
     lines = [line for line in table.splitlines() if line.startswith("|")]
@@ -36,6 +37,7 @@ def test_the_chart_of_speed_shows_every_figure_of_the_readme() -> None:
     assert drawn == texts(pictures.speed().decode())  # positions depend on the fonts of a machine
 
 
+@DRAWN
 def test_a_page_shows_each_picture_and_says_what_it_shows() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
@@ -50,6 +52,7 @@ def test_a_page_shows_each_picture_and_says_what_it_shows() -> None:
 LEFT, TOP, ORDER = 48, 124, 11
 
 
+@DRAWN
 @pytest.mark.long
 def test_the_map_has_the_colours_of_the_countries() -> None:
     image = pytest.importorskip("PIL.Image").open(pictures.FOLDER / "address-map.png")
@@ -80,3 +83,31 @@ def close(one: str, other: str) -> bool:
     """Return whether two colours are alike but for the few of a palette."""
     both = (bytes.fromhex(each.removeprefix("#")) for each in (one, other))
     return all(abs(a - b) <= 8 for a, b in zip(*both, strict=True))
+
+
+terminal = optional("docs.terminal")
+#: What differs from run to run: a local time and a duration.
+_VARYING = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d P[DS]T|in \d+\.\d s")
+
+
+def _alike(text: str) -> str:
+    return _VARYING.sub("…", text)
+
+
+@OF_TERMINAL
+@pytest.mark.long
+def test_the_picture_shows_what_the_commands_print() -> None:
+    steps = terminal.record()
+    assert _alike(terminal.svg(steps)) == _alike(terminal.PICTURE.read_text(encoding="utf-8"))
+    assert max(map(len, terminal.shown(steps))) <= terminal.COLUMNS
+
+
+@OF_TERMINAL
+def test_the_picture_has_a_description_and_stands_still_where_that_is_wanted() -> None:
+    text = terminal.PICTURE.read_text(encoding="utf-8")
+    described = text.partition("<desc")[2].partition("</desc>")[0]
+    assert all(f"$ {command}" in described for command in terminal.SESSION)
+    moving = text.partition("@media (prefers-reduced-motion: no-preference) {")[2]
+    assert "animation:" not in text.replace(moving, "")
+    for page in (ROOT / "README.md", ROOT / "docs" / "index.md"):
+        assert re.search(r"!\[[^\]]{40,}\]", page.read_text(encoding="utf-8")), page

@@ -1,15 +1,16 @@
-"""Fake clock, and every kind of account store: a real SQLite file, a real Redis server."""
+"""Fake clock, the plain rate, and every kind of account store: a SQLite file, a Redis server."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from geolookup.errors import AccountsError, ContractError
+from geolookup.errors import AccountsError, ContractError, QuotaError, RateLimitError
 from geolookup.gate import Accounts, accounts_file, open_accounts
+from geolookup.gate.admission import Exact, Leased
 from tests.servers import PATIENCE, redis
 
 PLANS = """
@@ -116,3 +117,39 @@ def worker(url: str, plans: Path, clock: FakeClock) -> Generator[Open, None, Non
     for accounts in opened:
         accounts.close()
         shutil.rmtree(accounts._store.leases_folder(), ignore_errors=True)
+
+
+SECOND = 1_000_000
+
+
+class SlidingLog:
+    """All admissions so far; one more may come if fewer than ``rate`` are under a second old."""
+
+    def __init__(self, rate: int) -> None:
+        self.rate = rate
+        self.admitted: list[int] = []
+
+    def allows(self, now: int) -> bool:
+        return sum(now - SECOND < stamp <= now for stamp in self.admitted) < self.rate
+
+
+def most_in_a_second(stamps: Sequence[int]) -> int:
+    """Return the most stamps that any half-open second holds."""
+    ordered = sorted(stamps)
+    most = first = 0
+    for last, stamp in enumerate(ordered):
+        while ordered[first] <= stamp - SECOND:
+            first += 1
+        most = max(most, last - first + 1)
+    return most
+
+
+def passes(admission: Exact | Leased) -> bool | None:
+    """Ask for one request: True admitted, False too fast, None out of quota."""
+    try:
+        admission.admit()
+    except RateLimitError:
+        return False
+    except QuotaError:
+        return None
+    return True

@@ -22,8 +22,7 @@ from geolookup.gate import Accounts, accounts_file, open_accounts, outage, sqlit
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
 from tests.conftest import ROOT
-from tests.gate.conftest import FakeClock, outcomes
-from tests.gate.sliding_log import SECOND
+from tests.gate.conftest import SECOND, FakeClock, outcomes
 from tests.servers import PATIENCE, free_port, redis, until
 from tests.skips import needs, optional
 

@@ -15,8 +15,7 @@ from geolookup.errors import AccountsError, ContractError, RateLimitError
 from geolookup.gate import Accounts, open_accounts
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.leases import BUCKET
-from tests.gate.conftest import FakeClock, Open, Outcome, outcomes
-from tests.gate.sliding_log import SECOND
+from tests.gate.conftest import SECOND, FakeClock, Open, Outcome, outcomes
 from tests.tiers import scaled
 
 

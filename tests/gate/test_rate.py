@@ -18,8 +18,7 @@ from geolookup.gate.accounts import Accounts
 from geolookup.gate.admission import Exact, Leased
 from geolookup.gate.leases import BUCKET, BUCKETS, Lease
 from geolookup.gate.plans import Plan
-from tests.gate.conftest import START, FakeClock, Open
-from tests.gate.sliding_log import SECOND, SlidingLog, most_in_a_second, passes
+from tests.gate.conftest import SECOND, START, FakeClock, Open, SlidingLog, most_in_a_second, passes
 from tests.tiers import one_of_each, scaled
 
 #: Waits that lie on, before and after every edge there is, and any others.

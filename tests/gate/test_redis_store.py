@@ -13,8 +13,7 @@ from geolookup.gate import Accounts, open_accounts
 from geolookup.gate.account_store import wall_clock
 from geolookup.gate.keys import digest, identifier, make
 from tests.cli.program import run
-from tests.gate.conftest import FakeClock
-from tests.gate.sliding_log import SECOND
+from tests.gate.conftest import SECOND, FakeClock
 from tests.servers import redis
 
 HOUR = 3_600_000_000

@@ -17,8 +17,7 @@ from geolookup.errors import AccountsError, InvalidKeyError
 from geolookup.gate import Accounts, open_accounts
 from geolookup.gate.backup import back_up, restore
 from geolookup.gate.keys import digest, identifier
-from tests.gate.conftest import FakeClock, Open, outcomes
-from tests.gate.sliding_log import SECOND
+from tests.gate.conftest import SECOND, FakeClock, Open, outcomes
 
 PLANS_OF = ("mid", "endless")
 

@@ -19,8 +19,7 @@ from tests.builder.remote.serving import status
 from tests.cli.program import run
 from tests.http.serving import Server, Store, serving
 from tests.http.test_admin import _LINE
-from tests.mirrors.following import Edge, edge_of
-from tests.mirrors.site import folder_act
+from tests.mirrors.conftest import Edge, edge_of, folder_act
 from tests.servers import PATIENCE, free_port, until
 from tests.store.numbered import generation, named
 

@@ -1,21 +1,143 @@
-"""Numbered datasets of one name, stores of them, a mirror, and a store that follows one."""
+"""Stores of numbered datasets, a mirror of one on a server, and a store that follows it."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import geolookup
+from geolookup.integrity import verify
+from geolookup.mirrors.index import INDEX, Index, read_index, written
+from geolookup.mirrors.poll import poll
+from geolookup.mirrors.request import Polled, Request
 from geolookup.mirrors.write import mirror
+from geolookup.signing.keys import PublicKey
+from geolookup.store.publish import publish
 from geolookup.store.sign import sign
+from geolookup.store.trusted import trust
+from tests.builder.remote.serving import Act, Handler, Site, file, serving
 from tests.datasets import once
-from tests.mirrors.following import Edge, edge_of
 from tests.signing.keys import key_files, public_keys
 from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
-from tests.store.numbered import published, shared
+from tests.store.numbered import generation, published, shared
+
+
+@dataclass
+class Edge:
+    store: Path
+    origin: Path
+    folder: Path
+    datasets: Sequence[Path]
+    site: Site
+
+    @property
+    def request(self) -> Request:
+        return Request(self.site.url, self.store)
+
+    def publish(self, number: int, *, keys: Sequence[Path] = (), **options: Any) -> str:
+        publish(self.datasets[number], self.origin, copy=True)
+        if keys:
+            sign(self.origin, keys)
+        mirror(self.origin, self.folder, sign=keys, **options)
+        return generation(self.datasets[number])
+
+    def trust(self, keys: Sequence[PublicKey]) -> None:
+        trust(self.store, keys)
+
+    def poll(self) -> Polled:
+        return poll(self.request)
+
+    def index(self) -> Index:
+        return read_index((self.folder / INDEX).read_bytes(), None, INDEX)
+
+    def forge(self, index: Index) -> None:
+        (self.folder / INDEX).write_bytes(written(index, []))
+
+    @property
+    def current(self) -> str:
+        """The generation of the edge, which must be whole."""
+        verify(self.store, deep=True)
+        with geolookup.open(self.store) as engine:
+            return engine.generation
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What the follower wrote about its polls."""
+        stated: dict[str, Any] = json.loads((self.store / "follow.json").read_bytes())
+        return stated
+
+
+@contextmanager
+def edge_of(folder: Path, datasets: Sequence[Path]) -> Iterator[Edge]:
+    mirrored = folder / "mirror"
+    with mirror_site(mirrored) as site:
+        yield Edge(folder / "edge", folder / "origin", mirrored, datasets, site)
+
+
+def content_of(store: Path) -> dict[str, str]:
+    """Return the digest of every file that engines or a later poll read: all but the status."""
+    return {
+        path.relative_to(store).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(store.rglob("*"))
+        if path.is_file() and path.name != "follow.json" and ".follow" not in path.parts
+    }
+
+
+def folder_act(folder: Path) -> Act:
+    """Serve the files of a folder, with ETags, conditions and ranges."""
+
+    def act(handler: Handler) -> None:
+        path = folder / handler.path.partition("?")[0].lstrip("/")
+        if not path.is_file():
+            return handler.answer(404)
+        content = path.read_bytes()
+        return file(content, etag_of(content))(handler)
+
+    return act
+
+
+def etag_of(content: bytes) -> str:
+    return f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+
+
+@contextmanager
+def mirror_site(folder: Path) -> Iterator[Site]:
+    with serving(folder_act(folder)) as site:
+        yield site
+
+
+def kinds_asked(site: Site) -> list[str]:
+    """Return the folder of each file that was asked for, "" for the index; and forget them."""
+    asked = [path.strip("/").rpartition("/")[0] for path, _ in site.asked]
+    site.asked.clear()
+    return asked
+
+
+def index_of(folder: Path) -> Index:
+    index = read_index((folder / INDEX).read_bytes(), None, folder / INDEX)
+    for each in index.files:
+        content = (folder / each.path).read_bytes()
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (each.bytes, each.sha256)
+    return index
+
+
+def stats_of(folder: Path) -> dict[Path, tuple[int, int, int]]:
+    """Return what changes when a file of a mirror is written, or one is added to a folder."""
+    found = {path: path.stat() for path in folder.rglob("*")}
+    return {path: (each.st_ino, each.st_mtime_ns, each.st_size) for path, each in found.items()}
+
+
+def archives_of(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.glob("*/*")}
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
@@ -20,22 +19,14 @@ from geolookup.mirrors.child import install_in_child
 from geolookup.mirrors.index import INDEX
 from geolookup.mirrors.poll import poll
 from tests.builder.remote.serving import Handler
-from tests.mirrors.following import Edge, content_of
-from tests.mirrors.site import folder_act
+from tests.mirrors.conftest import Edge, content_of, folder_act
+from tests.servers import PATIENCE, until
 from tests.store.numbered import id_of
 
 pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads processes of Linux"),
 ]
-_PATIENCE = 120.0
-
-
-def until(found: Callable[[], object]) -> None:
-    ends = time.monotonic() + _PATIENCE
-    while not found():
-        assert time.monotonic() < ends
-        time.sleep(0.01)
 
 
 def installing(parent: int) -> list[int]:
@@ -88,7 +79,7 @@ def hanging(edge: Edge) -> Iterator[None]:
 
     def act(handler: Handler) -> None:
         if "deltas" in handler.path or "packs" in handler.path:
-            go.wait(_PATIENCE)
+            go.wait(PATIENCE)
         whole(handler)
 
     edge.site.plan[:] = [act]
@@ -113,7 +104,7 @@ def test_a_signal_ends_a_follower_that_waits(followed: Edge, number: signal.Sign
     with follow(followed, "--every", "1h") as process:
         until(lambda: followed.state["polls"].get("current"))
         process.send_signal(number)
-        assert process.wait(_PATIENCE) == 0
+        assert process.wait(PATIENCE) == 0
         assert process.stderr is not None
         assert process.stderr.read() == ""
     assert content_of(followed.store) == before
@@ -128,7 +119,7 @@ def test_a_follower_that_ends_takes_its_child_with_it(
         until(lambda: installing(process.pid))
         (installs,) = installing(process.pid)
         process.send_signal(number)
-        assert process.wait(_PATIENCE) == (0 if number == signal.SIGTERM else -number)
+        assert process.wait(PATIENCE) == (0 if number == signal.SIGTERM else -number)
         until(lambda: not _runs(installs))
     assert followed.current == id_of(1)
     assert not list((followed.store / "generations").glob(".*"))
@@ -142,7 +133,7 @@ def test_two_followers_take_turns(followed: Edge) -> None:
         until(lambda: followed.state["polls"].get("current", 0) > 5)
         for each in (one, two):
             each.terminate()
-            assert each.wait(_PATIENCE) == 0
+            assert each.wait(PATIENCE) == 0
             assert each.stderr is not None
             assert each.stderr.read() == ""
     assert followed.current == wanted

@@ -20,8 +20,7 @@ from geolookup.mirrors.write import mirror
 from geolookup.signing.envelope import LARGEST_ENVELOPE
 from geolookup.store.publish import publish
 from tests.builder.remote.serving import Handler
-from tests.mirrors.following import Edge, content_of
-from tests.mirrors.site import folder_act
+from tests.mirrors.conftest import Edge, content_of, folder_act
 from tests.store.numbered import named
 
 NOW, HERE, ALSO_HERE, ELSEWHERE = (digit * 64 for digit in "abcd")

@@ -26,8 +26,7 @@ from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
 from geolookup.store.publish import publish
 from tests.builder.remote.serving import cut, status
-from tests.mirrors.following import Edge, content_of
-from tests.mirrors.site import etag_of, folder_act, kinds_asked
+from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
 from tests.store.numbered import id_of, shared
 from tests.tiers import scaled
 

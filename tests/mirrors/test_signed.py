@@ -18,8 +18,7 @@ from geolookup.store.sign import sign
 from geolookup.store.signatures import latest_serial
 from geolookup.store.trusted import distrust, trust
 from tests.cli.program import run
-from tests.mirrors.following import Edge, content_of
-from tests.mirrors.site import index_of
+from tests.mirrors.conftest import Edge, content_of, index_of
 from tests.signing.keys import public, public_keys
 from tests.skips import needs
 from tests.store.numbered import id_of, shared

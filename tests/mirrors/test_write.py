@@ -22,7 +22,7 @@ from geolookup.mirrors.write import mirror
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
 from geolookup.store.publish import publish
-from tests.mirrors.site import archives_of, index_of, stats_of
+from tests.mirrors.conftest import archives_of, index_of, stats_of
 from tests.store.numbered import generation, id_of, numbered, shared
 
 

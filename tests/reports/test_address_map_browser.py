@@ -14,7 +14,7 @@ import pytest
 import geolookup
 from geolookup.pictures import hilbert
 from tests.browser import OF_PAGES, Reader
-from tests.reports.pages import BUNDLED
+from tests.reports.conftest import BUNDLED
 
 pytestmark = OF_PAGES
 #: Well-known networks of ten countries.

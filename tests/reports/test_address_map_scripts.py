@@ -1,8 +1,12 @@
-"""The scripts of address maps, in Chromium, against slow plain definitions in Python."""
+"""The scripts of address maps, in Chromium, against slow plain definitions in Python.
+
+The page's own script unpacks maps: random ones, and one with rare numbers.
+"""
 
 from __future__ import annotations
 
 import ipaddress
+import json
 import math
 import random
 from bisect import bisect_right
@@ -11,13 +15,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
 
 import geolookup
 from geolookup.pictures import hilbert, texts
+from geolookup.pictures.address_map import AddressMap, address_map
+from geolookup.pictures.packing import packed
+from geolookup.pictures.views import View
 from tests.browser import OF_PAGES, Reader
+from tests.pictures.random_views import views
+from tests.pictures.test_packing import many_labels
 
 pytestmark = OF_PAGES
-_SCRIPTS = Path(geolookup.__file__).parent / "reports" / "assets" / "address_map"
+_ASSETS = Path(geolookup.__file__).parent / "reports" / "assets"
 _PREFIXES = (
     "0.0.0.1", "255.255.255.255", "8.8.8.8/0", "1.2.3.4/31", "::", "::1/128", "1::/16",
     "2001:DB8::1", "1:0:0:2:0:0:0:3", "1:0:0:2::", "0:1::2:0:0/99",
@@ -31,7 +41,7 @@ _REFUSED = (
 
 
 def test_shares_read_as_on_the_rest_of_the_page(reader: Reader) -> None:
-    reader.page.add_script_tag(path=_SCRIPTS.parent / "shares.js")
+    reader.page.add_script_tag(path=_ASSETS / "shares.js")
     shares = [0, 1e-20, 0.00009, 0.0001, 0.12345, 0.9996, 0.99995, 1 - 1e-9, 1]
     found = reader.page.evaluate("shares => shares.map(percentText)", shares)
     assert found == [texts.percent(each) for each in shares]
@@ -41,7 +51,7 @@ def test_shares_read_as_on_the_rest_of_the_page(reader: Reader) -> None:
 def scripts(reader: Reader) -> Reader:
     """An empty page with the functions that draw and write."""
     for name in ("curve", "texts", "ranges", "raster", "window"):
-        reader.page.add_script_tag(path=_SCRIPTS / f"{name}.js")
+        reader.page.add_script_tag(path=_ASSETS / "address_map" / f"{name}.js")
     return reader
 
 
@@ -152,3 +162,50 @@ def _pixels(starts: list[int], covered: int, order: int, at: Any, size: int) -> 
             first = int(square[0]) << 2 * level
             found.append(bisect_right(starts, first) if first < covered else 0)
     return found
+
+
+_UNPACK = """async json => {
+  const map = await unpackMap(JSON.parse(json));
+  const views = map.views.map(each => ({...each, values: [...each.values]}));
+  return {...map, blocks: map.blocks.map(String), starts: [...map.starts], views};
+}"""
+
+
+@pytest.fixture
+def unpacking(reader: Reader, tmp_path: Path) -> Reader:
+    """A page with the script alone; classic, so that its functions are global."""
+    script = "".join((_ASSETS / name).read_text("utf-8") for name in ("inflate.js", "unpack.js"))
+    page = tmp_path / "page.html"
+    page.write_text(f"<!doctype html><title>Test</title><script>{script}</script>", "utf-8")
+    reader.open(page.as_uri())
+    return reader
+
+
+def _check(reader: Reader, shown: AddressMap) -> None:
+    found: dict[str, Any] = reader.page.evaluate(_UNPACK, json.dumps(packed(shown)))
+    space = shown.space
+    assert found["starts"] == shown.starts.tolist()
+    assert [int(block) for block in found["blocks"]] == list(space.blocks)
+    assert [found[name] for name in ("family", "order", "cellBits", "blockBits")] == [
+        *(space.family, space.order, space.cell_bits, space.block_bits),
+    ]
+    for view, values, unpacked in zip(shown.views, shown.values, found["views"], strict=True):
+        assert unpacked["values"] == values.tolist()
+        assert unpacked["labels"] == [" ".join(label.split()) for label in view.labels]
+        assert unpacked["colours"] == list(view.colours)
+        assert (unpacked["name"], unpacked["title"]) == (view.name, view.title)
+
+
+def test_random_maps(unpacking: Reader) -> None:
+    @settings(max_examples=60)
+    @given(views)
+    def check(listed: list[View]) -> None:
+        shown = address_map(listed)
+        assume(shown.space.blocks)
+        _check(unpacking, shown)
+
+    check()
+
+
+def test_rare_numbers(unpacking: Reader) -> None:
+    _check(unpacking, address_map(many_labels(2)))

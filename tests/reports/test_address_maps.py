@@ -28,7 +28,7 @@ from geolookup.reports.dataset.views import dataset_views
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.pictures.random_views import starts_in
-from tests.reports.pages import BUNDLED
+from tests.reports.conftest import BUNDLED
 from tests.tiers import scaled
 
 TODAY = dt.date(2026, 12, 25)

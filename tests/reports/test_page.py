@@ -1,19 +1,29 @@
-"""The page and its tables: what is shown at once, what opens, and what scripts are given."""
+"""The page and its tables; ``report`` and ``map`` as commands; datasets that hold anything."""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
 
 from geolookup.pictures.charts import bars
 from geolookup.reports.charts_section import charts_section
+from geolookup.reports.dataset.report import sections, title
 from geolookup.reports.page import page
 from geolookup.reports.section import Section
 from geolookup.reports.table import Link, Table, link
+from tests.cli.program import run
+from tests.comparison.conftest import old_and_new
+from tests.conftest import build_at
+from tests.datasets import SMALL
 from tests.skips import needs
+from tests.tiers import one_of_each
 
-pytestmark = needs("jinja2", "vl_convert")
+pytestmark = needs("jinja2", "PIL", "vl_convert")
 
 
 def _page(*sections: Section) -> str:
@@ -73,3 +83,158 @@ def test_a_table_is_not_named_like_its_section() -> None:
     section = _charts(Table("Coverage", ("Level", "share"), [("city", "1 %")]))
     text = _page(replace(section, title="Coverage"))
     assert re.findall(r'role="region" aria-label="([^"]*)"', text) == ["Table: Coverage"]
+
+
+_FILES = {
+    "a.csv": "ip\n93.180.39.77\n",
+    "empty.csv": "10.0.0.0/24,US,,,\n",
+    "feed.csv": "8.8.8.0/24,US,,,\n",
+}
+#: The arguments, with IN for the folder of the files, and what the line says.
+_CASES = (
+    ("report SMALL --against missing", "missing"),
+    ("report SMALL --against SMALL --fail-if contry_moved>2%", "'country_moved'"),
+    ("report SMALL --fail-if country_moved>2%", "--fail-if needs --against"),
+    ("report SMALL --truth missing.csv", "missing.csv"),
+    ("report SMALL --truth IN/empty.csv", "no row states the location of a public address"),
+    ("report SMALL --truth IN/feed.csv --truth-format geofed", "'geofeed'"),
+    ("map IN/a.csv --output IN/a.csv --force", "is the input"),
+    ("map IN --output IN/a.csv --force", "is the input"),
+    ("map IN/a.csv --output IN/none/x.html", "no such folder"),
+    ("map IN/a.csv --ip-column name", "no column 'name'"),
+    ("map IN/a.csv --at when", "no column 'when'"),
+    ("map IN/a.csv --at ip", "row 2: an instant is of no known"),
+    ("map IN/a.csv --at-zone UTC", "name it by --at"),
+    ("map IN/a.csv --at ip --at-zone Mars", "no time zone"),
+    ("map IN/no.csv", "No such file"),
+)
+
+
+def test_a_line_that_says_what_to_do(tmp_path: Path) -> None:
+    for name, text in _FILES.items():
+        (tmp_path / name).write_text(text)
+    for case, said in _CASES:
+        words = [*case.split(), *([] if "--output" in case else ["--output", "IN/x.html"])]
+        done = run(*(_path(word, tmp_path) for word in words))
+        assert done.returncode == 2, case
+        assert said in done.stderr, case
+        assert done.stderr.count("\n") == 1, case
+        assert "93.180" not in done.stderr, case
+        assert {path.name: path.read_text() for path in tmp_path.iterdir()} == _FILES, case
+
+
+@pytest.mark.long
+def test_the_page_and_its_pictures_are_written(tmp_path: Path) -> None:
+    output, png = tmp_path / "report.html", tmp_path / "png"
+    done = run("report", str(SMALL), "--output", str(output), "--png", str(png))
+    assert str(output) in done.stdout
+    assert "ipv4.arrow" in output.read_text(encoding="utf-8")
+    assert (png / "file-sizes.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_a_name_the_page_shows_what_lookups_answer_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, new = old_and_new()
+    monkeypatch.setenv("GEOLOOKUP_DATASET", str(new))
+    for name, dataset in (("named", [str(new)]), ("unnamed", [])):
+        done = run("report", *dataset, "--output", str(tmp_path / name))
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "unnamed").read_bytes() == (tmp_path / "named").read_bytes()
+
+
+def _path(word: str, folder: Path) -> str:
+    return str(SMALL) if word == "SMALL" else word.replace("IN", str(folder))
+
+
+MARKUP = "</script><img src=x onerror=alert(1)><style>*{}</style>\"'&amp;{{7*7}}"
+CONTROLS = "a\u0001\u001b[31m\u2028\u202eb"
+LONG = "W" * 10_000
+HEAD = "network,country_code,region_name,city_name,latitude,longitude,asn,asn_organization\n"
+QUOTED = MARKUP.replace('"', '""')
+ROWS = f"""8.8.8.0/24,US,"{QUOTED}","{QUOTED}",1,2,64500,"{QUOTED}"
+8.8.9.0/24,DE,"{CONTROLS}","{CONTROLS}",,,64501,"{CONTROLS}"
+2a00::/32,FR,,,,,64502,{LONG}
+"""
+#: JSON's texts are TOML's too.
+SOURCES = "".join(
+    f"""[[source]]
+format = "csv"
+path = "a.csv"
+name = {json.dumps(text)}
+licence = {json.dumps(text)}
+attribution = {json.dumps(text)}
+url = {json.dumps(url)}
+"""
+    for text, url in ((MARKUP, "javascript:alert(1)"), (CONTROLS, MARKUP), (LONG, "https://a.b/"))
+)
+RECIPE = f"[dataset]\nname = {json.dumps(MARKUP)}\n{SOURCES}"
+DATASETS = {
+    "hostile": (HEAD + ROWS, RECIPE),
+    "empty": (HEAD, None),
+    "ipv4": (HEAD + "8.8.8.0/24,US,,,,,,\n", None),
+    "ipv6": (HEAD + "2a00::1/128,FR,,Paris,,,1,\n", None),
+    "no-place": (HEAD + "8.8.8.0/24,,,,,,1,One\n", None),
+}
+#: Elements of a page, and those of drawings.
+ELEMENTS = {
+    *("html", "head", "meta", "title", "style", "body", "header", "main", "nav", "section", "div"),
+    *("h1", "h2", "p", "a", "ul", "li", "dl", "dt", "dd", "figure", "figcaption", "details"),
+    *("summary", "table", "caption", "thead", "tbody", "tr", "th", "td", "svg", "g", "path"),
+    *("text", "rect", "line", "defs", "clippath", "lineargradient", "stop"),
+}
+
+
+#: Sections without a map, whose scripts other elements are for.
+_PLAIN = ("summary", "coverage", "countries", "networks", "prefix-lengths", "sources", "licences",
+          "files")  # fmt: skip
+
+
+class _Page(HTMLParser):
+    """The elements, links and texts of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements, self.attributes, self.links = set[str](), set[str](), set[str]()
+        self.ids, self.texts = list[str](), list[str]()
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        self.links.update(value or "" for name, value in attrs if name == "href")
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def _parsed(dataset: Path) -> _Page:
+    shown = [each for each in sections(dataset) if each.anchor in _PLAIN]
+    assert len(shown) == len(_PLAIN)
+    return _Page(page(title(dataset), "", shown))
+
+
+@pytest.mark.parametrize(
+    "name", one_of_each(DATASETS, lambda name: name if name in ("hostile", "empty") else "hostile")
+)
+def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path: Path) -> None:
+    rows, recipe = DATASETS[name]
+    found = _parsed(build_at(tmp_path, {"a.csv": rows}, recipe)[0])
+    assert found.elements <= ELEMENTS
+    assert not {name for name in found.attributes if name.startswith("on")}
+    assert all(each.startswith(("#", "https://")) for each in found.links)
+    assert len(found.ids) == len(set(found.ids))
+    controls = {*map(chr, range(32)), "\x7f", "\u2028", "\u2029"} - {"\n"}
+    assert not controls & set("".join(found.texts))
+    shown = {
+        "hostile": [
+            f"Report of {MARKUP}",
+            LONG,  # whole in the attribution, which a licence demands
+            f"{'W' * 119}…",
+            "javascript:alert(1)",
+        ],
+        "empty": ["Nothing to show.", "unknown"],  # its age
+    }
+    assert set(shown.get(name, [])) <= set(found.texts)
+    assert name != "hostile" or any("\\x1b[31m" in text for text in found.texts)

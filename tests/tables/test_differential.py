@@ -1,9 +1,10 @@
-"""Whatever the column, every row says what ``Engine.lookup`` says of it."""
+"""Whatever the column, every row says what ``Engine.lookup`` says of it; its time object."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,11 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup import tables
+from geolookup.contract.fields import TIME_MEMBERS
+from geolookup.contract.localtime import EARLIEST, LATEST, time_object
+from geolookup.tables.instants import instants_of
 from geolookup.tables.locate import CHUNK
+from geolookup.tables.times import Clock
 from tests import strategies
 from tests.near_addresses import near_addresses
 from tests.tables import columns
@@ -118,3 +123,143 @@ def test_more_text_than_32_bits_count(engine: geolookup.Engine) -> None:
     for column in (wide, narrow):
         rows = engine.locate(column).to_numpy().reshape(-1, len(few))
         assert (rows == few).all()
+
+
+_ADDRESSES = ["8.8.8.8", "11.0.0.1", "11.0.2.0", "2a02:1::", "2a03::1", "11.0.1.1", "x", "10.0.0.1"]
+_TIMES = [f"time_{member}" for member in TIME_MEMBERS]
+_EDGES = (EARLIEST, EARLIEST + 1, -1, 0, 1, LATEST - 1, 1_792_889_999, 1_792_890_000)
+_SECONDS = st.sampled_from(_EDGES) | st.integers(EARLIEST, LATEST - 1) | st.integers(0, 2**31)
+_UTC = datetime(2026, 7, 1, tzinfo=UTC)
+_TOKYO = _UTC.astimezone(timezone(timedelta(hours=9)))
+
+
+def _times(engine: geolookup.Engine, addresses: list[Any], at: Any) -> dict[str, Any]:
+    wanted = columns.expected(engine, addresses, at)
+    return {name: wanted[name] for name in _TIMES}
+
+
+@settings(max_examples=scaled(30, 150))
+@given(
+    rows=st.lists(st.tuples(st.sampled_from(_ADDRESSES), st.none() | _SECONDS), max_size=30),
+    rng=_RANDOMS,
+)
+def test_each_row_has_its_own(
+    engine: geolookup.Engine, rows: list[tuple[str, int | None]], rng: random.Random
+) -> None:
+    addresses, seconds = [row[0] for row in rows], [row[1] for row in rows]
+    data = pa.table(
+        {
+            "ip": columns.chunked(addresses, pa.string(), rng),
+            "at": columns.chunked(seconds, pa.int64(), rng),
+        }
+    )
+    found = engine.enrich(data, fields="time", at="at")
+    found.validate(full=True)
+    columns.assert_equal(
+        found.drop_columns(["ip", "at"]).to_pydict(), _times(engine, addresses, seconds)
+    )
+
+
+def test_one_for_all_and_now(state: Any, engine: geolookup.Engine) -> None:
+    for at in (*_EDGES, 0.5, -0.5, _UTC, _TOKYO):
+        found = tables.enrich(state, pa.array(_ADDRESSES), "", "time", at=at)
+        columns.assert_equal(found.to_pydict(), _times(engine, _ADDRESSES, at))
+    before = datetime.now(UTC).timestamp() - 1
+    found = engine.enrich(pa.array(_ADDRESSES * 20_000), fields="time.current_timestamp")
+    seconds = set(found["time_current_timestamp"].to_pylist()) - {None}
+    assert len(seconds) == 1
+    assert before <= seconds.pop() <= datetime.now(UTC).timestamp()
+
+
+def test_timestamps_and_numbers(engine: geolookup.Engine) -> None:
+    for unit, ticks in {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}.items():
+        for zone in ("UTC", "Asia/Kathmandu", "+05:30"):
+            values = [0, -1, None, 5 * ticks - 1, 1_774_746_000 * ticks]
+            found = instants_of(pa.array(values, pa.timestamp(unit, zone)).slice(1))
+            assert found.seconds.tolist() == [-1, 0, 4, 1_774_746_000], (unit, zone)
+            assert found.stated.tolist() == [True, False, True, True]
+    for column in (
+        pa.array([-0.5, 1.999, None, float(LATEST) - 0.5]),
+        pa.array([-0.5, 2048, None], pa.float16()),
+        pa.array([-0.5, 2.0**31, None], pa.float32()),
+        pa.array([5, None, 2**33], pa.uint64()),
+        pa.array([5, None, 255], pa.uint8()),
+        pa.array([-5, None], pa.int8()),
+        pa.nulls(2),
+    ):
+        numbers = [None if each is None else float(each) for each in column.to_pylist()]
+        found = instants_of(column)
+        assert found.seconds.dtype == np.int64
+        assert found.stated.tolist() == [value is not None for value in numbers]
+        for value, second in zip(numbers, found.seconds.tolist(), strict=True):
+            if value is not None:
+                time = engine.lookup("8.8.8.8", at=value)["data"]["time"]
+                assert second == time["current_timestamp"], column.type
+
+
+def test_outside_the_contract_or_no_instant(engine: geolookup.Engine) -> None:
+    # As in a lookup, the instant is judged before the address is.
+    for wrong in (float("nan"), float("inf"), 1e300, LATEST, EARLIEST - 0.5, -1e18):
+        for address in ("8.8.8.8", "no address"):
+            with pytest.raises(ValueError, match="0001-01-02"):
+                engine.lookup(address, at=wrong)
+            data = pa.table({"ip": ["8.8.8.8", address], "at": [0.0, wrong]})
+            with pytest.raises(ValueError, match="0001-01-02") as caught:
+                engine.enrich(data, at="at")
+            assert caught.value.__notes__ == ["in row 1, counted from 0"]
+    for values, kind in (([2**62, 7], pa.int64()), ([np.nan, 7.0], pa.float64())):
+        plain = pa.array(values, kind)
+        validity = pa.array([False, True]).buffers()[1]
+        hidden = pa.Array.from_buffers(kind, 2, [validity, plain.buffers()[1]])
+        found = engine.enrich(
+            pa.table({"ip": ["8.8.8.8"] * 2, "at": hidden}), at="at", fields="time"
+        )
+        assert found["time_current_timestamp"].to_pylist() == [None, 7]
+    for column in (
+        pa.array([datetime(2026, 1, 1)], pa.timestamp("us")),  # noqa: DTZ001 - what is refused
+        pa.array(["2026-01-01T00:00:00Z"]),
+        pa.array([True]),
+        pa.array([datetime(2026, 1, 1, tzinfo=UTC).date()]),
+        pa.array([timedelta(1)]),
+        pa.array([datetime(2026, 1, 1)]).slice(1),  # noqa: DTZ001
+        pa.chunked_array([], pa.string()),
+    ):
+        data = pa.table({"ip": pa.array(["8.8.8.8"] * len(column), pa.string()), "at": column})
+        for source in (data, data.to_reader()):
+            with pytest.raises(TypeError, match="at "):
+                engine.enrich(source, at="at")
+
+
+def test_zones_that_nobody_knows() -> None:
+    """The instant is stated all the same; the other members are null."""
+    for zone in (None, "Mars/Olympus", "europe/vienna", "", "x" * 1000, "Europe/Vienna"):
+        zones, rows = [None, "Asia/Tokyo", zone], np.array([2, 0, 1, 2], np.uint16)
+        valid = np.array([True, True, True, False])
+        pairs = zip(rows, valid, strict=True)
+        wanted = [time_object(zones[row], 7) if ok else {} for row, ok in pairs]
+        at = pa.array(np.where(valid, rows, 0))
+        for instants in (None, instants_of(pa.array([7] * 4))):
+            found = Clock(zones, 7).take(at, valid, TIME_MEMBERS, instants)
+            for member in TIME_MEMBERS:
+                found[member].validate(full=True)
+                assert found[member].to_pylist() == [each.get(member) for each in wanted], member
+
+
+def test_periods_are_kept_in_order() -> None:
+    """Instants that come in no order, a period at a time, find what a lookup finds."""
+    clock, rng = Clock([None, "America/New_York", "Africa/Casablanca"], 0), random.Random(5)
+    for _ in range(60):
+        seconds = [rng.randrange(-(2**33), 2**34) for _ in range(20)]
+        rows = [rng.randrange(1, 3) for _ in seconds]
+        found = clock.take(
+            pa.array(rows, pa.uint16()),
+            np.ones(20, bool),
+            ["current_time", "abbr", "is_dst"],
+            instants_of(pa.array(seconds)),
+        )
+        names = {1: "America/New_York", 2: "Africa/Casablanca"}
+        for at, (row, second) in enumerate(zip(rows, seconds, strict=True)):
+            wanted: Any = time_object(names[row], second)
+            assert {member: found[member][at].as_py() for member in found} == {
+                member: wanted[member] for member in found
+            }

@@ -28,10 +28,19 @@ command = import_module("geolookup.cli.update")
 _NO_END = 100_000
 #: The points of an update at which it is killed, and refused by the disk.
 POINTS = scaled(2, 6)
+_ENDING = """
+import sys, geolookup
+from tests.store.dying import arm
+update = geolookup.update  # imports what an update needs
+left = arm(sys.argv[1], int(sys.argv[2]))
+update(sys.argv[3])
+sys.stdout.write(str(left()))
+"""
 
 
 def process(kind: Kind, step: int, recipe: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tests.updates.killed", kind, str(step), str(recipe)]
+    """An update that is killed, or refused by the disk, before a step; it prints the steps left."""
+    command = [sys.executable, "-c", _ENDING, kind, str(step), str(recipe)]
     return subprocess.run(
         command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False
     )

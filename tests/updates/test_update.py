@@ -276,7 +276,7 @@ def test_local_sources_alone(store: Path, tmp_path: Path) -> None:
         geolookup.update(tmp_path / "r.toml")
 
 
-def test_misuse(store: Path) -> None:
+def test_misuse(update: Update) -> None:
     for args in (
         ("wrld",),
         ("--if-older", "soon"),
@@ -286,9 +286,6 @@ def test_misuse(store: Path) -> None:
     ):
         done = run("update", *args)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), args
-
-
-def test_a_limit_of_the_age_is_named(update: Update) -> None:
     with pytest.raises(ValueError, match=r"^if_older is 'soon'"):
         update(if_older="soon")
 
