@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,6 +61,19 @@ def accepts(address: int | Path) -> bool:
         except (ConnectionRefusedError, FileNotFoundError):
             return False
         return True
+
+
+def family(process: int) -> list[int]:
+    """Return a process and its descendants."""
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # ended meanwhile
+            # The name in parentheses may hold anything; state and parent follow it.
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+    found = [process]
+    for each in found:
+        found += [child for child, parent in parents.items() if parent == each]
+    return found
 
 
 @contextmanager

@@ -117,12 +117,12 @@ def test_all_pages_of_a_preloaded_dataset_are_mapped(tmp_path: Path) -> None:
     folder = shutil.copytree(BUNDLED, tmp_path / "dataset")
     paths = [folder / name for name in (fmt.IPV4, fmt.IPV6, fmt.LOCATION, fmt.NETWORK)]
     with geolookup.open(folder):
-        assert any(resident < size for size, resident in map(_mapping, paths))
+        assert any(resident < size for size, resident in map(mapping, paths))
     with geolookup.open(folder, preload=True):
-        assert all(0 < size == resident for size, resident in map(_mapping, paths))
+        assert all(0 < size == resident for size, resident in map(mapping, paths))
 
 
-def _mapping(path: Path) -> tuple[int, int]:
+def mapping(path: Path) -> tuple[int, int]:
     """Return the kilobytes of a mapped file, and those of them in memory."""
     _, _, found = Path("/proc/self/smaps").read_text(encoding="utf-8").partition(f" {path}\n")
     fields = dict(line.split(":")[:2] for line in found.splitlines()[:5])

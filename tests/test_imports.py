@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.program import python
 from tests.conftest import ROOT
 
 PACKAGES = {
@@ -207,10 +207,7 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}))
 
 
 def test_a_lookup_loads_nothing_heavy() -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", _COLD], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    loaded = set(run.stdout.split())
+    loaded = set(python(_COLD).stdout.split())
     heavy = {"numpy", "pyarrow", "click", "geolookup_builder", "asyncio", "typing_extensions"}
     heavy |= {"zoneinfo", "datetime", "struct"}
     assert "geolookup" in loaded

@@ -7,7 +7,6 @@ import itertools
 import os
 import pydoc
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -207,8 +206,7 @@ def test_the_default_engine_takes_what_an_engine_takes() -> None:
 
 def run(code: str, *arguments: str) -> None:
     path = os.pathsep.join([str(ROOT), str(ROOT / "builder")])
-    command = [sys.executable, "-c", code, *arguments]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, check=True)
+    program.python(code, *arguments, PYTHONPATH=path)
 
 
 @pytest.mark.long

@@ -26,7 +26,7 @@ from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.filesystem import atomic
-from tests.cli.program import run
+from tests.cli.program import run, umask
 from tests.conftest import ROOT
 from tests.damage import copied
 from tests.datasets import SMALL
@@ -38,7 +38,6 @@ Members = list[tuple[tarfile.TarInfo, bytes]]
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small dataset, packed."""
     path = tmp_path_factory.mktemp("packed") / "small.tar.zst"
     pack(SMALL, path)
     return path
@@ -131,12 +130,9 @@ def test_the_same_bytes_from_a_copy(archive: Path, tmp_path: Path) -> None:
         os.utime(path, (number, number))
         path.chmod(0o600)
     (dataset / "notes.txt").write_text("not part of it", encoding="utf-8")
-    before = os.umask(0o027)
-    try:
+    with umask(0o027):
         size = pack(dataset, other)
         unpack(archive, tmp_path / "out")
-    finally:
-        os.umask(before)
     assert other.read_bytes() == archive.read_bytes()
     assert size == archive.stat().st_size < sum(path.stat().st_size for path in SMALL.iterdir())
     assert other.stat().st_mode & 0o777 == 0o640

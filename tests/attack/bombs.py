@@ -155,7 +155,6 @@ def _built(folder: Path, name: str, content: bytes) -> tuple[int, list[str]]:
 
 
 def run(command: list[str], folder: Path) -> Result:
-    """Run a command in a folder, and measure it."""
     began, before = time.monotonic(), _bytes(folder)
     code = (
         "import resource, sys; from geolookup.cli import main\n"

@@ -73,6 +73,28 @@ def pipe(
     return done
 
 
+def python(
+    code: str, *arguments: str, **environment: str | None
+) -> subprocess.CompletedProcess[str]:
+    """Run Python code in a process, which must succeed; a variable that is None is unset."""
+    kept = {name: text for name, text in os.environ.items() if name not in environment}
+    stated = {name: text for name, text in environment.items() if text is not None}
+    options: dict[str, Any] = {"env": kept | stated, "timeout": 5 * _SECONDS, "text": True}
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, **options)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@contextmanager
+def umask(mask: int) -> Iterator[None]:
+    former = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(former)
+
+
 def refused(*args: str, status: int = 2, text: str = "", folder: Path = ROOT) -> str:
     """Return standard error of a command that must print nothing else and end with a status."""
     done = run(*args, text=text, folder=folder)
@@ -199,7 +221,6 @@ def _text_stream(stream: IO[bytes], errors: str = "strict") -> TextIOWrapper:
 
 
 def _status(args: Sequence[str]) -> int:
-    """Run the program; return its exit status."""
     try:
         cli.main()
     except SystemExit as end:

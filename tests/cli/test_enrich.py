@@ -23,7 +23,7 @@ from geolookup.cli.options import READ, WRITTEN
 from geolookup.files.file_tree import RECORD
 from geolookup.files.formats import FORMATS
 from tests.cli.program import pipe, refusal, run, started
-from tests.cli.test_terminal import terminal
+from tests.cli.test_lookup import terminal
 from tests.conftest import Build
 from tests.files import tables
 from tests.tiers import one_of_each

@@ -1,19 +1,26 @@
-"""``geolookup prefixes``: what ``engine.prefixes`` yields, in each format, and its changes."""
+"""``geolookup prefixes``, each format and its changes; ``geolookup export`` of plain files."""
 
 from __future__ import annotations
 
 import csv
 import ipaddress
 import json
+import resource
+import signal
+import subprocess
 from pathlib import Path
+
+import pytest
 
 import geolookup
 from geolookup.cli.prefixes import _NAMES, FORMATS
 from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.prefixes.syntaxes.settings import Settings
-from tests.cli.program import refusal, refused, run
+from tests.cli.program import refusal, refused, run, started
 from tests.conftest import build_at
+from tests.datasets import SMALL
 from tests.prefixes.syntaxes.reading import READERS
+from tests.skips import needs
 
 OLD = "network,country_code\n8.8.8.0/24,US\n9.0.0.0/15,DE\n2a00::/16,US\n"
 NEW = "network,country_code\n8.8.8.0/25,US\n9.1.0.0/16,US\n9.0.0.0/16,DE\n2a00::/16,US\n"
@@ -124,3 +131,64 @@ def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:
     assert replaced.startswith("--output is OLD, which its changes would replace")
     same = run(*new, "--since", folders[1], "--format", "ipset")
     assert (same.returncode, same.stdout) == (0, "")
+
+
+EXPORT = ("export", str(SMALL), "--format")
+
+
+def test_standard_output() -> None:
+    fields = ("--fields", "network.asn", "--ranges", "cidr", "--within", "8.8.8.0/24")
+    done = run(*EXPORT, "csv", "--output", "-", *fields)
+    assert (done.returncode, done.stderr) == (0, "1 networks\n")
+    assert done.stdout == "network,network_asn\n8.8.8.0/24,15169\n"
+    problem = "-: sqlite cannot be written to standard output; name a file or folder"
+    assert refusal(*EXPORT, "sqlite", "--output", "-") == problem
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("csv", "jsonl", "parquet", "sqlite", "clickhouse", "postgresql"),
+        pytest.param(("duckdb",), marks=needs("duckdb")),
+    ],
+)
+def test_an_existing_output_stays(tmp_path: Path, names: tuple[str, ...]) -> None:
+    output = tmp_path / "out"
+    output.write_text("mine")
+    for name in names:
+        assert refusal(*EXPORT, name, "--output", str(output)).startswith(f"{output}: exists")
+        assert output.read_text() == "mine"
+        assert [*tmp_path.iterdir()] == [output]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("csv", 1 << 13),
+        ("parquet", 1 << 13),
+        pytest.param("duckdb", 1 << 13, marks=needs("duckdb")),
+        # Enough until the log becomes the database.
+        pytest.param("duckdb", 1 << 19, marks=needs("duckdb")),
+        ("sqlite", 1 << 13),
+    ],
+)
+def test_a_full_disk_leaves_the_old_output(name: str, limit: int, tmp_path: Path) -> None:
+    """A limit on the size of files stands for the disk."""
+    output = tmp_path / "out"
+    command = (*EXPORT, name, "--output", str(output))
+    assert run(*command).returncode == 0
+    before = sorted((each, each.stat().st_ino) for each in tmp_path.rglob("*"))
+    with started(
+        *command, "--force", stderr=subprocess.PIPE, preexec_fn=lambda: _limit_files(limit)
+    ) as process:
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 2, told
+    assert told.startswith(f"geolookup: {output}".encode())
+    assert told.count(b"\n") == 1, told
+    assert sorted((each, each.stat().st_ino) for each in tmp_path.rglob("*")) == before
+
+
+def _limit_files(limit: int) -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

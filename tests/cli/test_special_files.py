@@ -85,7 +85,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 def make(path: Path, kind: str) -> None:
-    """Make the path, or replace it."""
     if path.is_dir():
         path.rmdir()
     else:

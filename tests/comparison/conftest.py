@@ -47,5 +47,4 @@ def _build(folder: Path) -> None:
 
 @pytest.fixture(scope="session")
 def pair() -> tuple[Path, Path]:
-    """OLD and NEW."""
     return old_and_new()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,8 +29,8 @@ from geolookup.cli.info import info
 from geolookup.contract import tzdatabase
 from geolookup.contract.tzdatabase import Database, database, rules, zone_names
 from geolookup.errors import SettingsError
-from tests.cli.program import run
-from tests.conftest import ROOT, build_at
+from tests.cli.program import python, run
+from tests.conftest import build_at
 from tests.contract.tzif_files import written
 from tests.contract.zone_probe import AT
 from tests.datasets import SMALL
@@ -217,27 +216,11 @@ def test_the_compiler_knows_the_zones_that_lookups_can_answer() -> None:
 # Processes of their own.
 
 
-def python(code: str, *arguments: str, **environment: str | None) -> str:
-    """Run code in a process; a variable that is None is unset. Return what it prints."""
-    kept = {name: text for name, text in os.environ.items() if name not in environment}
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        cwd=ROOT,
-        env=kept | {name: text for name, text in environment.items() if text is not None},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def probe(dataset: Path, path: Path, *ways: str, **environment: str) -> dict[str, Any]:
     """Return what a process with this search path prints for an address of ZONE."""
     code = "import sys; from tests.contract import zone_probe; zone_probe.main(*sys.argv[1:])"
     arguments = (str(dataset), "8.8.8.8", *ways)
-    answers = python(code, *arguments, PYTHONTZPATH=str(path), **environment)
+    answers = python(code, *arguments, PYTHONTZPATH=str(path), **environment).stdout
     shown: dict[str, Any] = json.loads(answers.splitlines()[-1])
     return shown
 
@@ -292,7 +275,7 @@ def test_nothing_waits_for_a_fifo(system: Path) -> None:
     (system / ELSEWHERE).unlink()
     os.mkfifo(system / ELSEWHERE)
     code = "import sys; from geolookup.contract.tzdatabase import rules; print(rules(sys.argv[1]))"
-    assert python(code, ELSEWHERE, PYTHONTZPATH=str(system)) == "None\n"
+    assert python(code, ELSEWHERE, PYTHONTZPATH=str(system)).stdout == "None\n"
 
 
 def test_the_path_that_the_application_sets(system: Path) -> None:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,22 @@ from tests.builder.building import unwritable
 from tests.conftest import build_at
 from tests.damage import CSV
 from tests.datasets import SMALL
+from tests.test_engine import mapping
+
+
+@contextmanager
+def mounted(folder: Path, *arguments: str) -> Iterator[None]:
+    """Mount something on a folder for the block, or skip the test."""
+    mount = ["mount", *arguments, str(folder)]
+    if (
+        not shutil.which("mount")
+        or subprocess.run(mount, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("nothing may be mounted here; run as root on Linux")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
 
 
 @pytest.fixture
@@ -27,16 +44,8 @@ def small(tmp_path: Path) -> Iterator[Path]:
     """A file system of 128 KiB, which holds less than the small dataset."""
     folder = tmp_path / "small"
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "none", str(folder)]
-    if (
-        not shutil.which("mount")
-        or subprocess.run(mount, capture_output=True, check=False).returncode
-    ):
-        pytest.skip("a file system may not be mounted here; run as root on Linux")
-    try:
+    with mounted(folder, "-t", "tmpfs", "-o", "size=128k", "none"):
         yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 def left(folder: Path) -> list[str]:
@@ -91,11 +100,6 @@ def test_columns_have_the_same_values_after_their_pages_are_released(tables: Tab
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/smaps")
 def test_no_page_of_a_digested_dataset_is_in_memory(tables: Tables) -> None:
     path = tables.folder / fmt.LOCATION
-    assert _resident(path)
+    assert mapping(path)[1]
     assert not list(generation(tables))
-    assert not _resident(path)
-
-
-def _resident(path: Path) -> int:
-    _, _, found = Path("/proc/self/smaps").read_text(encoding="utf-8").partition(f" {path}\n")
-    return int(dict(line.split(":")[:2] for line in found.splitlines()[:5])["Rss"].split()[0])
+    assert not mapping(path)[1]

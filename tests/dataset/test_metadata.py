@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+import ipaddress
 import json
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from geolookup_builder.report import BuildReport
 
 import geolookup
+from geolookup.contract.fields import FIELDS
+from geolookup.contract.special import PUBLIC, ranges_of
 from geolookup.dataset import layout as fmt
+from geolookup.dataset import public_ranges as module
+from geolookup.dataset.coverage import Known, known_addresses
 from geolookup.dataset.manifest import Manifest
 from geolookup.dataset.metadata import Source
+from geolookup.dataset.public_ranges import Ranges, known, public_ranges
 from tests.conftest import Build, build_at
-from tests.damage import copied
+from tests.corrupt import forging
+from tests.damage import copied, without
 from tests.datasets import SMALL
+from tests.tiers import scaled
 
 RECIPE = """
 [dataset]
@@ -158,3 +170,139 @@ def test_the_table_of_a_notebook(build: Build) -> None:
     assert "Second file first, 2026-01-31, &lt;i&gt;" in table
     assert "a.csv" in table
     assert set(re.findall(r"</?([^ >]*)", table)) == {"table", "caption", "tbody", "tr", "th", "td"}
+
+
+STORED = [field.path for field in FIELDS if field.table]
+IN_RECORDS = [path for path in STORED if path != "time.zone"]  # a record has no time object
+PUBLIC_IPV4 = 3_702_258_689
+
+
+def counted(engine: geolookup.Engine) -> dict[str, dict[str, int]]:
+    found = {family: dict.fromkeys(["any", *IN_RECORDS], 0) for family in ("ipv4", "ipv6")}
+    for network, record in engine.networks():
+        of_family, size = found[f"ipv{network.version}"], network.num_addresses
+        of_family["any"] += size
+        for path in IN_RECORDS:
+            group, _, member = path.partition(".")
+            of_family[path] += size * (record[group].get(member) is not None)
+    return found
+
+
+def test_counts_are_those_of_all_networks(sample: geolookup.Engine) -> None:
+    known, wanted = known_addresses(SMALL), counted(sample)
+    assert known["ipv4"].of == PUBLIC_IPV4
+    assert known["ipv6"].of == wanted["ipv6"]["any"]
+    coverage = sample.metadata.coverage  # by layer
+    for layer, path in (("location", "location.continent_code"), ("asn", "network.asn")):
+        assert coverage[layer] == {family: each[path] for family, each in wanted.items()}
+    for family, each in known.items():
+        assert list(each.with_value) == STORED
+        for path in IN_RECORDS:
+            assert each.with_value[path] == wanted[family][path], (family, path)
+
+
+def test_zones_are_known_where_answers_have_one(build: Build) -> None:
+    rows = "8.8.8.0/24,US,America/Denver\n9.0.0.0/8,US,\n2001:4860::/32,FR,Europe/Paris\n"
+    dataset, _ = build({"a.csv": "network,country_code,time_zone\n" + rows})
+    known = known_addresses(dataset)
+    assert known["ipv4"].with_value["time.zone"] == 256
+    assert known["ipv4"].with_value["location.country_code"] == 256 + 2**24
+    assert known["ipv6"] == Known(2**96, known["ipv6"].with_value)
+    assert known["ipv6"].share("time.zone") == 1
+    empty = known_addresses(build({"a.csv": "network,country_code\n"})[0])
+    assert {share for each in empty.values() for share in map(each.share, STORED)} == {0}
+
+
+def test_damage_is_a_dataset_error_or_nothing(tmp_path: Path) -> None:
+    """A flipped byte of a schema; a column of another type; a file of another kind."""
+    copy = copied(SMALL, tmp_path / "copy")
+    with without(copy / fmt.IPV6) as data:
+        for place in range(2, 1200, scaled(33, 1)):
+            flipped = bytearray(data)
+            flipped[place] ^= 0xFF
+            (copy / fmt.IPV6).write_bytes(flipped)
+            with suppress(geolookup.DatasetError):
+                known_addresses(copy)
+    table = forging.table(SMALL, fmt.IPV4)
+    for kind in (pa.int8(), pa.uint64(), pa.string()):
+        column = pa.array([0] * len(table)).cast(kind)
+        with without(copy / fmt.IPV4):
+            changed = table.set_column(0, "start", column)
+            with pa.ipc.new_file(copy / fmt.IPV4, changed.schema) as sink:
+                sink.write_table(changed.combine_chunks())
+            with pytest.raises(geolookup.DatasetError, match="damaged"):
+                known_addresses(copy)
+    for name in (fmt.IPV4, fmt.LOCATION, fmt.COUNTRY):
+        with without(copy / name):
+            (copy / name).write_bytes(b"nonsense")
+            with pytest.raises(geolookup.DatasetError, match="damaged"):
+                known_addresses(copy)
+    assert known_addresses(copy)
+
+
+Row = tuple[int, int, int, int]
+
+
+def rows(batches: Iterator[Ranges]) -> list[Row]:
+    return [
+        (fh << 64 | fl, lh << 64 | ll, location, network)
+        for batch in batches
+        for fh, fl, lh, ll, location, network in zip(*(c.tolist() for c in batch[1:]), strict=True)
+    ]
+
+
+def expected(engine: geolookup.Engine, family: int, within: object = None) -> list[Row]:
+    state = engine._open_state()
+    found = []
+    for network, _ in engine.networks(within):
+        if network.version == family:
+            first, last = int(network[0]), int(network[-1])
+            at = state.interval_ipv4(first) if family == 4 else state.interval_ipv6(first)
+            location, of_network = state.rows(family, at)
+            found.append((first, last, location, of_network))
+    return found
+
+
+def merged(listed: list[Row]) -> list[Row]:
+    found: list[Row] = []
+    for first, last, *both in listed:
+        if found and found[-1][1] + 1 == first and found[-1][2:] == tuple(both):
+            first = found.pop()[0]
+        found.append((first, last, both[0], both[1]))
+    return found
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_known_ranges_are_those_of_networks(
+    sample: geolookup.Engine, monkeypatch: pytest.MonkeyPatch, family: int
+) -> None:
+    dataset = sample._open_state().dataset
+    for within in (None, "8.0.0.0/7", "2001:4860::/30", "10.0.0.0/8"):
+        wanted = merged(expected(sample, family, within))
+        for batch in (3, 1 << 17):
+            monkeypatch.setattr(module, "_BATCH", batch)
+            assert merged(rows(public_ranges(dataset, family, within, known))) == wanted, within
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_all_ranges_are_public_space(sample: geolookup.Engine, family: int) -> None:
+    dataset = sample._open_state().dataset
+    found = rows(public_ranges(dataset, family))
+    everything = merged([(first, last, 0, 0) for first, last, *_ in found])
+    assert tuple((first, last) for first, last, *_ in everything) == ranges_of(family, PUBLIC)
+    batch = next(public_ranges(dataset, family))
+    assert [each.dtype for each in batch[1:]] == [np.uint64] * 4 + [np.uint32] * 2
+
+
+def test_parts(sample: geolookup.Engine) -> None:
+    """Within a part of an interval, and chosen ranges only."""
+    dataset = sample._open_state().dataset
+    network = ipaddress.ip_network("8.8.8.8/31")
+    found = rows(public_ranges(dataset, 4, network))
+    assert [each[:2] for each in found] == [(int(network[0]), int(network[-1]))]
+    assert rows(public_ranges(dataset, 6, network)) == []
+    with pytest.raises(ValueError, match="within must be a network"):
+        public_ranges(dataset, 4, "8.8.8.8/8")
+    everything = rows(public_ranges(dataset, 4))
+    chosen = rows(public_ranges(dataset, 4, None, lambda location, _: location == 3))
+    assert chosen == [each for each in everything if each[2] == 3] != []

@@ -17,6 +17,7 @@ from geolookup.dataset.manifest import canonical, is_dataset
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from tests.builder.building import fails, isps, unwritable
+from tests.cli.program import umask
 from tests.conftest import Build, build_at
 from tests.datasets import SMALL
 
@@ -155,8 +156,7 @@ def test_a_folder_is_replaced(
     def refused(_mask: int) -> int:
         raise AssertionError
 
-    before = os.umask(0o027)
-    try:
+    with umask(0o027):
         for exchange in (True, False):  # as on systems that cannot swap two folders in one step
             with monkeypatch.context() as patch:
                 patch.setattr(os, "umask", refused)
@@ -170,8 +170,6 @@ def test_a_folder_is_replaced(
             for folder in (output, dataset):
                 assert folder.stat().st_mode & 0o777 == 0o750
                 assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o640}
-    finally:
-        os.umask(before)
 
 
 def test_a_rename_that_fails_puts_the_old_back(

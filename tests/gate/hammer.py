@@ -40,7 +40,6 @@ _PATIENCE = 600
 def start(
     url: str, plans: Path, key: str, log: Path, *, turn: int = 1, pause: float = 0
 ) -> subprocess.Popen[bytes]:
-    """Start a worker of its own process."""
     command = [sys.executable, "-m", "tests.gate.hammer", url, str(plans), key, str(log)]
     return subprocess.Popen([*command, str(turn), str(pause)], cwd=ROOT)
 

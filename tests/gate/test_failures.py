@@ -21,6 +21,7 @@ from geolookup.errors import AccountsError, InvalidKeyError
 from geolookup.gate import Accounts, accounts_file, open_accounts, outage, sqlite
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
+from tests.cli.program import python
 from tests.conftest import ROOT
 from tests.gate.conftest import SECOND, FakeClock, outcomes
 from tests.servers import PATIENCE, free_port, redis, until
@@ -197,9 +198,7 @@ def test_urls_of_no_store_and_of_a_missing_client(file: Path) -> None:
         with pytest.raises(AccountsError) as wrong:
             open_accounts(url)
         assert "secret" not in str(wrong.value), url
-    command = [sys.executable, "-c", _NO_CLIENT, f"sqlite:///{file}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "pip install 'geolookup[redis]'" in done.stdout
+    assert "pip install 'geolookup[redis]'" in python(_NO_CLIENT, f"sqlite:///{file}").stdout
     assert file.exists()
 
 

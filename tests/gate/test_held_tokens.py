@@ -20,6 +20,7 @@ from geolookup.gate import Accounts, maintenance, open_accounts
 from geolookup.gate.account_store import Key, Store
 from geolookup.gate.held_tokens import HeldTokens, Record
 from geolookup.gate.leases import Tokens
+from tests.cli.program import python
 from tests.conftest import ROOT
 from tests.servers import PATIENCE, until
 from tests.tiers import scaled
@@ -165,8 +166,7 @@ accounts.close()
 def test_killed_at_any_line_a_worker_loses_one_lease_at_most(tmp_path: Path) -> None:
     url, plans = f"sqlite:///{tmp_path}/accounts.db", tmp_path / "plans.toml"
     plans.write_text("[plan.p]\nrate = 640\n", encoding="utf-8")
-    command = [sys.executable, "-c", _KILLED, url, str(plans), str(scaled(41, 7))]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = python(_KILLED, url, str(plans), str(scaled(41, 7)))
     losses = list(map(int, done.stdout.split()))
     assert len(losses) > 20
     assert min(losses) == losses[-1] == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -13,7 +11,7 @@ import pytest
 
 from geolookup.errors import QuotaError, RateLimitError
 from geolookup.gate import open_accounts
-from tests.conftest import ROOT
+from tests.cli.program import python
 from tests.gate import hammer, kills
 from tests.servers import until
 
@@ -99,11 +97,9 @@ print([usage.used for usage in accounts.usage()])
 
 
 def test_accounts_go_on_after_a_fork(url: str, plans: Path) -> None:
-    command = [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", _FORK]
-    done = subprocess.run(
-        [*command, url, str(plans)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert (done.stdout, done.returncode) == ("[26, 26]\n", 0), done.stderr
+    warnings = "ignore:This process:DeprecationWarning"
+    done = python(_FORK, url, str(plans), PYTHONWARNINGS=warnings)
+    assert done.stdout == "[26, 26]\n"
 
 
 def test_leases_are_given_back_by_an_idle_worker_and_at_the_end(url: str, plans: Path) -> None:

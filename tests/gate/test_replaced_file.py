@@ -17,6 +17,7 @@ from geolookup.errors import AccountsError, InvalidKeyError
 from geolookup.gate import Accounts, open_accounts
 from geolookup.gate.backup import back_up, restore
 from geolookup.gate.keys import digest, identifier
+from tests.cli.program import umask
 from tests.gate.conftest import SECOND, FakeClock, Open, outcomes
 
 PLANS_OF = ("mid", "endless")
@@ -153,16 +154,12 @@ def test_a_backup_and_a_new_file(worker: Open, url: str, tmp_path: Path, file: P
 
 @pytest.mark.parametrize("mask", [0o000, 0o022])
 def test_the_file_and_its_log_are_for_their_owner(url: str, file: Path, mask: int) -> None:
-    former = os.umask(mask)
-    try:
-        with open_accounts(url) as accounts:
-            accounts.create_key("Acme", "free")
-            modes = {
-                path.name: stat.S_IMODE(path.stat().st_mode)
-                for path in file.parent.glob("accounts.db*")
-            }
-    finally:
-        os.umask(former)
+    with umask(mask), open_accounts(url) as accounts:
+        accounts.create_key("Acme", "free")
+        modes = {
+            path.name: stat.S_IMODE(path.stat().st_mode)
+            for path in file.parent.glob("accounts.db*")
+        }
     assert modes == dict.fromkeys(("accounts.db", "accounts.db-wal", "accounts.db-shm"), 0o600)
 
 

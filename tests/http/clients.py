@@ -83,5 +83,4 @@ async def beside_silent(server: Server, key: str, silent: int, seconds: float) -
 
 
 def p99(values: Sequence[float]) -> float:
-    """Return the 99th percentile."""
     return sorted(values)[len(values) * 99 // 100]

@@ -63,8 +63,6 @@ def store_at(url: str, folder: Path) -> Store:
 
 @dataclass
 class Server:
-    """A running server."""
-
     process: subprocess.Popen[bytes]
     port: int
     admin: int
@@ -102,7 +100,6 @@ class Server:
 
     @property
     def log(self) -> str:
-        """What it has written so far."""
         return self.output.read_text(encoding="utf-8")
 
     def until(self, text: str, times: int = 1) -> None:
@@ -110,7 +107,6 @@ class Server:
         self.becomes(lambda: self.log.count(text) >= times)
 
     def until_ready(self, status: int) -> None:
-        """Wait for a status of the readiness probe."""
         self.becomes(lambda: self.show("/readyz").status == status)
 
     def becomes(self, condition: Callable[[], object]) -> None:

@@ -16,6 +16,7 @@ import geolookup
 from geolookup.http.answers import ANSWERED, OUTCOMES
 from geolookup.http.metrics import BOUNDS, Counters, exposition, readings
 from tests.http.serving import PATH, Server, Store, serving
+from tests.servers import family
 from tests.store.numbered import numbered
 from tests.store.test_age import days_ago
 
@@ -136,17 +137,4 @@ def listening(process: int) -> set[int]:
             _, local, _, state, *_, inode = line.split()[:10]
             if state == "0A" and f"socket:[{inode}]" in links:
                 found.add(int(local.rpartition(":")[2], 16))
-    return found
-
-
-def family(process: int) -> list[int]:
-    """Return a process and its descendants."""
-    parents = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # ended meanwhile
-            # The name in parentheses may hold anything; state and parent follow it.
-            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
-    found = [process]
-    for each in found:
-        found += [child for child, parent in parents.items() if parent == each]
     return found

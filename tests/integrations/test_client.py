@@ -118,8 +118,6 @@ def test_web_sockets_have_an_answer_and_the_life_of_a_server_has_none(
 
 
 class Counting:
-    """An engine that counts what it is asked."""
-
     def __init__(self, engine: geolookup.Engine) -> None:
         self._engine, self.asked = engine, 0
 

@@ -7,9 +7,9 @@ import json
 import os
 import socket
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -137,12 +137,9 @@ def test_workers_that_were_forked_follow_the_store(
     with serving("gunicorn") as port:
         publish("Lyon")
         assert isinstance(port, int)
-        ends = time.monotonic() + servers.PATIENCE
-        lines = [f"X-Forwarded-For: {IP}"]
-        while (found := _asked(port, "", lines))["city"] != "Lyon":
-            assert time.monotonic() < ends
-            time.sleep(0.05)
-    assert found["forked"]
+        asked = partial(_asked, port, "", [f"X-Forwarded-For: {IP}"])
+        servers.until(lambda: asked()["city"] == "Lyon")
+        assert asked()["forked"]
 
 
 def test_a_web_socket() -> None:

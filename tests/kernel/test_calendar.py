@@ -57,7 +57,6 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 @pytest.fixture(scope="module", params=MODULES)
 def module(request: pytest.FixtureRequest) -> Any:
-    """A kernel."""
     return request.param
 
 

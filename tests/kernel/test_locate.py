@@ -21,7 +21,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.kernel import python as kernel_python
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from tests.damage import copied, whole
-from tests.dataset.test_dataset_flips import flip
+from tests.dataset.test_dataset import flip
 from tests.datasets import SMALL
 from tests.near_addresses import interval_starts
 from tests.strategies import texts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from copy import copy
@@ -19,7 +18,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError
 from geolookup.kernel import python as kernel_python
 from tests.address_texts import EVERY
-from tests.conftest import ROOT
+from tests.cli.program import python
 from tests.datasets import SMALL
 from tests.kernel.modules import MODULES, needs_compiled
 from tests.kernel.test_kernel import AT
@@ -93,13 +92,9 @@ print(lines.take().count(b"8.8.8.8"))
 @pytest.mark.skipif(sys.platform != "linux", reason="it sets a limit of Linux")
 def test_lines_that_do_not_fit_into_memory() -> None:
     """They are lost, but no call reads memory that was freed."""
-    command = [sys.executable, "-c", _WITHOUT_MEMORY, str(SMALL)]
     limits = "allocator_may_return_null=1:max_allocation_size_mb=64"
-    options = {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:{limits}"}
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ | options
-    )
-    assert (done.returncode, done.stdout) == (0, "0\n1\n"), done.stderr
+    options = f"{os.environ.get('ASAN_OPTIONS', '')}:{limits}"
+    assert python(_WITHOUT_MEMORY, str(SMALL), ASAN_OPTIONS=options).stdout == "0\n1\n"
 
 
 @pytest.mark.parametrize("table", ["location", "network", "country"])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.program import python
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
@@ -50,14 +49,7 @@ def command(*arguments: str) -> str:
 
 
 def run(*codes: str, kernel: str = "", missing: bool = True) -> list[Shown]:
-    done = subprocess.run(
-        [sys.executable, "-c", _EACH, *codes],
-        cwd=ROOT,
-        env={**os.environ, "GEOLOOKUP_KERNEL": kernel, "WITHOUT": "1" * missing},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python(_EACH, *codes, GEOLOOKUP_KERNEL=kernel, WITHOUT="1" * missing)
     shown: list[Shown] = json.loads(done.stdout)
     return shown
 

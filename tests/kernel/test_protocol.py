@@ -20,7 +20,6 @@ ANSWERS = {"Answer", "CurrencyView", "LocationView", "NetworkView", "TimeView"}
 
 
 def members(protocol: type) -> dict[str, Any]:
-    """Return the members of a protocol and of those that it extends."""
     return {name: value for each in protocol.__mro__ for name, value in vars(each).items()}
 
 

@@ -20,7 +20,7 @@ from geolookup.mirrors.index import INDEX
 from geolookup.mirrors.poll import poll
 from tests.builder.remote.serving import Handler
 from tests.mirrors.conftest import Edge, content_of, folder_act
-from tests.servers import PATIENCE, until
+from tests.servers import PATIENCE, family, until
 from tests.store.numbered import id_of
 
 pytestmark = [
@@ -31,12 +31,10 @@ pytestmark = [
 
 def installing(parent: int) -> list[int]:
     found = []
-    for process in Path("/proc").glob("[0-9]*"):
+    for process in family(parent):
         with suppress(OSError):  # it has ended
-            of = (process / "stat").read_text().rpartition(")")[2].split()[1]
-            command = (process / "cmdline").read_text()
-            if int(of) == parent and "geolookup.mirrors.child" in command:
-                found.append(int(process.name))
+            if "geolookup.mirrors.child" in Path(f"/proc/{process}/cmdline").read_text():
+                found.append(process)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -207,14 +207,6 @@ def test_what_is_in_an_index() -> None:
     index = read(sealed_payload(stated))
     assert index.now.pack == File(sha256=DIGEST, **LARGEST)  # type: ignore[arg-type]
     assert (len(index.name), index.serial) == (64 << 10, (1 << 63) - 1)
-
-
-def test_an_index_expires_after_its_time() -> None:
-    end = datetime(2026, 11, 30, tzinfo=UTC)
-    index = replace(INDEX, expires_at=time_text(end))
-    assert not index.is_expired(end)
-    assert index.is_expired(end + timedelta(seconds=1))
-    assert not INDEX.is_expired(end + timedelta(days=36500))
 
 
 @needs("cryptography")

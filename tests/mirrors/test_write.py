@@ -22,6 +22,7 @@ from geolookup.mirrors.write import mirror
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
 from geolookup.store.publish import publish
+from tests.cli.program import umask
 from tests.mirrors.conftest import archives_of, index_of, stats_of
 from tests.store.numbered import generation, id_of, numbered, shared
 
@@ -303,10 +304,7 @@ def test_what_cannot_be_mirrored_leaves_the_index(
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
 def test_a_web_server_of_another_user_can_read_it(store: Path, folder: Path) -> None:
-    former = os.umask(0o022)
-    try:
+    with umask(0o022):
         mirror(store, folder)
-    finally:
-        os.umask(former)
     assert {path.stat().st_mode & 0o777 for path in folder.glob("**/*.*")} == {0o644}
     assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_dir()} == {0o755}

@@ -47,7 +47,6 @@ def of_browser(reader: Reader) -> dict[str, list[list[str]]]:
 
 
 def of_sections(sections: Iterable[Section]) -> dict[str, list[list[str]]]:
-    """Return the tables that sections have."""
     tables: dict[str, list[list[str]]] = {}
     for section in sections:
         values = section.values
@@ -163,7 +162,6 @@ def size(network: Any) -> float:
 
 
 def check_dataset(tables: Tables, dataset: Path) -> None:
-    """Check what the tables of a dataset's report state."""
     codes: set[str | None] = set()
     figures = {name: (value, note) for name, value, note in tables["figures"]}
     for family in (4, 6):

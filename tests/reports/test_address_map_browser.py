@@ -77,7 +77,6 @@ class Map:
         return self.root.locator(".address-map-message").inner_text()
 
     def drawn(self) -> Self:
-        """Wait until all changes are drawn."""
         self.reader.wait_for_maps()
         return self
 

@@ -40,7 +40,6 @@ OTHER_NAME = 2
 
 @cache
 def datasets() -> list[Path]:
-    """Two datasets of the store's name, and one of another."""
     made = once("signing-other", lambda folder: named(folder, "other", OTHER_NAME))
     return [shared(0), shared(1), made / "dataset"]
 

@@ -20,6 +20,7 @@ from geolookup.signing.keys import (
     read_private,
     read_public,
 )
+from tests.cli.program import umask
 from tests.skips import needs, optional
 
 _PRIMITIVES = "cryptography.hazmat.primitives"
@@ -98,11 +99,8 @@ def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path) -> None:
 
 
 def test_a_generated_pair(tmp_path: Path) -> None:
-    former = os.umask(0)
-    try:
+    with umask(0):
         public = generate(tmp_path / "key")
-    finally:
-        os.umask(former)
     assert read_private(tmp_path / "key").public == read_public(tmp_path / "key.pub") == public
     assert len(public.id) == 64
     assert {path.name for path in tmp_path.iterdir()} == {"key", "key.pub"}

@@ -104,14 +104,6 @@ def test_a_key_id_proves_nothing(store: Path, datasets: Paths, ours: Key, theirs
     refused(store, lambda: publish(datasets[2], store), "not that of a trusted key")
 
 
-def test_an_older_signature_is_refused(store: Path, datasets: Paths, ours: Key) -> None:
-    refused(store, lambda: publish(datasets[0], store), "signature is older")
-    sign(datasets[0], ours)
-    publish(datasets[0], store)
-    assert generations(store)[0].generation == generation(datasets[0])
-    refused(store, lambda: publish(datasets[1], store), "signature is older")
-
-
 def test_another_dataset_is_refused(store: Path, tmp_path: Path, ours: Key) -> None:
     other = named(tmp_path / "other", "else", 7)
     sign(other, ours)

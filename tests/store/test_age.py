@@ -1,8 +1,9 @@
-"""The age of data: which date counts, and what is done about data that are too old."""
+"""The age of data: which date counts, what is done about old data, and the notice about them."""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 import logging
 import time
 from functools import partial
@@ -14,13 +15,19 @@ import pytest
 
 import geolookup
 from geolookup.dataset import manifest, metadata
+from geolookup.dataset.files import Dataset
 from geolookup.dataset.metadata import data_age
+from geolookup.store import requirements
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
+from tests.cli.program import python, run
 from tests.conftest import Build
+from tests.damage import copied
 from tests.datasets import once
+from tests.servers import until
 from tests.store.numbered import generation, named, number, shared
-from tests.store.test_watch import SOON, eventually
+from tests.store.test_reload import SOON
+from tests.tiers import scaled
 
 TODAY = dt.date(2026, 11, 21)
 
@@ -30,7 +37,6 @@ def days_ago(days: int) -> str:
 
 
 def days_before(days: int) -> str:
-    """Return the day so many days before TODAY."""
     return (TODAY - dt.timedelta(days=days)).isoformat()
 
 
@@ -149,7 +155,123 @@ def test_who_watches_is_told_when_data_grow_too_old(
 ) -> None:
     with geolookup.open(aged(5), max_age=30, watch=SOON) as engine:
         be_today(TODAY + dt.timedelta(days=26), monkeypatch)
-        assert eventually(lambda: len(caplog.records) > 0)
+        until(lambda: caplog.records)
         assert engine.stale
     (record,) = caplog.records
     assert "31 days" in record.getMessage()
+
+
+NOTICE = "GEOLOOKUP_AGE_NOTICE"
+
+
+@pytest.fixture(autouse=True)
+def _switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(NOTICE)
+    monkeypatch.setattr(requirements, "_noticed", {})
+
+
+@pytest.fixture
+def old() -> Path:
+    """A dataset that is old today, and on each later day."""
+    return aged(400)
+
+
+def commands(folder: Path) -> list[tuple[str, ...]]:
+    table = folder / "visits.csv"
+    table.write_text("ip\n8.8.8.8\n")
+    return [
+        ("lookup", "8.8.8.8", "9.9.9.9", "--compact"),
+        ("explain", "8.8.8.8"),
+        ("summarize", str(table), "--json", "--ip-column", "ip", "--input-format", "csv"),
+        ("enrich", str(table), "--output", str(folder / "out.csv"), "--force"),
+    ]
+
+
+def notice_of(dataset: Path) -> str:
+    with geolookup.open(dataset) as engine:
+        age = engine.metadata.age
+    assert age.is_old
+    return (
+        f"geolookup: {dataset}: the age of the data is {age}; "
+        f"run 'geolookup update', or set {NOTICE}=0 to hide this notice"
+    )
+
+
+def test_one_line_on_standard_error(tmp_path: Path, old: Path) -> None:
+    for command in commands(tmp_path)[: scaled(1, 4)]:
+        arguments = (*command, "--dataset", str(old))
+        before, told, after = notice_of(old), run(*arguments), notice_of(old)  # midnight may pass
+        (line,) = (line for line in told.stderr.splitlines() if "age of the data" in line)
+        assert line in (before, after)
+        assert "age of the data" not in told.stdout
+        assert told.returncode == 0
+        silent = run(*arguments, "--no-age-notice")
+        assert (silent.returncode, "age of the data" in silent.stderr) == (0, False)
+    for arguments in (("info", str(old), "--json"), ("verify", str(old))):  # they describe data
+        done = run(*arguments)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert arguments[0] == "verify" or json.loads(done.stdout)["age"]["days"] >= 400
+
+
+def test_how_the_notice_is_switched_off(
+    old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = Dataset(str(old))
+    for value, is_told in (("", True), ("1", True), ("0", False), ("FALSE", False), ("no", False)):
+        monkeypatch.setenv(NOTICE, value)
+        assert (requirements.age_notice(dataset) is not None) is is_told, value
+    monkeypatch.delenv(NOTICE)
+    path = copied(old, tmp_path / "damaged") / "manifest.json"  # in its list of sources
+    path.write_text(path.read_text().replace('"coverage"', '"coverages"'))
+    assert requirements.age_notice(Dataset(str(path.parent))) is None
+    geolookup.open(path.parent).close()
+
+
+@pytest.mark.usefixtures("_today")
+def test_which_data_are_old(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    for date, is_told in (
+        (days_before(181), True), (f"{days_before(181)}T23:59:59Z", True), ("2026-04", True),
+        (days_before(181).replace("-", ""), True), (days_before(180), False), ("2026-06", False),
+        (days_before(-3), False), ("", False), ("last spring", False),
+    ):  # fmt: skip
+        caplog.clear()
+        requirements._noticed.clear()
+        dataset = Dataset(str(aged(400)))
+        dataset.manifest._stated["sources"][0]["date"] = date
+        assert dataset.manifest.metadata().age.is_old is is_told, date
+        requirements.Requirements().check(dataset)
+        records = [(record.name, record.levelname) for record in caplog.records]
+        assert records == ([("geolookup", "INFO")] if is_told else []), date
+
+
+@pytest.mark.usefixtures("_today")
+def test_once_per_process_and_not_with_a_limit(
+    old: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO)
+    geolookup.open(old, max_age="10000d").close()
+    monkeypatch.setenv(NOTICE, "off")
+    geolookup.open(old).close()
+    assert not caplog.records
+    monkeypatch.delenv(NOTICE)
+    for dataset in (old, old, aged(300)):
+        with geolookup.open(dataset) as engine:
+            engine.check_age()
+    assert len(caplog.records) == 1
+    assert "400 days" in caplog.text
+
+
+def test_a_program_that_asks_for_no_log_prints_nothing(old: Path, tmp_path: Path) -> None:
+    """Warnings are errors there; only old data cost the import of logging."""
+    recent = copied(aged(5), tmp_path / "recent")
+    manifest, today = recent / "manifest.json", dt.datetime.now(dt.UTC).date().isoformat()
+    manifest.write_text(manifest.read_text().replace("2026-11-16", today))
+    code = (
+        "import sys, geolookup; geolookup.open(sys.argv[1]).lookup('8.8.8.8'); "
+        "print({'logging', 'dataclasses'} & set(sys.modules) != set())"
+    )
+    environment = {"PYTHONWARNINGS": "error", NOTICE: None}
+    for dataset, loads in ((old, "True\n"), (recent, "False\n")):
+        done = python(code, str(dataset), **environment)
+        assert (done.stdout, done.stderr) == (loads, "")

@@ -18,13 +18,12 @@ import geolookup
 from geolookup.store.generations import generations, prune, rollback
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
+from tests.servers import PATIENCE, until
 from tests.store.numbered import ADDRESSES, answers_of, id_of, shared
 from tests.store.reading import Reader, descriptors
 from tests.tiers import scaled
 
 CHANGES, PROCESSES = scaled(12, 60), scaled(1, 2)
-#: Seconds that slow reader processes have to meet enough generations.
-PATIENCE = 120
 
 
 def good_answers() -> dict[str, set[bytes]]:
@@ -64,10 +63,7 @@ def start_reader(store: Path, good: dict[str, set[bytes]], stop: Path) -> subpro
 
 
 def wait_for(reader: Reader, generation: str) -> None:
-    ends = time.monotonic() + PATIENCE
-    while generation not in reader.met:
-        assert time.monotonic() < ends
-        time.sleep(0.001)
+    until(lambda: generation in reader.met)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +15,7 @@ import pytest
 import geolookup
 from geolookup.contract.fields import PATHS
 from geolookup.store.publish import publish
-from tests.conftest import ROOT
+from tests.cli.program import python
 from tests.datasets import SMALL
 from tests.hostile import NO_ADDRESS
 from tests.store.numbered import published, shared
@@ -135,9 +134,7 @@ def test_a_short_soak(tmp_path: Path) -> None:
     """Memory grows while caches fill up, in the first quarter."""
     store = published(tmp_path / "store", 0)
     publish(SMALL, store)
-    command = [sys.executable, "-c", _SOAK, str(store), str(SMALL)]
     publish(shared(0), store)
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    grown, files = json.loads(done.stdout)
+    grown, files = json.loads(python(_SOAK, str(store), str(SMALL)).stdout)
     assert grown < 4 << 20
     assert files <= 0

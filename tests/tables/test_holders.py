@@ -1,7 +1,12 @@
-"""Columns and tables of other libraries: what holds them, ``clean=True``, other processes."""
+"""Columns, tables and readers of other libraries: what holds them, and how readers are read."""
 
 from __future__ import annotations
 
+import gc
+import threading
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,10 +14,11 @@ import pyarrow as pa
 import pytest
 
 import geolookup
+from geolookup.tables.locate import CHUNK
 from tests.skips import needs, optional
 from tests.tables import columns
 
-duckdb, nanoarrow = optional("duckdb"), optional("nanoarrow")
+nanoarrow = optional("nanoarrow")
 pd, pl = optional("pandas"), optional("polars")
 
 _TEXTS = ["8.8.8.8", None, "10.0.0.1", "", "2a03::1", "::ffff:11.0.0.1", "x", "fe80::1"]
@@ -67,13 +73,6 @@ def test_nanoarrow(engine: geolookup.Engine) -> None:
         nanoarrow.Array(data.combine_chunks().to_batches()[0]),
     ):
         check_stream(engine, stream)
-
-
-@needs("duckdb")
-def test_duckdb(engine: geolookup.Engine) -> None:
-    with duckdb.connect() as connection:
-        connection.register("data", _data())
-        check_stream(engine, connection.sql("SELECT * FROM data"))
 
 
 def _data() -> pa.Table:
@@ -140,3 +139,117 @@ def test_dask(engine: geolookup.Engine) -> None:
         for name in (each.replace(".", "_") for each in fields):
             values = [None if pd.isna(each) else each for each in found[name]]
             assert values == wanted[name], (scheduler, name)
+
+
+_SCHEMA = pa.schema([("ip", pa.string())])
+
+
+def _batches(counts: list[int], read: list[int] | None = None) -> Iterator[pa.RecordBatch]:
+    for at, count in enumerate(counts):
+        if read is not None:
+            read.append(at)
+        texts = ["8.8.8.8", "x", "11.0.0.1"] * (count // 3 + 1)
+        yield pa.record_batch([pa.array(texts[:count], pa.string())], schema=_SCHEMA)
+
+
+def _reader(batches: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
+    return pa.RecordBatchReader.from_batches(_SCHEMA, batches)
+
+
+def test_equal_to_the_table(engine: geolookup.Engine) -> None:
+    for counts in ([], [0], [0, 0, 5, 0, 1, 0], [1] * 40, [CHUNK + 1, 0, 3 * CHUNK - 1]):
+        table = pa.Table.from_batches(_batches(counts), _SCHEMA)
+        for threads in (1, 2, 9):
+            stream = engine.enrich(_reader(_batches(counts)), fields=_FIELDS, threads=threads)
+            wanted = engine.enrich(table, fields=_FIELDS, threads=threads)
+            assert stream.read_all() == wanted, (counts, threads)
+    table = pa.Table.from_batches(_batches([1000] * 20), _SCHEMA)
+    wanted, found = engine.enrich(table, fields=_FIELDS), []
+
+    def run() -> None:
+        found.append(engine.enrich(table.to_reader(700), fields=_FIELDS).read_all())
+
+    running = [threading.Thread(target=run) for _ in range(6)]
+    for each in running:
+        each.start()
+    for each in running:
+        each.join()
+    assert found == [wanted] * 6
+
+
+def new_threads(before: set[threading.Thread]) -> set[threading.Thread]:
+    """Return the running threads that did not run before; those of other tests may end."""
+    return set(threading.enumerate()) - before
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_stream_is_read_little_by_little(engine: geolookup.Engine, threads: int) -> None:
+    read: list[int] = []
+    found = engine.enrich(_reader(_batches([10] * 1000, read)), fields=_FIELDS, threads=threads)
+    assert read == []
+    for _ in range(5):
+        found.read_next_batch()
+    assert len(read) <= 5 + 2 * threads + 2
+
+
+def test_an_abandoned_stream_ends_its_threads(engine: geolookup.Engine) -> None:
+    before = set(threading.enumerate())
+    found = engine.enrich(_reader(_batches([1000] * 100)), fields=_FIELDS, threads=4)
+    found.read_next_batch()
+    assert new_threads(before)
+    found.close()
+    del found
+    gc.collect()
+    assert not new_threads(before)
+
+
+class SourceError(Exception):
+    """What a source of batches may raise."""
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_error_of_the_source_is_passed_on(engine: geolookup.Engine, threads: int) -> None:
+    def broken() -> Iterator[pa.RecordBatch]:
+        yield from _batches([10] * 6)
+        raise SourceError
+
+    before = set(threading.enumerate())
+    found = engine.enrich(_reader(broken()), fields=_FIELDS, threads=threads)
+    with pytest.raises(SourceError):
+        found.read_all()
+    assert not new_threads(before)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_closing_the_engine_lets_a_stream_finish(dataset_path: Path, threads: int) -> None:
+    engine = geolookup.open(dataset_path)
+    found = engine.enrich(_reader(_batches([1000] * 20)), fields=_FIELDS, threads=threads)
+    found.read_next_batch()
+    engine.close()
+    assert found.read_all().num_rows == 19_000
+
+
+def test_rows_keep_their_instants(engine: geolookup.Engine) -> None:
+    """Across bounds of batches and chunks, and in tables whose columns are cut differently."""
+    count = CHUNK + 4_000
+    ips = ["8.8.8.8", "11.0.2.0"] * (count // 2)
+    seconds = [at * 3600 for at in range(count)]
+    table = pa.table(
+        {
+            "ip": pa.chunked_array([ips[:7], ips[7:50_000], ips[50_000:]]),
+            "at": pa.chunked_array([seconds[:100], [], seconds[100:], []], pa.int64()),
+        }
+    )
+    found = engine.enrich(table, fields="time.current_timestamp", at="at")
+    assert found["time_current_timestamp"].to_pylist() == seconds
+    stream = engine.enrich(table.to_reader(9_000), fields="time.current_timestamp", at="at")
+    assert stream.read_all()["time_current_timestamp"].to_pylist() == seconds
+
+
+def test_a_closed_dataset_is_let_go(dataset_path: Path) -> None:
+    engine = geolookup.open(dataset_path)
+    engine.enrich(pa.array(["8.8.8.8"]))
+    dataset = weakref.ref(engine._open_state().dataset)
+    engine.close()
+    gc.collect()
+    assert dataset() is None

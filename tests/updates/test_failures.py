@@ -18,6 +18,7 @@ import geolookup
 from geolookup.errors import OutputError
 from tests.cli.program import run
 from tests.conftest import ROOT
+from tests.corrupt.test_full_disk import mounted
 from tests.corrupt.test_full_disk import small as small  # noqa: PLC0414 - a fixture
 from tests.store.dying import Kind
 from tests.tiers import scaled
@@ -124,16 +125,8 @@ def test_a_generation_that_cannot_be_removed(publisher: Publisher, store: Path) 
     run("update", recipe)
     (old,) = (store / "generations").iterdir()
     publisher.put(COUNTRY, countries("DE"))
-    mount = ["mount", "--bind", str(old), str(old)]
-    if (
-        not shutil.which("mount")
-        or subprocess.run(mount, capture_output=True, check=False).returncode
-    ):
-        pytest.skip("a folder may not be mounted here; run as root on Linux")
-    try:
+    with mounted(old, "--bind", str(old)):
         done = run("update", recipe)
-    finally:
-        subprocess.run(["umount", str(old)], check=True)
     assert done.returncode == 0
     assert done.stderr.startswith("geolookup: old generations are not all removed: ")
     assert done.stderr.count("\n") == 1

@@ -1,8 +1,10 @@
-"""The search tree of boundaries: both kernels make the same, smallest one."""
+"""Columns of row-major tables and search trees of boundaries: both kernels make the same."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from geolookup import kernel
 from geolookup.kernel import python as kernel_python
 from tests.kernel.modules import MODULES, compiled, needs_compiled
 
@@ -84,3 +87,59 @@ def test_nodes_and_what_makes_none(module: ModuleType) -> None:
         module.fill_nodes(*columns, np.zeros(2, np.uint32), nodes[:7].copy())
     with pytest.raises(ValueError, match="do not ascend"):
         module.count_nodes(columns[0], columns[1][:0].copy())
+
+
+GATHERERS = [kernel.gather, kernel_python.gather]
+#: (number, first byte, width) of columns in rows of 40 bytes.
+LANES = [(0, 8, 8), (63, 16, 8), (2, 24, 4), (3, 30, 2), (9, 32, 4)]
+STRIDE = 40
+Lane = tuple[int, int, int]
+
+
+def gathered(
+    gather: Any, table: Any, rows: Any, lanes: Sequence[Lane] = LANES
+) -> tuple[int, list[bytes], list[bytes]]:
+    """Return the union of the nulls, and the values and the validity of each lane."""
+    values = [np.full(len(rows) * width, 7, np.uint8) for _, _, width in lanes]
+    validity = [np.full((len(rows) + 7) // 8, 7, np.uint8) for _ in lanes]
+    nulls = gather(table, rows, list(lanes), values, validity)
+    return nulls, [each.tobytes() for each in values], [each.tobytes() for each in validity]
+
+
+def expected(table: Any, rows: Any) -> tuple[int, list[bytes], list[bytes]]:
+    """Return the same, row by row."""
+    words = [int.from_bytes(table[row, :8].tobytes(), "little") for row in rows]
+    union = 0
+    for word in words:
+        union |= word
+    values, validity = [], []
+    for number, begin, width in LANES:
+        values.append(b"".join(table[row, begin : begin + width].tobytes() for row in rows))
+        bits = sum((~word >> number & 1) << at for at, word in enumerate(words))
+        validity.append(bits.to_bytes((len(rows) + 7) // 8, "little"))
+    return union, values, validity
+
+
+@pytest.mark.parametrize("gather", GATHERERS)
+@given(st.integers(0, 1 << 32), st.integers(0, 200), st.sampled_from([0.0, 0.01, 0.5, 1.0]))
+def test_equal_to_a_loop(gather: Any, seed: int, count: int, share: float) -> None:
+    """Counts around the blocks of the compiled kernel, with no nulls, some, and nulls only."""
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, 256, (50, STRIDE)).astype(np.uint8)
+    table[rng.random(50) >= share, :8] = 0
+    rows = rng.integers(0, 50, count).astype(np.uint32)
+    assert gathered(gather, table, rows) == expected(table, rows)
+
+
+@pytest.mark.parametrize("gather", GATHERERS)
+def test_what_is_outside_is_refused(gather: Any) -> None:
+    table, rows = np.zeros((3, STRIDE), np.uint8), np.zeros(4, np.uint32)
+    for row in (3, 1 << 31, (1 << 32) - 1):
+        with pytest.raises(IndexError, match=f"row {row} does not exist"):
+            gathered(gather, table, np.array([0, 2, row], np.uint32))
+    for lane in ((0, 36, 8), (0, -1, 4), (0, 40, 2), (0, 8, 3), (64, 8, 4)):
+        with pytest.raises(ValueError, match="outside the row"):
+            gathered(gather, table, rows[:1], [lane])
+    for size, bits in ((15, 1), (16, 0), (17, 1), (16, 2)):
+        with pytest.raises(ValueError, match="differ in length"):
+            gather(table, rows, [(0, 8, 4)], [np.empty(size, np.uint8)], [np.empty(bits, np.uint8)])
