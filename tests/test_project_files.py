@@ -25,7 +25,7 @@ from geolookup.http.settings import HEAD_LIMIT
 from geolookup.signing import keys
 from geolookup.signing.envelope import LARGEST_ENVELOPE, MOST_SIGNATURES
 from geolookup.signing.statement import LARGEST_SIGNATURE
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.readings import one, refused
 from tests.conftest import ROOT, Build
 from tests.fuzz.targets import TARGETS
 

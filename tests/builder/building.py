@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from geolookup_builder.report import Filled
 
 import geolookup
 from geolookup.errors import BuildError, OutputError
@@ -51,6 +52,24 @@ def known(dataset: Path, *addresses: str) -> list[dict[str, Any]]:
     ]
 
 
+STATIONS = "code,latitude,longitude\nUSCA0746,37.39,-122.08\nGMXX0007,52.52,13.41\n"
+#: An ``[enrich]`` table that fills all that can be filled.
+ENRICH_ALL = "time_zone = true\nregion_code = true\n[enrich.weather]\nstations = 'stations.csv'\n"
+
+
+def enriched(
+    folder: Path, enrich: str, header: str, *rows: str, stations: str = STATIONS
+) -> tuple[list[dict[str, object]], dict[str, Filled]]:
+    """Build rows (8.8.n.0/24 in order) with an ``[enrich]`` table; the answers and the counts."""
+    lines = [f"8.8.{number}.0/24,{row}\n" for number, row in enumerate(rows)]
+    files: dict[str, str | bytes] = {
+        "a.csv": f"network,{header}\n" + "".join(lines),
+        "stations.csv": stations,
+    }
+    text = recipe("path = 'a.csv'") + f"[enrich]\n{enrich}"
+    dataset, report = build_at(folder, files, text)
+    return known(dataset, *(f"8.8.{n}.1" for n in range(len(rows)))), report.enriched
+
+
 def isps(dataset: Path, *addresses: str) -> list[str | None]:
-    """The isp of each address."""
     return [each.get("isp") for each in known(dataset, *addresses)]

@@ -1,13 +1,25 @@
-"""What a recipe demands of the rows of a source: some, a number, a limited drop, one release."""
+"""What a recipe demands of the rows of a source, and rejected rows by file, line and reason.
+
+Strategy: a writer that knows the line of each row it writes makes files with quoted line
+breaks, blank lines, rows of too few and too many cells and bad ranges, in random order; the
+file of rejects must name exactly the bad ones.
+"""
 
 from __future__ import annotations
 
+import csv
+import os
+import random
+from collections import Counter
 from pathlib import Path
 
+import pytest
 from geolookup_builder.expected_rows import product
+from geolookup_builder.sources.reading import delimited
 
 from geolookup.dataset.manifest import read_manifest
-from tests.builder.building import fails, isps, recipe
+from tests.builder.building import fails, isps, recipe, unwritable
+from tests.builder.sources.reading.test_inputs import zipped
 from tests.conftest import Build, build_at
 
 HEADER = "network,isp\n"
@@ -132,3 +144,154 @@ WRONG = {
     'max_drop = "120%"': "source.max_drop is not a percentage",
     "max_drop = 20": "source.max_drop is not a percentage",
 }
+
+
+CELLS, NO = "wrong number of cells", "not an address"
+#: Text of a row and its reason; "" is a good one, None a blank line.
+KINDS: list[tuple[str, str | None]] = [
+    ("8.8.{n}.0/24,good", ""),
+    ('8.8.{n}.0/24,"good, {n}"', ""),
+    ('8.8.{n}.0/24,"line{e}{e}{n}"', ""),
+    ("", None),
+    ("8.8.{n}.0/24", CELLS),
+    ("8.8.{n}.0/24,a,b", CELLS),
+    ('8.8.{n}.0/24,"a{e}b",c', CELLS),
+    ("nowhere {n},x", "not an address"),
+    ('"no{e}where {n}","x{e}{e}y"', "not an address"),
+    ("8.8.{n}.1/24,x", "host bits set"),
+    ("8.8.{n}.0/33,é", "not a prefix length"),
+    (",x", "not an address"),
+]
+Expected = list[tuple[str, str, str]]  # line, reason, text
+
+
+def written(seed: int, ending: str) -> tuple[str, Expected]:
+    """A CSV file and the rows of it that are to be rejected."""
+    rng = random.Random(seed)
+    text, line, expected = f"network,isp{ending}", 2, []
+    for number in range(rng.randrange(1, 120)):
+        template, reason = rng.choice(KINDS)
+        row = template.format(n=number % 256, e=ending)
+        if reason:
+            expected.append((str(line), reason, row))
+        text += row + ending
+        line += row.count(ending) + 1
+    return text, expected
+
+
+def read(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.reader(stream))
+    assert rows[0] == ["file", "line", "reason", "text"]
+    return rows[1:]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("block", [200, 1 << 20])
+def test_rejects_name_the_rows_and_only_them(
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, ending: str
+) -> None:
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
+    files = {f"{seed}.csv": written(seed, ending) for seed in range(6)}
+    texts = {name: text for name, (text, _) in files.items()}
+    _, report = build(texts, rejects=tmp_path / "rejects.csv")
+    expected = [[str(tmp_path / name), *row] for name, (_, rows) in files.items() for row in rows]
+    assert len(expected) > 100
+    assert read(tmp_path / "rejects.csv") == expected
+    for source, (_, rows) in zip(report.sources, files.values(), strict=True):
+        assert source.rejected == Counter(reason for _, reason, _ in rows)
+
+
+def test_rejects_of_several_files(build: Build, tmp_path: Path) -> None:
+    # Members by name, then the files of a glob by theirs.
+    names = ("z.zip!x.csv", "z.zip!y.csv", "a1.csv", "a2.csv")
+    made = {name: written(seed, "\n") for seed, name in enumerate(names, 50)}
+    texts: dict[str, str | bytes] = {name: text for name, (text, _) in made.items()}
+    members = {name[6:]: str(texts.pop(name)) for name in reversed(names[:2])}
+    sources = recipe('path = "z.zip"', 'path = "a*.csv"')
+    _, report = build({"z.zip": zipped(members), **texts}, sources, rejects=tmp_path / "r.csv")
+    expected = [[str(tmp_path / name), *row] for name, (_, rows) in made.items() for row in rows]
+    assert read(tmp_path / "r.csv") == expected
+    assert sum(source.rejected.total() for source in report.sources) == len(expected)
+    text, rejected = written(1, "\n")
+    build({"a.csv": text}, rejects=tmp_path / "a.csv")
+    assert [tuple(row[1:]) for row in read(tmp_path / "a.csv")] == rejected
+
+
+#: Text of a file, and its rejected rows.
+FEW: tuple[tuple[str, Expected], ...] = (
+    ("network,isp\n8.8.8.0/24,x\n", []),
+    ("\ufeffnetwork\n\n\nx\n", [("4", "not an address", "x")]),
+    ("network,isp\nx\n\ny,\nz\n", [("2", CELLS, "x"), ("4", NO, "y,"), ("5", CELLS, "z")]),
+    ("network,isp\nx\nz", [("2", CELLS, "x"), ("3", CELLS, "z")]),
+)
+
+
+def test_few_rows_and_large_cells(build: Build, tmp_path: Path) -> None:
+    # None, after a byte order mark and blank lines, nothing but rows of wrong cells.
+    files = {f"{at}.csv": text for at, (text, _) in enumerate(FEW)}
+    _, report = build(files, rejects=tmp_path / "r.csv")
+    named = zip(files, FEW, strict=True)
+    expected = [[str(tmp_path / name), *row] for name, (_, rows) in named for row in rows]
+    assert read(tmp_path / "r.csv") == expected
+    assert [each.read for each in report.sources] == [1, 1, 3, 2]
+    limit = csv.field_size_limit()
+    build({"a.csv": f"network,isp\nx,{'y' * (1 << 20)}\n"}, rejects=tmp_path / "r.csv")
+    assert csv.field_size_limit() == limit
+    assert len((tmp_path / "r.csv").read_text(encoding="utf-8")) > 1 << 20
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names that are not UTF-8 are bytes on POSIX alone")
+def test_a_file_whose_name_is_not_utf8(build: Build, tmp_path: Path) -> None:
+    name = os.fsdecode(b"a\xff.csv")
+    build({name: "network\nx\n"}, recipe('path = "*.csv"'), rejects=tmp_path / "r.txt")
+    assert b"a\xff.csv,2,not an address,x\n" in (tmp_path / "r.txt").read_bytes()
+
+
+# --- how many may be: 1 % of each source, or the number given, and not one more
+
+
+def counted(good: int, bad: int) -> str:
+    rows = [f"8.{n >> 8}.{n & 255}.0/24,x" for n in range(good)] + ["nowhere,x"] * bad
+    return "network,isp\n" + "\n".join(rows)
+
+
+def test_one_percent_or_a_limit(build: Build, tmp_path: Path) -> None:
+    counts = [(99, 1), (199, 1), (198, 2), (1, 0), (990, 10)]
+    files = {f"{at}.csv": counted(good, bad) for at, (good, bad) in enumerate(counts)}
+    _, report = build(files, max_rejects=None)
+    reported = [(each.read, each.rejected.total()) for each in report.sources]
+    assert reported == [(good + bad, bad) for good, bad in counts]
+    for limit in (0, 1, 5):
+        _, report = build({"a.csv": counted(0, limit)}, max_rejects=limit)
+        assert report.sources[0].rejected.total() == limit
+        error = fails(tmp_path, {"a.csv": counted(1_000, limit + 1)}, max_rejects=limit)
+        assert f"{limit + 1} of {1_001 + limit:,} rows" in str(error)
+
+
+def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
+    for good, bad, limit in ((98, 1, 0), (197, 2, 1), (0, 1, 0), (990, 11, 10)):
+        error = fails(tmp_path, {"a.csv": counted(good, bad)}, max_rejects=None)
+        assert str(error) == (
+            f"{tmp_path / 'a.csv'}:{good + 2}: not an address; {bad} of {good + bad:,} rows of"
+            f" a.csv are rejected, at most {limit} are allowed;"
+            " repair them, or allow them with 'build --max-rejects N'; '--rejects FILE' lists all"
+        )
+    error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejects=None)
+    assert str(error).startswith(f"{tmp_path / 'a.csv'}:101: wrong number of cells; 2 of 101 rows")
+    error = fails(tmp_path, {"a.csv": counted(1000, 0), "b.csv": counted(99, 2)}, max_rejects=None)
+    problem = f"{tmp_path / 'b.csv'}:101: not an address; 2 of 101 rows of b.csv"
+    assert str(error).startswith(problem)
+
+
+def test_rejects_of_a_build_that_stops(tmp_path: Path) -> None:
+    fails(tmp_path, {"a.csv": counted(1, 2)}, max_rejects=0, rejects=tmp_path / "r.csv")
+    assert len((tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()) == 3
+    os.mkfifo(tmp_path / "pipe")  # opening one for writing waits for a reader
+    for path, said in (
+        (tmp_path / "nowhere" / "r.csv", f"{tmp_path / 'nowhere'}: no such folder; create it"),
+        (tmp_path / "pipe", f"{tmp_path / 'pipe'}: is not a regular file; name a file to write"),
+    ):
+        for limit in (0, 10):
+            error = unwritable(tmp_path, {"a.csv": counted(1, 1)}, rejects=path, max_rejects=limit)
+            assert str(error).startswith(said)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Addresses
-from tests.builder.test_base import ROWS, built
+from tests.builder.test_reproducible import ROWS, built
 from tests.property.test_base import content
 
 _WORDS = st.none() | st.sampled_from("abcdefgh")

@@ -23,20 +23,21 @@ from tests.builder.sources.formats import test_dbip as dbip
 from tests.builder.sources.formats import test_geofeed as geofeed
 from tests.builder.sources.formats import test_ip2location as ip2location
 from tests.builder.sources.formats import test_ipinfo as ipinfo
-from tests.builder.sources.formats import test_iptoasn as iptoasn
 from tests.builder.sources.formats import test_maxmind as maxmind
-from tests.builder.sources.formats import test_rir as rir
+from tests.builder.sources.formats import test_registries as rir
+from tests.builder.sources.formats import test_sapics as iptoasn
+from tests.builder.sources.reading.test_inputs import Files
+from tests.builder.sources.reading.test_inputs import zipped as packed
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "builder" / "geolookup_builder" / "recipes"
 DOCUMENT = (ROOT / "docs" / "recipe.md").read_text(encoding="utf-8")
-Files = Mapping[str, str | bytes]
 
 
 def zipped(folder: str, files: Files) -> bytes:
     """An archive as vendors make it: a folder, and the terms beside the data."""
     terms = {"LICENSE.txt": "terms", "COPYRIGHT.txt": "c"}
-    return dbip.zipped({folder + name: content for name, content in {**files, **terms}.items()})
+    return packed({folder + name: content for name, content in {**files, **terms}.items()})
 
 
 def of_maxmind(product: str, files: Files) -> dict[str, bytes]:

@@ -1,14 +1,16 @@
-"""The code blocks of a page, and the commands of a console session."""
+"""The code blocks of pages, what their examples presume, and the ones that do not run."""
 
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.conftest import ROOT
+from tests.datasets import SMALL
 
 #: Every page whose examples run.
 PAGES = (
@@ -68,3 +70,123 @@ def sessions(shown: str) -> Iterator[tuple[str, str]]:
             more += 1
         command = "".join([lines[0], *(line[2:] for line in lines[1:more])])
         yield command.rstrip("\n"), "".join(lines[more:])
+
+
+@dataclass(frozen=True)
+class Presumed:
+    """What the examples of a page need: modules, programs, a script that runs first, variables of
+    the environment, and the page whose examples come before.
+    """
+
+    modules: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    script: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    after: str = ""
+
+
+#: A session with one thread and little data: it starts in a part of the time.
+_SMALL_SPARK = {
+    "PYSPARK_SUBMIT_ARGS": (
+        "--master local[1] --conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=2 "
+        "pyspark-shell"
+    ),
+    "GEOLOOKUP_DATASET": str(SMALL),
+}
+_VENV = f"mkdir -p .venv && ln -s '{Path(sys.executable).parent}' .venv/bin"
+_A_DAY = """
+printf 'network,city_name\\n8.8.8.0/24,{day}\\n' > {day}.csv
+printf '[dataset]\\nname = "acme-geo"\\n[[source]]\\nformat = "csv"\\n' > {day}.toml
+echo 'path = "{day}.csv"' >> {day}.toml
+geolookup build {day}.toml --output {day} && rm {day}.*
+"""
+_TWO_DAYS = "".join(_A_DAY.format(day=day) for day in ("monday", "tuesday"))
+_VENDOR = f"PYTHONPATH='{ROOT}' python -m tests.docs.vendor_files {{}}"
+_MYDATA = f"cp -r '{SMALL}' mydata\n"
+#: A server that is a job of the shell, and the variables by which psql finds it. The path of a
+#: socket has at most 107 bytes, so the folder itself is named and not the link to it.
+_POSTGRESQL = f"""
+PYTHONPATH='{ROOT}' python -m tests.export.postgresql_server postgresql &
+until [ -L postgresql ]; do sleep 0.1; done  # it answers
+export PGHOST="$(readlink postgresql)" PGUSER=reader PGDATABASE=postgres
+"""
+PRESUMED = {
+    "docs/how-to/reports.md": Presumed(
+        modules=("jinja2", "PIL", "vl_convert"),
+        script=_MYDATA + f"cp -r '{ROOT}/geolookup/world' older\n",
+        variables={"GEOLOOKUP_DATASET": str(SMALL)},
+    ),
+    "docs/how-to/databases.md": Presumed(
+        modules=("chdb", "duckdb"), programs=("psql",), script=_MYDATA + _POSTGRESQL
+    ),
+    "docs/how-to/plain-files.md": Presumed(modules=("duckdb", "polars"), script=_MYDATA),
+    "docs/how-to/data-warehouse.md": Presumed(modules=("duckdb",)),
+    "docs/how-to/edges.md": Presumed(modules=("cryptography",), programs=("curl",)),
+    "docs/how-to/from-geoip2.md": Presumed(
+        modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
+    ),
+    "docs/how-to/from-geoip2fast.md": Presumed(
+        modules=("maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
+    ),
+    "docs/how-to/from-ip2location.md": Presumed(script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")),
+    "docs/how-to/from-ipinfo.md": Presumed(script=_VENDOR.format("ipinfo_lite.csv")),
+    "docs/how-to/prefixes.md": Presumed(modules=("duckdb", "polars")),
+    "docs/how-to/mmdb-export.md": Presumed(modules=("geoip2", "maxminddb")),
+    "docs/how-to/privacy.md": Presumed(modules=("granian",), programs=("curl",)),
+    "docs/how-to/production.md": Presumed(after="docs/how-to/own-dataset.md"),
+    "docs/signing.md": Presumed(modules=("cryptography",), script=_TWO_DAYS),
+    "docs/how-to/django.md": Presumed(modules=("django", "geoip2", "gunicorn"), programs=("curl",)),
+    "docs/how-to/fastapi.md": Presumed(modules=("fastapi", "uvicorn"), programs=("curl",)),
+    "docs/how-to/flask.md": Presumed(modules=("flask", "gunicorn"), programs=("curl",)),
+    "docs/how-to/logging.md": Presumed(modules=("structlog", "uvicorn"), programs=("curl",)),
+    "docs/how-to/proxies.md": Presumed(modules=("gunicorn",), programs=("curl", "nginx")),
+    "docs/how-to/logs.md": Presumed(modules=("pyarrow",)),
+    "docs/http.md": Presumed(modules=("granian",), programs=("curl",)),
+    "docs/operations.md": Presumed(script=_TWO_DAYS),
+    "docs/mirror.md": Presumed(script=_TWO_DAYS),
+    "docs/sources/mrt.md": Presumed(modules=("ftlbgp",)),
+    "docs/tables/arrow.md": Presumed(modules=("pyarrow",)),
+    "docs/tables/dask.md": Presumed(modules=("dask.dataframe",)),
+    "docs/tables/duckdb.md": Presumed(modules=("duckdb",)),
+    "docs/tables/pandas.md": Presumed(modules=("pandas",)),
+    "docs/tables/polars.md": Presumed(modules=("polars",)),
+    "docs/tables/spark.md": Presumed(
+        modules=("pyspark",), programs=("java",), variables=_SMALL_SPARK
+    ),
+    "docs/tutorial.md": Presumed(modules=("granian",), programs=("curl", "nginx"), script=_VENV),
+    "docs/verify.md": Presumed(script=f"ln -s '{ROOT}/geolookup' geolookup"),
+}
+
+#: Kinds of blocks that show and do not run.
+SHOWN = {
+    "": "an output, a layout of files or a template",
+    "nginx": "tests/mirrors/test_readers.py runs it",
+    "text": "an output, a layout of files or a template",
+    "crontab": "tests/updates/test_doc.py runs its command",
+    "fish": "tests/cli/test_completion.py runs it",
+    "zsh": "tests/cli/test_completion.py runs it",
+}
+
+_IN_NAMESPACE = "tests/prefixes/syntaxes/test_packet_filters.py runs it in a network namespace"
+_IN_FORMAT = "tests/dataset/test_format_doc.py runs it"
+_OF_FORMAT = ("import duckdb", "WITH numbered AS (", "WITH sized AS (", "from ipaddress",
+              "import polars", "import json")  # fmt: skip
+_OF_FIREWALLS = ("nft -c -f tv.nft", "geolookup prefixes --where country=TV --format nft",
+                 "ipset restore", "iptables-restore", "nft -f changes.nft")  # fmt: skip
+#: Page, how the block begins, and the reason.
+NOT_RUN = (
+    ("README.md", "python3 -m venv .venv && ", "it installs; .ci/run runs it in a clean copy"),
+    ("README.md", "python3 -m venv .venv-test && ", "it runs these tests; .ci/run runs it"),
+    ("docs/download.md", "$ geolookup download", "its addresses are examples"),
+    *(("docs/format.md", start, _IN_FORMAT) for start in _OF_FORMAT),
+    *(("docs/how-to/firewalls.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
+    ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
+    ("docs/mirror.md", "aws s3 sync", "its bucket is an example"),
+    ("docs/recipe.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
+    ("docs/recipe.md", "$ geolookup build GeoLite2-City.mmdb", "its files are those of vendors"),
+    ("docs/updating.md", "$ geolookup update\n", "it downloads from the network"),
+    ("docs/updating.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
+    ("docs/tutorial.md", "mkdir ~/geo", "it installs, as the first command of the README does"),
+    ("docs/updating.md", "17 3 * * *", "tests/updates/test_doc.py runs it in another folder"),
+    ("docs/updating.md", "# python3 -m venv", "it changes the system, as root"),
+)

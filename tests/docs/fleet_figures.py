@@ -129,7 +129,6 @@ def rate(bytes_per_second: float) -> str:
 
 
 def percent(share: float, digits: int) -> str:
-    """Return a share in per cent."""
     return f"{share * 100:.{digits}f} %"
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from geolookup_builder.loading import load
 
-from tests.docs.blocks import Block, sessions
+from tests.docs.blocks import Block, Presumed, sessions
 from tests.docs.namespace import Namespace, Shell, environment, matches, namespace, shell
-from tests.docs.stated import Presumed
 from tests.servers import free_port
 
 #: The ports of the examples. Each stands for a free one.

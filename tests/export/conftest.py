@@ -12,8 +12,8 @@ import pytest
 import geolookup
 from tests.conftest import build_at
 from tests.datasets import once
-from tests.export.mmdb.answers import SCHEMAS
 from tests.export.postgresql_server import programs, server
+from tests.export.reading import SCHEMAS
 
 #: What ends a cell, a line, a text of SQL or a list somewhere, and what a spreadsheet computes.
 HOSTILE = (

@@ -31,7 +31,6 @@ def programs() -> Path | None:
 
 
 def has_ip4r() -> bool:
-    """Say whether the extension ip4r is installed."""
     folder = programs()
     assert folder
     command = [str(folder / "pg_config"), "--sharedir"]

@@ -33,7 +33,6 @@ def entries(name: str, folder: Path = FOLDER) -> list[bytes]:
 
 
 def file_name(data: bytes) -> str:
-    """Return the name of an input."""
     return hashlib.sha256(data).hexdigest()[:16]
 
 

@@ -32,8 +32,15 @@ from geolookup.store.pointer import CURRENT, Published
 from tests.builder.test_recipe import GOOD, WRONG
 from tests.conftest import ROOT
 from tests.damage import refused
-from tests.fuzz import json_values
-from tests.fuzz.target import Change, Target, accepted, check_one_line, emptied, scratch
+from tests.fuzz.target import (
+    Change,
+    Target,
+    accepted,
+    check_one_line,
+    emptied,
+    mutated_json,
+    scratch,
+)
 
 _IDS = [digit * 64 for digit in "abc"]
 _TIME = "2026-11-23T10:00:00Z"
@@ -120,7 +127,7 @@ def _read_cache(data: bytes) -> None:
 def _mutate_cache(data: bytes, change: Change, rng: random.Random) -> bytes:
     parts = data.split(_CUT)
     at = rng.randrange(len(parts))
-    parts[at] = json_values.mutate(parts[at], change, rng)
+    parts[at] = mutated_json(parts[at], change, rng)
     return _CUT.join(parts)
 
 
@@ -189,14 +196,14 @@ TARGETS = {
         _read_pointer,
         _pointers,
         lambda: mock.patch.object(pointer, "is_generation", return_value=True),
-        json_values.mutate,
+        mutated_json,
     ),
     # Members are of any type.
     "follow-status": Target(
         _read_status,
         _states,
         lambda: mock.patch.object(status, "_status", lambda stated: status.Status(**stated)),
-        json_values.mutate,
+        mutated_json,
     ),
     "download-cache": Target(
         _read_cache, _cached, lambda: mock.patch.object(Cached, "kept", _undigested), _mutate_cache

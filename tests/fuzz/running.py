@@ -122,7 +122,6 @@ def _fuzzing(errors: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def _status(process: subprocess.Popen[str], job: Job) -> int:
-    """Return the exit status of a job."""
     told, said = process.stdin, process.stdout
     if told is None or said is None:
         raise ValueError("the process has no pipes")

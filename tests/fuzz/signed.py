@@ -23,8 +23,7 @@ from geolookup.signing.keys import PrivateKey, PublicKey
 from geolookup.signing.statement import Statement, read_statement, serial_of
 from geolookup.signing.trust import Trust
 from tests.damage import refused
-from tests.fuzz import json_values
-from tests.fuzz.target import Change, Target, accepted
+from tests.fuzz.target import Change, Target, accepted, changed_json, mutated_json
 
 _PATH = "signature.json"
 _MANIFEST = canonical({"name": "geo", "generation": "0" * 64})
@@ -75,11 +74,11 @@ def _mutate_signature(data: bytes, change: Change, rng: random.Random) -> bytes:
     if kind == 0:
         return change(data)
     if kind == 1:
-        return json_values.changed(data, rng)
+        return changed_json(data, rng)
     try:
         envelope = json.loads(data)
         stated = base64.b64decode(envelope["payload"])
-        values = json.loads(json_values.changed(stated, rng))
+        values = json.loads(changed_json(stated, rng))
         stated = canonical(values) if rng.randrange(2) else change(stated)
     except (ValueError, KeyError, TypeError, RecursionError):
         return change(data)
@@ -121,6 +120,6 @@ TARGETS = {
         _read_index,
         _indexes,
         lambda: mock.patch.object(module, "_PATH", re.compile(".*", re.DOTALL)),
-        json_values.mutate,
+        mutated_json,
     ),
 }

@@ -36,17 +36,16 @@ from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from geolookup.progress import Progress
 from tests.builder.sources.formats import (
-    test_bgpdump,
-    test_cloud,
     test_generic_typed,
     test_ip2proxy,
-    test_rpki,
-    test_rpsl,
-    test_tor,
+    test_origins,
+    test_prefix_lists,
+    test_registries,
+    test_routes,
 )
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.mrt_writing import TABLE
-from tests.builder.sources.recipes import one
+from tests.builder.sources.readings import one
 from tests.builder.sources.test_hostile import KINDS
 from tests.fuzz import corpus
 from tests.fuzz.files import check_error
@@ -131,16 +130,16 @@ def built_in() -> Iterator[bytes]:
     record = {"country": {"iso_code": "CH"}, "traits": {"isp": "x"}}
     files: tuple[tuple[str, str, str | bytes], ...] = (
         ("mmdb", "a.mmdb", mmdb({"8.8.8.0/24": record})),
-        *(("cloud", "a.json", json.dumps(each)) for each in test_cloud.DOCUMENTS.values()),
-        ("cloud", "ips-v4", test_cloud.LIST),
-        ("rpki", "a.json", test_rpki.document(test_rpki.VRPS)),
-        ("bgpdump", "rib.txt", test_bgpdump.TEXT),
+        *(("cloud", "a.json", json.dumps(each)) for each in test_prefix_lists.DOCUMENTS.values()),
+        ("cloud", "ips-v4", test_prefix_lists.LIST),
+        ("rpki", "a.json", test_origins.document(test_origins.VRPS)),
+        ("bgpdump", "rib.txt", test_routes.TEXT),
         ("ip2proxy", "IP2PROXY-LITE-PX8.CSV", test_ip2proxy.ipv4(8)),
         ("jsonl", "a.jsonl", test_generic_typed.as_json(test_generic_typed.ROWS)),
         ("parquet", "a.parquet", test_generic_typed.as_parquet(test_generic_typed.ROWS)),
         ("mrt", "rib", TABLE),
-        ("rpsl", "a.db", test_rpsl.DUMP),
-        ("tor", "exit-addresses", test_tor.EXITS),
+        ("rpsl", "a.db", test_registries.DUMP),
+        ("tor", "exit-addresses", test_prefix_lists.EXITS),
     )
     for name, file, content in files:
         data = content if isinstance(content, bytes) else content.encode()

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from tests.fuzz import (
-    accounts,
     address,
-    archive,
+    datasets,
     files,
     kernels,
-    manifest,
+    service,
     signed,
     sources,
     tzif,
-    web,
 )
 from tests.fuzz.target import Target
 
 TARGETS: dict[str, Target] = {
     name: target
-    for module in (
-        *(accounts, address, archive, files, kernels, manifest, signed, tzif, web, sources),
-    )
+    for module in (*(address, datasets, files, kernels, service, signed, tzif, sources),)
     for name, target in module.TARGETS.items()
 }

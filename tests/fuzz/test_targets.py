@@ -1,16 +1,19 @@
-"""The targets themselves, without atheris: what is right passes, and faults are seen."""
+"""The targets and the corpus without atheris; planted bugs are found, by atheris too."""
 
 from __future__ import annotations
 
 import random
 import subprocess
 import sys
+from contextlib import nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 
 import pytest
 from geolookup_builder.sources import FORMATS
 
+from geolookup.contract.address import parse
+from geolookup.errors import InvalidAddressError
 from tests.conftest import ROOT
 from tests.fuzz import corpus
 from tests.fuzz.sources import BUGS, CUT, built_in
@@ -82,3 +85,68 @@ def test_the_command_runs_one_input(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.fuzz", "query", "--input", str(tmp_path / "input")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+#: Bytes of all inputs of all targets.
+MOST_BYTES = 150_000
+
+
+def run(data: bytes) -> None:
+    with suppress(InvalidAddressError):
+        parse(data.decode("latin-1"))
+
+
+TARGET = Target(run, lambda: [b"8.8.8.8"], nullcontext)
+
+
+def test_it_is_small_and_of_targets() -> None:
+    paths = list(corpus.FOLDER.glob("*/*"))
+    assert {path.parent.name for path in paths} <= set(TARGETS)
+    for path in paths:
+        assert path.name == corpus.file_name(path.read_bytes())
+    sizes = [path.stat().st_size for path in paths]
+    assert max(sizes) <= corpus.LARGEST
+    assert sum(sizes) <= MOST_BYTES
+
+
+def test_the_smallest_input_that_reaches_new_code_is_chosen(tmp_path: Path) -> None:
+    inputs = [b"1.1.1.1", b"2600:1234:5678::1", b"2600::1", b"9.9.9.9"]
+    assert corpus.chosen(TARGET, inputs) == [b"2600::1"]
+    assert corpus.chosen(TARGET, [b"9.9.9.9"]) == []
+    assert corpus.chosen(TARGET, [b"2600::" + b" " * corpus.LARGEST]) == []
+    for kept in ([b"a", b"b"], [b"b", b"\0"]):  # what is written replaces what was there
+        corpus.write("one", kept, tmp_path)
+        assert sorted(corpus.entries("one", tmp_path)) == sorted(kept)
+    assert corpus.entries("two", tmp_path) == []
+
+
+SECONDS = 60
+#: A reader of text, one of binary data and one of whatever comes; mutations without libFuzzer find
+#: the bug of every target (``test_targets``).
+CHOSEN = ("query", "rows", "source-auto")
+
+
+@pytest.mark.long
+def test_planted_bugs_are_found(tmp_path: Path) -> None:
+    pytest.importorskip("atheris", reason="geolookup[fuzz] is not installed")
+    from tests.fuzz.running import fuzzed_for_the_planted_bugs
+
+    runs = list(fuzzed_for_the_planted_bugs(CHOSEN, SECONDS, tmp_path))
+    assert [run.name for run in runs if run.found] == [*CHOSEN], runs
+    for name in CHOSEN:
+        found = [path.read_bytes() for path in (tmp_path / "found").glob(f"{name}-*")]
+        assert found
+        for data in found:
+            TARGETS[name].run(data)  # nothing is wrong with it but the bug
+
+
+@pytest.mark.long
+def test_what_a_run_learnt_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("atheris", reason="geolookup[fuzz] is not installed")
+    from tests.fuzz import __main__, running
+
+    monkeypatch.setattr(__main__, "LEARNT", tmp_path / "learnt")
+    monkeypatch.setattr(running, "HOME", tmp_path)
+    assert __main__.main(["query", "--seconds", "1", "--seed", "1", "--keep", str(tmp_path)]) == 0
+    assert len(corpus.entries("query", tmp_path / "learnt")) > 100
+    assert (tmp_path / "query").is_dir()

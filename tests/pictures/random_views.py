@@ -55,5 +55,4 @@ def value_at(view: View, address: int) -> int:
 
 
 def starts_in(view: View) -> list[int]:
-    """The starts of a view's intervals."""
     return [view.starts.item(at) for at in range(len(view.starts))]

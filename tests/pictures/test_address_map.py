@@ -1,7 +1,9 @@
-"""The joint partition of several views against each view, cell by cell."""
+"""Address maps: cells against ipaddress, joint partitions of views, the Hilbert curve, pixels."""
 
 from __future__ import annotations
 
+import io
+import ipaddress
 import itertools
 
 import numpy as np
@@ -10,9 +12,79 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from geolookup.dataset.intervals import Addresses
+from geolookup.pictures import hilbert
 from geolookup.pictures.address_map import AddressMap, address_map
-from geolookup.pictures.views import View, view_of
-from tests.pictures.random_views import starts_in, value_at, views
+from geolookup.pictures.address_space import IPV4, Space, space_of
+from geolookup.pictures.raster import NOTHING, pixels, png
+from geolookup.pictures.views import UNKNOWN, View, view_of
+from tests.pictures.random_views import starts_in, value_at, view_lists, views
+from tests.skips import needs, optional
+
+IPV6 = Space(6, 17, 80, 112, (0x2001 << 112, 0x2A00 << 112, 0x2A01 << 112))
+
+
+@pytest.mark.parametrize("space", [IPV4, IPV4.coarser(4), IPV6, IPV6.coarser(3)], ids=str)
+@given(data=st.data())
+def test_a_cell_is_a_network_of_its_block(space: Space, data: st.DataObject) -> None:
+    cell = data.draw(st.integers(0, space.filled - 1))
+    address = space.first_address(cell)
+    kind = ipaddress.IPv4Network if space.family == 4 else ipaddress.IPv6Network
+    width = 32 if space.family == 4 else 128
+    network = kind((address, width - space.cell_bits))
+    blocks = [kind((block, width - space.block_bits)) for block in space.blocks]
+    (at,) = (at for at, block in enumerate(blocks) if network.subnet_of(block))  # type: ignore[arg-type]
+    assert cell // space.cells_per_block == at
+    assert space.cell(int(network[0])) == space.cell(int(network[-1])) == cell
+
+
+def test_outside_the_blocks() -> None:
+    for text in ("::", "2000:ffff::", "2002::", "2a02::", "ffff::"):
+        assert IPV6.cell(int(ipaddress.ip_address(text))) is None, text
+    with pytest.raises(IndexError):
+        IPV6.first_address(IPV6.filled)
+
+
+def test_all_and_nothing_known_of_ipv6() -> None:
+    def space(label: int) -> Space:
+        values = np.array([label], np.uint32)
+        return space_of([view_of("v", "V", "", Addresses.of(6, [0]), values, ["A"])])
+
+    everything = space(2)
+    assert (everything.order, everything.block_bits) == (24, 112)
+    assert len(everything.blocks) == 1 << 16
+    assert space(1).blocks == ()
+
+
+def _known(view: View) -> list[tuple[int, int]]:
+    starts = starts_in(view)
+    ends = [*starts[1:], 1 << 128]
+    known = (view.values > UNKNOWN).tolist()
+    return [(a, b - 1) for a, b, is_known in zip(starts, ends, known, strict=True) if is_known]
+
+
+def _touched(known: list[tuple[int, int]], length: int) -> set[int]:
+    shift = 128 - length
+    return {block for a, b in known for block in range(a >> shift, (b >> shift) + 1)}
+
+
+def _side(blocks: int, length: int) -> int:
+    order = 0
+    while 4**order < blocks << 48 - length:
+        order += 1
+    return order
+
+
+@given(view_lists(6, most=3))
+def test_the_blocks_are_those_that_need_the_smallest_square(views: list[View]) -> None:
+    known = [each for view in views for each in _known(view)]
+    space = space_of(views)
+    needed = {length: _side(len(_touched(known, length)), length) for length in (16, 18, 20)}
+    assert space.order <= min(needed.values())
+    length = 128 - space.block_bits
+    assert length not in needed or space.order == needed[length]
+    assert all(needed[shorter] > space.order for shorter in needed if shorter < length)
+    if length <= 20:
+        assert list(space.blocks) == sorted(n << space.block_bits for n in _touched(known, length))
 
 
 def _check(shown: AddressMap, listed: list[View], cells: set[int]) -> None:
@@ -54,3 +126,79 @@ def test_views_of_both_families_are_refused() -> None:
     ]
     with pytest.raises(ValueError, match="both families"):
         address_map(listed)
+
+
+def _drawn(order: int) -> list[tuple[int, int]]:
+    """The curve by its definition: four smaller ones, the first and last of them turned."""
+    if order == 0:
+        return [(0, 0)]
+    smaller, half = _drawn(order - 1), 1 << order - 1
+    return [
+        *((y, x) for x, y in smaller),
+        *((x, y + half) for x, y in smaller),
+        *((x + half, y + half) for x, y in smaller),
+        *((2 * half - 1 - y, half - 1 - x) for x, y in smaller),
+    ]
+
+
+def test_the_curve_is_that_of_the_definition() -> None:
+    for order in range(7):
+        x, y = hilbert.points(np.arange(4**order, dtype=np.uint64), order)
+        assert list(zip(x.tolist(), y.tolist(), strict=True)) == _drawn(order)
+
+
+@given(st.integers(0, 32).flatmap(
+    lambda order: st.tuples(st.just(order), st.lists(st.integers(0, 4**order - 1), max_size=9))
+))  # fmt: skip
+def test_the_inverse_returns_the_cells(drawn: tuple[int, list[int]]) -> None:
+    order, numbers = drawn
+    cells = np.array(numbers, np.uint64)
+    assert hilbert.cells(*hilbert.points(cells, order), order).tolist() == numbers
+
+
+@pytest.mark.parametrize(("order", "cell"), [(-1, 0), (33, 0), (2, 16)])
+def test_what_lies_outside_is_refused(order: int, cell: int) -> None:
+    with pytest.raises(ValueError, match="order"):
+        hilbert.points(np.array([cell], np.uint64), order)
+    with pytest.raises(ValueError, match="order"):
+        hilbert.cells(np.array([4], np.uint64), np.array([0], np.uint64), 2 if cell else order)
+
+
+def test_values_along_the_curve_are_a_square() -> None:
+    for order in range(6):
+        along = np.arange(4**order, dtype=np.uint32)
+        square = hilbert.square(along)
+        x, y = hilbert.points(along.astype(np.uint64), order)
+        assert square[y, x].tolist() == along.tolist()
+    with pytest.raises(ValueError, match="square"):
+        hilbert.square(np.zeros(8))
+
+
+image = optional("PIL.Image")
+
+
+@given(views, st.integers(2, 4))
+def test_a_pixel_shows_the_range_of_its_first_cell(listed: list[View], order: int) -> None:
+    whole = address_map(listed)
+    least = whole.space.order - whole.space.block_order
+    assume(whole.space.blocks and least <= order)
+    shown = whole.coarser(whole.space.order - order)
+    square = pixels(shown, 0)
+    assert square.shape == (1 << order, 1 << order)
+    for cell in range(4**order):
+        ((x,), (y,)) = hilbert.points(np.array([cell], np.uint64), order)
+        expected = NOTHING
+        if cell < shown.space.filled:
+            label = value_at(listed[0], shown.space.first_address(cell))
+            expected = min(label, len(listed[0].colours) - 1)
+        assert square[y, x] == expected
+
+
+@needs("PIL")
+def test_the_png_has_the_colours_and_is_transparent_after_the_last_block() -> None:
+    square = np.array([[0, 1], [NOTHING, 2]], np.uint8)
+    drawn = image.open(io.BytesIO(png(square, ["#102030", "#ffffff", "#0000ff"]))).convert("RGBA")
+    assert drawn.getpixel((0, 0)) == (0x10, 0x20, 0x30, 255)
+    assert drawn.getpixel((1, 0)) == (255, 255, 255, 255)
+    assert drawn.getpixel((0, 1))[3] == 0
+    assert drawn.getpixel((1, 1)) == (0, 0, 255, 255)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +20,64 @@ from geolookup.pictures.numbers import pack_floats, pack_integers, unpack_floats
 from geolookup.pictures.packing import packed, packed_within
 from geolookup.pictures.views import View, view_of
 from tests.pictures.random_views import views
-from tests.pictures.unpacked import unpacked
+
+
+def _reader(streams: list[str]) -> list[Iterator[int]]:
+    return [iter(inflated(each)) for each in streams]
+
+
+class _Numbers:
+    def __init__(self, column: dict[str, Any]) -> None:
+        self._back, self._common = column["back"], column["common"]
+        self._streams = _reader(column["symbols"])
+        planes = [inflated(each) for each in column["rest"]]
+        self._rest = iter([int.from_bytes(each, "little") for each in zip(*planes, strict=True)])
+        self._found: list[int] = []
+        self._symbol = 0
+
+    def next(self, context: int | None = None) -> int:
+        if context is None:
+            context = min(self._symbol, self._back + 1)
+        self._symbol = symbol = next(self._streams[context])
+        if symbol > self._back:
+            number = self._common[symbol - self._back - 1]
+        else:
+            number = self._found[-symbol - 1] if symbol else next(self._rest)
+        self._found.append(number)
+        return int(number)
+
+
+def unpacked(packed: dict[str, Any]) -> tuple[list[int], list[list[int]]]:
+    """The first cells of the ranges, and their labels in each view; as ``unpack.js`` has them."""
+    lengths = _Numbers(packed["lengths"])
+    starts = [0]
+    for _ in range(packed["ranges"] - 1):
+        cell = starts[-1]
+        starts.append(cell + lengths.next((cell & -cell).bit_length() - 1 if cell else 0))
+    planes = [_changes(each, packed["ranges"]) for each in packed["changed"]]
+    bits = itertools.count()
+    values: list[list[int]] = []
+    for view in packed["views"]:
+        if "follows" in view:
+            values.append([view["table"][value] for value in values[view["follows"]]])
+        else:
+            bit = next(bits)
+            values.append(_values(view["values"], [p >> bit % 8 & 1 for p in planes[bit // 8]]))
+    return starts, values
+
+
+def _changes(streams: list[str], count: int) -> list[int]:
+    reader, found = _reader(streams), [0]
+    for _ in range(count):
+        found.append(next(reader[found[-1]]))
+    return found[1:]
+
+
+def _values(column: dict[str, Any], changes: list[int]) -> list[int]:
+    numbers, found = _Numbers(column), [0]
+    for changed in changes:
+        found.append(numbers.next() if changed else found[-1])
+    return found[1:]
 
 
 @given(views)

@@ -161,7 +161,6 @@ def status(code: int, body: bytes = b"", **headers: str) -> Act:
 
 
 def to(location: str, code: int = 302) -> Act:
-    """Redirect."""
     return lambda handler: handler.answer(code, Location=location)
 
 

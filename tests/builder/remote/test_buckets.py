@@ -109,10 +109,8 @@ def s3() -> Iterator[Bucket]:
 @pytest.fixture(scope="module")
 def gs() -> Iterator[Bucket]:
     with program("gs") as host:
-        address, kind = (
-            f"http://{host}/storage/v1/b?project=p",
-            {"Content-Type": "application/json"},
-        )
+        address = f"http://{host}/storage/v1/b?project=p"
+        kind = {"Content-Type": "application/json"}
         made = Request(address, data=b'{"name": "bucket"}', headers=kind)
         urlopen(made).close()  # noqa: S310 (the scheme stands above)
         system = fs.GcsFileSystem(anonymous=True, scheme="http", endpoint_override=host)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
-import io
 import lzma
 import random
 import socket
@@ -19,8 +18,6 @@ from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from geolookup_builder.remote.protocol import Limits
 from geolookup_builder.remote.transfer import fetch
@@ -42,8 +39,8 @@ from tests.builder.remote.serving import (
     status,
     trickle,
 )
-from tests.builder.sources.reading.test_inputs import tarred, zstd
-from tests.builder.sources.reading.test_inputs import zipped as packed
+from tests.builder.sources.formats.test_generic_typed import as_parquet
+from tests.builder.sources.reading.test_inputs import tarred, zipped, zstd
 from tests.builder.test_progress import Terminal
 from tests.conftest import ROOT
 
@@ -51,16 +48,7 @@ ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in 
 OTHER = ROWS.replace(b"isp ", b"net ")
 PAGE = b"<!DOCTYPE html>\n<html><body>Please log in</body></html>"
 SHA256 = hashlib.sha256(ROWS).hexdigest()
-
-
-def zipped() -> bytes:
-    return packed({"a.csv": ROWS.decode()})
-
-
-def parquet() -> bytes:
-    stream = io.BytesIO()
-    pq.write_table(pa.table({"network": ["8.8.8.0/24"]}), stream)
-    return stream.getvalue()
+ZIPPED, PARQUET = zipped({"a.csv": ROWS}), as_parquet([{"network": "8.8.8.0/24"}])
 
 
 def chunked(content: bytes, *, ended: bool = True) -> Act:
@@ -169,10 +157,10 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "half xz": ("a.csv.xz", file(lzma.compress(ROWS)[:-9]), "truncated or damaged ("),
     "no zst": ("a.csv.zst", file(ROWS), "the content is no .zst file"),
     "no parquet": ("a.parquet", file(ROWS), "the content is no .parquet file"),
-    "half zip": ("a.zip", file(zipped()[:-30]), "truncated or damaged (File is not a zip file)"),
-    "bad zip": ("a.zip", file(zipped().replace(b"a.csv", b"b.csv", 1)), "truncated or damaged ("),
+    "half zip": ("a.zip", file(ZIPPED[:-30]), "truncated or damaged (File is not a zip file)"),
+    "bad zip": ("a.zip", file(ZIPPED.replace(b"a.csv", b"b.csv", 1)), "truncated or damaged ("),
     "half gzip": ("a.csv.gz", file(gzip.compress(ROWS)[:-9]), "truncated or damaged ("),
-    "half parquet": ("a.parquet", file(parquet()[:-1]), "truncated or damaged (no end mark)"),
+    "half parquet": ("a.parquet", file(PARQUET[:-1]), "truncated or damaged (no end mark)"),
     "half mmdb": ("a.mmdb", file(random.Random(1).randbytes(200_000)), "(no end mark)"),
     "other coding": ("a.csv", file(ROWS, Content_Encoding="br"), "Encoding that was not requested"),
     "false coding": ("a.csv", file(ROWS, Content_Encoding="gzip"), "truncated or damaged ("),
@@ -222,10 +210,10 @@ GOOD = {
     "gz": gzip.compress(ROWS),
     "json": b'{"network": "8.8.8.0/24"}\n',
     "mmdb": b"\xab\xcd\xefMaxMind.com",
-    "parquet": parquet(),
-    "tgz": tarred({"a.csv": ROWS.decode()}),
+    "parquet": PARQUET,
+    "tgz": tarred({"a.csv": ROWS}),
     "xz": lzma.compress(ROWS),
-    "zip": zipped(),
+    "zip": ZIPPED,
     "zst": zstd(ROWS.decode()),
 }
 

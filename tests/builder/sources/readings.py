@@ -20,6 +20,8 @@ from geolookup_builder.sources.reading.reader import Reject
 from geolookup import parallel
 from geolookup.contract.address import MAX
 from geolookup.dataset.intervals import Addresses
+from geolookup.errors import BuildError
+from tests.builder.building import fails
 from tests.conftest import build_at
 
 #: What is stated of an address: the known fields.
@@ -91,6 +93,10 @@ class Reading:
             last[family] = first - 1
         return found
 
+    def by_network(self, field: str) -> dict[str, Any]:
+        """One field of all that is stated, as ``ranges`` names it."""
+        return {network: stated[field] for network, stated in self.ranges().items()}
+
     def _interval(self, family: int, at: int) -> Stated:
         stated: Stated = {}
         for layer, numbers in self._build._merged[family].numbers.items():
@@ -138,3 +144,17 @@ def read_at(
 
 
 Read = Callable[..., Reading]
+
+
+def one(format_: str, path: str, *options: str) -> str:
+    """A recipe of one source; ``options`` are lines of TOML."""
+    lines = "\n".join(options)
+    return f'[dataset]\nname = "t"\n[[source]]\nformat = "{format_}"\npath = "{path}"\n{lines}\n'
+
+
+def refused(folder: Path, name: str, content: str | bytes, text: str) -> BuildError:
+    """The one-line error that a file ends a build with, every row being allowed to be bad."""
+    error = fails(folder, {name: content}, text)
+    assert "\n" not in str(error)
+    assert error.remedy
+    return error

@@ -16,28 +16,23 @@ from geolookup_builder.sources import FORMATS, auto
 from geolookup.errors import BuildError
 from tests.builder.building import fails, known
 from tests.builder.sources.formats import (
-    test_bgpdump,
-    test_cloud,
     test_dbip,
     test_generic_typed,
     test_geofeed,
     test_ip2location,
     test_ip2proxy,
     test_ipinfo,
-    test_iptoasn,
     test_maxmind,
-    test_pfx2as,
-    test_rir,
-    test_rpki,
-    test_rpsl,
+    test_origins,
+    test_prefix_lists,
+    test_registries,
+    test_routes,
     test_sapics,
-    test_tor,
 )
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.mrt_writing import TABLE
-from tests.builder.sources.formats.test_dbip import zipped
-from tests.builder.sources.readings import Read, Reading, read_at
-from tests.builder.sources.recipes import one
+from tests.builder.sources.reading.test_inputs import zipped
+from tests.builder.sources.readings import Read, Reading, one, read_at
 from tests.conftest import Build, build_at
 from tests.skips import needs
 from tests.tiers import scaled
@@ -46,11 +41,11 @@ LATIN = {"8.8.0.0/16": {"country_code": "NO"}, "2600:100::/32": {"country_code":
 HOSTING = 'fields = { user_type = "hosting" }'
 IPINFO = {f"{product}.csv": text for product, (text, _) in test_ipinfo.PRODUCTS.items()}
 FILES: dict[str, dict[str, str | bytes]] = {
-    "bgpdump": {"a": test_bgpdump.TEXT},
-    "cidr-list": {"a.txt": test_tor.LIST, "b": "\ufeff\n ; x\n2600::/32\n"},
+    "bgpdump": {"a": test_routes.TEXT},
+    "cidr-list": {"a.txt": test_prefix_lists.HOSTERS, "b": "\ufeff\n ; x\n2600::/32\n"},
     "cloud": {
-        **{f"{name}.json": json.dumps(each) for name, each in test_cloud.DOCUMENTS.items()},
-        "ips-v4": test_cloud.LIST,
+        **{f"{name}.json": json.dumps(each) for name, each in test_prefix_lists.DOCUMENTS.items()},
+        "ips-v4": test_prefix_lists.LIST,
     },
     "csv": {
         "a.csv": "network,isp\n8.8.8.0/24,x\n",
@@ -77,13 +72,13 @@ FILES: dict[str, dict[str, str | bytes]] = {
         for number in (1, 12)
         for suffix, write in (("", test_ip2proxy.ipv4), (".IPV6", test_ip2proxy.ipv6))
     },
-    "ip2region": {"a.txt": test_iptoasn.REGIONS, "b.txt": test_iptoasn.WITHOUT_CODES},
+    "ip2region": {"a.txt": test_sapics.REGIONS, "b.txt": test_sapics.WITHOUT_CODES},
     "ipinfo": {**IPINFO, "a.json": '{"network":"8.8.8.0/24","city":"x"}\n'},
     "iplocate": {"a.csv": test_dbip.IPLOCATE_COUNTRY, "b.csv": test_dbip.IPLOCATE_ASN},
     "iptoasn": {
-        "a.tsv": test_iptoasn.V4,
-        "b": test_iptoasn.V6,
-        "u32.tsv": test_iptoasn.as_integers(test_iptoasn.V4),
+        "a.tsv": test_sapics.V4,
+        "b": test_sapics.V6,
+        "u32.tsv": test_sapics.as_integers(test_sapics.V4, "\t"),
     },
     "maxmind": {
         **test_maxmind.CITY_FILES,
@@ -95,10 +90,10 @@ FILES: dict[str, dict[str, str | bytes]] = {
     "parquet": {"a": test_generic_typed.as_parquet(test_generic_typed.ROWS)},
     "mmdb": {"a.mmdb": mmdb(LATIN), "renamed": mmdb(LATIN), "a.gz": gzip.compress(mmdb(LATIN))},
     "mrt": {"a": TABLE, "rib.gz": gzip.compress(TABLE)},
-    "pfx2as": {"a": test_pfx2as.CAIDA, "b.dat": test_pfx2as.PYASN},
-    "rir": {"a": test_rir.EXTENDED, "b": test_rir.PLAIN},
-    "rpki": {f"{at}": text for at, text in enumerate(test_rpki.WRITERS.values())},
-    "rpsl": {"a": test_rpsl.DUMP, "b": test_rpsl.DUMP.encode("latin-1")},
+    "pfx2as": {"a": test_origins.CAIDA, "b.dat": test_origins.PYASN},
+    "rir": {"a": test_registries.EXTENDED, "b": test_registries.PLAIN},
+    "rpki": {f"{at}": text for at, text in enumerate(test_origins.WRITERS.values())},
+    "rpsl": {"a": test_registries.DUMP, "b": test_registries.DUMP.encode("latin-1")},
     "sapics": {
         "asn-country-ipv4.csv": test_sapics.COUNTRY,
         "dbip-country-ipv6.csv": test_sapics.COUNTRY6,
@@ -110,7 +105,7 @@ FILES: dict[str, dict[str, str | bytes]] = {
         "c.csv": test_sapics.as_integers(test_sapics.DATA),
         "d.csv": test_sapics.as_integers(test_sapics.README),
     },
-    "tor": {"torbulkexitlist": test_tor.BULK, "a.txt": test_tor.EXITS},
+    "tor": {"torbulkexitlist": test_prefix_lists.BULK, "a.txt": test_prefix_lists.EXITS},
 }
 LIBRARIES = {"mmdb": "maxminddb", "mrt": "ftlbgp"}
 #: What the compiler adds to what a source states, and what it states elsewhere in an answer.
@@ -268,7 +263,12 @@ NAMED: list[tuple[str, str | bytes, str, str]] = [
     ("GeoLite2.mmdb", "8.8.8.8\n", HOSTING, "cidr-list"),
     # The content tells the format alone; the option that its reader asks for may be given.
     ("a.csv", test_dbip.rows(test_dbip.LAYOUTS["city-lite"][0]), 'layout = "city-lite"', "dbip"),
-    ("location", test_ipinfo.as_parquet([{"network": "8.8.8.0/24", "city": "x"}]), "", "ipinfo"),
+    (
+        "location",
+        test_generic_typed.as_parquet([{"network": "8.8.8.0/24", "city": "x"}]),
+        "",
+        "ipinfo",
+    ),
     # Long files are told by their beginning.
     ("long.csv", "network,isp\n" + "8.8.8.0/24,x\n" * 50_000, "", "csv"),
 ]

@@ -6,22 +6,18 @@ is hostile, and must answer as they do alone. No row may be missing from the cou
 
 from __future__ import annotations
 
-import gzip
-import io
-import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from geolookup_builder.sources.reading.reader import Reject
 
 from geolookup.filesystem import limits
 from tests.builder.sources.formats.test_maxmind import BLOCKS
-from tests.builder.sources.readings import Read, Reading
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.reading.test_inputs import gzipped, zipped, zstd
+from tests.builder.sources.readings import Read, Reading, one, refused
 from tests.tiers import one_of_each, scaled
 
 BEYOND = str(1 << 128)
@@ -278,13 +274,10 @@ OTHER_FILES = (
 
 def packed(kind: Kind, text: str) -> dict[str, str | bytes]:
     """The file in each container, under the name that shows it."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(kind.file, text)
     return {
-        f"{kind.file}.gz": gzip.compress(text.encode()),
-        f"{kind.file}.zst": bytes(pa.Codec("zstd").compress(text.encode(), asbytes=True)),
-        f"{kind.file}.zip": stream.getvalue(),
+        f"{kind.file}.gz": gzipped(text),
+        f"{kind.file}.zst": zstd(text),
+        f"{kind.file}.zip": zipped({kind.file: text}),
     }
 
 

@@ -1,28 +1,37 @@
-"""Files and options that a format refuses: each ends the build in one line that names the place."""
+"""Files and options that a format refuses, damaged files, files of another kind: one line each."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from geolookup_builder.sources import FORMATS
 
-from tests.builder.sources.formats import test_cloud as cloud
+from geolookup.errors import BuildError
 from tests.builder.sources.formats import test_dbip as dbip
 from tests.builder.sources.formats import test_ip2location as ip2location
 from tests.builder.sources.formats import test_ip2proxy as ip2proxy
 from tests.builder.sources.formats import test_maxmind as maxmind
-from tests.builder.sources.formats import test_rpki as rpki
-from tests.builder.sources.formats import test_rpsl as rpsl
+from tests.builder.sources.formats import test_origins as rpki
+from tests.builder.sources.formats import test_prefix_lists as cloud
+from tests.builder.sources.formats import test_registries as rpsl
 from tests.builder.sources.formats import test_sapics as sapics
-from tests.builder.sources.formats.test_bgpdump import line as route
 from tests.builder.sources.formats.test_geofeed import FEED
-from tests.builder.sources.formats.test_iptoasn import REGIONS
-from tests.builder.sources.formats.test_iptoasn import V4 as IPTOASN
-from tests.builder.sources.formats.test_pfx2as import CAIDA
-from tests.builder.sources.formats.test_tor import LIST
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.formats.test_origins import CAIDA
+from tests.builder.sources.formats.test_prefix_lists import HOSTERS
+from tests.builder.sources.formats.test_routes import line as route
+from tests.builder.sources.formats.test_sapics import REGIONS
+from tests.builder.sources.formats.test_sapics import V4 as IPTOASN
+from tests.builder.sources.readings import one, read_at, refused
+from tests.builder.sources.test_auto import FILES, HOSTING, LIBRARIES, beside
+from tests.filesystem.test_signatures import FILES as KINDS
+from tests.skips import needs
+from tests.tiers import scaled
 
 #: Options, content, words of the error.
 Case = tuple[str, str | bytes, str]
@@ -49,17 +58,17 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ("", "\n", NO_TABLE),
     ],
     ("cidr-list", "list.txt"): [
-        ("", LIST, "source.fields is missing"),
-        ("fields = {}", LIST, "source.fields is missing"),
-        ('fields = "hosting"', LIST, "source.fields is missing"),
-        ('fields = { user_typ = "hosting" }', LIST, "did you mean 'user_type'?"),
-        ('fields = { user_type = "hostin" }', LIST, "user_type cannot be 'hostin'"),
-        ('fields = { user_type = "" }', LIST, "user_type cannot be ''"),
-        ("fields = { user_type = [1] }", LIST, "user_type cannot be [1]"),
-        ("fields = { latitude = 91 }", LIST, "latitude cannot be 91"),
-        ('fields = { time_zone = "Mars/Base" }', LIST, "time_zone cannot be"),
-        ("fields = { asn = -1 }", LIST, "asn cannot be -1"),
-        ("fields = { isp = true }", LIST, "isp cannot be True"),
+        ("", HOSTERS, "source.fields is missing"),
+        ("fields = {}", HOSTERS, "source.fields is missing"),
+        ('fields = "hosting"', HOSTERS, "source.fields is missing"),
+        ('fields = { user_typ = "hosting" }', HOSTERS, "did you mean 'user_type'?"),
+        ('fields = { user_type = "hostin" }', HOSTERS, "user_type cannot be 'hostin'"),
+        ('fields = { user_type = "" }', HOSTERS, "user_type cannot be ''"),
+        ("fields = { user_type = [1] }", HOSTERS, "user_type cannot be [1]"),
+        ("fields = { latitude = 91 }", HOSTERS, "latitude cannot be 91"),
+        ('fields = { time_zone = "Mars/Base" }', HOSTERS, "time_zone cannot be"),
+        ("fields = { asn = -1 }", HOSTERS, "asn cannot be -1"),
+        ("fields = { isp = true }", HOSTERS, "isp cannot be True"),
     ],
     ("cloud", "a.json"): [
         ("", json.dumps(cloud.AWS)[:-40], "not JSON"),
@@ -221,3 +230,78 @@ def test_what_a_format_refuses(tmp_path: Path, name: str) -> None:
             assert words in str(error), (file, options, content[:80])
             assert str(error).startswith(str(tmp_path)), (file, options)
             assert len(str(error)) < 1000, (file, options)
+
+
+#: Options that a format demands.
+OPTIONS = {"cidr-list": HOSTING}
+
+
+def damaged(whole: bytes, turns: int, seed: str) -> Iterator[bytes]:
+    """A part of a file, then the whole of it with one bit flipped, at ``turns`` places."""
+    rng = random.Random(seed)
+    for _ in range(turns):
+        at = rng.randrange(1, len(whole))
+        yield whole[:at]
+        yield whole[:at] + bytes([whole[at] ^ 1 << rng.randrange(8)]) + whole[at + 1 :]
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs(*LIBRARIES.get(name, "").split())) for name in FILES]
+)
+def test_cut_or_changed_anywhere(tmp_path: Path, name: str) -> None:
+    """No row is missing from the counts: a bit makes at most one line of one, or one of two."""
+    file, content = next(iter(FILES[name].items()))
+    whole = content if isinstance(content, bytes) else content.encode()
+    text = one(name, "*.csv" if name == "maxmind" else file, OPTIONS.get(name, ""))
+    most = read_at(tmp_path, {file: whole, **beside(name)}, text).source.read + 1
+    told = list[str]()
+    for data in damaged(whole, scaled(4, 40), name):
+        try:
+            source = read_at(tmp_path, {file: data}, text).source
+        except BuildError as error:
+            told.append(str(error))
+        else:
+            assert source.rejected.total() <= source.read <= most, data
+    assert all(each.startswith(str(tmp_path)) and "\n" not in each for each in told)
+
+
+#: Options that a format demands, and the formats that read a kind.
+DEMANDED = {
+    "cidr-list": 'fields = { isp = "x" }',
+    "dbip": 'layout = "country-lite"',
+    "ip2location": "db = 1",
+    "ip2proxy": "db = 2",
+}
+READ = {
+    ("mmdb", "MMDB"), ("parquet", "Parquet"), ("ipinfo", "Parquet"),
+    *(("geofeed", name) for name in KINDS if name.startswith("UTF-")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs(*["maxminddb"] * (name == "mmdb"))) for name in FORMATS]
+)
+def test_a_file_of_another_kind(tmp_path: Path, name: str) -> None:
+    text = one(name, "a.data", DEMANDED.get(name, ""))
+    for kind, (content, called) in KINDS.items():
+        if (name, kind) not in READ:
+            error = refused(tmp_path, "a.data", content, text)
+            assert str(error).startswith(f"{tmp_path / 'a.data'}: this looks like {called}; "), kind
+
+
+def test_another_kind_than_the_name_says(tmp_path: Path) -> None:
+    kinds = {".gz": "gzip", ".xz": "xz", "zip": "zip", "tgz": "gzip"}
+    for name in ("a.csv.gz", "a.csv.xz", "a.csv.bz2", "a.zst", "a.zip", "a.tgz"):
+        for kind in ("HTML", "Parquet", "gzip", "zip", "xz", "PDF", "SQLite"):
+            if kinds.get(name[-3:]) == kind:
+                continue
+            content, called = KINDS[kind]
+            error = refused(tmp_path, name, content, one("csv", name))
+            assert error.problem == f"this looks like {called}, not as its name says", (name, kind)
+    for kind, (content, called) in KINDS.items():
+        error = refused(tmp_path, "a.gz", gzip.compress(content), one("csv", "a.gz"))
+        assert error.problem == f"this looks like {called}", kind
+    for kind in [name for name in KINDS if name not in ("Parquet", "MMDB")]:
+        content, called = KINDS[kind]
+        error = refused(tmp_path, "a.data", content, one("auto", "a.data"))
+        assert error.problem == f"not recognised: this looks like {called}"

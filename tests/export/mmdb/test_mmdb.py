@@ -16,7 +16,7 @@ import geolookup
 from geolookup.errors import ExportError
 from geolookup.export.mmdb import write
 from tests.conftest import Build, build_at
-from tests.export.mmdb.answers import Address, Expected, addresses, carrying
+from tests.export.reading import Address, Expected, addresses, carrying
 from tests.skips import needs, optional
 from tests.tiers import scaled
 

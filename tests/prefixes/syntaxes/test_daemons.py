@@ -16,7 +16,7 @@ import pytest
 
 from geolookup.prefixes.syntaxes.settings import Settings
 from tests.prefixes.syntaxes import clients
-from tests.prefixes.syntaxes.lists import changes_text, drawn, members, neighbours, whole_text
+from tests.prefixes.syntaxes.reading import changes_text, drawn, members, neighbours, whole_text
 from tests.prefixes.syntaxes.tools import needs, needs_root, requested, run, running, said, script
 from tests.servers import nginx_files
 

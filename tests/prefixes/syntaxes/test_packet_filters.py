@@ -16,7 +16,7 @@ from geolookup.prefixes.syntaxes.settings import Settings
 from tests.conftest import ROOT
 from tests.docs.blocks import blocks
 from tests.prefixes.syntaxes import clients
-from tests.prefixes.syntaxes.lists import changes_text, drawn, members, neighbours, whole_text
+from tests.prefixes.syntaxes.reading import changes_text, drawn, members, neighbours, whole_text
 from tests.prefixes.syntaxes.tools import needs_namespace, run, script
 
 PROGRAMS = ("nft", "ipset", "iptables-restore", "ip6tables-restore", "ip")

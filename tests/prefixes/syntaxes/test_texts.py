@@ -1,13 +1,31 @@
-"""The text of each syntax, letter by letter: a list, its changes, and a list without a prefix."""
+"""The text of each syntax, letter by letter and read back: lists, and what changed since one.
+
+No text of a setting can become anything but one word of an output.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import string
 from dataclasses import replace
+from pathlib import Path
 
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.errors import TableFileError
+from geolookup.prefixes.answers import lists as selection_lists
+from geolookup.prefixes.select import Selection, question
+from geolookup.prefixes.since import changes, read_list
 from geolookup.prefixes.syntaxes import SYNTAXES
+from geolookup.prefixes.syntaxes.protocol import Lists
 from geolookup.prefixes.syntaxes.settings import Settings
-from tests.prefixes.syntaxes.lists import changes_text, whole_text
+from tests.prefixes.syntaxes.reading import READERS, Held, changes_text, drawn, lists, whole_text
+from tests.tiers import scaled
 
 LINES = "1.0.0.0/24\n1.2.3.4/32\n2a00::/12\n"
 OLD = {4: ["1.0.0.0/24", "1.2.3.4/32"], 6: ["2a00::/12"]}
@@ -145,7 +163,8 @@ def test_a_list_its_changes_and_an_empty_list() -> None:
         assert whole_text(name, {4: []}, NAMED) == EMPTY[name], name
     for name, text in CHANGES.items():
         assert changes_text(name, OLD, NEW, NAMED) == text, name
-    assert {*WHOLE, "cidr"} == {name for name, each in SYNTAXES.items() if each.entries == "prefix"}
+    of_prefixes = {name for name, each in SYNTAXES.items() if each.entries == "prefix"}
+    assert {*WHOLE, "cidr"} == set(READERS) == of_prefixes
     assert set(CHANGES) == {name for name, each in SYNTAXES.items() if each.changes}
     assert set(WHOLE) == set(EMPTY)
 
@@ -168,3 +187,145 @@ def test_long_lists_are_several_commands_of_nft() -> None:
     text = whole_text("nft", {4: prefixes})
     assert [each.count(",") for each in text.split("add element")] == [0, 10_000, 10_000, 1]
     assert re.findall(r"\S+/24", text) == prefixes
+
+
+#: Syntaxes whose list does not replace another: a group that is in use cannot be replaced, and
+#: nothing holds a list of lines.
+_ADDING = ("cidr", "cisco")
+_FILES = st.tuples(st.integers(0, 1 << 16), st.integers(0, 25))
+
+
+def _prefixes(held: Held) -> list[str]:
+    return sorted(each for name in held for each in held[name])
+
+
+def _listed(prefixes: dict[int, list[str]]) -> list[str]:
+    return sorted(prefixes[4] + prefixes[6])
+
+
+def test_a_selection_read_back_is_what_the_engine_yields(sample: geolookup.Engine) -> None:
+    selected = Selection(sample._open_state().dataset, question("country=US"))
+    found = sorted(str(each) for each in sample.prefixes("country=US"))
+    assert found
+    for name, read in READERS.items():
+        listed = selection_lists(selected, SYNTAXES[name].entries)
+        text = b"".join(SYNTAXES[name].whole(listed, Settings())).decode("ascii")
+        assert _prefixes(read({}, text)) == found, name
+
+
+@settings(max_examples=scaled(2, 30))
+@given(old=_FILES, new=_FILES)
+def test_a_list_read_back_is_the_list(old: tuple[int, int], new: tuple[int, int]) -> None:
+    before, after = drawn(*old), drawn(*new)
+    for name, read in READERS.items():
+        held = read({}, whole_text(name, before))
+        assert _prefixes(held) == _listed(before), name
+        if name not in _ADDING:
+            assert _prefixes(read(held, whole_text(name, after))) == _listed(after), name
+        if SYNTAXES[name].changes is not None:
+            changed = read(held, changes_text(name, before, after))
+            assert _prefixes(changed) == _listed(after), name
+
+
+MEMBERS = ("name", "table", "target", "value", "acl")
+_HOSTILE = (
+    *("", " ", "a b", "a\nb", "a;b", "a{b", "a}b", "a#b", 'a"b', "a'b", "a$b", "a`b", "a\\b"),
+    *("a\0b", "a,b", "a|b", "a&b", "\u00e4", "\u0661", "a\u2028b", "x" * 2000, "a\n"),
+)
+
+
+def test_what_would_end_a_word_is_refused() -> None:
+    for member in MEMBERS:
+        for text in _HOSTILE:
+            with pytest.raises(ValueError, match=f"^{member} .* is not ") as caught:
+                Settings(**{member: text})
+            assert str(caught.value).isprintable()
+
+
+def test_no_sign_of_a_syntax_is_accepted() -> None:
+    for member in MEMBERS:
+        accepted = {sign for sign in map(chr, range(0x250)) if _is_accepted(member, f"a{sign}a")}
+        assert accepted >= set("azAZ09_"), member
+        assert accepted <= set(string.ascii_letters + string.digits + "_-./@:+"), member
+
+
+def _is_accepted(member: str, text: str) -> bool:
+    try:
+        Settings(**{member: text})
+    except ValueError:
+        return False
+    return True
+
+
+def test_names_that_a_tool_would_refuse_or_that_it_has() -> None:
+    for name in ("-x", "_x", "1x", "INPUT", "DROP", "x" * 24, "a-b"):
+        with pytest.raises(ValueError, match="name "):
+            Settings(name=name)
+    Settings(name="x" * 23, table="my-filter", target="f2b-chain", value="AT", acl="#12")
+    for acl in ("/etc/haproxy/lists/geo.acl", "virt@geo"):
+        Settings(acl=acl)
+
+
+def _texts_in(found: Lists) -> dict[int, list[str]]:
+    return {
+        family: [text for texts in batches for text in texts.to_pylist()]
+        for family, batches in found.items()
+    }
+
+
+def test_the_old_list_with_its_changes_is_the_new_one() -> None:
+    for old, new in ((1, 2), (1, 1), (2, 1)):
+        before, after = drawn(old, 60), drawn(new, 60)
+        added, removed = map(_texts_in, changes(lists(before), lists(after)))
+        for family in (4, 6):
+            assert set(added[family]) == set(after[family]) - set(before[family])
+            assert set(removed[family]) == set(before[family]) - set(after[family])
+            assert added[family] == [each for each in after[family] if each in set(added[family])]
+
+
+def test_a_family_that_is_not_asked_for_is_left_out() -> None:
+    found = changes(lists(drawn(1, 5)), {6: []})
+    assert set(found.added) == set(found.removed) == {6}
+    assert _texts_in(changes({}, lists(drawn(1, 5))).added) == drawn(1, 5)
+    new = {4: iter([pa.array(["1.0.0.0/24"])])}
+    assert _texts_in(changes({4: [pa.array([], pa.string())]}, new).added) == {4: ["1.0.0.0/24"]}
+
+
+_NOTHING: dict[int, list[str]] = {4: [], 6: []}
+
+
+def test_a_file_that_was_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    for name in READERS:
+        for content in (_NOTHING, drawn(3, 40)):
+            path.write_text(f"# a comment 9.0.0.0/8\n{whole_text(name, content)}")
+            assert _texts_in(read_list(path, SYNTAXES[name])) == content, name
+        path.write_text("1.0.0.0/24\n2a00::/12\n")
+        assert _texts_in(read_list(path, SYNTAXES[name])) == {4: ["1.0.0.0/24"], 6: ["2a00::/12"]}
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    for name in READERS:
+        path.write_text("ip,country\n1.0.0.0,AU\n")
+        with pytest.raises(TableFileError, match="holds no prefix; name a file"):
+            read_list(path, SYNTAXES[name])
+        # In a group of cisco what was only added is a list too.
+        olds = [drawn(1, 9)] if name == "cisco" else [drawn(1, 9), _NOTHING]
+        for before in olds if SYNTAXES[name].changes else ():
+            path.write_text(f"# a comment\n{changes_text(name, before, drawn(2, 9))}")
+            with pytest.raises(TableFileError, match="holds changes, not a list"):
+                read_list(path, SYNTAXES[name])
+    for text in ("1.0.0.0/33", "::/129", "1.0.0/8", "1:2/3", "1.0.0.0/0024", f"::/{'1' * 5000}"):
+        path.write_text(f"1.0.0.0/24\n{text}\n")
+        with pytest.raises(TableFileError, match="a malformed prefix; name a file") as caught:
+            read_list(path, SYNTAXES["pf"])
+        assert text not in str(caught.value)
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path in (tmp_path / "none", fifo, Path("/dev/zero")):
+        with pytest.raises(TableFileError, match=r"cannot be read \(.*\); name a list"):
+            read_list(path, SYNTAXES["nft"])

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import io
-import zipfile
-from collections.abc import Mapping
 
 import pytest
 from geolookup_builder.sources.reading import delimited
 
-from tests.builder.sources.readings import Read, fields
-from tests.builder.sources.recipes import one
+from tests.builder.sources.reading.test_inputs import zipped
+from tests.builder.sources.readings import Read, fields, one
 
 PLACE = (
     '"Kanton Zürich","Bezirk Zürich",Zürich,8001,47.3769,8.5417,2657896,1,Europe/Zurich,SZXX0033'
@@ -85,14 +82,6 @@ def test_where_a_layout_is_stated_and_what_is_unknown(read: Read) -> None:
         "5.3.0.0/16": fields("continent_code=AF; country_code=GH; latitude=0; longitude=1.5"),
     }
     assert not reading.source.nulled
-
-
-def zipped(files: Mapping[str, str | bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return stream.getvalue()
 
 
 def test_files_of_several_layouts_are_several_tables(read: Read) -> None:

@@ -24,8 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geolookup.filesystem import limits
-from tests.builder.sources.readings import Read, Reading, fields, read_at
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.readings import Read, Reading, fields, one, read_at, refused
 from tests.tiers import scaled
 
 Record = dict[str, Any]

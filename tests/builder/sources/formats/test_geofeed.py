@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.sources.readings import Read, fields
-from tests.builder.sources.recipes import one
+from tests.builder.sources.readings import Read, fields, one
 
 FEED = """\
 # a feed

@@ -14,9 +14,8 @@ import pytest
 
 import geolookup
 from tests.builder.building import fails
-from tests.builder.sources.formats.test_dbip import zipped
-from tests.builder.sources.readings import Read, Stated, fields
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.reading.test_inputs import zipped
+from tests.builder.sources.readings import Read, Stated, fields, one, refused
 from tests.conftest import Build
 
 #: Group of columns: its cells in the example, what is then known, its name in names of files.

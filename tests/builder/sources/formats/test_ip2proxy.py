@@ -5,11 +5,8 @@ Strategy: one proxy is written in the columns of every database, by a list that 
 
 from __future__ import annotations
 
-import csv
-import io
-
-from tests.builder.sources.readings import Read
-from tests.builder.sources.recipes import one
+from tests.builder.sources.formats.test_ip2location import quoted
+from tests.builder.sources.readings import Read, one
 
 _PLACE = ["CH", "Switzerland"]
 _CITY = ["Zurich", "Winterthur"]
@@ -42,9 +39,7 @@ COMMERCIAL = {
 
 
 def rows(*records: list[str]) -> str:
-    stream = io.StringIO(newline="")
-    csv.writer(stream, quoting=csv.QUOTE_ALL).writerows(records)
-    return stream.getvalue()
+    return "".join(map(quoted, records))
 
 
 def ipv4(number: int, *, first: int = 134743040, size: int = 256) -> str:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as papq
 import pytest
 from geolookup_builder.sources.reading import jsonlines, parquet
 
-from tests.builder.sources.readings import Read, fields
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.formats.test_generic_typed import as_json, as_parquet
+from tests.builder.sources.readings import Read, fields, one, refused
 
 LEGACY_PLACE = fields(
     "country_code=AU; region_name=Example Region; city_name=Alphaville; postal_code=0800;"
@@ -140,25 +138,15 @@ def records(text: str, *, typed: bool = False) -> list[dict[str, Any]]:
 WORDS = ("true", "false")
 
 
-def as_json(rows: list[dict[str, Any]]) -> bytes:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-
-
-def as_parquet(rows: list[dict[str, Any]] | pa.Table) -> bytes:
-    stream = io.BytesIO()
-    papq.write_table(pa.Table.from_pylist(rows) if isinstance(rows, list) else rows, stream)
-    return stream.getvalue()
-
-
 def written(text: str) -> dict[str, bytes]:
     """The rows of a CSV in each way that IPinfo delivers them, by the suffix of the file."""
     rows = records(text)
     return {
         "csv": text.encode(),
         "csv.gz": gzip.compress(text.encode()),
-        "json": as_json(rows),
-        "typed.json": as_json(records(text, typed=True)),
-        "json.gz": gzip.compress(as_json(rows)),
+        "json": as_json(rows).encode(),
+        "typed.json": as_json(records(text, typed=True)).encode(),
+        "json.gz": gzip.compress(as_json(rows).encode()),
         "parquet": as_parquet(rows),
     }
 
@@ -180,7 +168,7 @@ MIXED = LITE + (
 )
 WRITTEN = {
     "a.csv": MIXED.encode(),
-    "a.json": as_json(records(MIXED)),
+    "a.json": as_json(records(MIXED)).encode(),
     "a.parquet": as_parquet(records(MIXED)),
 }
 
@@ -226,13 +214,11 @@ def test_rejected_records_by_number(
 ) -> None:
     monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 90 * rows)
     monkeypatch.setattr(parquet, "BATCH_ROWS", rows)
-    write = as_json if name == "a.json" else as_parquet
-    content = write(
-        [
-            {**COMMON, "network": network, "asn": f"AS{number}"}
-            for number, (network, _) in enumerate(BAD_RANGES, 1)
-        ]
-    )
+    records = [
+        {**COMMON, "network": network, "asn": f"AS{number}"}
+        for number, (network, _) in enumerate(BAD_RANGES, 1)
+    ]
+    content = as_json(records) if name == "a.json" else as_parquet(records)
     reading = read({name: content}, one("ipinfo", name))
     assert reading.source.read == len(BAD_RANGES)
     bad = [(at, each, why) for at, (each, why) in enumerate(BAD_RANGES, 1) if why]
@@ -243,7 +229,7 @@ def test_rejected_records_by_number(
     assert reading.ranges() == {"8.8.4.0/24": {"asn": 1}, "8.8.5.0/24": {"asn": 6}}
 
 
-JSON = as_json(records(MIXED))
+JSON = as_json(records(MIXED)).encode()
 FIRST = JSON.splitlines(keepends=True)[0]
 GOOD_JSON = {
     "byte order mark": b"\xef\xbb\xbf" + JSON,

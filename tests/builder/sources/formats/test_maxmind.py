@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -12,8 +10,8 @@ from geolookup_builder.sources.reading import delimited
 
 import geolookup
 from tests.builder.building import fails
-from tests.builder.sources.readings import Read, Reading, fields, read_at
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.reading.test_inputs import zipped as packed
+from tests.builder.sources.readings import Read, Reading, fields, one, read_at, refused
 from tests.conftest import Build
 
 PLACES = (
@@ -83,12 +81,8 @@ ALL = one("maxmind", "*.csv")
 
 
 def zipped(files: dict[str, str | bytes], folder: str = "GeoLite2-City-CSV_20261101/") -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(folder + name, content)
-        archive.writestr(folder + "LICENSE.txt", "terms")
-    return stream.getvalue()
+    delivered = {**files, "LICENSE.txt": "terms"}
+    return packed({folder + name: content for name, content in delivered.items()})
 
 
 def check_city(reading: Reading) -> None:

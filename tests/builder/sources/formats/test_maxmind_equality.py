@@ -17,8 +17,7 @@ import pytest
 
 from tests.builder.sources.formats.test_maxmind import BLOCKS, PLACES, PROVIDERS
 from tests.builder.sources.formats.test_mmdb import folded, lookup
-from tests.builder.sources.readings import Read
-from tests.builder.sources.recipes import one
+from tests.builder.sources.readings import Read, one
 from tests.skips import needs
 
 pytestmark = needs("maxminddb")

@@ -10,7 +10,6 @@ import gzip
 import io
 import json
 import sys
-import tarfile
 from collections.abc import Iterator
 from ipaddress import IPv4Address, ip_network
 from itertools import product
@@ -23,9 +22,8 @@ import geolookup
 from geolookup.errors import BuildError
 from tests.builder.building import fails
 from tests.builder.sources.formats.mmdb_writing import MARKER, assembled, encoded, integer, mmdb
-from tests.builder.sources.formats.test_dbip import zipped
-from tests.builder.sources.readings import Read, fields, read_at
-from tests.builder.sources.recipes import one
+from tests.builder.sources.reading.test_inputs import tarred, zipped
+from tests.builder.sources.readings import Read, fields, one, read_at
 from tests.conftest import build_at
 from tests.skips import needs, optional
 
@@ -168,13 +166,9 @@ def test_trees(read: Read, bits: int, version: int, aliases: bool) -> None:
 def test_packed(read: Read) -> None:
     """As MaxMind and others deliver it."""
     content = mmdb(LATIN)
-    with tarfile.open(fileobj=(tar := io.BytesIO()), mode="w:gz") as pack:
-        for name, data in (("x/LICENSE.txt", b"terms"), ("x/a.mmdb", content)):
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            pack.addfile(info, io.BytesIO(data))
     archive = zipped({"folder/a.mmdb": content, "LICENSE.txt": "none"})
-    packed = {"a.mmdb.gz": gzip.compress(content), "a.zip": archive, "a.tar.gz": tar.getvalue()}
+    tar = tarred({"x/LICENSE.txt": "terms", "x/a.mmdb": content})
+    packed = {"a.mmdb.gz": gzip.compress(content), "a.zip": archive, "a.tar.gz": tar}
     for name, data in packed.items():
         reading = read({name: data}, recipe(name))
         assert reading.ranges() == LATIN, name
@@ -265,11 +259,6 @@ def test_other_files_are_one_error(tmp_path: Path) -> None:
             assert "\n" not in str(error), name
 
 
-def check_whole(folder: Path, files: dict[str, str | bytes], text: str) -> None:
-    dataset, _ = build_at(folder, files, text)
-    assert geolookup.verify(dataset, deep=True).damages == ()
-
-
 # Real files
 
 
@@ -285,7 +274,8 @@ def test_bad_files(tmp_path: Path, shared_data: Path) -> None:
             told.append(str(error))
         else:
             readable.append(path.name)
-            check_whole(tmp_path, {}, recipe(str(path), extra))
+            dataset, _ = build_at(tmp_path, {}, recipe(str(path), extra))
+            assert geolookup.verify(dataset, deep=True).damages == ()
     empty = "libmaxminddb-empty-{}-last-in-metadata.mmdb"
     assert readable == [empty.format("array"), empty.format("map")]
     assert "\n" not in "".join(told)

@@ -29,8 +29,7 @@ from geolookup.errors import BuildError
 from tests.builder.sources.formats.mmdb_writing import assembled, encoded, mmdb
 from tests.builder.sources.formats.test_ipinfo import PRODUCTS as IPINFO
 from tests.builder.sources.formats.test_mmdb import _TRAITS, WHERE
-from tests.builder.sources.readings import Read, fields
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.readings import Read, fields, one, refused
 from tests.conftest import ROOT
 from tests.skips import needs
 

@@ -15,7 +15,7 @@ import random
 import tarfile
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,17 +25,15 @@ from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from tests.builder.building import fails, recipe
-from tests.builder.sources.readings import Read
-from tests.builder.sources.recipes import one
+from tests.builder.sources.readings import Read, one
 from tests.tiers import scaled
 
+Files = Mapping[str, str | bytes]
 HEADER = "network,isp\n"
 ROWS = HEADER + "8.8.8.0/24,one\n8.8.9.0/24,two\n"
 
 
-def zipped(
-    content: dict[str, str], method: int = zipfile.ZIP_DEFLATED, *, encrypted: bool = False
-) -> bytes:
+def zipped(content: Files, method: int = zipfile.ZIP_DEFLATED, *, encrypted: bool = False) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", method) as archive:
         for name, text in content.items():
@@ -64,13 +62,14 @@ def zstd(text: str) -> bytes:
     return bytes(pa.Codec("zstd").compress(text.encode(), asbytes=True))
 
 
-def tarred(content: dict[str, str], compression: str = "gz") -> bytes:
+def tarred(content: Files, compression: str = "gz") -> bytes:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode=f"w:{compression}") as archive:  # type: ignore[call-overload]
         for name, text in content.items():
             info = tarfile.TarInfo(name)
-            info.size = len(text.encode())
-            archive.addfile(info, io.BytesIO(text.encode()))
+            data = text if isinstance(text, bytes) else text.encode()
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
     return stream.getvalue()
 
 

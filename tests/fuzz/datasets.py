@@ -1,7 +1,8 @@
-"""An archive to unpack: a whole dataset comes of it, or nothing and one line that says why.
+"""A dataset whose manifest says anything, and archives to unpack.
 
-The first letter of an input says what the rest is: ``t`` the tar of an archive, ``z`` an archive,
-``d`` the tar of a delta against ``_base``.
+The dataset is refused when opened or asked, or answers in contract. Of an archive a whole dataset
+comes, or nothing and one line that says why. The first letter of an archive's input says what the
+rest is: ``t`` the tar of an archive, ``z`` an archive, ``d`` the tar of a delta against ``_base``.
 """
 
 from __future__ import annotations
@@ -24,15 +25,67 @@ from geolookup.archives import extract
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical, read_manifest
+from geolookup.dataset.manifest import BufferDescription, canonical, read_manifest
 from geolookup.integrity import examine
 from tests.archives.test_pack import SUM, blocks_of, named
 from tests.conftest import build_at
 from tests.corrupt.forging import rewrite, table
-from tests.damage import CSV, RECIPE, copied, refused, survey
-from tests.fuzz.json_values import changed
-from tests.fuzz.manifest import dataset, manifest
-from tests.fuzz.target import Change, Target, emptied, own_folder, scratch
+from tests.damage import ADDRESSES, CSV, RECIPE, copied, refused, survey, whole
+from tests.fuzz.target import (
+    Change,
+    Target,
+    accepted,
+    changed_json,
+    emptied,
+    mutated_json,
+    own_folder,
+    scratch,
+)
+
+_COLUMN = pa.table({"ip": list(ADDRESSES)})
+
+
+@cache
+def dataset() -> Path:
+    """A small dataset with everything that one may hold."""
+    return whole("full")
+
+
+@cache
+def _with_manifest() -> Path:
+    """A copy whose manifest is replaced; other targets use ``dataset``."""
+    return copied(dataset(), own_folder() / "forged")
+
+
+@cache
+def manifest() -> bytes:
+    return (dataset() / fmt.MANIFEST).read_bytes()
+
+
+def _manifests() -> Iterator[bytes]:
+    yield manifest()
+    yield (geolookup.open().path / fmt.MANIFEST).read_bytes()
+
+
+def _open(data: bytes) -> None:
+    (_with_manifest() / fmt.MANIFEST).write_bytes(data)
+    survey(_with_manifest())
+
+    def enriched() -> int:
+        with geolookup.open(_with_manifest()) as engine:
+            return len(engine.enrich(_COLUMN, fields=["location", "error_code"]))
+
+    assert accepted(enriched, geolookup.DatasetError, _with_manifest(), refused) in (
+        None,
+        len(_COLUMN),
+    )
+
+
+def _unchecked(self: BufferDescription, number: int) -> tuple[int, int]:
+    """Take what the manifest says of a buffer for two integers."""
+    offset, length = self.stated["buffers"][number]
+    return int(offset), int(length)
+
 
 _codec = pa.Codec("zstd", compression_level=1)
 
@@ -54,14 +107,14 @@ def _plain(base: Path | None = None) -> bytes:
     return content
 
 
-def _seeds() -> Iterator[bytes]:
+def _archives() -> Iterator[bytes]:
     plain = _plain()
     yield b"t" + plain
     yield b"z" + bytes(_codec.compress(plain, asbytes=True))
     yield b"d" + _plain(_base())
 
 
-def _run(data: bytes) -> None:
+def _unpack(data: bytes) -> None:
     """Unpack; the base of a delta is undamaged."""
     place = emptied(scratch())
     archive = place / "a.tar.zst"
@@ -101,7 +154,7 @@ def _mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
         at = rng.randrange(len(members))
         members[at] = change(members[at][:512]) + members[at][512:]
         return b"t" + b"".join(members)
-    text = change(manifest()) if kind == 2 else changed(manifest(), rng)
+    text = change(manifest()) if kind == 2 else changed_json(manifest(), rng)
     if kind >= 4 and len(members) > 3:
         at = rng.randrange(2, len(members) - 1)
         members[at], agreeing = _forged(members[at], change)
@@ -119,7 +172,7 @@ def _mutated_delta(plain: bytes, change: Change, rng: random.Random) -> bytes:
     at = rng.choice([0, 1, *range(3, len(members) - 1)] if len(members) > 4 else [0])
     member, content = _opened(members[at])
     is_json = member.name.endswith(".json") and rng.randrange(2)
-    text = changed(content, rng) if is_json else change(content)
+    text = changed_json(content, rng) if is_json else change(content)
     members[at] = blocks_of(*named(member.name, text))
     if member.name == fmt.MANIFEST and len(members) > 2:
         digest = f"{hashlib.sha256(text).hexdigest()}  {fmt.MANIFEST}\n".encode()
@@ -163,6 +216,12 @@ def _members(plain: bytes) -> list[bytes]:
 
 
 TARGETS = {
+    "manifest": Target(
+        _open,
+        _manifests,
+        lambda: mock.patch.object(BufferDescription, "buffer", _unchecked),
+        mutated_json,
+    ),
     # Nothing is verified: the digests of an archive are all right where it is forged.
-    "archive": Target(_run, _seeds, lambda: mock.patch.object(extract, "_verify"), _mutate)
+    "archive": Target(_unpack, _archives, lambda: mock.patch.object(extract, "_verify"), _mutate),
 }

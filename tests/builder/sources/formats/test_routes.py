@@ -1,4 +1,4 @@
-"""MRT tables: origins, containers, damage; and the same table as the text of bgpdump."""
+"""Routing tables in MRT and as text of bgpdump: origins over all lines of a prefix, damage."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ import shutil
 import subprocess
 from pathlib import Path as File
 
+import pyarrow as pa
 import pytest
+from geolookup_builder.sources.reading import delimited
+from geolookup_builder.sources.reading.origins import origin, origins
 
+import geolookup
 from tests.builder.sources.formats.mrt_writing import (
     BGP4MP,
     ROUTES,
@@ -21,12 +25,118 @@ from tests.builder.sources.formats.mrt_writing import (
     table,
     table_record,
 )
-from tests.builder.sources.readings import Read, Reading
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.readings import Read, one, refused
+from tests.conftest import Build
 from tests.skips import needs
 
-pytestmark = needs("ftlbgp")
+LINES = [
+    ("0.0.0.0/0", "3000 3356"),
+    ("8.0.0.0/9", "3000 3356"),
+    ("8.8.8.0/24", "3000 36040"),
+    ("8.8.8.0/24", "3001 15169 15169"),
+    ("8.8.8.0/24", "3002 174 15169"),
+    ("9.0.0.0/8", "3000 20"),
+    ("9.0.0.0/8", "3001 10"),
+    ("9.1.0.0/16", "3000 3356 {5,6}"),
+    ("9.1.0.0/16", "3001 7"),
+    ("9.2.0.0/16", "3000 {5,6}"),
+    ("9.3.0.0/16", "3000 3356 {5}"),
+    ("9.4.0.0/16", "3000 3356 64512 65001"),
+    ("9.5.0.0/16", ""),
+    ("9.6.0.0/16", "3000 3356 23456"),
+    ("2600:100::/32", "3000 701"),
+    ("8.8.8.0/24", "3003 36040"),  # tables are in order, and need not be
+    ("8.8.8.0/24", "3004 36040"),
+]
+ORIGINS = {
+    "8.0.0.0-8.8.7.255": 3356,
+    "8.8.8.0/24": 36040,
+    "8.8.9.0-8.127.255.255": 3356,
+    "9.0.0.0/16": 10,
+    "9.1.0.0/16": 7,
+    "9.3.0.0/16": 5,
+    "9.4.0.0/16": 3356,
+    "9.6.0.0/16": 3356,
+    "9.7.0.0-9.255.255.255": 10,
+    "2600:100::/32": 701,
+}
 
+
+def line(network: str, path: str, kind: str = "TABLE_DUMP2", flag: str = "B") -> str:
+    rest = "IGP|10.0.0.1|0|0|3356:3 3356:86|NAG||"
+    return f"{kind}|1763600000|{flag}|10.0.0.1|3000|{network}|{path}|{rest}\n"
+
+
+TEXT = "".join(line(*each) for each in LINES)
+OF_LINES = one("bgpdump", "rib")
+
+
+@pytest.mark.parametrize("block", [200, 1 << 20])
+def test_a_table_as_text(read: Read, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
+    for text in (
+        TEXT,
+        TEXT.replace("\n", "\r\n"),
+        TEXT.replace("TABLE_DUMP2", "TABLE_DUMP"),
+        TEXT.replace("|10.0.0.1|0|0|3356:3 3356:86|NAG||", ""),  # as -M writes it
+    ):
+        reading = read({"rib": text}, OF_LINES)
+        source = reading.source
+        assert (source.read, source.rejected.total(), dict(source.nulled)) == (11, 0, {"asn": 1})
+        assert reading.by_network("asn") == ORIGINS
+
+
+BAD = {
+    line("8.8.8.0/33", "1"): "not a prefix length",
+    line("8.8.8.1/24", "1"): "host bits set",
+    line("8.8.8", "1"): "not an address",
+    line("", "1"): "not an address",
+    line("8.8.8.0/24", "1", "BGP4MP"): "not a route of a table",
+    line("8.8.8.0/24", "1", flag="W"): "not a route of a table",
+    "TABLE_DUMP2|0|B|x\n": "wrong number of cells",
+    line("8.8.8.0/24|", "1"): "wrong number of cells",
+}
+
+
+def test_bad_lines_are_rejected_with_their_numbers(read: Read) -> None:
+    text = TEXT + "".join(BAD) + line("9.9.9.0/24", "3000 19281")
+    reading = read({"rib": text}, OF_LINES)
+    assert reading.source.read == 12 + len(BAD)
+    assert reading.bad_lines() == list(enumerate(BAD.values(), len(LINES) + 1))
+    assert reading.values("asn", "9.9.9.9") == [19281]
+
+
+def test_a_row_is_explained_by_the_first_line_of_its_origin(build: Build) -> None:
+    text = OF_LINES.replace('name = "t"', 'name = "t"\nexplain = "full"')
+    dataset, _ = build({"rib": TEXT}, text)
+    with geolookup.open(dataset) as engine:
+        row = engine.explain("8.8.8.8")["layers"]["asn"]["row"]
+    assert row == {"file": "rib", "line": 3, "range": "8.8.8.0-8.8.8.255"}
+
+
+PATHS: list[tuple[list[int | list[int]], int]] = [
+    ([1, 2], 2),
+    ([1, 2, 2, 2], 2),
+    ([], 0),
+    ([64512], 0),
+    ([3, 64512, 65534, 4_200_000_000], 3),
+    ([3, 0], 3),
+    ([3, [7]], 7),
+    ([3, [7, 8]], 0),
+    ([3, [64512]], 3),
+    ([3, [64512, 7]], 0),
+    ([3, 1 << 32], 3),
+]
+
+
+def test_the_origin_of_a_path() -> None:
+    for path, expected in PATHS:
+        assert origin(path) == expected, path
+    halves = pa.array(["7 3.10", "7 {3.10}", "7 {3.10,8}", "3.10 64512", "7 1.0"])
+    assert origins(halves).tolist() == [196618, 196618, 0, 196618, 7]
+
+
+with_ftlbgp = needs("ftlbgp")
 FOUND = {
     "8.0.0.0-8.8.7.255": 3356,
     "8.8.8.0/24": 15169,
@@ -43,21 +153,19 @@ FOUND = {
 }
 
 
-def origins(reading: Reading) -> dict[str, int]:
-    return {network: each["asn"] for network, each in reading.ranges().items()}
-
-
 RECIPE = one("mrt", "rib")
 
 
+@with_ftlbgp
 @pytest.mark.parametrize("ids", [False, True])
 def test_a_table(read: Read, ids: bool) -> None:
     reading = read({"rib": table(ROUTES, ids=ids)}, RECIPE)
     source = reading.source
     assert (source.read, source.rejected.total(), dict(source.nulled)) == (13, 0, {"asn": 1})
-    assert origins(reading) == FOUND
+    assert reading.by_network("asn") == FOUND
 
 
+@with_ftlbgp
 def test_the_first_version_packed_and_named(read: Read) -> None:
     small = {net: paths for net, paths in ROUTES.items() if net != "9.7.0.0/17"}
     reading = read({"rib": old_table(small)}, RECIPE)
@@ -68,6 +176,7 @@ def test_the_first_version_packed_and_named(read: Read) -> None:
     assert reading.stated("8.8.8.8") == [{"asn": 15169, "asn_organization": "Google"}]
 
 
+@with_ftlbgp
 def test_a_folder_of_tables(read: Read, tmp_path: File) -> None:
     """Of two tables the later one decides over a prefix that both have."""
     later = table({"8.8.8.0/24": [[3000, 36040]]})
@@ -79,6 +188,7 @@ def test_a_folder_of_tables(read: Read, tmp_path: File) -> None:
     assert reading.values("asn", "8.8.8.8", "8.0.0.1") == [36040, 3356]
 
 
+@with_ftlbgp
 def test_a_route_that_is_damaged_is_rejected(read: Read) -> None:
     whole = table_record(50, "9.9.9.0/24", [[3000, 19281]])
     cut = record(TABLE_DUMP_V2, 2, whole[12:-9])
@@ -90,6 +200,7 @@ def test_a_route_that_is_damaged_is_rejected(read: Read) -> None:
     assert [line for line, _ in reading.bad_lines()] == [sum(map(len, ROUTES.values())) + 1]
 
 
+@with_ftlbgp
 def test_a_file_that_ends_inside_a_record_and_another_file(tmp_path: File) -> None:
     packed = gzip.compress(TABLE, mtime=0)
     for cut in (1, 40, len(TABLE) // 2):
@@ -113,6 +224,7 @@ OTHERS = (
 )
 
 
+@with_ftlbgp
 def test_the_text_of_bgpdump_gives_the_same(read: Read, tmp_path: File) -> None:
     if shutil.which("bgpdump") is None:
         pytest.skip("no bgpdump here")
@@ -121,4 +233,4 @@ def test_the_text_of_bgpdump_gives_the_same(read: Read, tmp_path: File) -> None:
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     reading = read({"rib.txt": text}, one("bgpdump", "rib.txt"))
     assert (reading.source.read, reading.source.rejected.total()) == (13, 0)
-    assert origins(reading) == FOUND
+    assert reading.by_network("asn") == FOUND

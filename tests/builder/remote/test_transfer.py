@@ -1,16 +1,23 @@
-"""Redirects and certificates: followed where it is safe, and the key goes to its own host only."""
+"""Transfers: redirects are followed if safe, the key goes to its own host only, a rate is kept."""
 
 from __future__ import annotations
 
 import base64
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from geolookup_builder.remote.pace import Pace
+from geolookup_builder.remote.protocol import Limits, TransientError
 
 from geolookup.errors import BuildError
 from tests.builder.remote.serving import (
+    FAST,
     Site,
     fetched,
     file,
@@ -20,6 +27,7 @@ from tests.builder.remote.serving import (
     status,
     to,
 )
+from tests.conftest import ROOT
 from tests.skips import needs, optional
 
 if TYPE_CHECKING:
@@ -46,18 +54,14 @@ def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
     return made
 
 
-@pytest.fixture
-def other(authority: trustme.CA) -> Iterator[Site]:
-    """Another host (that is: another port) with a valid certificate."""
+def certified(authority: trustme.CA) -> Iterator[Site]:
+    """A host (that is: a port) with a valid certificate."""
     with serving(file(ROWS), tls=authority.issue_cert("localhost")) as site:
         yield site
 
 
-@pytest.fixture
-def own(authority: trustme.CA) -> Iterator[Site]:
-    """The host of the source."""
-    with serving(file(ROWS), tls=authority.issue_cert("localhost")) as site:
-        yield site
+#: The host of the source, and another one.
+own, other = (pytest.fixture(certified, name=name) for name in ("own", "other"))
 
 
 def authorizations(site: Site) -> list[str | None]:
@@ -181,3 +185,72 @@ def test_the_ways_of_a_key(own: Site, tmp_path: Path) -> None:
 def test_a_key_in_the_address_is_not_in_the_headers_too(tmp_path: Path) -> None:
     shown = remote("https://h.example/a.csv?k={key}&v=1", tmp_path, key_env="VENDOR_KEY").shown
     assert shown == "https://h.example/a.csv?…"
+
+
+class Clock:
+    """A clock that only sleeping, and a test, move on."""
+
+    def __init__(self) -> None:
+        self.now, self.slept = 1000.0, list[float]()
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(time, "sleep", clock.sleep)
+    return clock
+
+
+def test_the_highest_and_the_lowest_rate(clock: Clock) -> None:
+    pace = Pace(Limits(fastest=1000))
+    for received in (500, 1000, 4000):
+        pace.keep(received)
+    assert clock.slept == pytest.approx([0.5, 0.5, 3.0])
+    pace = Pace(Limits(fastest=1000))
+    for received in range(500, 5000, 500):
+        clock.now += 0.6
+        pace.keep(received)
+    Pace(Limits()).keep(1 << 40)  # without a highest rate
+    assert len(clock.slept) == 3
+    pace = Pace(Limits(fastest=1000))
+    clock.now += 50  # a silence, made up for by one second of bytes
+    pace.keep(10_000)
+    assert clock.slept[3:] == pytest.approx([9.0])
+    # Waiting does not count as a slow server.
+    clock.slept.clear()
+    pace = Pace(Limits(fastest=2000, pace_over=10.0))
+    for received in range(0, 200_000, 4000):
+        pace.keep(received)
+    assert sum(clock.slept) == pytest.approx(98.0)
+    pace = Pace(Limits(pace_over=10.0))
+    clock.now += 10
+    with pytest.raises(TransientError, match="fewer than 1,024 bytes"):
+        pace.keep(10_000)
+
+
+def test_a_download_asks_for_its_sleeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("geolookup_builder.remote.pace.time.sleep", slept.append)
+    content = b"x" * 1_000_000
+    with serving(file(content)) as site:
+        found = fetched(f"{site.url}/a.csv", tmp_path, "", replace(FAST, fastest=1 << 10))
+    assert found.kept.bytes == len(content)
+    assert max(slept) > 900  # nothing slept, so that the last bytes are due after 976 seconds
+
+
+_LIGHT = """
+import sys
+import geolookup_builder.remote.transfer, geolookup_builder.remote.web
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def test_a_download_from_a_web_server_loads_no_arrow() -> None:
+    command = [sys.executable, "-c", _LIGHT]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {"numpy", "pyarrow"} & set(done.stdout.split())

@@ -1,0 +1,261 @@
+"""Delegated statistics and RPSL dumps: counts, masked lines, hierarchies, encodings, damage."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from geolookup_builder.sources.formats.rir import FORMAT
+from geolookup_builder.sources.reading import rpsl_objects
+
+import geolookup
+from tests.builder.sources.readings import Read, one, refused
+from tests.conftest import Build
+
+EXTENDED = """\
+2.3|lacnic|20261120|9|19870101|20261119|-0300
+lacnic|*|ipv4|*|5|summary
+lacnic|*|ipv6|*|2|summary
+lacnic|*|asn|*|1|summary
+lacnic|BR|asn|64500|1|20200310|allocated|310248
+lacnic|BR|ipv4|24.152.0.0|1024|20200310|allocated|310248
+lacnic|CL|ipv4|24.152.8.0|768|00000000|assigned|310249
+lacnic||ipv4|24.152.20.0|1024||reserved|
+lacnic|EU|ipv4|24.152.32.0|256|20200310|allocated|310250
+lacnic||ipv4|24.152.48.0|1024||available
+lacnic|AR|ipv4|24.152.64.0|256|20200310|assigned
+lacnic|UY|ipv6|2800:100::|32|20200310|allocated|310251
+lacnic|ZZ|ipv6|2800:200::|32||reserved|
+"""
+PLAIN = """\
+#
+# statistics
+#
+2|apnic|20261120|3|19830613|20261119|+1000
+apnic|*|asn|*|1|summary
+apnic|*|ipv4|*|1|summary
+apnic|*|ipv6|*|1|summary
+apnic|JP|asn|64501|1|20020801|allocated
+apnic|JP|ipv4|1.1.4.0|1024|20110411|allocated
+apnic|AP|ipv4|1.1.8.0|256|20110411|assigned
+apnic||ipv4|1.1.9.0|256|20110411|assigned
+apnic|AU|ipv6|2400:1000::|32|20110411|assigned
+"""
+RECIPE = one("rir", "delegated")
+
+
+SOUTH = {"24.152.0.0/22": "BR", "24.152.8.0-24.152.10.255": "CL", "24.152.64.0/24": "AR"}
+SOUTH["2800:100::/32"] = "UY"
+ASIA = {"1.1.4.0/22": "JP", "2400:1000::/32": "AU"}
+
+
+def test_extended_and_plain(read: Read) -> None:
+    reading = read({"delegated": EXTENDED}, RECIPE)
+    source = reading.source
+    assert (source.read, source.rejected.total(), source.nulled.total()) == (5, 0, 0)
+    assert reading.by_network("country_code") == SOUTH
+    # With a version line or without, and from any line on.
+    for text in (
+        PLAIN,
+        PLAIN.replace("2|apnic", "2.3|apnic"),
+        PLAIN[PLAIN.index("2|apnic") :],
+        PLAIN[PLAIN.index("apnic|JP|asn") :],
+    ):
+        reading = read({"delegated": text}, RECIPE)
+        source = reading.source
+        assert (source.read, source.rejected, source.nulled) == (4, {}, {}), text
+        assert reading.by_network("country_code") == ASIA, text
+    recipe = RECIPE.replace('"delegated"', '"delegated-*"')
+    reading = read({"delegated-a": EXTENDED, "delegated-b": PLAIN}, recipe)
+    assert reading.by_network("country_code") == SOUTH | ASIA
+    reading = read({"delegated": "a|JP|ipv4|0.0.0.0|4294967296|20110411|allocated|x\n"}, RECIPE)
+    assert reading.source.rejected.total() == 0
+    assert reading.values("country_code", "1.0.0.0", "223.255.255.255") == ["JP", "JP"]
+
+
+BAD = {
+    "apnic|JP|ipv4|1.1.16.0|0|20110411|allocated": "first is after last",
+    "apnic|JP|ipv4|255.255.255.0|257|20110411|allocated": "not an address",
+    "apnic|JP|ipv4|1.1.16.0|9999999999|20110411|allocated": "not an address",
+    "apnic|JP|ipv4|1.1.16.0|99999999999|20110411|allocated": "not an address",
+    "apnic|JP|ipv4|1.1.16.0|-1|20110411|allocated": "not an address",
+    "apnic|JP|ipv4|2400:2000::|32|20110411|allocated": "not an address",
+    "apnic|JP|ipv6|1.1.16.0|24|20110411|allocated": "not an address",
+    "apnic|JP|ipv6|2400:2000::|129|20110411|allocated": "not a prefix length",
+    "apnic|JP|ipv6|2400:2000::1|32|20110411|allocated": "host bits set",
+    "apnic|JP|ipv4|1.1.16.0|256|20110411|lent": "not an address",
+    "apnic|JP|ipv5|1.1.16.0|256|20110411|allocated": "not an address",
+    "apnic|JP|ipv4|1.1.16.0|256": "not an address",
+    "apnic|*|ipv4|1.1.16.0|256|20110411|allocated": "not an address",  # no summary
+    "apnic|JP|ipv4|1.1.16.0|256|20110411|alloca": "not an address",
+    'apnic|JP|ipv4|"1.1.16.0|256|20110411|allocated': "not an address",
+}
+
+
+def test_bad_rows_and_no_options(read: Read) -> None:
+    text = PLAIN + "".join(f"{line}\n" for line in BAD) + "apnic|JP|ipv4|1.1.32.0|1|1|assigned\n"
+    reading = read({"delegated": text}, RECIPE)
+    assert reading.bad_lines() == list(enumerate(BAD.values(), PLAIN.count("\n") + 1))
+    found = reading.values("country_code", "1.1.16.0", "1.1.32.0", "1.1.32.1")
+    assert found == [None, "JP", None]
+    assert FORMAT.options == frozenset()
+
+
+@pytest.mark.long
+def test_real_delegations(build: Build, shared_data: Path) -> None:
+    """The countries of all delegations of the Internet, written as delegations again."""
+    with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt") as stream:
+        rows = [line.rstrip("\n").split(",") for line in stream][1:]
+    text = "2|all|20261120|0|0|0|+0000\n" + "".join(_delegation(*row) for row in rows)
+    _, report = build({"delegated": text}, RECIPE)
+    source = report.sources[0]
+    assert (source.read, source.rejected.total()) == (175_195 + 67_839, 0)
+    _, plain = build(
+        {"rows.csv": "network,country_code\n" + "".join(f"{n},{c}\n" for n, c in rows)}
+    )
+    assert (report.counts, report.coverage) == (plain.counts, plain.coverage)
+
+
+def _delegation(prefix: str, country: str) -> str:
+    start, _, length = prefix.partition("/")
+    if ":" in prefix:
+        return f"all|{country}|ipv6|{start}|{length}|20261120|allocated\n"
+    return f"all|{country}|ipv4|{start}|{1 << 32 - int(length)}|20261120|assigned\n"
+
+
+DUMP = """\
+% This is the dump of a registry.
+#
+
+inetnum:        193.0.0.0 - 193.0.7.255
+netname:        RIPE-NCC
+descr:          RIPE Network Coordination Centre
+descr:          Amsterdam
+org:            ORG-RIEN1-RIPE
+country:        NL # of course
+status:         ASSIGNED PA
+source:         RIPE # Filtered
+
+inetnum:        193.0.4.0-193.0.4.255
+netname:        SMALL
+country:        de
+COUNTRY:        DE
+
+person:         A Person
+address:        country: FR
+nic-hdl:        AP1-RIPE
+
+inet6num:       2001:67c:2e8::/48
+netname:        SIX
+descr:
++               a name
+                on lines # with a comment
+country:        NL
+
+inetnum:        193.1.0.0/16
+netname:        SEVERAL
+descr:          Two countries
+country:        NL
+country:        BE
+
+organisation:   ORG-RIEN1-RIPE
+org-name:       Réseaux IP Européens
+country:        FR
+
+inetnum:        0.0.0.0 - 255.255.255.255
+netname:        IANA-BLK
+descr:          The whole IPv4 address space
+country:        EU # Country is really world wide
+"""
+RPSL = one("rpsl", "dump")
+NCC = "RIPE Network Coordination Centre"
+HELD = {"country_code": "NL", "organization": NCC}
+FOUND = {
+    "193.0.0.0/22": HELD,
+    "193.0.4.0/24": {"country_code": "DE"},
+    "193.0.5.0-193.0.7.255": HELD,
+    "193.1.0.0/16": {"organization": "Two countries"},
+    "2001:67c:2e8::/48": {"country_code": "NL", "organization": "a name on lines"},
+}
+
+
+@pytest.mark.parametrize("block", [64, 1 << 20])
+def test_a_dump(read: Read, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    monkeypatch.setattr(rpsl_objects, "BLOCK_BYTES", block)
+    for text in (
+        DUMP,
+        DUMP.replace("\n", "\r\n"),
+        "\ufeff" + DUMP[DUMP.index("inetnum") :],
+        DUMP.rstrip("\n"),
+        DUMP.replace("\n\n", "\n\n\n% x\n\n"),
+    ):
+        reading = read({"dump": text}, RPSL)
+        source = reading.source
+        assert (source.read, source.rejected.total(), source.nulled.total()) == (5, 0, 0), text
+        assert reading.ranges() == FOUND, text
+
+
+def test_names_of_organisations(read: Read) -> None:
+    packed = gzip.compress(DUMP.encode("latin-1"), mtime=0)
+    options = 'organisations = "dump.gz"', 'organization = ["org-name", "netname"]'
+    reading = read({"dump.gz": packed}, one("rpsl", "dump.gz", *options))
+    ncc = "Réseaux IP Européens"
+    names = [each["organization"] for each in reading.ranges().values()]
+    assert sorted(names) == [ncc, ncc, "SEVERAL", "SIX", "SMALL"]
+    reading = read({"dump": DUMP}, one("rpsl", "dump", "organization = []"))
+    assert reading.stated("193.0.0.1") == [{"country_code": "NL"}]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_encodings_are_told_apart_by_value(read: Read, encoding: str) -> None:
+    text = "inetnum: 9.0.0.0 - 9.0.0.255\ndescr: Größe\n\ninetnum: 9.0.1.0/24\ndescr: "
+    data = text.encode(encoding) + "Müller\n".encode()
+    reading = read({"dump": data}, RPSL)
+    assert reading.values("organization", "9.0.0.1", "9.0.1.1") == ["Größe", "Müller"]
+
+
+BAD_OBJECTS = {
+    "inetnum: 9.0.0.0 - 8.0.0.0": "first is after last",
+    "inetnum: 9.0.0.0 -": "not an address",
+    "inetnum: - 9.0.0.0": "not an address",
+    "inetnum:": "not an address",
+    "inetnum: 9.0.0.0 - 9.0.0.1 - 9.0.0.2": "not an address",
+    "inetnum: 9.0.0.1/24": "host bits set",
+    "inetnum: 9.0.0.0/33": "not a prefix length",
+    "inetnum: 2001::/32": "not an address",
+    "inet6num: 9.0.0.0/24": "not an address",
+    "inetnum: 9.0.0.0 - 2001::": "first and last are of two families",
+    "inetnum: " + "9" * 100_000: "not an address",
+    "inetnum: 9.0.\x000.0 - 9.0.0.1": "not an address",
+}
+
+
+def test_bad_ranges_are_rejected_with_their_lines(read: Read) -> None:
+    text = DUMP + "\n" + "".join(f"{key}\ncountry: NL\n\n" for key in BAD_OBJECTS)
+    reading = read({"dump": text}, RPSL)
+    assert reading.source.read == 5 + len(BAD_OBJECTS)
+    assert reading.ranges() == FOUND
+    first = DUMP.count("\n") + 2
+    expected = [(first + 3 * at, reason) for at, reason in enumerate(BAD_OBJECTS.values())]
+    assert reading.bad_lines() == expected
+
+
+def test_a_row_is_explained_by_its_line(build: Build) -> None:
+    text = RPSL.replace('name = "t"', 'name = "t"\nexplain = "full"')
+    dataset, _ = build({"dump": DUMP}, text)
+    with geolookup.open(dataset) as engine:
+        rows = [
+            engine.explain(each)["layers"]["location"]["row"]
+            for each in ("193.0.0.1", "2001:67c:2e8::1")
+        ]
+    keys = ("inetnum:        193.0.0.0", "inet6num:")
+    lines = [DUMP[: DUMP.index(key)].count("\n") + 1 for key in keys]
+    assert [each["line"] for each in rows] == lines
+
+
+def test_an_object_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rpsl_objects, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(rpsl_objects, "MAX_OBJECT", 500)
+    error = refused(tmp_path, "dump", DUMP + "\nroute-set: x\n" + "members: y\n" * 100, RPSL)
+    assert error.problem == "an object of more than 500 bytes"

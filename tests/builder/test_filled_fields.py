@@ -1,0 +1,271 @@
+"""What ``[enrich]`` fills: zones of coordinates, codes of regions, the nearest weather station."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from geolookup_builder.report import BuildReport, Filled
+from hypothesis import given
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.contract.names import fold
+from geolookup.dataset import layout as fmt
+from tests.builder.building import STATIONS, enriched, fails, recipe
+from tests.conftest import Build
+from tests.skips import needs, optional
+
+ZONE_ON = "time_zone = true\n"
+
+
+def zones(folder: Path, count: int) -> list[str | None]:
+    with geolookup.open(folder / "dataset") as engine:
+        return [engine.data(f"8.8.{n}.1")["time"]["zone"] for n in range(count)]
+
+
+ZONES = {
+    "US,37.4,-122.08,": "America/Los_Angeles",
+    "US,40.7,-74,": "America/New_York",
+    "US,40.7,-74,America/Chicago": "America/Chicago",  # what is stated stays
+    ",37.4,-122.08,": "America/Los_Angeles",  # coordinates are enough
+    "SE,37.4,-122.08,": "Europe/Stockholm",  # a country of one zone has that one
+    "AU,-27.5,153,": "Australia/Brisbane",
+    "FJ,-17,-179.9,": "Pacific/Fiji",
+    "US,0,-150,": None,  # at sea
+    "US,37.4,,": None,
+    "US,,-122.08,": None,
+    "US,,,": None,
+    "US,91,0,": None,  # a bad value nulls the location
+    "AQ,-90,0,": "Antarctica/McMurdo",
+    "RU,67,180,": "Asia/Anadyr",
+    "RU,67,-180,": "Asia/Anadyr",
+}
+
+
+@needs("tzfpy")
+def test_zones_and_their_counts(tmp_path: Path) -> None:
+    _, counts = enriched(tmp_path, ZONE_ON, "country_code,latitude,longitude,time_zone", *ZONES)
+    assert dict(zip(ZONES, zones(tmp_path, len(ZONES)), strict=True)) == ZONES
+    assert set(counts) == {"time_zone"}
+    columns = "country_code,latitude,longitude"
+    rows = ("US,37.4,-122.08", "US,37.4,-122.08", "US,40.7,-74", "US,,", "SE,,", ",,", "US,0,-150")
+    _, counts = enriched(tmp_path, ZONE_ON, columns, *rows)
+    assert counts == {"time_zone": Filled(2, 2)}
+    report = BuildReport(enriched=counts)
+    assert "time_zone: 2 locations filled, 2 not found" in list(report.lines())
+    _, counts = enriched(tmp_path, "time_zone = false", columns, "US,1,1")
+    assert (counts, zones(tmp_path, 1)) == ({}, [None])
+
+
+@needs("tzfpy")
+def test_credits_and_sources_of_zones(build: Build) -> None:
+    licences = {}
+    for switch in ("true", "false"):
+        text = recipe("path = 'a.csv'") + f"[enrich]\ntime_zone = {switch}\n"
+        dataset, _ = build({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, text)
+        manifest = json.loads((dataset / fmt.MANIFEST).read_text())
+        licences[switch] = {each["name"]: each["licence"] for each in manifest["credits"]}
+    assert licences["true"] == {**licences["false"], "Timezone Boundary Builder": "ODbL-1.0"}
+    # Nothing comes from another source than the one that decides.
+    files: dict[str, str | bytes] = {
+        "a.csv": "network,city_name\n8.8.8.0/24,Berlin\n",
+        "b.csv": "network,latitude,longitude\n8.8.0.0/16,52.5,13.4\n",
+    }
+    text = recipe("path = 'a.csv'", "path = 'b.csv'") + "[enrich]\ntime_zone = true\n"
+    dataset, report = build(files, text)
+    assert report.enriched == {"time_zone": Filled(1, 1)}
+    with geolookup.open(dataset) as engine:
+        found = {ip: engine.data(ip)["time"]["zone"] for ip in ("8.8.8.8", "8.8.9.9")}
+        assert found == {"8.8.8.8": None, "8.8.9.9": "Europe/Berlin"}
+        assert engine.explain("8.8.9.9")["layers"]["location"]["source"] == "b.csv"
+
+
+regions = optional("geolookup_builder.enrichment.regions")
+
+REGION_ON = "region_code = true\n"
+
+
+REGIONS = [
+    ("US", "California", "CA"),
+    ("US", "  CALIFORNIA ", "CA"),
+    ("US", "Hawai\u2019i", "HI"),
+    ("US", "Georgia", "GA"),  # a country as well, but not of this country
+    ("CA", "Quebec", "QC"),
+    ("CA", "Québec", "QC"),
+    ("AU", "New South Wales", "NSW"),
+    ("SE", "Stockholms län", "AB"),
+    ("CH", "Neuchatel", "NE"),
+    ("ES", "Cataluña", "CT"),
+    ("ES", "Catalunya", "CT"),
+    ("ES", "Comunidad de Madrid", "MD"),
+    ("ES", "Madrid", "MD"),  # and not the province of that name
+    ("ES", "Salamanca", "SA"),  # a province alone bears it
+    ("GB", "England", "ENG"),
+    ("GB", "City of Bristol", "BST"),
+    ("FR", "Val-d'Oise", "95"),
+    ("PL", "Łódzkie", "10"),
+    ("PL", "lodzkie", "10"),
+    ("US", "Nowhere", None),
+    ("US", "Québec", None),
+    ("US", "---", None),
+    ("US", "", None),
+    ("", "California", None),
+    ("VA", "Rome", None),  # a country without regions
+]
+
+
+@needs("pycountry")
+def test_codes_of_names(tmp_path: Path) -> None:
+    rows = [f"{country},{name}" for country, name, _ in REGIONS]
+    answers, counts = enriched(tmp_path, REGION_ON, "country_code,region_name", *rows)
+    codes = [
+        (*case[:2], answer.get("region_code"))
+        for case, answer in zip(REGIONS, answers, strict=True)
+    ]
+    assert codes == REGIONS
+    lacking = len({row for row, (_, _, code) in zip(rows, REGIONS, strict=True) if code is None})
+    assert counts == {"region_code": Filled(len(REGIONS) - lacking, lacking)}
+    columns = "country_code,region_code,region_name"
+    answers, counts = enriched(tmp_path, REGION_ON, columns, "US,CA,Texas", "US,,Texas", "US,??,")
+    assert [each["region_code"] for each in answers] == ["CA", "TX", "??"]
+    assert [each.get("region_name") for each in answers] == ["Texas", "Texas", None]
+    assert counts == {"region_code": Filled(1, 0)}
+    answers, _ = enriched(tmp_path, REGION_ON, columns, "US,CA,California", "US,,California")
+    assert answers[0] == answers[1]
+    with (tmp_path / "dataset" / "manifest.json").open() as stream:
+        assert '"locations": 1,' in stream.read()
+
+
+NAMES = {
+    "Ávila": {"avila"},
+    "Catalunya [Cataluña]": {"catalunya cataluna", "catalunya", "cataluna"},
+    "Madrid, Comunidad de": {"madrid comunidad de", "madrid", "comunidad de madrid"},
+    "A / B": {"a b", "a", "b"},
+    "Cardiff [Caerdydd GB-CRD]": {"cardiff caerdydd gb crd", "cardiff", "caerdydd"},
+    "Øster (x, y)": {"oster x y", "oster", "x y", "x", "y x"},
+}
+
+
+@needs("pycountry")
+def test_names_in_one_text() -> None:
+    for text, names in NAMES.items():
+        assert {fold(each) for each in regions.names_of(text)} == names, text
+
+
+weather = optional("geolookup_builder.enrichment.weather")
+
+HEADER = "country_code,latitude,longitude,weather_code"
+WEATHER_ON = "[enrich.weather]\nstations = 'stations.csv'\n"
+Place = tuple[float, float]
+places = st.tuples(
+    st.floats(-90, 90) | st.sampled_from((-90.0, 0.0, 90.0)),
+    st.floats(-180, 180) | st.sampled_from((-180.0, -179.99, 0.0, 179.99, 180.0)),
+)
+
+
+def kilometres(one: Place, other: Place) -> float:
+    """The haversine distance on a sphere of the Earth's mean radius."""
+    (phi, lam), (psi, mu) = (map(math.radians, each) for each in (one, other))
+    square = (
+        math.sin((psi - phi) / 2) ** 2
+        + math.cos(phi) * math.cos(psi) * math.sin((mu - lam) / 2) ** 2
+    )
+    return 2 * 6371.0088 * math.asin(math.sqrt(min(square, 1.0)))
+
+
+@needs("scipy")
+@given(
+    st.lists(places, min_size=1, max_size=12),
+    st.lists(places, min_size=1, max_size=12),
+    st.sampled_from((1.0, 50.0, 2000.0, 20_040.0)),
+)
+def test_nearest_as_trigonometry_has_it(
+    tmp_path_factory: pytest.TempPathFactory,
+    stations: list[Place],
+    asked: list[Place],
+    max_km: float,
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "stations.csv"
+    rows = [f"{number},{at[0]!r},{at[1]!r}\n" for number, at in enumerate(stations)]
+    path.write_text("code,latitude,longitude\n" + "".join(rows))
+    columns = {
+        name: pa.array([at[n] for at in asked]) for n, name in enumerate(weather.Stations.needs)
+    }
+    found = weather.Stations(path, max_km).find(columns).to_pylist()
+    for at, code in zip(asked, found, strict=True):
+        least = min(kilometres(at, each) for each in stations)
+        if code is None:
+            assert least > max_km - 1e-3
+        else:
+            assert kilometres(at, stations[int(code)]) < min(least, max_km) + 1e-3
+
+
+CODES = {
+    "US,37.4,-122.08,": "USCA0746",
+    "US,37.4,-122.08,MINE": "MINE",  # what is stated stays
+    ",52.5,13.4,": "GMXX0007",
+    "US,40.7,-74,": None,
+    "US,37.4,,": None,
+    "US,,,": None,
+}
+
+
+def codes(
+    folder: Path, rows: Iterable[str], enrich: str = WEATHER_ON, stations: str = STATIONS
+) -> list[object]:
+    answers, _ = enriched(folder, enrich, HEADER, *rows, stations=stations)
+    return [answer.get("weather_code") for answer in answers]
+
+
+@needs("scipy")
+def test_code(tmp_path: Path) -> None:
+    answers, counts = enriched(tmp_path, WEATHER_ON, HEADER, *CODES)
+    assert [each.get("weather_code") for each in answers] == [*CODES.values()]
+    assert counts == {"weather_code": Filled(2, 3)}
+
+
+@needs("scipy")
+def test_how_far_is_near_and_which_is_the_nearest(tmp_path: Path) -> None:
+    # One degree of latitude is 111.195 km; 50 km are near by default.
+    stations = "code,latitude,longitude\nA,0,0\n"
+    for limit, code in ((111.1, None), (111.2, "A"), (112, "A")):
+        text = f"{WEATHER_ON}max_km = {limit}\n"
+        assert codes(tmp_path, ["US,1,0,"], text, stations=stations) == [code], limit
+    rows = ["US,0.449,0,", "US,0.45,0,"]
+    assert codes(tmp_path, rows, stations=stations) == ["A", None]
+    # The shortest way leads over the date line; of stations at one place the first counts.
+    stations = "code,latitude,longitude\nWEST,-17,179.9\nFAR,-17,-179\n"
+    assert codes(tmp_path, ["FJ,-17,-179.9,"], stations=stations) == ["WEST"]
+    stations = "latitude,code,longitude\n1,B,2\n1.0,A,2\n"
+    assert codes(tmp_path, ["US,1,2,"], stations=stations) == ["B"]
+
+
+BAD_TABLES: list[tuple[str, int | None, str]] = [
+    ("", None, "empty file"),
+    ("code,latitude,longitude\n", None, "no station in it"),
+    ("code,latitude,longitud\n", 1, "unknown column 'longitud'"),
+    ("code,latitude\n", 1, "missing column longitude"),
+    (STATIONS + ",1,2\n", 4, "a station without code"),
+    (STATIONS + "A,north,2\n", 4, "bad latitude 'north'"),
+    (STATIONS + "A,,2\n", 4, "bad latitude ''"),
+    (STATIONS + "A,90.1,2\n", 4, "bad latitude '90.1'"),
+    (STATIONS + "A,nan,2\n", 4, "bad latitude 'nan'"),
+    (STATIONS + "A,1,-180.5\n", 4, "bad longitude '-180.5'"),
+    (STATIONS + "A,1\n", 4, "2 cells under 3 columns"),
+]
+
+
+@needs("scipy")
+def test_a_bad_table(tmp_path: Path) -> None:
+    text, path = recipe("path = 'a.csv'") + WEATHER_ON, str(tmp_path / "stations.csv")
+    error = fails(tmp_path, {"a.csv": "network\n"}, text)
+    assert error.path == path
+    assert "cannot be read" in error.problem
+    for table, line, problem in BAD_TABLES:
+        error = fails(tmp_path, {"a.csv": "network\n", "stations.csv": table}, text)
+        assert (error.path, error.line, error.problem) == (path, line, problem)
