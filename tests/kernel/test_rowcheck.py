@@ -24,6 +24,7 @@ from tests.kernel.modules import needs_compiled
 from tests.tiers import scaled
 
 _LATITUDE = rows.Kind(rows.NUMBER, rows.UNKNOWN, -90, 90)
+_BETWEEN_LONG_NUMBERS = rows.Kind(rows.NUMBER, rows.UNKNOWN, -1.2345678901234567, 55.75396728515625)
 _AREA = rows.Kind(rows.NUMBER, rows.UNKNOWN, 0.0, 1.7e308)
 _ASN = rows.Kind(rows.WHOLE, rows.ABSENT, 1, (1 << 32) - 1)
 _STRING, _STRINGS, _BOOL = map(rows.Kind, (rows.STRING, rows.STRINGS, rows.BOOL))
@@ -32,6 +33,7 @@ pytestmark = needs_compiled
 RIGHT = [
     (_LATITUDE, ["0", "-90", "90", "48.137", "-0.1", "0.0001", "37.75100000000001", "null", "9.5"]),
     (_LATITUDE, ["33.33333333333333", "-1.2345678901234567", "55.75396728515625"]),
+    (_BETWEEN_LONG_NUMBERS, ["-1.2345678901234567", "55.75396728515625"]),
     (_AREA, ["1234567.25", "999999999999999", "0.44"]),
     (_ASN, ["1", "15169", "4294967295", ""]),
     (_STRING, ['"a"', '"Zürich"', '"東京"', '"😀"', '"\x7f"', '"\u2028"', "null"]),
@@ -42,6 +44,7 @@ WRONG = [
     (_LATITUDE, ["", "-0", "00", "01", "1.", ".5", "1.50", "-", "+1", "1e1", "1E1", "90.1", "-91"]),
     (_LATITUDE, ["0.00001", "0.10000000000000001", "NaN", "nan", "inf", "1_0", " 1", "1 ", "٣"]),
     (_LATITUDE, ["12.345678901234567\0", '12.345678901234567\0,"x"', "1\0", "0.5\0"]),
+    (_BETWEEN_LONG_NUMBERS, ["-1.2345678901234569", "55.753967285156257"]),
     (_AREA, ["-1", "1e400", "123456789012345678.0", "1e16", "1.2345678901234567E+300"]),
     (_ASN, ["0", "null", "4294967296", "01", "-1", "1.0", "99999999999999999999"]),
     (_STRING, ['""', '"', '"a', 'a"', '"a"b"', '"\x1f"', '"\\u0061"', '"\ud800"', "1", ""]),
