@@ -1,7 +1,7 @@
 """Datasets that a run of the tests compiles once, for all of its processes.
 
-The process that starts the run makes a folder and names it in the environment, so that the workers
-and the commands that it starts find what is in it. It removes the folder when it ends.
+The process that starts the run makes a folder and names it in the environment, for the workers
+and the commands that it starts. It removes the folder when it ends.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _ENVIRONMENT = "GEOLOOKUP_TESTS_DATASETS"
 
 
 def once(name: str, make: Callable[[Path], object]) -> Path:
-    """Return the file or folder ``name`` of the run; ``make`` writes it if no process has yet.
+    """Return the file or folder ``name`` of the run; ``make`` writes it if it is missing.
 
-    Nobody may change it: copy it to damage it. The name is that of the test folder and a word.
+    Tests must not change it, only a copy. The name begins with the test folder: ``store-aged-1``.
     """
     path = _FOLDER / name
     if not path.exists():

@@ -1,4 +1,4 @@
-"""Servers that tests start: ports that nobody else is given, and the wait for a start."""
+"""Servers that tests start: reserved ports, processes, and the wait until they accept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 #: Seconds until a test fails: a safety net, on a loaded machine too.
 PATIENCE = 120
 _REDIS = shutil.which("redis-server") or shutil.which("valkey-server")
-#: Folders that nginx makes among the system's unless it is told another place.
+#: Temporary folders of nginx; unless they are configured, it makes them in system folders.
 _TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 _reserved: list[socket.socket] = []
 
@@ -45,7 +45,7 @@ def free_port() -> int:
 
 
 def until(condition: Callable[[], object], problem: Callable[[], str] = str) -> None:
-    """Wait for a condition; fail if it takes longer than anything does."""
+    """Wait for a condition; fail after PATIENCE seconds."""
     ends = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < ends, problem()
@@ -53,11 +53,11 @@ def until(condition: Callable[[], object], problem: Callable[[], str] = str) -> 
 
 
 def accepts(address: int | Path) -> bool:
-    """Whether a server accepts connections at a port or a Unix socket."""
+    """Return whether a server accepts connections at a port or a Unix socket."""
     unix = isinstance(address, Path)
-    with closing(socket.socket(socket.AF_UNIX if unix else socket.AF_INET)) as line:
+    with closing(socket.socket(socket.AF_UNIX if unix else socket.AF_INET)) as client:
         try:
-            line.connect(str(address) if unix else ("127.0.0.1", address))
+            client.connect(str(address) if unix else ("127.0.0.1", address))
         except (ConnectionRefusedError, FileNotFoundError):
             return False
         return True
@@ -70,10 +70,10 @@ def family(process: int) -> list[int]:
         with suppress(OSError):  # ended meanwhile
             # The name in parentheses may hold anything; state and parent follow it.
             parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
-    found = [process]
-    for each in found:
-        found += [child for child, parent in parents.items() if parent == each]
-    return found
+    processes = [process]
+    for parent in processes:  # grows meanwhile
+        processes += [child for child, of in parents.items() if of == parent]
+    return processes
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def redis(folder: Path, *options: str, port: int | None = None) -> Iterator[Redi
 
 @contextmanager
 def nginx(folder: Path, port: int, configuration: str) -> Iterator[int]:
-    """Run nginx by the text of its configuration, which begins inside of ``http``."""
+    """Run nginx with the text of a configuration; yield its port."""
     if shutil.which("nginx") is None:
         pytest.skip("no nginx installed")
     file = folder / "nginx.conf"
@@ -142,5 +142,5 @@ def nginx(folder: Path, port: int, configuration: str) -> Iterator[int]:
 
 
 def nginx_files(folder: Path) -> str:
-    """Return the lines of a configuration by which all files of nginx are in a folder."""
+    """Return the lines of a configuration that put all files of nginx into a folder."""
     return "".join(f'{name}_temp_path "{folder}/{name}";\n' for name in _TEMPORARY)

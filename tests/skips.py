@@ -1,7 +1,7 @@
-"""Optional parts: each test that needs one skips for itself, unless everything is installed.
+"""Optional parts: a test is skipped if a package that it needs is not installed.
 
-``GEOLOOKUP_NO_SKIP=1`` says that everything is installed. Then a skip is a failure, by this plugin
-of pytest.
+With ``GEOLOOKUP_NO_SKIP=1``, for an environment with all packages, this pytest plugin makes every
+skip a failure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NO_SKIP = os.environ.get("GEOLOOKUP_NO_SKIP") == "1"
 
 
 class _Missing:
-    """In place of a module that is not installed: lines outside of tests may use its names."""
+    """A stand-in for a module that is not installed: code outside of tests can use its names."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # inspection of a test module is not a use
@@ -37,7 +37,7 @@ def optional(name: str) -> Any:
 
 
 def needs(*names: str) -> pytest.MarkDecorator:
-    """Skip a test if one of these modules is not installed; as ``pytestmark``, each of a module."""
+    """Skip a test if one of these modules is not installed; as ``pytestmark``, all of a module."""
     missing = [name for name in names if isinstance(optional(name), _Missing)]
     return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
@@ -57,7 +57,7 @@ def pytest_runtest_makereport(
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """A module skips as a whole where it is collected: ``importorskip`` at its top."""
+    """Fail modules that skip as a whole: ``importorskip`` at their top."""
     report = yield
     if NO_SKIP and report.skipped:
         _fail(report, collector.nodeid)

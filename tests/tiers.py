@@ -1,6 +1,6 @@
 """The two tiers of the suite, as a pytest plugin.
 
-``pytest`` runs the fast tier: every law, with few examples. ``pytest --all`` adds the tests marked
+``pytest`` runs the fast tier: every rule, with few examples. ``pytest --all`` adds the tests marked
 ``long`` (sweeps, soaks, load, kills) and raises what ``scaled`` returns and the number of examples
 that hypothesis draws.
 """
@@ -30,14 +30,14 @@ class _Tier:
 
 
 def scaled(fast: int, full: int) -> int:
-    """An amount of work: ``fast`` by default, ``full`` with ``--all``."""
+    """Return an amount of work: ``fast`` by default, ``full`` with ``--all``."""
     return full if _Tier.full else fast
 
 
 def one_of_each(values: Iterable[Value], kind: Callable[[Value], Hashable]) -> list[object]:
-    """Values of a parameter: the first of each kind by default, all with ``--all``.
+    """Return values of a parameter: the first of each kind by default, all with ``--all``.
 
-    A kind is what the test can fail for: a schema, a format, a class of failure.
+    A kind is a reason for which the test can fail: a schema, a format, a class of failure.
     """
     drawn: set[Hashable] = set()
     parameters: list[object] = []
@@ -61,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "packet_filter: needs one in a network namespace")
     _Tier.full = config.getoption("--all")
     tier = settings.get_profile("all" if _Tier.full else "default")
-    # The same examples each time: a change does not fail because of another one's bug.
+    # The same examples in each run: a change does not fail because of an older bug.
     settings.register_profile("chosen", parent=tier, derandomize=not config.getoption("--random"))
     settings.load_profile("chosen")
 
@@ -71,7 +71,7 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the long tests of a fast run: a skip would be an omission."""
+    """Deselect the long tests in the fast tier: ``GEOLOOKUP_NO_SKIP`` would refuse a skip."""
     if _Tier.full:
         return
     long = [item for item in items if item.get_closest_marker("long")]

@@ -30,6 +30,7 @@ from geolookup.dataset.manifest import canonical
 from geolookup.dataset.rows import SEPARATOR
 from geolookup.errors import BuildError
 from tests.conftest import build_at
+from tests.corrupt.forging import manifest
 from tests.datasets import SMALL
 
 TEXT = "network,country_code,city_name,latitude,longitude,asn,isp,user_type\n" + "".join(
@@ -53,11 +54,6 @@ def dataset(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """A dataset of some hundred intervals, and one of none."""
     text = TEXT if request.param == "full" else "network,isp\n"
     return build_at(tmp_path_factory.mktemp("files"), {"a.csv": text})[0]
-
-
-def manifest(dataset: Path) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((dataset / fmt.MANIFEST).read_bytes())
-    return document
 
 
 def table(dataset: Path, name: str) -> pa.Table:

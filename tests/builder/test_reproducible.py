@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import hashlib
 import json
 import os
 import subprocess
@@ -23,6 +22,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import read
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
+from tests.archives.test_pack import digests
 from tests.builder.building import recipe
 from tests.cli.program import run
 from tests.conftest import ROOT, build_at
@@ -36,11 +36,6 @@ TEXT = "network,country_code,city_name,asn,user_type\n" + "".join(
     f"2a00:{n:x}::/{32 + n % 9},CY,,{n},\n"
     for n in range(100)
 )
-
-
-def digests(folder: Path) -> dict[str, str]:
-    """The content of each file, and that there is nothing but files."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
 def compiled(folder: Path, text: str, name: str = "a.csv") -> Path:

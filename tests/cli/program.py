@@ -1,7 +1,7 @@
 """The program with its arguments: in this process, or in one of its own.
 
-``run`` and ``pipe`` call it here, on streams of its own; what it changes for the whole process is
-undone. A command that starts processes, waits for signals or may wait for ever needs a process:
+``run`` and ``pipe`` call it here, on streams of its own, and undo its changes of the process. A
+command that starts processes, waits for signals or may wait for ever needs a process:
 ``alone=True``, or ``started``, whose arguments no shell reads.
 """
 
@@ -46,9 +46,9 @@ def run(
     folder: Path = ROOT,
     alone: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the program with the text on standard input; a traceback fails whatever is tested."""
+    """Run the program with the text on standard input; a traceback fails the test."""
     done = pipe(*args, data=text.encode(), env=env, folder=folder, alone=alone)
-    out, err = (each.decode().replace("\r\n", "\n") for each in (done.stdout, done.stderr))
+    out, err = (data.decode().replace("\r\n", "\n") for data in (done.stdout, done.stderr))
     return subprocess.CompletedProcess(args, done.returncode, out, err)
 
 
@@ -59,9 +59,9 @@ def pipe(
     folder: Path = ROOT,
     alone: bool = False,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Do the same with bytes, in a folder; TimeoutExpired after longer than any command takes.
+    """Run the program with bytes on standard input; raise TimeoutExpired after two minutes.
 
-    With an environment of its own it is a process, for modules read it when imported.
+    With ``env`` it runs in a process: modules read the environment when they are imported.
     """
     alone = alone or env is not None or not _CAN_ALARM or args[0] in _ALONE
     if alone or threading.current_thread() is not threading.main_thread():
@@ -76,12 +76,17 @@ def pipe(
 def python(
     code: str, *arguments: str, **environment: str | None
 ) -> subprocess.CompletedProcess[str]:
-    """Run Python code in a process, which must succeed; a variable that is None is unset."""
-    kept = {name: text for name, text in os.environ.items() if name not in environment}
-    stated = {name: text for name, text in environment.items() if text is not None}
-    options: dict[str, Any] = {"env": kept | stated, "timeout": 5 * _SECONDS, "text": True}
-    command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, **options)
+    """Run Python code in a process that must succeed; a variable that is None is unset."""
+    variables = os.environ | environment
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=ROOT,
+        env={name: value for name, value in variables.items() if value is not None},
+        timeout=5 * _SECONDS,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     return done
 
@@ -126,9 +131,9 @@ def started(
     python: Sequence[str] = ("-m", "geolookup"),
     **options: Any,
 ) -> Iterator[Process]:
-    """Start the program as a process, with the streams that ``Popen`` takes; kill it in the end.
+    """Start the program as a process, with options of ``Popen``; kill it in the end.
 
-    ``python`` is what Python runs.
+    ``python`` are the arguments of Python.
     """
     paths = os.pathsep.join([str(ROOT), *sys.path])
     process = Process(
@@ -148,7 +153,7 @@ def started(
                     stream.close()
 
 
-#: Runs the program, and stops it at the first audit event of this name with a path that ends so.
+#: Runs the program until the first audit event of a name whose path has an end, and waits there.
 _HELD = """
 import os, sys, time
 event, end = sys.argv.pop(1), sys.argv.pop(1)
@@ -186,7 +191,7 @@ def _fresh(
 
 
 class _OverdueError(BaseException):
-    """The command takes longer than any; no code of it catches this."""
+    """The time of a command is over; not an Exception, so that the command does not catch it."""
 
 
 def _inside(args: Sequence[str], data: bytes, folder: Path) -> subprocess.CompletedProcess[bytes]:
@@ -245,7 +250,7 @@ def _process_state() -> Iterator[None]:
         signal.signal(signal.SIGALRM, _overdue)
         stack.callback(signal.alarm, 0)
         signal.alarm(_SECONDS)
-        # For what never returns to Python, where the alarm would be noticed.
+        # For code that never returns to Python, which would notice the alarm.
         stack.callback(faulthandler.cancel_dump_traceback_later)
         faulthandler.dump_traceback_later(2 * _SECONDS, exit=True, file=2)
         yield

@@ -32,7 +32,7 @@ def mounted(folder: Path, *arguments: str) -> Iterator[None]:
         not shutil.which("mount")
         or subprocess.run(mount, capture_output=True, check=False).returncode
     ):
-        pytest.skip("nothing may be mounted here; run as root on Linux")
+        pytest.skip("mount is not permitted here; run as root on Linux")
     try:
         yield
     finally:

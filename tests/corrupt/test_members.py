@@ -1,6 +1,7 @@
 """Members of rows that have another kind than the contract's, in a dataset that is whole.
 
-A lookup raises DatasetError in both kernels; ``verify`` and ``publish`` name the file."""
+A lookup raises DatasetError in both kernels; ``verify`` and ``publish`` name the file.
+"""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ import geolookup
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
+from tests.archives.test_pack import digests
 from tests.builder.building import fails
 from tests.builder.building import recipe as recipe_of
 from tests.builder.sources.formats.mmdb_writing import mmdb
-from tests.builder.test_reproducible import digests
 from tests.conftest import Build, build_at
 from tests.damage import copied
 from tests.skips import needs

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from geolookup import export
 from geolookup.errors import ExportError, OutputError
 from geolookup.export import FORMATS, options_of_formats
 from geolookup.export.columns import STORED, fields_of
-from tests.cli.program import refusal, run
+from tests.cli.program import python, refusal, run
 from tests.damage import copied
 from tests.datasets import SMALL
 from tests.export.conftest import HOSTILE
@@ -132,14 +130,14 @@ def test_a_folder_of_other_files_stays(sample: geolookup.Engine, tmp_path: Path)
 def test_each_format_has_a_module_and_each_option_one_name() -> None:
     names = [option.name for option in options_of_formats()]
     assert len(names) == len(set(names))  # options of one name are the same in every format
-    for each in FORMATS.values():
-        module = Path(export.__file__).parent / f"{each.module.replace('.', '/')}.py"
-        assert module.is_file(), each.name
+    for form in FORMATS.values():
+        module = Path(export.__file__).parent / f"{form.module.replace('.', '/')}.py"
+        assert module.is_file(), form.name
 
 
 def test_values_as_python_writes_them(sample: geolookup.Engine, tmp_path: Path) -> None:
-    given: dict[str, Any] = {"family": 4, "fields": "network.asn", "within": None, "ranges": "cidr"}
-    sample.export(tmp_path / "a.csv", "csv", **given)
+    values: dict[str, Any] = {"family": 4, "fields": "network.asn", "ranges": "cidr"}
+    sample.export(tmp_path / "a.csv", "csv", within=None, **values)
     sample.export(tmp_path / "b.csv", "csv", family="4", fields=["network.asn"], ranges="cidr")
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
     sample.export(tmp_path / "c", "mmdb", fields="network.asn", languages="en", schema=None)
@@ -177,8 +175,7 @@ def test_help_loads_nothing_heavy() -> None:
     code = (
         "import sys, geolookup.cli.export; print('numpy' in sys.modules, 'pyarrow' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False"]
+    assert python(code).stdout == "False False\n"
 
 
 def test_a_damaged_dataset_leaves_no_file(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-"""A dataset whose manifest says anything, and archives to unpack.
+"""Datasets with any manifest, and archives to unpack.
 
-The dataset is refused when opened or asked, or answers in contract. Of an archive a whole dataset
-comes, or nothing and one line that says why. The first letter of an archive's input says what the
-rest is: ``t`` the tar of an archive, ``z`` an archive, ``d`` the tar of a delta against ``_base``.
+A dataset is refused when it is opened or asked, or its answers follow the contract. An archive
+gives a whole dataset, or nothing and one line with the reason. The first letter of its input is
+the kind: ``t`` the tar of an archive, ``z`` an archive, ``d`` the tar of a delta of ``_base``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a service is given: query strings, forwarding headers, plans, a backup of accounts.
 
-Queries are read as ``urllib`` reads forms; in headers the word of a trusted proxy stands,
-whatever is in front of it.
+Queries are read as ``urllib`` reads forms. In headers the address that a trusted proxy adds
+counts, whatever is in front of it.
 """
 
 from __future__ import annotations

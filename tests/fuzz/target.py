@@ -136,8 +136,6 @@ _TELLING = (
     *(b"\xff", b"\xef\xbb\xbf", "٣".encode(), b"::", b"/129", b"\t", b"|", b";", b"%00"),
     b"[" * 2000,
 )
-
-
 _VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 7, 8, 255, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 63, 1 << 64),
     *(-(1 << 63), 10**400, 0.5, -0.0, 1e308, float("inf"), float("nan")),
@@ -152,7 +150,7 @@ def mutated_json(data: bytes, change: Change, rng: random.Random) -> bytes:
 
 
 def changed_json(data: bytes, rng: random.Random) -> bytes:
-    """Return the document with one to three values changed_json; the bytes where they are none."""
+    """Return the document with one to three values changed; bytes that are not JSON stay."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):

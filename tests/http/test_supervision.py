@@ -6,14 +6,13 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from geolookup.store.publish import publish
+from tests.cli.program import python
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.http.serving import Server, Store, serving
@@ -169,4 +168,4 @@ for _ in range(20):
 
 @needs("granian")
 def test_a_new_child_loses_no_signal() -> None:
-    subprocess.run([sys.executable, "-c", _SIGNALLED], check=True)
+    python(_SIGNALLED)

@@ -6,10 +6,7 @@ The other tests run with either kernel (``GEOLOOKUP_KERNEL``).
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -18,6 +15,7 @@ from geolookup.contract.address import canonical
 from geolookup.contract.special import partition
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import python as kernel_python
+from tests.cli.program import python
 from tests.datasets import SMALL
 from tests.hostile import NO_ADDRESS
 from tests.kernel.modules import compiled, needs_compiled
@@ -81,11 +79,7 @@ def test_unknown_and_several_paths(kernel: Any) -> None:
 @pytest.mark.parametrize("name", ["python", "compiled"])
 def test_the_environment_chooses(name: str) -> None:
     code = "import geolookup; print(geolookup.open().kernel)"
-    environment = {**os.environ, "GEOLOOKUP_KERNEL": name}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == name
+    assert python(code, GEOLOOKUP_KERNEL=name).stdout.strip() == name
 
 
 def test_a_returned_dict_is_the_callers_own(kernel: Any) -> None:

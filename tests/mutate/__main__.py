@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
         chosen = [module for module in chosen if options.at.partition(":")[0] in module.paths()]
     if options.list:
         for module in chosen:
-            print(*islice(_drawn(module, options), _amount(module, options)), sep="\n")
+            print(*islice(_mutants(module, options), _number(module, options)), sep="\n")
         return 0
     entries = scope.survivors()
     faults = [
@@ -49,7 +49,7 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutate", description=__doc__)
     parser.add_argument("module", nargs="*", choices=[[], *scope.modules()], help="default: all")
     parser.add_argument(
-        "--mutants", type=int, metavar="N", help="of each module, in place of its own"
+        "--mutants", type=int, metavar="N", help="per module; default: as in scope.toml"
     )
     parser.add_argument("--seed", type=int, default=1, help="which mutants are drawn; default: 1")
     parser.add_argument("--at", metavar="FILE[:LINE]", help="every mutant of a file or of a line")
@@ -71,13 +71,13 @@ def _tallies(
     print(Tally.head(), flush=True)
     with Runner(scope.ROOT, options.workers, entries) as runner:
         for module in chosen:
-            drawn, most = _drawn(module, options), _amount(module, options)
-            tallies.append(runner.tally(module, drawn, most, report))
+            mutants, most = _mutants(module, options), _number(module, options)
+            tallies.append(runner.tally(module, mutants, most, report))
             print(tallies[-1].line(), flush=True)
     return tallies
 
 
-def _drawn(module: scope.Module, options: argparse.Namespace) -> Iterator[Mutant]:
+def _mutants(module: scope.Module, options: argparse.Namespace) -> Iterator[Mutant]:
     file, _, line = (options.at or "").partition(":")
     positions = (
         position
@@ -87,7 +87,7 @@ def _drawn(module: scope.Module, options: argparse.Namespace) -> Iterator[Mutant
     return sample(positions, f"{module.name} {options.seed}")
 
 
-def _amount(module: scope.Module, options: argparse.Namespace) -> int:
+def _number(module: scope.Module, options: argparse.Namespace) -> int:
     if options.mutants is not None:
         return int(options.mutants)
     return sys.maxsize if options.at else module.mutants

@@ -1,6 +1,6 @@
-"""Where the Cython sources of the kernel can be changed: by their text, as no library parses them.
+"""The positions in Cython sources that a mutant changes, by patterns: parso cannot parse Cython.
 
-The sources are formatted: an operator has a blank at either side, casts and pointers have none.
+The sources are formatted: operators have a space on both sides, casts and pointers have none.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _DECLARATION = re.compile(
 )
 _MEMBER = re.compile(r"^ +\w[\w ]*\*? \w+(\[\d+\])?\s*$")  # of a struct
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"|#.*')
-_REPLACED = {
+_REPLACEMENTS = {
     " < ": " <= ",
     " <= ": " < ",
     " > ": " >= ",
@@ -38,7 +38,7 @@ _REPLACED = {
     "False": "True",
     "break": "continue",
 }
-_CHANGED = re.compile("|".join(map(re.escape, _REPLACED)) + r"|(?<![\w.])\d+(?![\w.])")
+_CHANGEABLE = re.compile("|".join(map(re.escape, _REPLACEMENTS)) + r"|(?<![\w.])\d+(?![\w.])")
 
 
 def positions(root: Path, file: str) -> Iterator[Position]:
@@ -54,20 +54,23 @@ def positions(root: Path, file: str) -> Iterator[Position]:
         declares = open_brackets > 0 or bool(_DECLARATION.match(code) or _MEMBER.match(code))
         if name := _FUNCTION.match(code):
             function = name[1]
-        if declares:  # a signature may go on in the lines that follow
+        if declares:  # a signature can continue on the next lines
             open_brackets += code.count("(") - code.count(")")
             continue
-        for change in _CHANGED.finditer(code):
+        for change in _CHANGEABLE.finditer(code):
             text = change[0]
-            new = _REPLACED[text] if text in _REPLACED else str(int(text) + 1)
-            changed = _changed(lines, at, change, new)
-            name_of = f"{text.strip()} to {new.strip()}" if text in _REPLACED else "NumberReplacer"
-            yield Position(file, function, name_of, at + 1, source, changed)
+            if text in _REPLACEMENTS:
+                new = _REPLACEMENTS[text]
+                operator = f"{text.strip()} to {new.strip()}"
+            else:
+                new, operator = str(int(text) + 1), "NumberReplacer"
+            changed_source = _change(lines, at, change, new)
+            yield Position(file, function, operator, at + 1, source, changed_source)
 
 
-def _changed(lines: list[str], at: int, change: re.Match[str], new: str) -> Callable[[], str]:
-    def mutated() -> str:
+def _change(lines: list[str], at: int, change: re.Match[str], new: str) -> Callable[[], str]:
+    def changed_source() -> str:
         line = lines[at][: change.start()] + new + lines[at][change.end() :]
         return "".join((*lines[:at], line, *lines[at + 1 :]))
 
-    return mutated
+    return changed_source

@@ -1,4 +1,4 @@
-"""Copies of the tree in memory, in which mutants are applied and judged by tests."""
+"""Copies of the tree, in which tests judge mutants."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _LARGEST_FILE = 1 << 30
 
 @dataclass(frozen=True)
 class Limits:
-    """What a mutant may take, from what the unchanged tree takes: CPU and wall seconds."""
+    """The limits of a mutant in seconds of CPU and wall time; by default those of a first run."""
 
     cpu: int = 3600
     wall: float = 3600
 
 
 class Verdict(Enum):
-    """What the tests said of a mutant. A tally counts one that timed out as killed, too."""
+    """The verdict of the tests on a mutant. A tally counts timed-out mutants as killed."""
 
     KILLED = "killed"
     TIMED_OUT = "timed out"
@@ -45,7 +45,7 @@ class JudgeError(Exception):
 
 
 class Copy:
-    """A copy of the tree: what git knows or would add, and the compiled kernel."""
+    """A copy of the tree: the files that git tracks or would add, and the compiled kernel."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self._root, self._folder = root, folder
@@ -57,14 +57,14 @@ class Copy:
             **os.environ,
             "PYTHONPATH": os.pathsep.join((str(folder), str(folder / "builder"))),
             "TMPDIR": str(folder / "tmp"),
-            "CI": "1",  # hypothesis draws the same examples each time
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # they take a second of each process
+            "CI": "1",  # hypothesis draws the same examples in each run
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # loading them takes a second in each process
         }
-        # The datasets of the run were made by the unchanged tree: they would judge nothing.
+        # The unchanged tree compiled these datasets: they would hide mutants of the compiler.
         self._environment.pop("GEOLOOKUP_TESTS_DATASETS", None)
 
-    def measured(self, tests: list[str], environment: dict[str, str]) -> Limits:
-        """Run tests on the unchanged tree; return what a mutant may take."""
+    def measure(self, tests: list[str], environment: dict[str, str]) -> Limits:
+        """Run tests on the unchanged tree; return the limits of a mutant."""
         before, started = _child_seconds(), time.monotonic()
         status, output = self._run(tests, environment, Limits())
         if status:
@@ -78,7 +78,7 @@ class Copy:
         """Return whether the tests notice a mutant; None if it cannot be built."""
         self._write(mutant.file, mutant.source)
         try:
-            if not mutant.file.endswith(".py") and not self._built():
+            if not mutant.file.endswith(".py") and not self._build():
                 return None
             status, _ = self._run(tests, environment, limits)
         finally:
@@ -90,7 +90,7 @@ class Copy:
     def _run(
         self, tests: list[str], environment: dict[str, str], limits: Limits
     ) -> tuple[int, str]:
-        def limited() -> None:
+        def set_limits() -> None:
             resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu, limits.cpu))
             resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_LIMIT, _MEMORY_LIMIT))
             resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE, _LARGEST_FILE))
@@ -99,7 +99,7 @@ class Copy:
         command = [sys.executable, "-m", "pytest", *_OPTIONS, *tests]
         if (self._folder / "tests" / "mutate").exists():  # not in the trees of our own tests
             command += ["-p", "tests.mutate.no_shrinking"]
-        # A process that a test leaves behind would keep a pipe open; it does not delay a file.
+        # A file, not a pipe: a process that a test leaves running would keep a pipe open.
         with tempfile.TemporaryFile("w+", errors="replace") as output:
             process = subprocess.Popen(
                 command,
@@ -109,14 +109,16 @@ class Copy:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=limited,  # noqa: PLW1509 - nothing that a thread holds is taken there
+                preexec_fn=set_limits,  # noqa: PLW1509 - it takes no lock that a thread may hold
             )
             try:
                 process.wait(timeout=limits.wall)
             except subprocess.TimeoutExpired:
                 output.write("timeout")
             finally:
-                with contextlib.suppress(ProcessLookupError):  # also what a test left running
+                with contextlib.suppress(
+                    ProcessLookupError
+                ):  # also processes that a test left running
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 shutil.rmtree(self._folder / "tmp", ignore_errors=True)
@@ -124,7 +126,7 @@ class Copy:
             output.seek(0)
             return process.returncode, output.read()
 
-    def _built(self) -> bool:
+    def _build(self) -> bool:
         for old in self._folder.glob(_EXTENSION):
             old.unlink()
         subprocess.run(
@@ -139,7 +141,7 @@ class Copy:
     def _write(self, file: str, source: str) -> None:
         path = self._folder / file
         path.write_text(source, encoding="utf-8")
-        # Bytecode is known by the second and the size of its source, which a mutant may share.
+        # Bytecode is matched by the second and the size of its source, which a mutant can share.
         with contextlib.suppress(FileNotFoundError):
             Path(importlib.util.cache_from_source(str(path))).unlink()
 

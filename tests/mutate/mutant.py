@@ -1,4 +1,4 @@
-"""A changed place of a source file, and the sample of them that a run draws."""
+"""Mutants: one change of a source file each, and the sample that a run draws."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Mutant:
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
-        """What the list of survivors knows it by: the line may move."""
+        """The identity in ``survivors.toml``: without the line number, which may change."""
         return self.file, self.function, self.operator, self.before, self.after
 
     def __str__(self) -> str:
@@ -31,18 +31,18 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Position:
-    """Where an operator can change a file; ``mutated`` returns the changed source."""
+    """A position that an operator can change; ``changed_source`` returns the whole file."""
 
     file: str
     function: str
     operator: str
     line: int
     source: str
-    mutated: Callable[[], str]
+    changed_source: Callable[[], str]
 
     def mutant(self) -> Mutant | None:
         """Return the mutant; None if nothing changes."""
-        after = self.mutated()
+        after = self.changed_source()
         lines = zip_longest(self.source.splitlines(), after.splitlines(), fillvalue="")
         for line, (old, new) in enumerate(lines, 1):
             if old != new:

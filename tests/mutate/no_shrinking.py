@@ -1,4 +1,4 @@
-"""A plugin of the judge: a failing example ends a test, without a search for a smaller one."""
+"""A pytest plugin for judging: hypothesis does not shrink a failing example."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where Python sources can be changed: operators of cosmic-ray, and three of our own.
+"""The positions in Python sources that a mutant changes, by cosmic-ray's operators and our own.
 
 Annotations, docstrings, decorators, ``TYPE_CHECKING``, ``__all__`` and the texts of logs, errors
-and helps stay as they are: no test should know them.
+and help are skipped: no test should depend on them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from parso.tree import search_ancestor
 
 from tests.mutate.mutant import Position
 
-Node = Any  # of parso, which states few types
+Node = Any  # of parso, which has few type hints
 _parse: Any = parso.parse
 _Path = tuple[int, ...]
 
@@ -45,7 +45,7 @@ _OPTIONS_FOR_PEOPLE = {"help", "remedy", "encoding", "metavar", "short_help", "e
 
 
 class DropStatement:
-    """Leaves out a call whose result nobody uses, or an augmented assignment."""
+    """Removes a call whose result is not used, or an augmented assignment."""
 
     def mutation_positions(self, node: Node) -> Iterator[tuple[Any, Any]]:
         if node.type == "simple_stmt" and self._is_dropped(node.children[0]):
@@ -65,7 +65,7 @@ class DropStatement:
 
 
 class SwapNeighbours:
-    """Swaps two arguments, or two items of a tuple, that are of the same kind."""
+    """Swaps two adjacent arguments or tuple items of the same type of node."""
 
     def mutation_positions(self, node: Node) -> Iterator[tuple[Any, Any]]:
         for _ in self._pairs(node):
@@ -76,7 +76,7 @@ class SwapNeighbours:
             return
         holder = node.parent.parent
         if holder.type == "comparison" or holder.get_code().strip().startswith("isinstance"):
-            return  # the order does not matter there
+            return  # the order does not matter
         for at in range(0, len(node.children) - 2, 2):
             one, other = node.children[at], node.children[at + 2]
             codes = {one.get_code().strip(), other.get_code().strip()}
@@ -93,7 +93,7 @@ class SwapNeighbours:
 
 
 class ChangeWord:
-    """Changes a text without blanks: a key, a name, a mark."""
+    """Changes a string without spaces: a key, a name, a separator."""
 
     def mutation_positions(self, node: Node) -> Iterator[tuple[Any, Any]]:
         if node.type == "string" and " " not in node.value and '"""' not in node.value:
@@ -133,7 +133,7 @@ def positions(root: Path, file: str) -> Iterator[Position]:
     source = (root / file).read_text(encoding="utf-8")
     for node, path in _nodes(_parse(source), ()):
         for name, operator in _OPERATORS.items():
-            if _is_left(node, name):
+            if _is_skipped(node, name):
                 continue
             for index, (start, _) in enumerate(operator.mutation_positions(node)):
                 yield Position(
@@ -142,19 +142,19 @@ def positions(root: Path, file: str) -> Iterator[Position]:
                     name,
                     start[0],
                     source,
-                    _changed(source, path, name, index),
+                    _change(source, path, name, index),
                 )
 
 
-def _changed(source: str, path: _Path, name: str, index: int) -> Any:
-    def mutated() -> str:
+def _change(source: str, path: _Path, name: str, index: int) -> Any:
+    def changed_source() -> str:
         module = node = _parse(source)
         for at in path:
             node = node.children[at]
         parent = node.parent
         try:
             replacement = _OPERATORS[name].mutate(node, index)
-        except AttributeError:  # cosmic-ray knows no dotted names of exceptions
+        except AttributeError:  # cosmic-ray does not support dotted names of exceptions
             return source
         if replacement.type == "number":
             replacement.value = replacement.value.strip()
@@ -164,7 +164,7 @@ def _changed(source: str, path: _Path, name: str, index: int) -> Any:
         code: str = module.get_code()
         return code if _compiles(code) else source
 
-    return mutated
+    return changed_source
 
 
 def _compiles(code: str) -> bool:
@@ -185,7 +185,7 @@ def _nodes(node: Node, path: _Path) -> Iterator[tuple[Node, _Path]]:
 
 
 def _is_for_people(node: Node) -> bool:
-    """Return whether nothing in a node is mutated: types, texts and what only tools read."""
+    """Return whether a node and its children are skipped: types, messages, hints for tools."""
     parent = node.parent
     if node.type in ("decorator", "decorators", "tfpdef", "import_name", "import_from"):
         return True
@@ -207,15 +207,15 @@ def _is_for_people(node: Node) -> bool:
     return False
 
 
-def _is_left(node: Node, operator: str) -> bool:
-    """Return whether a change of a node would be of a message, of a type or of no kind."""
+def _is_skipped(node: Node, operator: str) -> bool:
+    """Return whether an operator skips a node: in a message, or a change without a meaning."""
     if operator in ("ChangeWord", "SwapNeighbours"):
         return search_ancestor(node, "raise_stmt", "assert_stmt") is not None
     if operator in _ARITHMETIC.split() and node.parent is not None:
         parts = (part.get_first_leaf().value for part in node.parent.children)
-        return any(part[:1] in "\"'" for part in parts)  # of a path, of a text
+        return any(part[:1] in "\"'" for part in parts)  # joins a path or strings
     if operator == "AddNot" and node.type in ("if_stmt", "while_stmt"):
-        return bool(node.children[1].get_first_leaf().value == "not")  # as Delete_Not
+        return bool(node.children[1].get_first_leaf().value == "not")  # the same as Delete_Not
     return False
 
 

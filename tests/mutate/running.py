@@ -1,4 +1,4 @@
-"""Judges the mutants of a module side by side, a copy of the tree for each worker."""
+"""Judge the mutants of a module in parallel, with a copy of the tree for each worker."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from tests.mutate.judging import Copy, Verdict
 from tests.mutate.mutant import Mutant
 from tests.mutate.scope import Module, Survivor
 
-_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108 - a folder in memory, in which one of our own is made
+_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108 - mkdtemp makes a folder in it
 
 
 @dataclass
 class Tally:
-    """What became of the mutants of a module."""
+    """Counts of the mutants of a module by verdict."""
 
     name: str
     made: int = 0
     killed: int = 0
-    timed_out: int = 0  # of the killed
+    timed_out: int = 0  # a part of the killed
     survived: int = 0
     equivalent: int = 0
     accepted: int = 0
@@ -46,8 +46,8 @@ class Tally:
 class Runner:
     """A folder with copies of a tree; a context manager, which removes it."""
 
-    def __init__(self, root: Path, workers: int, listed: Iterable[Survivor] = ()) -> None:
-        self._listed = {entry.key: entry for entry in listed}
+    def __init__(self, root: Path, workers: int, entries: Iterable[Survivor] = ()) -> None:
+        self._entries = {entry.key: entry for entry in entries}
         parent = _MEMORY_FOLDER if os.access(_MEMORY_FOLDER, os.W_OK) else None
         self._folder = Path(tempfile.mkdtemp(prefix="geolookup-mutate-", dir=parent))
         self._copies: Queue[Copy] = Queue()
@@ -70,7 +70,7 @@ class Runner:
     def tally(
         self,
         module: Module,
-        drawn: Iterator[Mutant],
+        mutants: Iterator[Mutant],
         most: int,
         report: Callable[[Mutant], None],
     ) -> Tally:
@@ -80,18 +80,18 @@ class Runner:
         """
         tally = Tally(module.name)
         copy = self._copies.get()
-        limits = copy.measured(module.tests, module.environment)
+        limits = copy.measure(module.tests, module.environment)
         self._copies.put(copy)
 
-        def judged(mutant: Mutant) -> tuple[Mutant, Verdict | None]:
+        def judge(mutant: Mutant) -> tuple[Mutant, Verdict | None]:
             copy = self._copies.get()
             try:
                 return mutant, copy.verdict(mutant, module.tests, module.environment, limits)
             finally:
                 self._copies.put(copy)
 
-        while tally.made < most and (batch := list(islice(drawn, most - tally.made))):
-            for mutant, verdict in self._pool.map(judged, batch):
+        while tally.made < most and (batch := list(islice(mutants, most - tally.made))):
+            for mutant, verdict in self._pool.map(judge, batch):
                 self._count(tally, mutant, verdict, report)
         return tally
 
@@ -103,9 +103,9 @@ class Runner:
         report: Callable[[Mutant], None],
     ) -> None:
         if verdict is None:
-            return  # not a program
+            return  # cannot be built
         tally.made += 1
-        entry = self._listed.get(mutant.key)
+        entry = self._entries.get(mutant.key)
         if verdict is not Verdict.SURVIVED:
             tally.killed += 1
             tally.timed_out += verdict is Verdict.TIMED_OUT

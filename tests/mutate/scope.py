@@ -1,4 +1,4 @@
-"""The modules that are mutated, and the mutants of them that may survive."""
+"""The modules that are mutated, and their mutants that may survive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = ("equivalent", "accepted")
 
 @dataclass(frozen=True)
 class Module:
-    """Files, given by patterns (``!`` leaves files out), and what judges their mutants."""
+    """Files by patterns (``!`` excludes files), and the tests that judge their mutants."""
 
     name: str
     files: list[str]
@@ -27,16 +27,16 @@ class Module:
 
     def paths(self, root: Path = ROOT) -> list[str]:
         """Return the files, in order."""
-        left = {
+        excluded = {
             path for pattern in self.files if pattern[0] == "!" for path in root.glob(pattern[1:])
         }
         chosen = {
             path for pattern in self.files if pattern[0] != "!" for path in root.glob(pattern)
         }
-        return sorted(path.relative_to(root).as_posix() for path in chosen - left)
+        return sorted(path.relative_to(root).as_posix() for path in chosen - excluded)
 
     def positions(self, root: Path = ROOT) -> Iterator[Position]:
-        """Yield every place that can be changed."""
+        """Yield every position that can be changed."""
         from tests.mutate import python_positions  # needs cosmic-ray
 
         for file in self.paths(root):
@@ -47,7 +47,7 @@ class Module:
 
 @dataclass(frozen=True)
 class Survivor:
-    """An entry of the list: a mutant that may survive, of which kind it is, and why."""
+    """An entry of ``survivors.toml``: a mutant that may survive, its kind and the reason."""
 
     file: str
     function: str
@@ -62,7 +62,7 @@ class Survivor:
         return self.file, self.function, self.operator, self.before, self.after
 
     def fault(self, root: Path = ROOT) -> str | None:
-        """Return what is wrong with the entry."""
+        """Return the fault of the entry; None if it has none."""
         if self.kind not in _KINDS or not self.reason:
             return f"needs a reason, and a kind of {' or '.join(_KINDS)}"
         path = root / self.file
@@ -83,9 +83,9 @@ def survivors(path: Path = _FOLDER / "survivors.toml") -> list[Survivor]:
 
 
 def as_entry(mutant: Mutant) -> str:
-    """Return the lines of an entry for the list, without its reason."""
-    words = ("file", "function", "operator", "before", "after")
-    lines = (f"{word} = {_quoted(value)}" for word, value in zip(words, mutant.key, strict=True))
+    """Return an entry of ``survivors.toml`` for a mutant, with an empty reason."""
+    names = ("file", "function", "operator", "before", "after")
+    lines = (f"{name} = {_quoted(value)}" for name, value in zip(names, mutant.key, strict=True))
     return "\n".join(("[[survivor]]", *lines, 'kind = "accepted"', 'reason = ""'))
 
 

@@ -151,9 +151,6 @@ def test_the_commands(datasets: Paths, key_files: Paths, tmp_path: Path) -> None
     assert run("verify", str(tmp_path / "out"), "--trusted", others).returncode == 1
 
 
-pytestmark = needs("cryptography")
-
-
 @pytest.fixture
 def recipe(tmp_path: Path) -> Path:
     path = tmp_path / "recipe.toml"

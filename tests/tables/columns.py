@@ -49,7 +49,6 @@ BYTES: dict[str, pa.DataType] = {
     "binary_view": pa.binary_view(),
     "dictionary of bytes": pa.dictionary(pa.int8(), pa.binary()),
 }
-FIXED: dict[str, pa.DataType] = {"binary of 4": pa.binary(4), "binary of 16": pa.binary(16)}
 
 
 def array(values: Sequence[Any], kind: pa.DataType, rng: random.Random) -> pa.Array:

@@ -67,22 +67,12 @@ def test_nanoarrow(engine: geolookup.Engine) -> None:
     assert found == engine.enrich(pa.array(_TEXTS), fields=_FIELDS)
     with pytest.raises(TypeError, match="read it first"):
         engine.enrich(nanoarrow.ArrayStream(pa.chunked_array([_TEXTS])), fields=_FIELDS)
-    data = _data()
-    for stream in (
-        nanoarrow.ArrayStream(data),
-        nanoarrow.Array(data.combine_chunks().to_batches()[0]),
-    ):
-        check_stream(engine, stream)
-
-
-def _data() -> pa.Table:
-    return pa.table({"n": range(8), "ip": pa.chunked_array([_TEXTS[:2], [], _TEXTS[2:]])})
-
-
-def check_stream(engine: geolookup.Engine, stream: Any) -> None:
-    found = engine.enrich(stream, fields=_FIELDS)
-    assert isinstance(found, pa.RecordBatchReader)
-    assert found.read_all().to_pydict() == engine.enrich(_data(), fields=_FIELDS).to_pydict()
+    data = pa.table({"n": range(8), "ip": pa.chunked_array([_TEXTS[:2], [], _TEXTS[2:]])})
+    batch = data.combine_chunks().to_batches()[0]
+    for stream in (nanoarrow.ArrayStream(data), nanoarrow.Array(batch)):
+        reader = engine.enrich(stream, fields=_FIELDS)
+        assert isinstance(reader, pa.RecordBatchReader)
+        assert reader.read_all().to_pydict() == engine.enrich(data, fields=_FIELDS).to_pydict()
 
 
 DIRTY = ["8.8.8.8:53", " [2001:4860:4860::8888]:443", "10.0.0.1, 8.8.8.8", "nonsense", None]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,7 +25,7 @@ from tests.builder.remote.serving import (
     status,
     to,
 )
-from tests.conftest import ROOT
+from tests.cli.program import python
 from tests.skips import needs, optional
 
 if TYPE_CHECKING:
@@ -251,6 +249,4 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}))
 
 
 def test_a_download_from_a_web_server_loads_no_arrow() -> None:
-    command = [sys.executable, "-c", _LIGHT]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert not {"numpy", "pyarrow"} & set(done.stdout.split())
+    assert not {"numpy", "pyarrow"} & set(python(_LIGHT).stdout.split())

@@ -1,7 +1,7 @@
-"""Lists of prefixes, what a syntax writes of them, and what a tool holds after it has read that.
+"""Lists of prefixes, their texts in each syntax, and small parsers in place of the tools.
 
-Each parser knows little else, and takes what the tool held before: prefixes by the name of their
-set. It asserts what the tool would refuse.
+A parser takes the prefixes that the tool held before, by the name of their set, and returns those
+that it holds after. It asserts what the tool would refuse.
 """
 
 from __future__ import annotations
