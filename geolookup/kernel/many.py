@@ -23,9 +23,7 @@ CHUNK = 256
 Chunk = tuple[list[object], int | list[int]]
 
 
-def lookup_many(
-    state: State, ips: Iterable[object], at: Any, clean: bool = False
-) -> list[Envelope]:
+def lookup_many(state: State, ips: Iterable[object], at: Any, clean: bool) -> list[Envelope]:
     """Return the envelopes."""
     found: list[Envelope] = []
     for chunk, seconds in _chunks(ips, _fixed(at), clean):
@@ -33,9 +31,7 @@ def lookup_many(
     return found
 
 
-def lookup_many_json(
-    state: State, ips: Iterable[object], at: Any, clean: bool = False
-) -> list[bytes]:
+def lookup_many_json(state: State, ips: Iterable[object], at: Any, clean: bool) -> list[bytes]:
     """Return the envelopes as JSON."""
     found: list[bytes] = []
     for chunk, seconds in _chunks(ips, _fixed(at), clean):
@@ -43,7 +39,7 @@ def lookup_many_json(
     return found
 
 
-def json_lines(state: State, ips: Iterable[object], at: Any, clean: bool = False) -> bytes:
+def json_lines(state: State, ips: Iterable[object], at: Any, clean: bool) -> bytes:
     """Return the envelopes as JSON lines."""
     lines = state.lines()
     for chunk, seconds in _chunks(ips, _fixed(at), clean):
@@ -51,7 +47,7 @@ def json_lines(state: State, ips: Iterable[object], at: Any, clean: bool = False
     return lines.take()
 
 
-def iter_json(state: State, ips: Iterable[object], at: Any, clean: bool = False) -> Iterator[bytes]:
+def iter_json(state: State, ips: Iterable[object], at: Any, clean: bool) -> Iterator[bytes]:
     """Return an iterator over the envelopes as JSON lines, a chunk at a time."""
     return _blocks(state, _chunks(ips, at if at is None else _fixed(at), clean))
 
@@ -61,7 +57,7 @@ def get_many(
     ips: Iterable[object],
     paths: str | Iterable[str],
     at: Any,
-    clean: bool = False,
+    clean: bool,
 ) -> list[tuple[Any, ...]]:
     """Return the values of paths for each address."""
     chosen = (paths,) if isinstance(paths, str) else tuple(paths)

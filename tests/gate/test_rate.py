@@ -16,7 +16,7 @@ from geolookup.errors import RateLimitError
 from geolookup.gate.account_store import NewKey
 from geolookup.gate.accounts import Accounts
 from geolookup.gate.admission import Exact, Leased
-from geolookup.gate.leases import BUCKET, BUCKETS, Lease
+from geolookup.gate.leases import BUCKET, BUCKETS, Lease, Table
 from geolookup.gate.plans import Plan
 from tests.gate.conftest import SECOND, START, FakeClock, Open, SlidingLog, most_in_a_second, passes
 from tests.tiers import one_of_each, scaled
@@ -217,6 +217,16 @@ def test_a_worker_alone_at_the_rate_asks_the_store_seldom(
         if now == START + SECOND:
             calls = 0
     assert 50 <= calls <= 400  # of 2,000 admissions in 100 buckets
+
+
+def test_the_last_requests_of_a_quota_are_granted_one_by_one() -> None:
+    rate, later = 1000, START + (BUCKETS - 1) * BUCKET  # the first bucket is the oldest then
+    for left, most in ((10**6, rate // 20), (rate, 0)):
+        table = Table()
+        while table.lease(1, rate, 10**6, START).fresh:
+            pass
+        granted = table.lease(1, rate, left, later)
+        assert (granted.fresh, granted.moved) == (0, most)
 
 
 def used_of(accounts: Accounts, number: int) -> int:

@@ -22,6 +22,7 @@ from geolookup.dataset.intervals import (
     cut_at,
     empty,
     is_partition,
+    lasts,
     overlay,
     sizes,
 )
@@ -130,6 +131,7 @@ def test_sizes_are_counted_exactly(given_: tuple[int, list[int]], data: st.DataO
     found = Addresses.of(family, starts)
     counted = sum(size for size, use in zip(expected, chosen, strict=True) if use)
     assert count_addresses(found, np.array(chosen)) == counted
+    assert values(lasts(found)) == ends(family, starts)
     if family == 4:
         assert sizes(found).tolist() == expected
         assert UNIT_ADDRESSES[4] == 1
