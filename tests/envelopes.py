@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+from jsonschema.exceptions import best_match
 
 from geolookup.errors import AddressError, ContractError
 
@@ -47,8 +48,10 @@ def _validator() -> Any:
 
 
 def check(answer: Any) -> None:
-    """Fail unless an envelope is valid against the closed schema."""
-    _validator().validate(answer)
+    """Raise ValidationError unless an envelope is valid against the closed schema."""
+    error = best_match(_validator().iter_errors(answer))
+    if error is not None:  # without the schema, which has hundreds of lines
+        raise jsonschema.ValidationError(f"{error.json_path}: {error.message} in {answer}")
 
 
 def compact(answer: object) -> bytes:

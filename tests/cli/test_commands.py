@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,13 @@ MISUSE: list[tuple[str, ...]] = [
 def test_misuse_is_status_2_with_one_clear_text() -> None:
     for args in MISUSE:
         assert refused(*args)
+
+
+def test_serve_without_its_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "granian", None)  # as if it were not installed
+    done = CliRunner().invoke(cli._program, ["serve", "--accounts", "sqlite:///accounts.db"])
+    problem = "the HTTP server is not installed; run pip install 'geolookup[http]'"
+    assert (done.exit_code, done.output) == (2, f"geolookup: {problem}\n")
 
 
 def test_every_command_has_help_with_an_example() -> None:

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 
 from tests.fuzz import corpus
@@ -21,11 +24,13 @@ from tests.fuzz.targets import TARGETS
 
 def main(arguments: list[str]) -> int:
     given = _arguments(arguments)
-    if given.input:
-        for path in given.input:
-            TARGETS[given.name].run(path.read_bytes())
-        return 0
     names = list(TARGETS) if given.name == "all" else [given.name]
+    if given.input:
+        for name, path in product(names, given.input):
+            TARGETS[name].run(path.read_bytes())
+            print(f"{name}: nothing is wrong with {path}")
+        return 0
+    print(f"seed {given.seed}", flush=True)
     runs = _runs(names, given.seconds, given.seed)
     if given.keep is not None:
         for name in names:
@@ -38,7 +43,7 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("name", choices=["all", *TARGETS])
     parser.add_argument("--seconds", type=int, default=60, help="for all targets together")
     parser.add_argument(
-        "--seed", type=int, default=0, help="of the mutations; 0: another each time"
+        "--seed", type=int, default=random.randrange(1, 1 << 31), help="default: another each time"
     )
     parser.add_argument(
         "--keep",
@@ -49,7 +54,13 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
         help="then choose a small corpus from what was learnt; default: tests/fuzz/corpus",
     )
     parser.add_argument("--input", type=Path, nargs="+", help="run these inputs, without atheris")
-    return parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
+    for path in given.input or ():
+        if not path.is_file():
+            parser.error(f"{path}: no such file")
+    if not given.input and find_spec("atheris") is None:
+        parser.error("atheris is not installed; install the extra fuzz")
+    return given
 
 
 def _runs(names: list[str], seconds: int, seed: int) -> list[Run]:

@@ -70,7 +70,7 @@ def test_the_corpus_passes(name: str) -> None:
 def test_a_planted_bug_is_found(name: str) -> None:
     tested = target(name)
     found = found_after(tested, islice(tested.seeds(), BEGIN), seed=1, most=MOST)
-    assert found is not None
+    assert found is not None, "no input shows the planted bug"
     tested.run(found[1])  # nothing is wrong with it but the bug
 
 

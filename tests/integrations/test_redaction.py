@@ -7,6 +7,7 @@ import traceback
 from logging import LogRecord
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,3 +121,13 @@ def test_an_object_without_a_text_is_described() -> None:
             raise RuntimeError(IP)
 
     assert plain(Refusing()) == "<Refusing>"
+
+
+def test_values_that_cannot_be_read_or_compared() -> None:
+    class Unreadable(dict[str, str]):
+        def items(self) -> Any:
+            raise RuntimeError(IP)
+
+    assert Redaction(IP).value(Unreadable(ip=IP)) == "<Unreadable>"
+    several = np.array([IP, "a"])  # its comparison with a text has no truth value
+    assert Redaction(IP).value(several) == f"['{REMOVED}' 'a']"

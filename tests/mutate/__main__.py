@@ -11,6 +11,7 @@ import argparse
 import signal
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from itertools import islice
 
 from tests.mutate import scope
@@ -22,12 +23,8 @@ from tests.mutate.running import Runner, Tally, total
 def main(arguments: list[str]) -> int:
     options = _arguments(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # removes the copies
-    modules = scope.modules()
-    chosen = [modules[name] for name in options.module or modules]
-    if options.at:
-        chosen = [module for module in chosen if options.at.partition(":")[0] in module.paths()]
     if options.list:
-        for module in chosen:
+        for module in options.module:
             print(*islice(_mutants(module, options), _number(module, options)), sep="\n")
         return 0
     entries = scope.survivors()
@@ -37,7 +34,7 @@ def main(arguments: list[str]) -> int:
     for fault in faults:
         print(f"survivors.toml: {fault}")
     try:
-        tallies = _tallies(chosen, entries, options)
+        tallies = _tallies(entries, options)
     except JudgeError as error:
         print(f"tests fail on the unchanged tree: {error}")
         return 2
@@ -47,7 +44,9 @@ def main(arguments: list[str]) -> int:
 
 def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutate", description=__doc__)
-    parser.add_argument("module", nargs="*", choices=[[], *scope.modules()], help="default: all")
+    parser.add_argument(
+        "module", nargs="*", metavar="MODULE", help=f"default: all of {', '.join(scope.modules())}"
+    )
     parser.add_argument(
         "--mutants", type=int, metavar="N", help="per module; default: as in scope.toml"
     )
@@ -58,19 +57,32 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--entries", action="store_true", help="print survivors as entries of survivors.toml"
     )
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if find_spec("cosmic_ray") is None:
+        parser.error("cosmic-ray is not installed; install the extra mutate")
+    modules = scope.modules()
+    for name in options.module:
+        if name not in modules:
+            parser.error(f"no module {name} in scope.toml")
+    file = (options.at or "").partition(":")[0]
+    options.module = [
+        modules[name]
+        for name in options.module or modules
+        if not file or file in modules[name].paths()
+    ]
+    if not options.module:
+        parser.error(f"{file} is in no module of scope.toml")
+    return options
 
 
-def _tallies(
-    chosen: list[scope.Module], entries: list[scope.Survivor], options: argparse.Namespace
-) -> list[Tally]:
+def _tallies(entries: list[scope.Survivor], options: argparse.Namespace) -> list[Tally]:
     def report(mutant: Mutant) -> None:
         print(scope.as_entry(mutant) if options.entries else mutant, flush=True)
 
     tallies = []
     print(Tally.head(), flush=True)
     with Runner(scope.ROOT, options.workers, entries) as runner:
-        for module in chosen:
+        for module in options.module:
             mutants, most = _mutants(module, options), _number(module, options)
             tallies.append(runner.tally(module, mutants, most, report))
             print(tallies[-1].line(), flush=True)
