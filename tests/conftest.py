@@ -23,6 +23,9 @@ pytest_plugins = ["tests.tiers", "tests.skips", "tests.browser"]
 #: Tests and the processes that they start answer from the small dataset by default.
 os.environ["GEOLOOKUP_DATASET"] = str(SMALL)
 
+# They ask servers of this machine only, whatever proxy the environment names.
+os.environ["no_proxy"] = os.environ["NO_PROXY"] = "*"
+
 # A run starts hundreds of processes: each would compile the sources and the tests anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

@@ -116,9 +116,9 @@ class Store(Protocol):
         """Return all accounts, oldest first."""
 
     def check_durability(self) -> str | None:
-        """Return None if no crash of the store undoes a revocation, a warning if unknown.
+        """Return None if the store keeps revocations on its disk, a warning if unknown.
 
-        Raises AccountsError if a crash undoes revocations.
+        Raises AccountsError if it does not keep them.
         """
 
     def upkeep(self) -> None:

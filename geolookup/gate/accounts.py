@@ -160,9 +160,9 @@ class Accounts:
         return self._store.usage()
 
     def check_durability(self) -> str | None:
-        """Return None if no crash of the store undoes a revocation, a warning if unknown.
+        """Return None if the store keeps revocations on its disk, a warning if unknown.
 
-        Raises AccountsError, with the setting to change, if a crash undoes revocations.
+        Raises AccountsError, with the setting to change, if it does not keep them.
         """
         return self._store.check_durability()
 

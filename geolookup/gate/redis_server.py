@@ -85,9 +85,10 @@ class RedisServer:
         )
 
     def check_durability(self) -> str | None:
-        """Return None if a crash of the server undoes no change, a warning if it does not say.
+        """Return None if the server writes changes to its disk, a warning if it does not say.
 
-        Raises AccountsError if a crash undoes changes, or the server may evict keys.
+        With ``appendfsync everysec`` a crash can undo the changes of two seconds that did not
+        wait for WAITAOF. Raises AccountsError if the server may lose or evict older ones.
         """
         try:
             for name, (forgets, wanted) in _FORGETS.items():

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -61,6 +61,11 @@ def store_at(url: str, folder: Path) -> Store:
     return Store(url, plans)
 
 
+def connected(port: int) -> AbstractContextManager[socket.socket]:
+    """Connect to a port of this machine, for the block."""
+    return closing(socket.create_connection(("127.0.0.1", port), PATIENCE))
+
+
 @dataclass
 class Server:
     process: subprocess.Popen[bytes]
@@ -75,7 +80,7 @@ class Server:
 
     def raw(self, request: bytes) -> Reply:
         """Send bytes, read one answer; HEAD is told by its first word."""
-        with closing(socket.create_connection(("127.0.0.1", self.port), PATIENCE)) as line:
+        with connected(self.port) as line:
             line.sendall(request)
             method = request.partition(b" ")[0].decode("latin-1")
             answer = http.client.HTTPResponse(line, method=method)

@@ -141,7 +141,7 @@ def test_head_is_get_without_body_and_others_are_405(server: Server, key: str) -
 @needs("httpx")
 def test_a_client_of_the_hosted_service_needs_no_change(server: Server, key: str) -> None:
     base = f"http://127.0.0.1:{server.port}"
-    with httpx.Client(base_url=base, headers={"X-API-Key": key}) as client:
+    with httpx.Client(base_url=base, headers=dict(with_key(key)), trust_env=False) as client:
         answers = [client.get(PATH, params={"ip": "2606:4700:4700::1111"}) for _ in range(3)]
     assert [answer.json()["data"]["network"]["asn"] for answer in answers] == [13335] * 3
     stamps = [answer.json()["data"]["time"]["current_timestamp"] for answer in answers]

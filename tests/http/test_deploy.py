@@ -12,7 +12,7 @@ import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from geolookup.http.settings import Settings
 from tests import servers
 from tests.cli.program import run
 from tests.conftest import ROOT
-from tests.http.serving import PATH, Server, Store, serving
+from tests.http.serving import PATH, Server, Store, connected, serving
 from tests.servers import free_port
 from tests.skips import needs, optional
 
@@ -118,10 +118,6 @@ def nginx(
     return servers.nginx(folder, port, text)
 
 
-def _connected(port: int) -> AbstractContextManager[socket.socket]:
-    return closing(socket.create_connection(("127.0.0.1", port), servers.PATIENCE))
-
-
 @pytest.fixture
 def front(server: Server, tmp_path: Path) -> Iterator[Server]:
     """The tests' server, asked through nginx."""
@@ -150,7 +146,7 @@ def test_idle_connections_are_closed_to_make_room(server: Server, key: str, tmp_
     with nginx(tmp_path, server.port, few) as port, ExitStack() as stack:
         front = replace(server, port=port)
         for _ in range(100):
-            stack.enter_context(_connected(port))
+            stack.enter_context(connected(port))
             assert front.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status == 200
 
 
@@ -159,7 +155,7 @@ def test_requests_in_progress_are_limited_by_address(tmp_path: Path) -> None:
     five = {"limit_conn callers 100;": "limit_conn callers 5;"}
     with closing(socket.create_server(("127.0.0.1", 0))) as silent, ExitStack() as stack:
         port = stack.enter_context(nginx(tmp_path, silent.getsockname()[1], five))
-        lines = [stack.enter_context(_connected(port)) for _ in range(6)]
+        lines = [stack.enter_context(connected(port)) for _ in range(6)]
         for line in lines:
             line.sendall(asked)
         answered, _, _ = select.select(lines, [], [], servers.PATIENCE)
@@ -210,14 +206,16 @@ def test_tls_on_ipv4_and_ipv6(own_store: Store, tmp_path: Path) -> None:
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject]
     made += ["-out", str(certificate), "-keyout", str(private)]
     subprocess.run(made, check=True, capture_output=True)
-    dual = socket.has_dualstack_ipv6()
+    dual = False
+    with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
+        dual = socket.has_dualstack_ipv6()  # and ::1 exists, which containers may lack
     options = ["--tls-certificate", str(certificate), "--tls-key", str(private)]
     options += ["--host", "::" if dual else "127.0.0.1"]
     context = ssl.create_default_context(cafile=str(certificate))
     headers = {"X-API-Key": own_store.key()}
     with (
         serving(own_store, tmp_path, *options) as server,
-        httpx.Client(verify=context, headers=headers) as client,
+        httpx.Client(verify=context, headers=headers, trust_env=False) as client,
     ):
         for host in ("127.0.0.1", "[::1]")[: 1 + dual]:
             url = f"https://{host}:{server.port}{PATH}"

@@ -9,10 +9,14 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from geolookup.cli.follow import follow
 from geolookup.http import follow_status
+from geolookup.http.settings import Settings
 from geolookup.mirrors.status import Status
 from geolookup.store.publish import publish
 from tests.builder.remote.serving import status
@@ -21,6 +25,7 @@ from tests.http.serving import Server, Store, serving
 from tests.http.test_admin import _LINE
 from tests.mirrors.conftest import Edge, edge_of, folder_act
 from tests.servers import PATIENCE, free_port, until
+from tests.skips import needs, optional
 from tests.store.numbered import generation, named
 
 
@@ -132,6 +137,29 @@ def test_a_server_that_cannot_follow_does_not_start(own_store: Store, tmp_path: 
         done = run("serve", "--accounts", own_store.url, "--port", port, *more, folder=tmp_path)
         assert done.returncode == 2, more
         assert problem in done.stderr
+
+
+following = optional("geolookup.http.following")
+
+
+@needs("granian")
+def test_the_follower_has_the_options_of_the_server() -> None:
+    options: dict[str, Any] = {"every": 7.0, "jitter": 0.25, "budget": 20_000, "keep": 3}
+    settings = Settings("sqlite:///a", trust=(Path("key.pub"),), **options)
+    words = following._command("https://example.com/", Path("store"), settings)
+    parameters = follow.make_context("follow", words[words.index("follow") + 1 :]).params
+    options |= {"url": "https://example.com/", "store": Path("store"), "trust": settings.trust}
+    assert options.items() <= parameters.items()
+
+
+@needs("granian")
+def test_wrong_options_end_a_follower_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    processes = [Mock(wait=Mock(return_value=end)) for end in (1, -signal.SIGKILL, 2, 2)]
+    monkeypatch.setattr(following.Backoff, "delay", lambda *_: 0.0)
+    monkeypatch.setattr(following._Follower, "_started", lambda _: processes.pop(0))
+    follower = following._Follower([])
+    follower._thread.join(PATIENCE)
+    assert (follower.gave_up.is_set(), len(processes)) == (True, 1)
 
 
 def test_failures_are_said_to_probes() -> None:

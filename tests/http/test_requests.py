@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import select
-import socket
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from socket import create_connection
 from urllib.parse import parse_qsl, quote
 
 import pytest
@@ -21,7 +18,7 @@ from geolookup.http.application import address_asked
 from geolookup.http.limits import HEAD_TIMEOUT
 from geolookup.http.settings import HEAD_LIMIT
 from tests.http.clients import allow_descriptors, beside_silent, kept, request
-from tests.http.serving import PATH, Server, Store, serving
+from tests.http.serving import PATH, Server, Store, connected, serving
 
 #: The query of a request, and the error code of its answer.
 QUERIES: list[tuple[str, int | None]] = [
@@ -108,7 +105,7 @@ def test_other_targets_are_404(server: Server, key: str) -> None:
 
 def test_bodies_and_odd_headers_do_not_matter(server: Server, key: str) -> None:
     one = f"GET {PATH}?ip=8.8.8.8 HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\n"
-    with closing(create_connection(("127.0.0.1", server.port), 10)) as line:
+    with connected(server.port) as line:
         line.sendall(f"{one}Content-Length: 5\r\n\r\nhello{one}Connection: close\r\n\r\n".encode())
         answers = b""
         while part := line.recv(65536):
@@ -158,12 +155,6 @@ def test_the_access_log_is_off_by_default(server: Server, key: str) -> None:
     assert "] 200 " not in server.output.read_text(encoding="utf-8")
 
 
-@contextmanager
-def _connected(server: Server) -> Iterator[socket.socket]:
-    with closing(socket.create_connection(("127.0.0.1", server.port), 20)) as line:
-        yield line
-
-
 def test_silent_connections_shut_nobody_out(server: Server, key: str) -> None:
     allow_descriptors(4_096)
     assert asyncio.run(beside_silent(server, key, silent=1_100, seconds=0.3))
@@ -181,7 +172,7 @@ def test_what_sends_no_complete_head_in_time_is_closed(server: Server, key: str)
     asked = request(key)
     with ExitStack() as stack:
         silent, partial, trickled, idle = (
-            stack.enter_context(_connected(server)) for _ in range(4)
+            stack.enter_context(connected(server.port)) for _ in range(4)
         )
         partial.sendall(asked[:20])
         idle.sendall(asked)
@@ -201,9 +192,9 @@ def test_a_connection_beyond_the_limit_waits_for_an_end(own_store: Store, tmp_pa
     asked = request(own_store.key())
     with (
         serving(own_store, tmp_path, "--connections", "2") as server,
-        _connected(server) as first,
-        _connected(server) as second,
-        _connected(server) as third,
+        connected(server.port) as first,
+        connected(server.port) as second,
+        connected(server.port) as third,
     ):
         for line in (first, second):
             line.sendall(asked)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Self
+from unittest.mock import Mock
 
 import pytest
 
@@ -173,12 +174,19 @@ def test_sighup_takes_up_plans_and_no_bad_file(own_store: Store, tmp_path: Path)
         server.becomes(lambda: server.ask("?ip=8.8.8.8", small).status == 200)
 
 
+def test_a_worker_that_drains_does_not_reload(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = pytest.importorskip("geolookup.http.worker")
+    monkeypatch.setattr(worker, "Thread", thread := Mock())
+    for draining, threads in ((False, 1), (True, 1)):
+        worker.Worker.reload(Mock(draining=draining))
+        assert thread.call_count == threads
+
+
 @pytest.fixture
 def datasets(tmp_path: Path) -> dict[str, str]:
     """Two datasets in a store; the country of 8.8.8.8 by generation."""
     (tmp_path / "new").mkdir()
-    row = "8.8.8.0/24,FR"
-    new, _ = build_at(tmp_path / "new", {"a.csv": f"network,country_code\n{row}\n"})
+    new, _ = build_at(tmp_path / "new", {"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
     store = tmp_path / "store"
     return {publish(new, store): "FR", publish(SMALL, store): "US"}
 

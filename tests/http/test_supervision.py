@@ -46,8 +46,7 @@ def kill_workers(server: Server, times: int) -> None:
 def two_generations(folder: Path) -> tuple[Path, str, Path]:
     """Make a store of two generations; return it, the first's id and the second's folder."""
     (folder / "new").mkdir()
-    row = "8.8.8.0/24,FR"
-    first, _ = build_at(folder / "new", {"a.csv": f"network,country_code\n{row}\n"})
+    first, _ = build_at(folder / "new", {"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
     store = folder / "store"
     before = publish(first, store)
     # Copied: the files are damaged in place.
@@ -72,10 +71,6 @@ def until_answered(server: Server, key: str) -> str:
 
     until(answered, lambda: server.log)
     return answers[0]
-
-
-def until_free(port: int) -> None:
-    until(lambda: not accepts(port))
 
 
 supervision = optional("geolookup.http.supervision")
@@ -127,8 +122,7 @@ def test_a_killed_server_leaves_no_worker(own_store: Store, tmp_path: Path) -> N
     with serving(own_store, tmp_path, workers=2, ended=-signal.SIGKILL) as server:
         server.process.send_signal(signal.SIGKILL)
         server.process.wait()
-        until_free(server.port)
-        until_free(server.admin)
+        until(lambda: not accepts(server.port) and not accepts(server.admin))
 
 
 @needs("granian")

@@ -139,7 +139,10 @@ def test_nothing_is_looked_up_until_it_is_asked_for(sample: geolookup.Engine) ->
     assert engine.asked == before + 1
 
 
-def test_a_closed_engine_gives_an_answer_without_values(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_closed_engine_gives_an_answer_without_values(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("geolookup.integrations.client.monotonic", lambda: 5.0)
     engine = geolookup.open(SMALL)
     answers: list[ClientAnswer] = []
 

@@ -13,16 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup import DatasetError
-from geolookup.mirrors.index import (
-    KIND,
-    Delta,
-    File,
-    Index,
-    Listed,
-    read_index,
-    time_text,
-    written,
-)
+from geolookup.mirrors.index import KIND, Delta, File, Index, Listed, read_index, time_text, written
 from geolookup.signing.envelope import sealed
 from tests.signing.keys import private_keys, public_keys
 from tests.skips import needs

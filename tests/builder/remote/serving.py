@@ -5,7 +5,6 @@ Every request is answered by the next act of the plan, the last act again and ag
 
 from __future__ import annotations
 
-import os
 import socket
 import ssl
 import struct
@@ -18,7 +17,6 @@ from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
-from unittest import mock
 
 from geolookup_builder.remote.address import Remote, location
 from geolookup_builder.remote.protocol import Limits
@@ -97,13 +95,6 @@ class Site:
 
 
 @contextmanager
-def direct() -> Iterator[None]:
-    """Ask servers of this machine without the proxy that the environment may name."""
-    with mock.patch.dict(os.environ, no_proxy="*", NO_PROXY="*"):
-        yield
-
-
-@contextmanager
 def serving(*plan: Act, tls: trustme.LeafCert | None = None) -> Iterator[Site]:
     """Run a server for the block."""
     server = _Server(("127.0.0.1", 0), Handler)
@@ -116,8 +107,7 @@ def serving(*plan: Act, tls: trustme.LeafCert | None = None) -> Iterator[Site]:
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
-        with direct():
-            yield server.site
+        yield server.site
     finally:
         server.shutdown()
         server.server_close()

@@ -20,16 +20,7 @@ from pyarrow import fs
 
 from geolookup.errors import BuildError
 from tests.builder.building import isps, recipe
-from tests.builder.remote.serving import (
-    cut,
-    direct,
-    drop,
-    fetched,
-    kept_files,
-    remote,
-    serving,
-    status,
-)
+from tests.builder.remote.serving import cut, drop, fetched, kept_files, remote, serving, status
 from tests.conftest import build_at
 
 ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))
@@ -73,8 +64,7 @@ def program(scheme: str) -> Iterator[str]:
         assert process.stdout is not None
         port = process.stdout.readline()  # nothing if it has ended
         assert port.strip().isdecimal(), port
-        with direct():
-            yield f"127.0.0.1:{port.strip()}"
+        yield f"127.0.0.1:{port.strip()}"
         process.communicate("\n")
 
 

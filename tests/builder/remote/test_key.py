@@ -31,7 +31,6 @@ from tests.builder.remote.serving import (
     FAST,
     Act,
     Handler,
-    direct,
     drop,
     fetched,
     file,
@@ -137,7 +136,7 @@ def test_no_address_and_no_host_of_a_redirect_holds_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for host in ("a" * 70 + ".example", "a..example"):
-        with direct(), pytest.raises(BuildError) as caught:
+        with pytest.raises(BuildError) as caught:
             fetched(f"https://{host}/a.csv?k={{key}}", tmp_path, key_env="VENDOR_KEY")
         assert clean("".join(traceback.format_exception(caught.value)))
         assert str(caught.value).startswith(f"https://{host}/a.csv?…: is not an address; correct")
