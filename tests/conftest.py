@@ -23,6 +23,9 @@ pytest_plugins = ["tests.tiers", "tests.skips", "tests.browser"]
 #: Tests and the processes that they start answer from the small dataset by default.
 os.environ["GEOLOOKUP_DATASET"] = str(SMALL)
 
+#: Processes find the tests here, with PYTHONSAFEPATH too.
+os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+
 # A run starts hundreds of processes: each would compile the sources and the tests anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
