@@ -118,7 +118,7 @@ def write(path: Path, rows: Iterable[tuple[str, ...]]) -> None:
 
 def delegated(data: Path, version: int) -> list[Range]:
     """Return what the registries have delegated to anybody."""
-    with gzip.open(data / "rir" / "rir-countries.csv.gz", "rt") as file:
+    with gzip.open(data / "rir" / "rir-countries.csv.gz", "rt", encoding="utf-8") as file:
         networks = (row["network"] for row in csv.DictReader(file))
         return union(ends(each) for each in networks if (":" in each) == (version == 6))
 

@@ -26,6 +26,9 @@ os.environ["GEOLOOKUP_DATASET"] = str(SMALL)
 # They ask servers of this machine only, whatever proxy the environment names.
 os.environ["no_proxy"] = os.environ["NO_PROXY"] = "*"
 
+#: Processes find the tests here, with PYTHONSAFEPATH too.
+os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH") or str(ROOT)])
+
 # A run starts hundreds of processes: each would compile the sources and the tests anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

@@ -35,8 +35,9 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
 
 
 def _folder() -> Path:
-    if named := os.environ.get(_ENVIRONMENT):
-        return Path(named)
+    named = Path(os.environ.get(_ENVIRONMENT, "missing"))
+    if named.is_dir():  # of this run: the folder of an earlier one is gone
+        return named
     folder = Path(tempfile.mkdtemp(prefix="geolookup-tests-"))
     folder.chmod(0o755)  # tests of permissions read it as another user
     atexit.register(_remove, folder, os.getpid())

@@ -69,7 +69,9 @@ def family(process: int) -> list[int]:
     for status in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # ended meanwhile
             # The name in parentheses may hold anything; state and parent follow it.
-            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+            parents[int(status.parent.name)] = int(
+                status.read_bytes().rpartition(b")")[2].split()[1]
+            )
     processes = [process]
     for parent in processes:  # grows meanwhile
         processes += [child for child, of in parents.items() if of == parent]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Generator
 from typing import Any
 
@@ -40,6 +41,12 @@ def needs(*names: str) -> pytest.MarkDecorator:
     """Skip a test if one of these modules is not installed; as ``pytestmark``, all of a module."""
     missing = [name for name in names if isinstance(optional(name), _Missing)]
     return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+
+#: For tests of file names that not every encoding of file names has.
+names_in_utf8 = pytest.mark.skipif(
+    sys.getfilesystemencoding() != "utf-8", reason="file names are not in UTF-8 here"
+)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -78,21 +78,21 @@ def test_what_is_no_dataset(tmp_path: Path, dataset: Path) -> None:
         error = refusal(tmp_path / name)
         assert str(tmp_path / name) in error.path
         assert error.remedy
-    (tmp_path / "file").write_text("{}")
+    (tmp_path / "file").write_text("{}", encoding="utf-8")
     for path in (tmp_path, tmp_path / "file"):
         assert refusal(path).problem == "no dataset here"
     assert "geolookup build" in refusal(tmp_path).remedy
     copy = shutil.copytree(dataset, tmp_path / "copy")
     path = copy / "manifest.json"
-    manifest = json.loads(path.read_text())
+    manifest = json.loads(path.read_text(encoding="utf-8"))
     for version in (0, 3, 99, "1", None, 1.5, 2.0, True, [1]):
-        path.write_text(json.dumps(manifest | {"format_version": version}))
+        path.write_text(json.dumps(manifest | {"format_version": version}), encoding="utf-8")
         error = refusal(copy)
         assert error.path == str(path)
         assert repr(version) in error.problem
         assert "geolookup build" in error.remedy
     for text in ("", "{", "[]", "{}", '"x"', '{"format":"other"}', "[" * 100_000):
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         assert refusal(copy).path == str(path), text[:20]
 
 

@@ -194,7 +194,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "pip", "--python", python, *install], check=True)
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
     beside = Path(_printed("-c", code, python=python).strip(), "beside.pth")
-    beside.write_text("\n".join(each for each in sys.path if "-packages" in each) + "\n")
+    beside.write_text("\n".join(each for each in sys.path if "-packages" in each) + "\n", "utf-8")
     return python
 
 

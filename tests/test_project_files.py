@@ -197,9 +197,10 @@ def test_amounts():
 def run(folder: Path, texts: dict[str, str], *options: str, **environment: str) -> tuple[int, str]:
     """pytest's exit status and output for files of these texts."""
     for name, text in texts.items():
-        (folder / f"test_{name.replace(' ', '_')}.py").write_text(text)
+        (folder / f"test_{name.replace(' ', '_')}.py").write_text(text, encoding="utf-8")
     plugins = ["-p", "tests.tiers", "-p", "tests.skips", "-p", "no:cacheprovider"]
-    kept = {k: v for k, v in os.environ.items() if k not in {"GEOLOOKUP_NO_SKIP", "CI"}}
+    changing = {"GEOLOOKUP_NO_SKIP", "CI", "FORCE_COLOR", "PY_COLORS", "PYTEST_ADDOPTS"}
+    kept = {name: value for name, value in os.environ.items() if name not in changing}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-s", "-q", "-rA", *plugins, *options],
         check=False,

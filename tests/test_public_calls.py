@@ -258,7 +258,7 @@ def test_a_folder_with_a_package_named_builder(recipe: Path, tmp_path: Path) -> 
     """The compiler's name on import is not one that a project is likely to have."""
     for name in ("builder", "compile", "recipes", "sources"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text("raise SystemExit('the wrong package')\n")
+        (tmp_path / name / "__init__.py").write_bytes(b"raise SystemExit('the wrong package')\n")
     shutil.copy(recipe, tmp_path / "r.toml")
     args = ("build", "r.toml", "--output", "data")
     done = program.run(*args, folder=tmp_path, alone=True)

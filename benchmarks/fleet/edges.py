@@ -86,7 +86,8 @@ class Edge:
         pid = self.process.pid if self.process else 0
         with contextlib.suppress(OSError):
             return [
-                int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+                int(each)
+                for each in Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
             ]
         return []
 
@@ -103,7 +104,7 @@ def end_with_parent() -> None:
 def status_bytes(pid: int, name: str) -> int | None:
     """Return a size of /proc/PID/status in bytes, None if the process has ended."""
     with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
             if line.startswith(f"{name}:"):
                 return int(line.split()[1]) << 10
     return None

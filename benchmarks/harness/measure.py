@@ -52,7 +52,7 @@ def peak_memory() -> int | None:
     starting process held before this program took its place.
     """
     with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
+        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) << 10
     if sys.platform == "win32":
@@ -67,7 +67,7 @@ def resident() -> dict[str, int]:
     """Return this process's bytes in memory, its own and those of mapped files; none elsewhere."""
     found = {}
     with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
+        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
             name, _, size = line.partition(":")
             if name in ("RssAnon", "RssFile"):
                 found[name] = int(size.split()[0]) << 10

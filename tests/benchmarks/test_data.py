@@ -184,8 +184,8 @@ def test_inline_has_the_same_texts_and_a_table(tmp_path: Path) -> None:
     for name, (_, share) in texts.TEXTS.items():
         for path in (tmp_path / "a", tmp_path / "b"):
             texts.write(name, SMALL, 0.04, path)
-        written = (tmp_path / "a").read_text()
-        assert written == (tmp_path / "b").read_text()
+        written = (tmp_path / "a").read_text(encoding="utf-8")
+        assert written == (tmp_path / "b").read_text(encoding="utf-8")
         assert len(written.splitlines()) == 200
         assert 30_000 < len(written) < 50_000 or share == 1
     rows = {inline.ANNOTATE: [1.0, 1.0, 9.0], inline.SCRIPT: [10.0]}

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -20,6 +17,7 @@ from benchmarks.fleet import edges as edge_processes
 from benchmarks.fleet import lookups, rollout
 from benchmarks.fleet.edges import Edge
 from tests.conftest import ROOT
+from tests.servers import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fleet needs /proc")
 #: A follower that has one child: both wait for longer than any test.
@@ -69,7 +67,7 @@ def test_stores_and_generations_of_edges(stores: list[Path], datasets: list[Path
 def test_every_edge_is_killed_once_and_runs_again(stores: list[Path]) -> None:
     with edge_processes.running(stores, _follower) as edges:
         rollout.start(edges, 0)
-        _wait(lambda: all(edge.children() for edge in edges))
+        until(lambda: all(edge.children() for edge in edges))
         children = [pid for edge in edges for pid in edge.children()]
         killer = rollout.Killer(edges[:2], 1)
         found = rollout.roll(edges, _generation(stores), 120, killer)
@@ -77,10 +75,10 @@ def test_every_edge_is_killed_once_and_runs_again(stores: list[Path]) -> None:
         assert len(found.seconds) == 3
         assert found.lacking == 0
         assert [_is_alive(pid) for pid in children] == [False, False, True]
-        _wait(lambda: all(edge.children() for edge in edges))
+        until(lambda: all(edge.children() for edge in edges))
         processes = [edge.process.pid for edge in edges if edge.process]
         children = [pid for edge in edges for pid in edge.children()]
-    _wait(lambda: not any(map(_is_alive, [*processes, *children])))
+    until(lambda: not any(map(_is_alive, [*processes, *children])))
 
 
 @pytest.mark.long
@@ -96,7 +94,7 @@ def test_no_follower_outlives_a_killed_benchmark(stores: list[Path]) -> None:
         pid = int(parent.stdout.readline())
         assert _is_alive(pid)
         parent.kill()
-    _wait(lambda: not _is_alive(pid))
+    until(lambda: not _is_alive(pid))
 
 
 def test_the_shares_of_a_rollout_and_answers_without_their_time() -> None:
@@ -141,14 +139,6 @@ def _differs(expected: lookups.Envelopes, address: str) -> bool:
 
 def _is_alive(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        return b") Z " not in Path(f"/proc/{pid}/stat").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):  # reaped, even between opening and reading
         return False
-    return b") Z " not in Path(f"/proc/{pid}/stat").read_bytes()
-
-
-def _wait(until: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 120
-    while not until():
-        assert time.monotonic() < ends
-        time.sleep(0.05)

@@ -21,6 +21,7 @@ from geolookup.dataset.manifest import read_manifest
 from tests.builder.building import fails, isps, recipe, unwritable
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.conftest import Build, build_at
+from tests.skips import names_in_utf8
 
 HEADER = "network,isp\n"
 
@@ -242,6 +243,7 @@ def test_few_rows_and_large_cells(build: Build, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names that are not UTF-8 are bytes on POSIX alone")
+@names_in_utf8
 def test_a_file_whose_name_is_not_utf8(build: Build, tmp_path: Path) -> None:
     name = os.fsdecode(b"a\xff.csv")
     build({name: "network\nx\n"}, recipe('path = "*.csv"'), rejects=tmp_path / "r.txt")

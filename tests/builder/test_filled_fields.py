@@ -68,7 +68,7 @@ def test_credits_and_sources_of_zones(build: Build) -> None:
     for switch in ("true", "false"):
         text = recipe("path = 'a.csv'") + f"[enrich]\ntime_zone = {switch}\n"
         dataset, _ = build({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, text)
-        manifest = json.loads((dataset / fmt.MANIFEST).read_text())
+        manifest = json.loads((dataset / fmt.MANIFEST).read_text(encoding="utf-8"))
         licences[switch] = {each["name"]: each["licence"] for each in manifest["credits"]}
     assert licences["true"] == {**licences["false"], "Timezone Boundary Builder": "ODbL-1.0"}
     # Nothing comes from another source than the one that decides.
@@ -137,8 +137,7 @@ def test_codes_of_names(tmp_path: Path) -> None:
     assert counts == {"region_code": Filled(1, 0)}
     answers, _ = enriched(tmp_path, REGION_ON, columns, "US,CA,California", "US,,California")
     assert answers[0] == answers[1]
-    with (tmp_path / "dataset" / "manifest.json").open() as stream:
-        assert '"locations": 1,' in stream.read()
+    assert b'"locations": 1,' in (tmp_path / "dataset" / "manifest.json").read_bytes()
 
 
 NAMES = {
@@ -192,7 +191,7 @@ def test_nearest_as_trigonometry_has_it(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "stations.csv"
     rows = [f"{number},{at[0]!r},{at[1]!r}\n" for number, at in enumerate(stations)]
-    path.write_text("code,latitude,longitude\n" + "".join(rows))
+    path.write_text("code,latitude,longitude\n" + "".join(rows), encoding="utf-8")
     columns = {
         name: pa.array([at[n] for at in asked]) for n, name in enumerate(weather.Stations.needs)
     }

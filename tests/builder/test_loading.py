@@ -15,7 +15,7 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.cli.program import run
-from tests.skips import needs
+from tests.skips import names_in_utf8, needs
 
 CSV = "network,country_code\n8.8.8.0/24,FR\n"
 RECIPE = '[dataset]\nname = "mine"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
@@ -143,6 +143,7 @@ def test_a_folder_needs_no_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert one.data("9.9.9.9")["location"]["city_name"] == "Berlin"
 
 
+@names_in_utf8
 def test_a_name_that_is_no_text_of_one_line_is_escaped(tmp_path: Path) -> None:
     for name, shown in ((b"\xff", "\\xff"), (b"x\ny", "x\\ny")):
         path = tmp_path / os.fsdecode(name + b".csv")

@@ -209,7 +209,7 @@ LIBRARIES = {
 
 def enrich_of(folder: Path, text: str) -> Enrich:
     path = folder / "recipe.toml"
-    path.write_text(PLAIN + text)
+    path.write_text(PLAIN + text, encoding="utf-8")
     return load(path, {name: each.options for name, each in FORMATS.items()}).enrich
 
 

@@ -263,7 +263,7 @@ def test_a_damaged_base_is_refused(base: Path, tmp_path: Path) -> None:
     with without(copy / fmt.NETWORK):
         _refused(copy, tmp_path / "missing", f"{fmt.NETWORK}: missing")
     document = json.loads((copy / fmt.MANIFEST).read_bytes())
-    (copy / fmt.MANIFEST).write_text(json.dumps({**document, "format_version": 1}))
+    (copy / fmt.MANIFEST).write_text(json.dumps({**document, "format_version": 1}), "utf-8")
     _refused(copy, tmp_path / "version", "format version 1, but 2 is what")
 
 

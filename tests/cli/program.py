@@ -7,7 +7,6 @@ command that starts processes, waits for signals or may wait for ever needs a pr
 
 from __future__ import annotations
 
-import faulthandler
 import logging
 import os
 import signal
@@ -28,8 +27,8 @@ import pytest
 from geolookup import cli
 from geolookup.filesystem.leftovers import sweep_once
 from tests.conftest import ROOT
+from tests.servers import PATIENCE
 
-_SECONDS = 120
 _CAN_ALARM = hasattr(signal, "SIGALRM")
 #: Commands that start processes or serve: they are always run in a process.
 _ALONE = ("follow", "serve")
@@ -82,7 +81,7 @@ def python(
         [sys.executable, "-c", code, *arguments],
         cwd=ROOT,
         env={name: value for name, value in variables.items() if value is not None},
-        timeout=5 * _SECONDS,
+        timeout=5 * PATIENCE,
         check=False,
         capture_output=True,
         text=True,
@@ -186,7 +185,7 @@ def _fresh(
 ) -> subprocess.CompletedProcess[bytes]:
     pipe = subprocess.PIPE
     with started(*args, folder=folder, env=env, stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        out, err = process.communicate(data, _SECONDS)
+        out, err = process.communicate(data, PATIENCE)
     return subprocess.CompletedProcess(args, process.returncode, out, err)
 
 
@@ -231,7 +230,7 @@ def _status(args: Sequence[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except _OverdueError:
-        raise subprocess.TimeoutExpired(args, _SECONDS) from None
+        raise subprocess.TimeoutExpired(args, PATIENCE) from None
     return 0
 
 
@@ -249,10 +248,7 @@ def _process_state() -> Iterator[None]:
             stack.callback(signal.signal, number, signal.getsignal(number))
         signal.signal(signal.SIGALRM, _overdue)
         stack.callback(signal.alarm, 0)
-        signal.alarm(_SECONDS)
-        # For code that never returns to Python, which would notice the alarm.
-        stack.callback(faulthandler.cancel_dump_traceback_later)
-        faulthandler.dump_traceback_later(2 * _SECONDS, exit=True, file=2)
+        signal.alarm(PATIENCE)  # code that never returns to Python: faulthandler_timeout
         yield
 
 

@@ -80,7 +80,7 @@ def test_what_is_no_backup_changes_nothing(url: str, tmp_path: Path) -> None:
         "missing": lambda _path: None,
         "folder": Path.mkdir,
         "pipe": os.mkfifo,
-        "text": lambda path: path.write_text("x" * 5000),
+        "text": lambda path: path.write_text("x" * 5000, encoding="utf-8"),
         "database": _changed(b"", "CREATE TABLE account (id)"),
         "damaged": lambda path: path.write_bytes(content[:1024].ljust(len(content), b"\xa5")),
         "a key without its account": _changed(content, "DELETE FROM account"),
@@ -103,7 +103,7 @@ def test_what_is_no_backup_changes_nothing(url: str, tmp_path: Path) -> None:
 
 def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
     plans = tmp_path / "plans.toml"
-    plans.write_text("[plan.one]\nrate = 9\nquota = 1\n")
+    plans.write_text("[plan.one]\nrate = 9\nquota = 1\n", encoding="utf-8")
     url = f"sqlite:///{tmp_path}/a.db"
     at = ("--accounts", url)
     options = ("--plan", "one", "--name", "Acme", "--plans", str(plans))
@@ -137,7 +137,7 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
 
 def test_plans_are_listed_and_misuse_is_one_line(tmp_path: Path) -> None:
     plans = tmp_path / "plans.toml"
-    plans.write_text("[plan.big]\nrate = 12345\n")
+    plans.write_text("[plan.big]\nrate = 12345\n", encoding="utf-8")
     assert run("plans", "--plans", str(plans)).stdout.splitlines() == [
         "free             5/s, 2,000 requests",
         "paid             25/s, no quota",

@@ -131,9 +131,9 @@ def test_a_first_argument_is_an_address_or_refused() -> None:
 
 
 def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text('network,city_name\n8.8.8.0/24,"a\nb"\nbad,c\n')
+    (tmp_path / "a.csv").write_text('network,city_name\n8.8.8.0/24,"a\nb"\nbad,c\n', "utf-8")
     recipe = tmp_path / "r.toml"
-    recipe.write_text('[dataset]\nname = "t"\n[[source]]\nformat = "csv"\npath = "a.csv"\n')
+    recipe.write_bytes(b'[dataset]\nname = "t"\n[[source]]\nformat = "csv"\npath = "a.csv"\n')
     rejects, output = tmp_path / "rejects.csv", tmp_path / "out"
     assert "a.csv:4: not an address" in refused("build", str(recipe), "--output", str(output))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "r.toml"]
@@ -141,7 +141,7 @@ def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:
     done = run("build", str(recipe), "--output", str(output), *options)
     assert done.returncode == 0
     assert "rejected    1 rows without a valid range (1 not an address)" in done.stdout
-    assert rejects.read_text().splitlines()[1:] == [
+    assert rejects.read_text(encoding="utf-8").splitlines()[1:] == [
         f'{tmp_path / "a.csv"},4,not an address,"bad,c"'
     ]
 
@@ -160,9 +160,9 @@ def test_info_as_text_and_json(tmp_path: Path) -> None:
             assert f"decides {layer:<16} {known['ipv4']:,} ipv4" in text
     dataset = tmp_path / "dataset"
     shutil.copytree(SMALL, dataset)
-    manifest = json.loads((dataset / "manifest.json").read_text())
+    manifest = json.loads((dataset / "manifest.json").read_text(encoding="utf-8"))
     del manifest["credits"][0]["name"]
-    (dataset / "manifest.json").write_text(json.dumps(manifest))
+    (dataset / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     for options in ((), ("--json",)):
         (line,) = refused("info", str(dataset), *options).splitlines()
         assert "manifest.json: the manifest is damaged; build it again" in line

@@ -21,7 +21,7 @@ ROWS = b"network,isp\n" + b"8.8.8.0/24,one\n" * 20_000
 def write_recipe(folder: Path, *paths: str) -> str:
     sources = "".join(f'[[source]]\nformat = "csv"\npath = "{path}"\n' for path in paths)
     path = folder / "recipe.toml"
-    path.write_text(f'[dataset]\nname = "t"\n{sources}')
+    path.write_text(f'[dataset]\nname = "t"\n{sources}', encoding="utf-8")
     return str(path)
 
 

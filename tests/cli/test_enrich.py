@@ -98,8 +98,8 @@ MISUSE = [
 def test_misuse_is_status_2_and_one_line(tmp_path: Path) -> None:
     for name in ("in", "out"):
         (tmp_path / name).mkdir()
-    (tmp_path / "in" / "a.csv").write_text("ip\n8.8.8.8\n10.0.0.1\n")
-    (tmp_path / "out" / "there.csv").write_text("mine")
+    (tmp_path / "in" / "a.csv").write_text("ip\n8.8.8.8\n10.0.0.1\n", encoding="utf-8")
+    (tmp_path / "out" / "there.csv").write_text("mine", encoding="utf-8")
     places = {"IN": str(tmp_path / "in"), "OUT": str(tmp_path / "out")}
     for args, told in MISUSE:
         named = [re.sub("^(IN|OUT)", lambda found: places[found[0]], each) for each in args]
@@ -107,22 +107,23 @@ def test_misuse_is_status_2_and_one_line(tmp_path: Path) -> None:
         assert told in line, args
         assert "10.0.0.1" not in line
         assert [path.name for path in (tmp_path / "out").iterdir()] == ["there.csv"], args
-        assert (tmp_path / "out" / "there.csv").read_text() == "mine"
+        assert (tmp_path / "out" / "there.csv").read_text(encoding="utf-8") == "mine"
 
 
 def test_the_input_is_never_the_output(tmp_path: Path) -> None:
     source, symbolic, hard = (tmp_path / name for name in ("a.csv", "b.csv", "c.csv"))
-    source.write_text("ip\n8.8.8.8\n")
+    source.write_text("ip\n8.8.8.8\n", encoding="utf-8")
     symbolic.symlink_to(source)
     hard.hardlink_to(source)
     for output in (source, symbolic, hard):
         line = refusal("enrich", str(source), "--output", str(output), "--force")
         assert f"{output}: is the input" in line
-        assert source.read_text() == "ip\n8.8.8.8\n"
+        assert source.read_text(encoding="utf-8") == "ip\n8.8.8.8\n"
 
 
 def test_cleaned_addresses_and_a_replaced_file(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text('ip\n8.8.8.8:53\n"10.0.0.1, 8.8.8.8"\n203.0.114.1\n8.8.8.8x\n')
+    rows = b'ip\n8.8.8.8:53\n"10.0.0.1, 8.8.8.8"\n203.0.114.1\n8.8.8.8x\n'
+    (tmp_path / "a.csv").write_bytes(rows)
     args = (str(tmp_path / "a.csv"), "--output", "-", "--output-format", "csv", "--clean")
     done = run("enrich", *args, "--fields", "ip,network.asn", "--prefix", "x_")
     assert done.stderr.startswith("4 rows, 2 located, 1 unknown, 1 invalid, 0 private in ")
@@ -130,11 +131,11 @@ def test_cleaned_addresses_and_a_replaced_file(tmp_path: Path) -> None:
         "ip,x_ip,x_network_asn\n8.8.8.8:53,8.8.8.8,15169\n"
         '"10.0.0.1, 8.8.8.8",8.8.8.8,15169\n203.0.114.1,203.0.114.1,\n8.8.8.8x,,\n'
     )
-    (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n")
-    (tmp_path / "b.csv").write_text("old")
+    (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("old", encoding="utf-8")
     output = ("--output", str(tmp_path / "b.csv"), "--fields", "network.asn", "--force")
     assert run("enrich", args[0], *output).returncode == 0
-    assert (tmp_path / "b.csv").read_text() == "ip,network_asn\n8.8.8.8,15169\n"
+    assert (tmp_path / "b.csv").read_text(encoding="utf-8") == "ip,network_asn\n8.8.8.8,15169\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
@@ -184,11 +185,11 @@ def _tree(folder: Path) -> dict[str, str]:
 def _folder(tmp_path: Path) -> tuple[Path, Path]:
     source, output = tmp_path / "in", tmp_path / "out"
     (source / "deep" / "er").mkdir(parents=True)
-    (source / "a.csv").write_text("ip\n8.8.8.8\n")
+    (source / "a.csv").write_text("ip\n8.8.8.8\n", encoding="utf-8")
     pq.write_table(pa.table({"ip": ["1.1.1.1"]}), source / "deep" / "er" / "c.parquet")
-    (source / "_SUCCESS").write_text("")
-    (source / ".hidden.csv").write_text("")
-    (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n')
+    (source / "_SUCCESS").write_text("", encoding="utf-8")
+    (source / ".hidden.csv").write_text("", encoding="utf-8")
+    (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n', encoding="utf-8")
     return source, output
 
 
@@ -201,7 +202,7 @@ def test_a_folder_is_mirrored_and_taken_up_again(tmp_path: Path, build: Build) -
     assert "3 files made, 1 of no format known here left out" in first.stderr
     made = _tree(output)
     assert set(made) == {"a.csv", "deep/b.jsonl", "deep/er/c.parquet"}
-    assert (output / "a.csv").read_text() == "ip,network_asn\n8.8.8.8,15169\n"
+    assert (output / "a.csv").read_text(encoding="utf-8") == "ip,network_asn\n8.8.8.8,15169\n"
 
     # Done: nothing is written again.
     times = {name: (output / name).stat().st_mtime_ns for name in made}
@@ -211,15 +212,15 @@ def test_a_folder_is_mirrored_and_taken_up_again(tmp_path: Path, build: Build) -
 
     # What is missing, and what has another input by now, is made.
     (output / "a.csv").unlink()
-    (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n{"ip":"8.8.8.8"}\n')
+    (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n{"ip":"8.8.8.8"}\n', "utf-8")
     assert "2 files made, 1 made before" in run(*args).stderr
-    assert len((output / "deep" / "b.jsonl").read_text().splitlines()) == 2
+    assert len((output / "deep" / "b.jsonl").read_text(encoding="utf-8").splitlines()) == 2
 
     # Other options, another dataset, --force: all of it.
     assert "3 files made" in run(*args, "--prefix", "x_").stderr
     dataset, _ = build({"a.csv": "network,asn\n8.8.8.0/24,1\n"})
     assert "3 files made" in run(*args, "--dataset", str(dataset)).stderr
-    assert (output / "a.csv").read_text() == "ip,network_asn\n8.8.8.8,1\n"
+    assert (output / "a.csv").read_text(encoding="utf-8") == "ip,network_asn\n8.8.8.8,1\n"
     assert "3 files made" in run(*args, "--dataset", str(dataset), "--force").stderr
 
 
@@ -235,18 +236,18 @@ def test_a_folder_with_a_cut_record_or_a_bad_file(tmp_path: Path) -> None:
     assert "3 files made" in run(*args, "--force").stderr
     assert "3 made before" in run(*args).stderr
     shutil.rmtree(output)
-    (source / "deep" / "b.jsonl").write_text("nonsense\n")
+    (source / "deep" / "b.jsonl").write_text("nonsense\n", encoding="utf-8")
     done = run(*args)
     assert done.returncode == 2
     assert "b.jsonl, row 1: no JSON object" in done.stderr
     assert set(_tree(output)) == {"a.csv"}
-    (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n')
+    (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n', encoding="utf-8")
     assert "2 files made, 1 made before" in run(*args).stderr
 
 
 def test_a_folder_into_another_format(tmp_path: Path) -> None:
     source, output = _folder(tmp_path)
-    (source / "list.txt").write_text("8.8.8.8\n")
+    (source / "list.txt").write_text("8.8.8.8\n", encoding="utf-8")
     args = ("enrich", str(source), "--output", str(output), "--output-format", "parquet")
     assert run(*args, *OPTIONS).returncode == 0
     assert set(_tree(output)) == {
@@ -255,21 +256,21 @@ def test_a_folder_into_another_format(tmp_path: Path) -> None:
         "deep/b.parquet",
         "deep/er/c.parquet",
     }
-    (source / "a.tsv").write_text("ip\n")
+    (source / "a.tsv").write_text("ip\n", encoding="utf-8")
     twice = run(*args, *OPTIONS)
     assert twice.returncode == 2
     assert "would become a.parquet, as another file does" in twice.stderr
 
 
 def test_delimiter(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("ip;n\n8.8.8.8;1,5\n")
+    (tmp_path / "a.csv").write_text("ip;n\n8.8.8.8;1,5\n", encoding="utf-8")
     for output, wanted in (
         ("b.csv", "ip;n;network_asn\n8.8.8.8;1,5;15169\n"),
         ("b.tsv", "ip\tn\tnetwork_asn\n8.8.8.8\t1,5\t15169\n"),
     ):
         args = (str(tmp_path / "a.csv"), "--output", str(tmp_path / output), "--delimiter", ";")
         assert run("enrich", *args, "--fields", "network.asn").returncode == 0
-        assert (tmp_path / output).read_text() == wanted
+        assert (tmp_path / output).read_text(encoding="utf-8") == wanted
 
 
 @pytest.mark.long

@@ -57,8 +57,8 @@ def test_chosen_fields_are_in_an_envelope_or_in_columns() -> None:
 
 
 def test_a_csv_has_the_cells_of_enrich(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("8.8.8.8\n2606:4700:4700::1111\n10.0.0.1\n")
-    text = (tmp_path / "a.txt").read_text()
+    (tmp_path / "a.txt").write_text("8.8.8.8\n2606:4700:4700::1111\n10.0.0.1\n", encoding="utf-8")
+    text = (tmp_path / "a.txt").read_text(encoding="utf-8")
     fields = ",".join(field.path for field in FIELDS if field.path != "ip")
     options = ("--at", str(AT), "--fields", f"{fields},error_code")
     out = tmp_path / "b.csv"
@@ -75,6 +75,7 @@ def test_a_csv_has_the_cells_of_enrich(tmp_path: Path) -> None:
 
 def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.setenv("TERM", "xterm")  # flags are shown
     text = "8.8.8.8\nx\n2606:4700:4700::1111\n"
     done = run("lookup", "--format", "table", "--at", str(AT), text=text)
     first, error, second = done.stdout.splitlines()
@@ -104,7 +105,7 @@ def test_clean_addresses_and_errors(tmp_path: Path) -> None:
     ):
         assert done.stdout.splitlines() == ["ip", "2001:4860:4860::8888", "8.8.8.8"]
     assert run("lookup", *options, text=text).returncode == 1
-    (tmp_path / "10.0.0.1.csv").write_text("ip\n10.0.0.1\n")
+    (tmp_path / "10.0.0.1.csv").write_text("ip\n10.0.0.1\n", encoding="utf-8")
     done = run("lookup", "8.8.8.8", str(tmp_path / "10.0.0.1.csv"))
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()

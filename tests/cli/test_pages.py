@@ -69,7 +69,7 @@ def test_without_the_extra_one_line_names_it(
 
 
 def test_outputs_that_cannot_be_written(tmp_path: Path, commands: list[Command]) -> None:
-    (tmp_path / "old.html").write_text("mine")
+    (tmp_path / "old.html").write_text("mine", encoding="utf-8")
     (tmp_path / "here").mkdir()
     for name in ("notes.txt", "holiday.png"):
         (tmp_path / name).mkdir()
@@ -134,14 +134,14 @@ def test_a_signal_leaves_no_page(
 ) -> None:
     """The process waits where it gives the new page its name."""
     (command,) = (each for each in commands if each[0] == name)
-    (tmp_path / "page.html").write_text("old")
+    (tmp_path / "page.html").write_text("old", encoding="utf-8")
     args = (*command, "--force", "--output", "page.html")
     with held("os.rename", "page.html", *args, folder=tmp_path) as process:
         assert len([*tmp_path.iterdir()]) == 2
         process.send_signal(number)
         printed, told = process.communicate(timeout=60)
     assert b"Traceback" not in printed + told
-    assert (tmp_path / "page.html").read_text() == "old"
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == "old"
     killed = number == signal.SIGKILL
     assert process.returncode == (-number if killed else 128 + number)
     assert len([*tmp_path.iterdir()]) == (2 if killed else 1)

@@ -78,21 +78,21 @@ def test_a_file_is_written_whole_or_not_at_all(sample: geolookup.Engine, tmp_pat
     output = tmp_path / "list.txt"
     asked = ("--where", "country=US", "--dataset", str(sample.path), "--output", str(output))
     assert run("prefixes", *asked).returncode == 0
-    before = output.read_text()
+    before = output.read_text(encoding="utf-8")
     assert before.splitlines() == [str(each) for each in sample.prefixes("country=US")]
     assert "exists already" in run("prefixes", *asked).stderr
     assert run("prefixes", *asked, "--force", "--not", "country=US").returncode == 0
-    assert output.read_text() == ""
+    assert output.read_text(encoding="utf-8") == ""
     assert list(tmp_path.iterdir()) == [output]
-    output.write_text("before")
+    output.write_text("before", encoding="utf-8")
     asked = ("--format", "nft", "--output", str(output), "--force", "--fail-if-empty")
     done = run("prefixes", "--where", "country=XX", *asked)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "geolookup: no prefix meets the conditions"
-    assert output.read_text() == "before"
+    assert output.read_text(encoding="utf-8") == "before"
     assert list(tmp_path.iterdir()) == [output]
     assert run("prefixes", "--where", "country=US", *asked).returncode == 0
-    assert "add element inet geolookup geolookup_v4" in output.read_text()
+    assert "add element inet geolookup geolookup_v4" in output.read_text(encoding="utf-8")
 
 
 def test_misuse_is_one_line(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:
     changes = run(*new, "--format", "nft", "--since", str(written))
     assert changes.stderr == f"geolookup: 2 added, 1 removed since {written}\n"
     whole = READERS["nft"]({}, run(*new, "--format", "nft").stdout)
-    assert READERS["nft"](READERS["nft"]({}, written.read_text()), changes.stdout) == whole
+    assert READERS["nft"](READERS["nft"]({}, written.read_text("utf-8")), changes.stdout) == whole
     signed = run(*new, "--since", folders[0])
     assert signed.stdout == "-8.8.8.0/24\n+8.8.8.0/25\n+9.1.0.0/16\n"
     assert signed.stderr == f"geolookup: 2 added, 1 removed since {folders[0]}\n"
@@ -154,10 +154,10 @@ def test_standard_output() -> None:
 )
 def test_an_existing_output_stays(tmp_path: Path, names: tuple[str, ...]) -> None:
     output = tmp_path / "out"
-    output.write_text("mine")
+    output.write_text("mine", encoding="utf-8")
     for name in names:
         assert refusal(*EXPORT, name, "--output", str(output)).startswith(f"{output}: exists")
-        assert output.read_text() == "mine"
+        assert output.read_text(encoding="utf-8") == "mine"
         assert [*tmp_path.iterdir()] == [output]
 
 

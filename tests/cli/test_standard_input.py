@@ -162,7 +162,7 @@ def test_without_a_standard_input_a_command_says_so(monkeypatch: pytest.MonkeyPa
     ),
 )
 def test_a_full_standard_output_is_one_line(args: tuple[str, ...], tmp_path: Path) -> None:
-    (tmp_path / "many").write_text("8.8.8.8\n" * 100_000)
+    (tmp_path / "many").write_text("8.8.8.8\n" * 100_000, encoding="utf-8")
     with (
         Path("/dev/full").open("wb") as full,
         started(*args, folder=tmp_path, stdout=full, stderr=PIPE) as process,
@@ -194,7 +194,7 @@ _CLOSED: list[tuple[int, tuple[str, ...]]] = [
 def test_a_closed_pipe_ends_a_command(case: tuple[int, tuple[str, ...]], tmp_path: Path) -> None:
     """Before it writes, or in the middle; whether it flushes what it writes, or its end does."""
     read, args = case
-    (tmp_path / "many.csv").write_text("8.8.8.8\n" * 300_000)
+    (tmp_path / "many.csv").write_text("8.8.8.8\n" * 300_000, encoding="utf-8")
     reader, writer = os.pipe()
     if not read:
         os.close(reader)

@@ -105,13 +105,13 @@ def test_every_format(sample: geolookup.Engine, tmp_path: Path) -> None:
 
 
 def test_folders_and_files_without_names_of_columns(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("8.8.8.8\n")
+    (tmp_path / "a.txt").write_text("8.8.8.8\n", encoding="utf-8")
     (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "b.csv").write_text("n,ip\n1,8.8.8.8\n")
-    (tmp_path / "notes.md").write_text("8.8.8.8")
+    (tmp_path / "deep" / "b.csv").write_text("n,ip\n1,8.8.8.8\n", encoding="utf-8")
+    (tmp_path / "notes.md").write_text("8.8.8.8", encoding="utf-8")
     assert _told(str(tmp_path))["addresses"] == 2
     path = tmp_path / "in.csv"
-    path.write_text("address\n8.8.8.8\n")
+    path.write_text("address\n8.8.8.8\n", encoding="utf-8")
     assert "no column 'ip'" in refusal("summarize", str(path))
     path.write_text("8.8.8.8,x\n8.8.4.4,y\n10.0.0.1,z\n", encoding="ascii")
     told = _told(str(path), "--no-header", "--ip-column", "column1")

@@ -202,7 +202,7 @@ def test_another_dataset_after_a_reload(build: Build) -> None:
         assert reader.metadata().build_epoch == 0  # no source has a date
         assert reader.metadata().database_type == "geolookup-ASN"
         assert reader.asn("9.9.9.9").autonomous_system_number == 64500
-        (path.parent / "a.csv").write_text("network,country_code\n9.0.0.0/8,US\n")
+        (path.parent / "a.csv").write_text("network,country_code\n9.0.0.0/8,US\n", encoding="utf-8")
         geolookup.build(path.parent / "recipe.toml", path, force=True)
         assert engine.reload()
         assert reader.country("9.9.9.9").country.iso_code == "US"

@@ -58,7 +58,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def state(folder: Path, version: str, name: str = "tzdata.zi", before: str = "# version ") -> None:
-    (folder / name).write_text(f"{before}{version}\n# This zic input file is public\n")
+    (folder / name).write_text(f"{before}{version}\n# This zic input file is public\n", "utf-8")
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from geolookup.errors import DatasetError
 from geolookup.integrity import Report, examine, verify
 from tests.corrupt.probe import Probe, look_up, probes
 from tests.damage import CSV, copied, survey, whole, without
+from tests.servers import PATIENCE
 from tests.tiers import scaled
 
 FILES = (fmt.MANIFEST, *fmt.FILES, *fmt.EXPLAINING)
@@ -87,7 +88,7 @@ def test_whole_datasets_and_none_at_all(dataset: Path, tmp_path: Path) -> None:
     assert [Path(each.path).name for each in examine(dataset).damages] == sorted(fmt.FILES[:4])
     assert len(examine(dataset, limit=2).damages) == 2
     assert examine(dataset, limit=2) != Report(())
-    (tmp_path / "file").write_text("x")
+    (tmp_path / "file").write_text("x", encoding="utf-8")
     for path in (tmp_path / "nothing", tmp_path / "file", tmp_path):
         with pytest.raises(DatasetError, match="no dataset here"):
             verify(path)
@@ -208,7 +209,7 @@ def of_nobody() -> Iterator[Path]:
 def test_permission_denied(of_nobody: Path, tmp_path: Path) -> None:
     probes()  # skips here rather than there
     log = tmp_path / "log"
-    process = get_context("forkserver").Process(target=denied, args=(of_nobody, log), daemon=True)
+    process = get_context("spawn").Process(target=denied, args=(of_nobody, log), daemon=True)
     process.start()
-    process.join(120)
+    process.join(PATIENCE)
     assert process.exitcode == 0, log.read_text(encoding="utf-8")

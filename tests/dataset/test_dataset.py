@@ -32,7 +32,7 @@ def stated(dataset: Path) -> Any:
 
 
 def rewrite(dataset: Path, manifest: object) -> None:
-    (dataset / fmt.MANIFEST).write_text(json.dumps(manifest))
+    (dataset / fmt.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
 
 
 def test_files_swapped_as_the_manifest_has_it(dataset: Path) -> None:

@@ -145,7 +145,7 @@ def test_damaged_provenance(dataset: Path, tmp_path: Path, sample: geolookup.Eng
     """A number that no source has, or no file at all: lookups map none of it."""
     copy = shutil.copytree(dataset, tmp_path / "copy")
     path = copy / fmt.PROVENANCE[4]
-    described = json.loads((copy / fmt.MANIFEST).read_text())["files"][path.name]
+    described = json.loads((copy / fmt.MANIFEST).read_text(encoding="utf-8"))["files"][path.name]
     offset, length = described["columns"]["isp"]["buffers"][1]
     data = bytearray(path.read_bytes())
     assert set(data[offset : offset + length]) == {0, 1, 2}

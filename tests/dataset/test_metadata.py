@@ -81,7 +81,7 @@ def test_what_it_says(built: tuple[Path, BuildReport]) -> None:
     assert metadata.coverage["asn"] == {"ipv4": 512, "ipv6": 0}
     assert metadata.coverage["isp"] == {"ipv4": 0, "ipv6": 0}
     # It needs no engine.
-    manifest = json.loads((dataset / fmt.MANIFEST).read_text())
+    manifest = json.loads((dataset / fmt.MANIFEST).read_text(encoding="utf-8"))
     assert Manifest("x", manifest).metadata().generation == report.generation
 
 
@@ -139,7 +139,7 @@ _WRONG: dict[str, tuple[object, ...]] = {
 
 
 def test_a_damaged_manifest(tmp_path: Path) -> None:
-    whole = json.loads((SMALL / fmt.MANIFEST).read_text())
+    whole = json.loads((SMALL / fmt.MANIFEST).read_text(encoding="utf-8"))
     assert Manifest(SMALL, whole).metadata().base is None
     for member, value in [(name, value) for name in _WRONG for value in _WRONG[name]]:
         manifest = {name: each for name, each in whole.items() if name != member}
@@ -154,7 +154,7 @@ def test_a_damaged_manifest(tmp_path: Path) -> None:
     # Lookups do without what only the metadata need.
     dataset = copied(SMALL, tmp_path / "copy")
     del whole["sources"]
-    (dataset / fmt.MANIFEST).write_text(json.dumps(whole))
+    (dataset / fmt.MANIFEST).write_text(json.dumps(whole), encoding="utf-8")
     with geolookup.open(dataset) as engine:
         assert engine.lookup("8.8.8.8")["success"]
         with pytest.raises(geolookup.DatasetError, match="manifest"):

@@ -65,7 +65,7 @@ def test_prefixes_are_the_ranges_and_adjacent_ranges_of_equal_values_are_one(
 def test_a_part_of_the_space(sample: geolookup.Engine, tmp_path: Path) -> None:
     paths = ("network.asn",)
     sample.export(tmp_path / "part", "csv", fields=paths, within="8.8.8.128/25", ranges="cidr")
-    text = (tmp_path / "part").read_text()
+    text = (tmp_path / "part").read_text(encoding="utf-8")
     assert text == "network,network_asn\n8.8.8.128/25,15169\n"
     sample.export(tmp_path / "ipv6", "csv", fields=paths, family="6")
     rows = READERS["csv"](tmp_path / "ipv6", fields_of(paths))
@@ -147,10 +147,10 @@ def test_values_as_python_writes_them(sample: geolookup.Engine, tmp_path: Path) 
 
 def test_an_existing_file_is_kept_without_force(sample: geolookup.Engine, tmp_path: Path) -> None:
     target = tmp_path / "x.mmdb"
-    target.write_text("mine")
+    target.write_text("mine", encoding="utf-8")
     with pytest.raises(geolookup.OutputError, match="exists already"):
         sample.export(target, "mmdb")
-    assert target.read_text() == "mine"
+    assert target.read_text(encoding="utf-8") == "mine"
     assert sample.export(target, "mmdb", force=True)["records"] > 10
     assert [each.name for each in tmp_path.iterdir()] == ["x.mmdb"]
 

@@ -93,7 +93,7 @@ def test_options(sample: Engine, tmp_path: Path) -> None:
         sizes.append(after.stat().st_size)
         assert len(read(unpacked(after), "csv")) == 5000
     assert sizes[1] < sizes[0]
-    before.write_text("ip,zip,day\n8.8.8.8,007,2026-01-02\n")
+    before.write_text("ip,zip,day\n8.8.8.8,007,2026-01-02\n", encoding="utf-8")
     for infer, typed in ((True, (7, date(2026, 1, 2))), (False, ("007", "2026-01-02"))):
         enrich(sample, before, tmp_path / f"{infer}.parquet", replace(_ASN, infer_types=infer))
         row = pq.read_table(tmp_path / f"{infer}.parquet").to_pylist()[0]
@@ -136,9 +136,10 @@ def test_csv_comes_out_as_it_went_in(sample: Engine, tmp_path: Path) -> None:
     lines = text.replace(b",id\n", b",id,location_country_code\n")
     lines = lines.replace(b",1e5\n", b",1e5,US\n").replace(b"8.8.8.8,\n", b"8.8.8.8,,US\n")
     assert (tmp_path / "out.csv").read_bytes() == lines
-    (tmp_path / "in.csv").write_text("ip\n8.8.8.8\n\n1.1.1.1")  # one column keeps its empty lines
+    (tmp_path / "in.csv").write_bytes(b"ip\n8.8.8.8\n\n1.1.1.1")  # one column keeps its empty lines
     enrich(sample, tmp_path / "in.csv", tmp_path / "out.csv", _ASN)
-    assert (tmp_path / "out.csv").read_text() == "ip,network_asn\n8.8.8.8,15169\n,\n1.1.1.1,13335\n"
+    written = (tmp_path / "out.csv").read_bytes()
+    assert written == b"ip,network_asn\n8.8.8.8,15169\n,\n1.1.1.1,13335\n"
 
 
 def test_json_lines_come_out_as_they_went_in(sample: Engine, tmp_path: Path) -> None:
@@ -148,9 +149,9 @@ def test_json_lines_come_out_as_they_went_in(sample: Engine, tmp_path: Path) -> 
         "{ }",
         '{"ip":null,"date":"2026-01-02 00:00:00"}',
     ]
-    (tmp_path / "in.jsonl").write_text("\n\n".join(lines) + "\r\n")
+    (tmp_path / "in.jsonl").write_text("\n\n".join(lines) + "\r\n", encoding="utf-8")
     enrich(sample, tmp_path / "in.jsonl", tmp_path / "out.jsonl", _ASN)
-    found = (tmp_path / "out.jsonl").read_text().splitlines()
+    found = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
     added = [',"network_asn":15169}', ',"network_asn":13335}', '"network_asn":null}']
     assert found == [
         line[:-1] + end for line, end in zip(lines, [*added, f",{added[2]}"], strict=True)
@@ -301,12 +302,12 @@ def test_what_is_wrong_is_told_in_a_line(sample: Engine, tmp_path: Path) -> None
 
 
 def test_error_codes_and_a_column_of_that_name(sample: Engine, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("ip,error_code\n8.8.8.8,404\n10.0.0.1,\n,\n")
+    (tmp_path / "a.csv").write_text("ip,error_code\n8.8.8.8,404\n10.0.0.1,\n,\n", encoding="utf-8")
     counts = enrich(sample, tmp_path / "a.csv", tmp_path / "b.csv", _ASN)
     assert (counts.rows, counts.invalid, counts.private) == (3, 1, 1)
     options = EnrichOptions("ip", ("network.asn",), prefix="geo_", error_code=True)
     enrich(sample, tmp_path / "a.csv", tmp_path / "c.csv", options)
-    assert (tmp_path / "c.csv").read_text().splitlines() == [
+    assert (tmp_path / "c.csv").read_text(encoding="utf-8").splitlines() == [
         "ip,error_code,geo_network_asn,geo_error_code",
         "8.8.8.8,404,15169,",
         "10.0.0.1,,,10002",

@@ -61,13 +61,13 @@ def test_fields_and_malformed_lines(tmp_path: Path) -> None:
 
 def test_the_format_is_detected_or_named(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
-    path.write_text(f"{WRONG[2]}\n{COMMON}\n")
+    path.write_text(f"{WRONG[2]}\n{COMMON}\n", encoding="utf-8")
     rows, _ = enriched(path)
     assert (rows[1]["status"], "referer" in rows[1]) == ("200", False)
     rows, told = enriched(path, "--input-format", "combined")
     assert rows[1]["malformed"] == COMMON
     assert "2 lines are malformed: 1, 2" in told
-    path.write_text("8.8.8.8:53 query a.example\n\n1.1.1.1\n")
+    path.write_text("8.8.8.8:53 query a.example\n\n1.1.1.1\n", encoding="utf-8")
     rows, told = enriched(path, "--clean")
     assert [row["line"] for row in rows] == ["8.8.8.8:53 query a.example", "1.1.1.1"]
     assert [row["location_country_code"] for row in rows] == ["US", "AU"]
@@ -93,7 +93,7 @@ def test_lines_of_a_log(tmp_path: Path) -> None:
     path.write_bytes(COMBINED.replace("-0700", "+0000").encode() + b"\n")
     rows, _ = enriched(path, "--at", "time", "--fields", "time.current_time")
     assert rows[0]["time_current_time"] == "2000-10-10T06:55:36-07:00"
-    path.write_text(f"{COMBINED}\n\n\n{COMBINED.replace('8.8.8.8', '10.0.0.1')}\n")
+    path.write_text(f"{COMBINED}\n\n\n{COMBINED.replace('8.8.8.8', '10.0.0.1')}\n", "utf-8")
     args = ("enrich", str(path), "--output", str(tmp_path / "o.csv"), "--on-invalid", "raise")
     assert f"{path}, row 4: Cannot geolocate private IP" in run(*args).stderr
     assert not (tmp_path / "o.csv").exists()

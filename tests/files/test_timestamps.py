@@ -218,7 +218,7 @@ def test_the_times_of_files(zoned: Engine, tmp_path: Path) -> None:
         ("d.csv", f"at,ip\n{both},8.0.0.1\n,8.0.0.1\n", column, {(2, 3)}, (2, 1, 0)),  # 03:43:20
         ("e.csv", f"at,ip\n{one},8.0.0.1\n,8.0.0.1\n", column, {(2, 3)}, (1, 1, 0)),
     ):
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text, encoding="utf-8")
         hours = _hours_of(zoned, tmp_path / name, times)
         assert {tuple(each) for each in np.argwhere(hours.counts)} == at, name
         assert (hours.counts.sum(), hours.without_time, hours.without_zone) == counts, name
@@ -231,7 +231,7 @@ def test_a_time_that_cannot_be_read(zoned: Engine, tmp_path: Path) -> None:
         ("yesterday", "ISO 8601"),
         ("1e300", "ISO 8601"),
     ):
-        path.write_text(f"ip,at\n8.0.0.1,1\n8.0.1.1,{cell}\n")
+        path.write_text(f"ip,at\n8.0.0.1,1\n8.0.1.1,{cell}\n", encoding="utf-8")
         with pytest.raises(TableFileError, match=f"a.csv, row 3: .*{said}") as caught:
             _hours_of(zoned, path, TimeColumn("at"))
         assert "8.0.1.1" not in str(caught.value)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from geolookup.filesystem import atomic, leftovers
+from tests.skips import names_in_utf8
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="flock is POSIX")
 
@@ -83,10 +84,11 @@ def test_removed_before_it_is_locked(tmp_path: Path) -> None:
     assert len(created) == 3
 
 
+@names_in_utf8
 @pytest.mark.parametrize("name", ["x" * 250 + ".html", "日" * 83 + ".html", "🌍" * 62 + ".html"])
 def test_an_output_has_as_long_a_name_as_the_system_allows(tmp_path: Path, name: str) -> None:
     with atomic.staged_file(tmp_path / name) as fresh:
-        fresh.write_text("new")
+        fresh.write_text("new", encoding="utf-8")
     with atomic.staged_folder(tmp_path / name[1:]) as folder:
         (folder / "a").touch()
     assert {path.name for path in tmp_path.iterdir()} == {name, name[1:]}

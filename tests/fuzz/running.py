@@ -85,7 +85,7 @@ def _runs(
             (Path(memory) / name).mkdir()
             folder = str(Path(memory) / name)
             job = Job(name, seconds, str(found), folder, str(output), options, planted)
-            yield _judged(name, _status(process, job), output.read_text(errors="replace"))
+            yield _judged(name, _status(process, job), output.read_text("utf-8", "replace"))
 
 
 def _options(name: str, seed: int, learnt: Path, found: Path, begin: list[bytes]) -> list[str]:

@@ -119,7 +119,7 @@ def _stays_inside(plan: Recipe) -> bool:
 @cache
 def _reference() -> Known:
     path = emptied(scratch()) / "recipe.toml"
-    path.write_text(one("csv", "a.csv"))
+    path.write_text(one("csv", "a.csv"), encoding="utf-8")
     return _known(recipe.load(path, auto.options(FORMATS)))
 
 

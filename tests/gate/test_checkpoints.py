@@ -111,6 +111,7 @@ def test_a_short_log_waits_and_a_long_one_does_not(
     assert written == [600, 600, 1800]
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_child_process_writes_back_by_itself(file: Path, accounts: Accounts) -> None:
     keys = make_keys(accounts, 50)

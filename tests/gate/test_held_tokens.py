@@ -23,6 +23,7 @@ from geolookup.gate.leases import Tokens
 from tests.cli.program import python
 from tests.conftest import ROOT
 from tests.servers import PATIENCE, until
+from tests.skips import names_in_utf8
 from tests.tiers import scaled
 
 #: It holds what it leased until it is killed: its background thread does nothing. Arguments: the
@@ -270,6 +271,7 @@ def test_a_folder_of_others_is_not_believed(folder: Path, caplog: pytest.LogCapt
     assert len(list(folder.iterdir())) == 1
 
 
+@names_in_utf8
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="files of POSIX")
 def test_other_things_in_the_folder_do_not_keep_tokens(folder: Path) -> None:
     ended(folder, (1, 5))

@@ -60,7 +60,7 @@ def test_built_in_plans_and_those_of_a_file(path: Path) -> None:
         read_plans(path)
     with pytest.raises(PlansError, match="did you mean 'free'"):
         read_plans().named("fre")
-    path.write_text('[plan.free]\nrate = 1\nquota = 9\n[plan."big one"]\nrate = 101\n')
+    path.write_text('[plan.free]\nrate = 1\nquota = 9\n[plan."big one"]\nrate = 101\n', "utf-8")
     plans = read_plans(path)
     assert plans["free"] == Plan("free", 1, 9)
     assert plans["big one"] == Plan("big one", 101, None)

@@ -29,7 +29,9 @@ def skewed(monkeypatch: pytest.MonkeyPatch, by: int) -> None:
 def test_a_retry_is_in_time(emptied: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An exact and a leased plan, so slow that a loaded machine asks faster than they allow."""
     plans, rates = tmp_path / "own.toml", {"exact": 3, "leased": 101}
-    plans.write_text("".join(f"[plan.{name}]\nrate = {rate}\n" for name, rate in rates.items()))
+    plans.write_text(
+        "".join(f"[plan.{name}]\nrate = {rate}\n" for name, rate in rates.items()), encoding="utf-8"
+    )
     skews = (-HOUR, -1_500_000, 1_500_000, HOUR)
     with open_accounts(emptied, plans) as accounts:
         keys = [(by, accounts.create_key(f"{plan} {by}", plan)) for by in skews for plan in rates]

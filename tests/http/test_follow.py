@@ -58,7 +58,7 @@ def answered(server: Server, key: str) -> str:
 def test_what_a_mirror_publishes_is_answered(edge: Edge, own_store: Store, tmp_path: Path) -> None:
     key, first = own_store.key(), edge.publish(0)
     with serving(own_store, tmp_path, *options(edge)) as server:
-        assert "has no generation; fetching one" in server.output.read_text()
+        assert "has no generation; fetching one" in server.output.read_text(encoding="utf-8")
         assert answered(server, key) == first
         second = edge.publish(1)
         until(lambda: answered(server, key) == second)
@@ -117,7 +117,7 @@ def followers(edge: Edge) -> list[int]:
     listed = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            words = (process / "cmdline").read_text().split("\0")
+            words = (process / "cmdline").read_text(encoding="utf-8").split("\0")
         except OSError:
             continue
         if "follow" in words and str(edge.store) in words:

@@ -24,7 +24,7 @@ if os.environ.pop("WITHOUT"):
     sys.modules["geolookup.kernel._compiled"] = None
 shown = []
 for code in sys.argv[1:]:
-    streams = [tempfile.TemporaryFile("w+") for _ in range(2)]
+    streams = [tempfile.TemporaryFile("w+", encoding="utf-8") for _ in range(2)]
     child = os.fork()
     if not child:
         for number, stream in enumerate(streams, 1):
@@ -57,9 +57,9 @@ def run(*codes: str, kernel: str = "", missing: bool = True) -> list[Shown]:
 @pytest.fixture
 def build(tmp_path: Path) -> str:
     """A command that compiles a dataset."""
-    (tmp_path / "a.csv").write_text("network,country_code\n1.1.1.0/24,AU\n")
+    (tmp_path / "a.csv").write_text("network,country_code\n1.1.1.0/24,AU\n", encoding="utf-8")
     recipe = tmp_path / "recipe.toml"
-    recipe.write_text('[dataset]\nname = "a"\n[[source]]\nformat = "csv"\npath = "a.csv"\n')
+    recipe.write_bytes(b'[dataset]\nname = "a"\n[[source]]\nformat = "csv"\npath = "a.csv"\n')
     return command("build", str(recipe), "--output", str(tmp_path / "out"))
 
 

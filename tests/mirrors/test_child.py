@@ -33,7 +33,7 @@ def installing(parent: int) -> list[int]:
     found = []
     for process in family(parent):
         with suppress(OSError):  # it has ended
-            if "geolookup.mirrors.child" in Path(f"/proc/{process}/cmdline").read_text():
+            if "geolookup.mirrors.child" in Path(f"/proc/{process}/cmdline").read_text("utf-8"):
                 found.append(process)
     return found
 
@@ -55,7 +55,7 @@ def test_a_poll_by_a_child(
             if code:
                 patch.setattr(child, "command", lambda _, code=code: [sys.executable, "-c", code])
             elif problem == "archives":
-                archives.write_text("in the way")
+                archives.write_text("in the way", encoding="utf-8")
             else:
                 (followed.folder / INDEX).write_bytes(b"no index")
             with pytest.raises((OutputError, MirrorError), match=problem) as caught:
@@ -141,7 +141,7 @@ def test_two_followers_take_turns(followed: Edge) -> None:
 def _runs(process: int) -> bool:
     """Return whether a process runs; one that has ended may wait for its parent."""
     try:
-        stat = Path(f"/proc/{process}/stat").read_text()
+        stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
     except OSError:
         return False
     return stat.rpartition(")")[2].split()[0] not in "ZX"

@@ -170,14 +170,14 @@ CHANGES: tuple[dict[str, object], ...] = (
 
 def test_another_file_is_as_none(tmp_path: Path) -> None:
     write(tmp_path, Status(serial=7).after_success("current"))
-    stated = json.loads((tmp_path / STATUS).read_text())
+    stated = json.loads((tmp_path / STATUS).read_text(encoding="utf-8"))
     changed = [json.dumps({**stated, **change}) for change in CHANGES]
     lacking = [
         json.dumps({k: v for k, v in stated.items() if k != name})
         for name in ("format", "format_version")
     ]
     for text in (*changed, *lacking, "", "[]", "null", "{", "[" * 100_000):
-        (tmp_path / STATUS).write_text(text)
+        (tmp_path / STATUS).write_text(text, encoding="utf-8")
         assert read(tmp_path) == Status(), text[:99]
     assert read(tmp_path / "nowhere") == Status()
 

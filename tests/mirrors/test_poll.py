@@ -247,7 +247,7 @@ def test_an_index_that_expires_after_it_was_followed(
         assert followed.state["expires_at"] == ""
         # A record that says so: the index is read again, and has not expired.
         state = {**followed.state, "expires_at": "2026-01-01T00:00:00Z"}
-        (followed.store / "follow.json").write_text(json.dumps(state))
+        (followed.store / "follow.json").write_text(json.dumps(state), encoding="utf-8")
 
 
 def test_an_archive_that_is_not_the_one_of_the_index(followed: Edge) -> None:
@@ -315,7 +315,7 @@ def test_an_address_that_is_no_mirror(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_no_store_is_left_alone(edge: Edge, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    (tmp_path / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
     with pytest.raises(GeoLookupError, match="is not empty and not a store"):
         poll(Request(edge.site.url, tmp_path / "mine"))
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]

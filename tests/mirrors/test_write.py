@@ -99,7 +99,7 @@ def test_archives_of_the_former_index_stay_until_the_next(store: Path, folder: P
     paths = [{file.path for file in mirror(store, folder).index.files}]
     others = [folder / name for name in ("robots.txt", "packs/notes.txt", "deltas/.hidden")]
     for path in others:
-        path.write_text("mine")
+        path.write_text("mine", encoding="utf-8")
     theirs = {"packs/notes.txt", "deltas/.hidden"}
     for number in (3, 4, 0, 1):
         publish(shared(number), store)
@@ -112,7 +112,7 @@ def test_archives_of_the_former_index_stay_until_the_next(store: Path, folder: P
         found = mirror(store, folder, expires="7d")
         assert (found.state, found.added, found.removed) == ("published", (), ())
     assert archives_of(folder) == paths[-1] | paths[-2] | theirs
-    assert [path.read_text() for path in others] == ["mine"] * 3
+    assert [path.read_text(encoding="utf-8") for path in others] == ["mine"] * 3
 
 
 def test_a_withdrawn_generation_is_named_and_has_a_way_back(store: Path, mirrored: Path) -> None:
@@ -252,9 +252,9 @@ def test_another_run_waits(store: Path, folder: Path) -> None:
 
 
 def test_folders_that_are_no_mirror_are_refused(store: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "notes.txt").write_text("")
+    (tmp_path / "notes" / "notes.txt").write_text("", encoding="utf-8")
     before = sorted(tmp_path.rglob("*"))
     for place, problem in (
         (store, "is not empty and not a mirror"),
@@ -295,7 +295,7 @@ def test_what_cannot_be_mirrored_leaves_the_index(
             mirror(place, mirrored)
         assert (mirrored / INDEX).read_bytes() == before
         assert not (mirrored / ".unfinished").exists()
-    (mirrored / INDEX).write_text("{}")
+    (mirrored / INDEX).write_text("{}", encoding="utf-8")
     with pytest.raises(DatasetError, match="remove it, and mirror again"):
         mirror(other, mirrored)
     (mirrored / INDEX).unlink()

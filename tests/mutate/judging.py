@@ -100,7 +100,7 @@ class Copy:
         if (self._folder / "tests" / "mutate").exists():  # not in the trees of our own tests
             command += ["-p", "tests.mutate.no_shrinking"]
         # A file, not a pipe: a process that a test leaves running would keep a pipe open.
-        with tempfile.TemporaryFile("w+", errors="replace") as output:
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
             process = subprocess.Popen(
                 command,
                 cwd=self._folder,

@@ -34,7 +34,7 @@ def _unexpected(mutant: Mutant) -> None:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     for name, content in _TREE.items():
-        (tmp_path / name).write_text(content)
+        (tmp_path / name).write_text(content, encoding="utf-8")
     return tmp_path
 
 
@@ -56,16 +56,16 @@ def test_survivors_are_reported_unless_they_are_listed(tree: Path) -> None:
         tally = runner.tally(_MODULE, iter(drawn), 100, survivors.append)
     assert survivors == [planted]  # no test asks about 11
     assert tally == Tally("product", made=4, killed=1, survived=1, equivalent=1, accepted=1)
-    assert (tree / "product.py").read_text() == _TREE["product.py"]
+    assert (tree / "product.py").read_text(encoding="utf-8") == _TREE["product.py"]
     assert [entry.fault(tree) for entry in entries] == [None] * 2
-    (tree / "product.py").write_text("LIMIT = 10\n")
+    (tree / "product.py").write_text("LIMIT = 10\n", encoding="utf-8")
     assert [entry.fault(tree) for entry in entries] == ["is no longer a line of the file"] * 2
     assert Survivor(*planted.key, "accepted", "").fault(tree) is not None
 
 
 @needs("cosmic_ray")
 def test_tests_that_fail_without_a_change_judge_nothing(tree: Path) -> None:
-    (tree / "test_product.py").write_text("def test_fails():\n    assert 1 == 2\n")
+    (tree / "test_product.py").write_text("def test_fails():\n    assert 1 == 2\n", "utf-8")
     with Runner(tree, 1) as runner, pytest.raises(JudgeError, match="assert 1 == 2"):
         runner.tally(_MODULE, iter(()), 100, _unexpected)
 
@@ -87,7 +87,7 @@ def test_what_only_people_or_tools_read_is_left_alone(tree: Path) -> None:
         '@option("--a", help="b")\ndef grows(size: int | None = ask(help="c")) -> tuple[int, 3]:\n'
         '    """Text."""\n    log.warning("word", 1)\n    other: Literal[1]\n    raise Bad("d")\n'
     )
-    (tree / "product.py").write_text(source)
+    (tree / "product.py").write_text(source, encoding="utf-8")
     assert [str(mutant) for mutant in sample(_MODULE.positions(tree), "")] == []
 
 
@@ -105,7 +105,7 @@ def test_what_only_people_or_tools_read_is_left_alone(tree: Path) -> None:
     ],
 )
 def test_operators(tree: Path, source: str, mutated: str) -> None:
-    (tree / "product.py").write_text(source)
+    (tree / "product.py").write_text(source, encoding="utf-8")
     assert mutated in [" ".join(m.after.split()) for m in sample(_MODULE.positions(tree), "")]
 
 
@@ -113,7 +113,8 @@ def test_mutants_of_cython(tmp_path: Path) -> None:
     (tmp_path / "a.pxi").write_text(
         '"""Text < 1 and 2."""\ncdef uint8_t[256] table\n\n'
         "cdef bint fits(int size,\n               int most = 3) noexcept nogil:\n"
-        '    """A < 3."""\n    return <int>size < most + 5 and size != c"+"  # size < 4\n'
+        '    """A < 3."""\n    return <int>size < most + 5 and size != c"+"  # size < 4\n',
+        encoding="utf-8",
     )
     drawn = list(sample(cython_positions.positions(tmp_path, "a.pxi"), ""))
     assert {(mutant.function, mutant.after) for mutant in drawn} == {
@@ -136,7 +137,7 @@ def test_every_module_has_files_and_tests_and_every_entry_a_reason() -> None:
 
 def test_an_entry_is_read_as_it_is_printed(tmp_path: Path) -> None:
     key = ("a.py", "f", "ChangeWord", "x = 'a' + \"\\b\"", "x = 'aX'")
-    (tmp_path / "list.toml").write_text(scope.as_entry(Mutant(*key[:3], 4, *key[3:], "")))
+    (tmp_path / "list.toml").write_text(scope.as_entry(Mutant(*key[:3], 4, *key[3:], "")), "utf-8")
     (entry,) = scope.survivors(tmp_path / "list.toml")
     assert entry.key == key
 

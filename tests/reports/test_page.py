@@ -112,7 +112,7 @@ _CASES = (
 
 def test_a_line_that_says_what_to_do(tmp_path: Path) -> None:
     for name, text in _FILES.items():
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text, encoding="utf-8")
     for case, said in _CASES:
         words = [*case.split(), *([] if "--output" in case else ["--output", "IN/x.html"])]
         done = run(*(_path(word, tmp_path) for word in words))
@@ -120,7 +120,7 @@ def test_a_line_that_says_what_to_do(tmp_path: Path) -> None:
         assert said in done.stderr, case
         assert done.stderr.count("\n") == 1, case
         assert "93.180" not in done.stderr, case
-        assert {path.name: path.read_text() for path in tmp_path.iterdir()} == _FILES, case
+        assert {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()} == _FILES, case
 
 
 @pytest.mark.long

@@ -117,7 +117,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for at in [_FIRST + timedelta(hours=hour)]
         for address in _ZONES
     ]
-    (folder / "access.log").write_text("".join(lines))
+    (folder / "access.log").write_text("".join(lines), encoding="utf-8")
     output = folder / "map.html"
     done = run("map", str(folder / "access.log"), "--output", str(output))
     assert done.returncode == 0, done.stderr

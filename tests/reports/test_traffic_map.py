@@ -219,7 +219,7 @@ def test_a_reader_finds_nobody(tmp_path: Path) -> None:
     folder = tmp_path / "home of jdoe"
     folder.mkdir()
     lines = [_LINE.format(each, at) for at, each in enumerate([*LOCATED * 6, *OTHERS * 6])]
-    (folder / "access.log").write_text("".join(lines))
+    (folder / "access.log").write_text("".join(lines), encoding="utf-8")
     page = _page(tmp_path, str(folder / "access.log"), "--min-count", "1", "--top", "100")
     contents = list(_contents(page))
     assert len(contents) > 10
@@ -252,7 +252,7 @@ def test_a_name_is_stated_unless_it_is_an_address() -> None:
 def test_places_hours_and_groups_of_few_requests_are_hidden(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     counts = {"93.180.39.77": 4, "89.207.57.131": 5, "68.181.17.93": 6}  # Moscow, Dublin
-    path.write_text("".join(_LINE.format(each, 1) * n for each, n in counts.items()))
+    path.write_text("".join(_LINE.format(each, 1) * n for each, n in counts.items()), "utf-8")
     page = _page(tmp_path, str(path))
     assert "fewer than 5 requests" in page
     assert "Los Angeles" in page
@@ -274,11 +274,11 @@ def test_places_hours_and_groups_of_few_requests_are_hidden(tmp_path: Path) -> N
 @pytest.mark.long
 def test_malformed_lines_standard_input_and_pictures(tmp_path: Path) -> None:
     path, output = tmp_path / "a.log", tmp_path / "map.html"
-    path.write_text(_LINE.format("93.180.39.77", 1) * 9 + f"{LOCATED[1]} broken\n")
+    path.write_text(_LINE.format("93.180.39.77", 1) * 9 + f"{LOCATED[1]} broken\n", "utf-8")
     done = run("map", str(path), "--output", str(output), "--png", str(tmp_path / "png"))
     assert done.returncode == 0
     assert done.stderr == f"{path}: 1 line is malformed: 10\n"
-    assert "broken" not in output.read_text()
+    assert "broken" not in output.read_text(encoding="utf-8")
     names = {each.name for each in (tmp_path / "png").iterdir()}
     assert {"hours.png", "top-networks.png", "top-cities.png", "top-countries.png"} <= names
     data = b"\x80<\xff\n93.180.39.77\n"  # not all of it is text
@@ -308,8 +308,8 @@ def test_nothing_to_show_is_a_page_too(tmp_path: Path) -> None:
 def test_a_folder_a_column_of_times_and_options_of_tables(tmp_path: Path) -> None:
     folder = tmp_path / "visits"
     folder.mkdir()
-    (folder / "a.csv").write_text("when;client\n2023-09-28 15:20:36;93.180.39.77:443\n" * 1)
-    (folder / "b.csv").write_text("when;client\n" + "2023-09-28 15:20:36;93.180.39.77\n" * 8)
+    (folder / "a.csv").write_bytes(b"when;client\n2023-09-28 15:20:36;93.180.39.77:443\n")
+    (folder / "b.csv").write_bytes(b"when;client\n" + b"2023-09-28 15:20:36;93.180.39.77\n" * 8)
     options = ["--ip-column", "client", "--delimiter", ";", "--clean"]
     page = _page(tmp_path, str(folder), *options, "--at", "when", "--at-zone", "UTC")
     rows = _rows(page, "Requests by local hour")
@@ -327,7 +327,7 @@ def test_hostile_names(tmp_path: Path) -> None:
     rows = head + f'8.8.8.0/24,US,"{evil}",1,"{evil}"\n'
     dataset, _ = build_at(tmp_path, {"a.csv": rows})
     path = tmp_path / "<b>&amp;\n\u202e.log"
-    path.write_text(_LINE.format("8.8.8.8", 1) * 9)
+    path.write_text(_LINE.format("8.8.8.8", 1) * 9, encoding="utf-8")
     page = _page(tmp_path, str(path), "--dataset", str(dataset))
     assert "<img" not in page
     assert "<b>" not in page

@@ -173,12 +173,12 @@ def _switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def old() -> Path:
     """A dataset that is old today, and on each later day."""
-    return aged(400)
+    return aged(4000)
 
 
 def commands(folder: Path) -> list[tuple[str, ...]]:
     table = folder / "visits.csv"
-    table.write_text("ip\n8.8.8.8\n")
+    table.write_text("ip\n8.8.8.8\n", encoding="utf-8")
     return [
         ("lookup", "8.8.8.8", "9.9.9.9", "--compact"),
         ("explain", "8.8.8.8"),
@@ -222,7 +222,7 @@ def test_how_the_notice_is_switched_off(
         assert (requirements.age_notice(dataset) is not None) is is_told, value
     monkeypatch.delenv(NOTICE)
     path = copied(old, tmp_path / "damaged") / "manifest.json"  # in its list of sources
-    path.write_text(path.read_text().replace('"coverage"', '"coverages"'))
+    path.write_text(path.read_text("utf-8").replace('"coverage"', '"coverages"'), encoding="utf-8")
     assert requirements.age_notice(Dataset(str(path.parent))) is None
     geolookup.open(path.parent).close()
 
@@ -237,7 +237,7 @@ def test_which_data_are_old(caplog: pytest.LogCaptureFixture) -> None:
     ):  # fmt: skip
         caplog.clear()
         requirements._noticed.clear()
-        dataset = Dataset(str(aged(400)))
+        dataset = Dataset(str(aged(4000)))
         dataset.manifest._stated["sources"][0]["date"] = date
         assert dataset.manifest.metadata().age.is_old is is_told, date
         requirements.Requirements().check(dataset)
@@ -259,14 +259,14 @@ def test_once_per_process_and_not_with_a_limit(
         with geolookup.open(dataset) as engine:
             engine.check_age()
     assert len(caplog.records) == 1
-    assert "400 days" in caplog.text
+    assert "4000 days" in caplog.text
 
 
 def test_a_program_that_asks_for_no_log_prints_nothing(old: Path, tmp_path: Path) -> None:
     """Warnings are errors there; only old data cost the import of logging."""
     recent = copied(aged(5), tmp_path / "recent")
     manifest, today = recent / "manifest.json", dt.datetime.now(dt.UTC).date().isoformat()
-    manifest.write_text(manifest.read_text().replace("2026-11-16", today))
+    manifest.write_text(manifest.read_text("utf-8").replace("2026-11-16", today), encoding="utf-8")
     code = (
         "import sys, geolookup; geolookup.open(sys.argv[1]).lookup('8.8.8.8'); "
         "print({'logging', 'dataclasses'} & set(sys.modules) != set())"

@@ -72,7 +72,7 @@ def test_a_damaged_pointer(store: Path) -> None:
 def test_a_pointer_to_nothing_and_no_pointer(store: Path) -> None:
     current = store / "current"
     changes: tuple[tuple[Callable[[], object], str], ...] = (
-        (lambda: current.write_text(pointed([GOOD])), f"{ID}: no dataset here"),
+        (lambda: current.write_text(pointed([GOOD]), encoding="utf-8"), f"{ID}: no dataset here"),
         (current.unlink, "no dataset here"),
         (current.mkdir, "not the pointer of a store; restore it"),
     )

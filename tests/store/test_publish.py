@@ -121,8 +121,8 @@ def test_a_damaged_dataset_is_refused(tmp_path: Path, store: Path) -> None:
 
 def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "letter.txt").write_text("Dear")
-    (tmp_path / "file").write_text("Dear")
+    (tmp_path / "full" / "letter.txt").write_text("Dear", encoding="utf-8")
+    (tmp_path / "file").write_text("Dear", encoding="utf-8")
     wrong = {
         tmp_path / "full": "is not empty",
         tmp_path / "file": "not a folder",

@@ -241,10 +241,10 @@ def test_a_refusal_is_said_once_and_a_good_one_taken_up(
         publish(shared(3), store, copy=True)
         until(lambda: number(engine) == 3)
         (store / "generations" / id_of(2) / "zone.arrow").unlink()
-        pointer = (store / "current").read_text()
+        pointer = (store / "current").read_text(encoding="utf-8")
         other = pointer.replace(id_of(3), "f" * 64)
         for text in (other, other + " ", other + "  ", pointer):
-            (store / ".next").write_text(text)
+            (store / ".next").write_text(text, encoding="utf-8")
             (store / ".next").rename(store / "current")
             assert engine._watch is not None
             watch = engine._watch  # it has seen the change

@@ -67,7 +67,7 @@ class Cluster:
 
     def events(self, event: str) -> list[list[str]]:
         """Return the pid and the arguments of what workers did."""
-        lines = [line.split(" ") for line in self.log.read_text().splitlines()]
+        lines = [line.split(" ") for line in self.log.read_text(encoding="utf-8").splitlines()]
         return [rest for name, *rest in lines if name == event]
 
     def frame(self, addresses: Sequence[Any], partitions: int = 5, **more: pa.Array) -> DataFrame:
@@ -85,7 +85,7 @@ class Cluster:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("workers")
-    (folder / "sitecustomize.py").write_text(_WATCH)
+    (folder / "sitecustomize.py").write_text(_WATCH, encoding="utf-8")
     log = folder / "log"
     log.touch()
     with pytest.MonkeyPatch.context() as patch:
@@ -349,7 +349,8 @@ def test_executors_without_geolookup(
     python = tmp_path / "python"
     python.write_text(
         f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(packages))}:"$PYTHONPATH"'
-        f' exec {shlex.quote(sys.executable)} -S "$@"\n'
+        f' exec {shlex.quote(sys.executable)} -S "$@"\n',
+        encoding="utf-8",
     )
     python.chmod(0o755)
     monkeypatch.setattr(cluster.session.sparkContext, "pythonExec", str(python))

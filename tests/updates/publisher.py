@@ -54,7 +54,7 @@ class Publisher:
     def put(self, name: str, content: bytes) -> None:
         """Publish a file, with an ETag and a date of its own."""
         self.versions += 1
-        date = f"Thu, 19 Nov 2026 08:00:{self.versions:02d} GMT"
+        date = f"Thu, 19 Nov 2020 08:00:{self.versions:02d} GMT"
         self.acts[name] = file(content, f'"{self.versions}"', Last_Modified=date)
 
     @property

@@ -158,7 +158,7 @@ def test_a_withdrawn_generation_that_does_not_open_says_nothing(
     rolled_back: Path, tmp_path: Path
 ) -> None:
     same, withdrawn = built(tmp_path / "new", *WITHDRAWN), geolookup.generations(rolled_back)[0]
-    (rolled_back / "generations" / withdrawn.generation / "manifest.json").write_text("{}")
+    (rolled_back / "generations" / withdrawn.generation / "manifest.json").write_text("{}", "utf-8")
     assert is_withdrawn(rolled_back, same, withdrawn.generation)  # by its id
     assert not is_withdrawn(rolled_back, same, "0" * 64)
     other = published(tmp_path / "other", 0, 1)  # in which nothing was withdrawn

@@ -80,11 +80,12 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
         pytest.skip("no systemd-analyze here")
     names = ("geolookup-update.service", "geolookup-update.timer", "geolookup-follow.service")
     for name in names:
-        text = (DEPLOY / name).read_text(encoding="utf-8")
-        (tmp_path / name).write_text(text.replace("/opt/geolookup/bin/geolookup", "/bin/true"))
+        text = (DEPLOY / name).read_bytes().replace(b"/opt/geolookup/bin/geolookup", b"/bin/true")
+        (tmp_path / name).write_bytes(text)
+        (tmp_path / name).chmod(0o644)
     units = [str(tmp_path / name) for name in names]
     done = subprocess.run(
-        [verifier, "verify", "--man=no", *units], capture_output=True, text=True, check=False
+        [verifier, "--man=no", "verify", *units], capture_output=True, text=True, check=False
     )
     ours = [line for line in done.stderr.splitlines() if "geolookup" in line]
     assert (done.returncode, ours) == (0, [])

@@ -35,7 +35,7 @@ def test_from_nothing_to_answers(
     with geolookup.open() as engine:
         assert engine.generation == first.generation
         assert engine.data("8.0.1.1")["network"]["asn"] == 64501
-        assert engine.metadata.sources[0].date == "2026-11-19"
+        assert engine.metadata.sources[0].date == "2020-11-19"
     before = (store / "current").read_bytes()
     again = update()  # nothing has changed
     assert (again.state, again.generation) == ("current", first.generation)
@@ -189,7 +189,7 @@ def test_the_world_from_its_publisher(
 ) -> None:
     """The packaged recipe, the default whatever the current folder holds, with our addresses."""
     (tmp_path / "world").mkdir()
-    (tmp_path / "world" / "a.csv").write_text("network,country_code\n8.0.0.0/24,FR\n")
+    (tmp_path / "world" / "a.csv").write_text("network,country_code\n8.0.0.0/24,FR\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     assert FromRecipe.of("world", None, None, None).recipe.path == Path("world")
     assert FromRecipe.of(None, None, None, None).recipe.path == packaged.FOLDER / "world.toml"
@@ -212,7 +212,7 @@ def test_the_world_from_its_publisher(
         assert engine.data("8.0.50.1")["location"]["country_code"] == "FR"
         assert engine.data("2a02:8::1")["network"]["asn"] == 64999
         dates = {each.name: each.date for each in engine.metadata.sources}
-    assert dates["ip-location-db: user-country, IPv4"] == "2026-11-19"
+    assert dates["ip-location-db: user-country, IPv4"] == "2020-11-19"
 
 
 def test_a_key_of_a_vendor(
@@ -257,9 +257,8 @@ def test_local_sources_alone(store: Path, tmp_path: Path) -> None:
     assert geolookup.update(tmp_path / "a.csv").state == "updated"
     assert country() == "FR"
     (tmp_path / "a.csv").unlink()
-    (tmp_path / "r.toml").write_text(
-        '[dataset]\nname="r"\n[[source]]\nformat="csv"\npath="a.csv"\n'
-    )
+    text = '[dataset]\nname="r"\n[[source]]\nformat="csv"\npath="a.csv"\n'
+    (tmp_path / "r.toml").write_text(text, encoding="utf-8")
     with pytest.raises(UpdateError, match=r"no file .*a\.csv.*names these files"):
         geolookup.update(tmp_path / "r.toml")
     (tmp_path / "empty").mkdir()
@@ -270,8 +269,7 @@ def test_local_sources_alone(store: Path, tmp_path: Path) -> None:
             f"geolookup: empty: no file in the folder {tmp_path}/empty",
             "geolookup: name a file or folder of data that is there",
         ]
-    text = (tmp_path / "r.toml").read_text()
-    (tmp_path / "r.toml").write_text(f"update = {{kep = 1}}\n{text}")
+    (tmp_path / "r.toml").write_text(f"update = {{kep = 1}}\n{text}", encoding="utf-8")
     with pytest.raises(BuildError, match="unknown key update"):
         geolookup.update(tmp_path / "r.toml")
 

@@ -123,7 +123,7 @@ def store_of(old: Path, store: Path) -> str:
     shutil.rmtree(current)
     shutil.copytree(old, store / "generations" / generation)
     named = store / pointer.CURRENT
-    named.write_text(named.read_text().replace(current.name, generation))
+    named.write_text(named.read_text("utf-8").replace(current.name, generation), encoding="utf-8")
     return generation
 
 
@@ -228,7 +228,7 @@ DAMAGES: list[tuple[Damage, str]] = [
     (stated(name="other"), "'generation' is"),
     (stated(format_version=3), "format version 3"),
     (lambda folder: (folder / fmt.IPV4).unlink(), "missing"),
-    (lambda folder: (folder / fmt.MANIFEST).write_text("{}"), "not the manifest"),
+    (lambda folder: (folder / fmt.MANIFEST).write_text("{}", encoding="utf-8"), "not the manifest"),
 ]
 
 

@@ -103,7 +103,7 @@ def serving(*plan: Act, tls: trustme.LeafCert | None = None) -> Iterator[Site]:
         tls.configure_cert(context)
         server.socket = context.wrap_socket(server.socket, server_side=True)
     scheme = "https" if tls else "http"
-    server.site = Site(f"{scheme}://localhost:{server.server_port}", list(plan))
+    server.site = Site(f"{scheme}://127.0.0.1:{server.server_port}", list(plan))
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:

@@ -150,7 +150,7 @@ def test_a_part_is_resumed_if_it_is_of_this_version(bucket: Bucket, tmp_path: Pa
         (folder / "part" / "a.csv").write_bytes(ROWS[:1000])
         note = '{"validator": "%s", "total": %d}'
         validator = first.version.validator.replace('"', '\\"')
-        (folder / "part.json").write_text(note % (validator, len(ROWS)))
+        (folder / "part.json").write_text(note % (validator, len(ROWS)), encoding="utf-8")
         bucket.put("a.csv", content) if content == OTHER else None
         done = fetched(address, tmp_path)
         assert (done.start, done.kept.path.read_bytes()) == (start, content)

@@ -115,6 +115,6 @@ def test_the_date_of_the_server_is_taken_where_it_is_asked_for(tmp_path: Path) -
 
 
 def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "cache").write_text("a file")
+    (tmp_path / "cache").write_text("a file", encoding="utf-8")
     with serving(file(ROWS)) as site, pytest.raises(OutputError, match="cannot be written"):
         built(tmp_path, f'path = "{site.url}/a.csv"')

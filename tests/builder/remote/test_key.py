@@ -42,6 +42,7 @@ from tests.builder.remote.serving import (
 from tests.builder.sources.reading.test_inputs import zipped as packed
 from tests.builder.test_progress import Terminal
 from tests.conftest import ROOT
+from tests.skips import names_in_utf8
 
 HIDDEN = "s3cr3t/K.ey+7"
 QUOTED = "s3cr3t%2FK.ey%2B7"
@@ -52,7 +53,7 @@ ROWS = b"network,isp\n8.8.8.0/24,one\n"
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("VENDOR_KEY", HIDDEN)
-    (tmp_path / "key.txt").write_text(f"\n{HIDDEN}\r\n")
+    (tmp_path / "key.txt").write_text(f"\n{HIDDEN}\r\n", encoding="utf-8")
 
 
 def telling(code: int) -> Act:
@@ -196,7 +197,9 @@ def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
         pytest.skip("no /proc here")
     path = tmp_path / "recipe.toml"
     with serving(look) as site:
-        path.write_text(recipe(f'path = "{site.url}/a.csv?key={{key}}"\nkey_env = "VENDOR_KEY"'))
+        path.write_text(
+            recipe(f'path = "{site.url}/a.csv?key={{key}}"\nkey_env = "VENDOR_KEY"'), "utf-8"
+        )
         args = [sys.executable, "-m", "geolookup", "download", str(path)]
         args += ["--cache", str(tmp_path / "cache")]
         done = subprocess.run(args, cwd=ROOT, capture_output=True, text=True, check=True)
@@ -227,7 +230,7 @@ def test_no_error_of_a_build_holds_it(name: str, tmp_path: Path) -> None:
             caught = fails(tmp_path, {}, text, cache=cache, rejects=rejects, max_rejects=0)
             assert clean("".join(traceback.format_exception(caught))), kind
             assert rejects.exists() == (name in ("row", "member")), kind
-            assert not rejects.exists() or clean(rejects.read_text()), kind
+            assert not rejects.exists() or clean(rejects.read_text(encoding="utf-8")), kind
 
 
 @given(
@@ -257,6 +260,7 @@ MISSING = {
 }
 
 
+@names_in_utf8  # and variables of the environment
 def test_what_is_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     address = "https://h.example/a.csv"
     for value, said in MISSING.items():

@@ -157,7 +157,7 @@ def test_a_part_is_complete_and_has_its_note(tmp_path: Path) -> None:
             with pytest.raises(BuildError):
                 fetched(f"{site.url}/a.csv", folder)
             (path,) = folder.glob("cache/*/part.json")
-            path.unlink() if note is None else path.write_text(note)
+            path.unlink() if note is None else path.write_text(note, encoding="utf-8")
             assert fetched(f"{site.url}/a.csv", folder).kept.path.read_bytes() == ONE
     # A run that ended between the last byte and the swap.
     with serving(cut(ONE, AT), status(404), file(ONE)) as site:
@@ -198,7 +198,7 @@ def test_a_malformed_size_of_a_part_is_unknown(tmp_path: Path) -> None:
         part = cached.begin(Answer(Version(), iter(()), None))
         part.path.write_bytes(b"abc")
         for total in ("-5", "0", "true", '"9"', "1e3"):
-            (part.path.parent.parent / "part.json").write_text(f'{{"total": {total}}}')
+            (part.path.parent.parent / "part.json").write_text(f'{{"total": {total}}}', "utf-8")
             assert (cached.part().total, cached.part().size) == (None, 3), total
 
 

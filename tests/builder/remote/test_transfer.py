@@ -54,7 +54,7 @@ def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
 
 def certified(authority: trustme.CA) -> Iterator[Site]:
     """A host (that is: a port) with a valid certificate."""
-    with serving(file(ROWS), tls=authority.issue_cert("localhost")) as site:
+    with serving(file(ROWS), tls=authority.issue_cert("127.0.0.1")) as site:
         yield site
 
 
@@ -70,13 +70,13 @@ def authorizations(site: Site) -> list[str | None]:
 def test_certificates(authority: trustme.CA, own: Site, tmp_path: Path) -> None:
     """A valid one, one of another host, and one of an authority that nobody trusts."""
     assert fetched(f"{own.url}/a.csv", tmp_path).kept.path.read_bytes() == ROWS
-    for issuer, name in ((authority, "elsewhere.example"), (trustme.CA(), "localhost")):
+    for issuer, name in ((authority, "elsewhere.example"), (trustme.CA(), "127.0.0.1")):
         with (
             serving(file(ROWS), tls=issuer.issue_cert(name)) as site,
             pytest.raises(BuildError) as caught,
         ):
             fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
-        assert "the certificate of localhost:" in str(caught.value)
+        assert "the certificate of 127.0.0.1:" in str(caught.value)
         assert site.asked == []
 
 
@@ -110,21 +110,21 @@ def test_a_host_that_hands_the_key_on_is_not_followed(
         own.plan[:] = [to(f"{other.url}/a.csv?key={key}")]
         with pytest.raises(BuildError) as caught:
             fetched(f"{own.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
-        assert "redirects to localhost with the key in the address" in str(caught.value)
+        assert "redirects to 127.0.0.1 with the key in the address" in str(caught.value)
         assert key not in str(caught.value)
     assert other.asked == []
 
 
 INVALID: tuple[str, ...] = (
-    "ftp://localhost/a.csv",
+    "ftp://127.0.0.1/a.csv",
     "file:///etc/passwd",
-    "https://user:word@localhost/a.csv",
+    "https://user:word@127.0.0.1/a.csv",
 )
-INVALID += ("https://[/a.csv", "https://localhost:x/a.csv", "")
+INVALID += ("https://[/a.csv", "https://127.0.0.1:x/a.csv", "")
 WRONG = {
     **dict.fromkeys(INVALID, "redirects to an invalid address"),
     "/a.csv": "redirects over 5 times",
-    "http://localhost/a.csv": "redirects to localhost without encryption",
+    "http://127.0.0.1/a.csv": "redirects to 127.0.0.1 without encryption",
 }
 
 
@@ -168,7 +168,7 @@ def test_an_error_behind_a_redirect_is_told(own: Site, other: Site, tmp_path: Pa
 @encrypted
 def test_the_ways_of_a_key(own: Site, tmp_path: Path) -> None:
     basic = base64.b64encode(b"42:word").decode()
-    (tmp_path / "key.txt").write_text("42:word\n")
+    (tmp_path / "key.txt").write_text("42:word\n", encoding="utf-8")
     fetched(f"{own.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
     fetched(f"{own.url}/b.csv", tmp_path, key_env="VENDOR_KEY", key_as="X-Api-Key")
     fetched(f"{own.url}/c.csv", tmp_path, key_file="key.txt", key_as="basic")

@@ -138,7 +138,7 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "cut": ("a.csv", cut(ROWS, 1000), f"at 1,000 of {len(ROWS):,} bytes {GIVEN_UP}"),
     "cut at once": ("a.csv", cut(ROWS, 0), f"at 0 of {len(ROWS):,} bytes {GIVEN_UP}"),
     "reset": ("a.csv", cut(ROWS, 1000, reset=True), GIVEN_UP),
-    "drop": ("a.csv", drop, "localhost"),
+    "drop": ("a.csv", drop, "127.0.0.1"),
     "no http": ("a.csv", raw(b"SSH-2.0-x\r\n"), f"cannot be reached (BadStatusLine) {GIVEN_UP}"),
     "too short": ("a.csv", status(200, ROWS, Content_Length="99999"), f"99,999 bytes {GIVEN_UP}"),
     "negative": ("a.csv", file(ROWS, Content_Length="-5"), "does not state the length of the file"),

@@ -298,8 +298,8 @@ def test_options_and_files_of_several_formats(tmp_path: Path) -> None:
 
 def test_a_folder_and_an_archive_of_nothing_known(tmp_path: Path) -> None:
     (tmp_path / "feeds").mkdir()
-    (tmp_path / "feeds" / "a.csv").write_text(test_geofeed.FEED)
-    (tmp_path / "feeds" / "notes").write_text("about the feeds\n")
+    (tmp_path / "feeds" / "a.csv").write_text(test_geofeed.FEED, encoding="utf-8")
+    (tmp_path / "feeds" / "notes").write_text("about the feeds\n", encoding="utf-8")
     assert detected(tmp_path, "feeds") == detected(tmp_path, "feeds/*.csv") == "geofeed"
     for files in ({}, {"a.txt": "hello\n", "b.txt": "world\n"}):
         error = fails(tmp_path, {"a.zip": delivered(files)}, one("auto", "a.zip"))

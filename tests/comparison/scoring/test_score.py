@@ -117,7 +117,7 @@ def test_every_metric_is_measured(pair: tuple[Path, Path]) -> None:
 
 def test_requests_weigh(pair: tuple[Path, Path], feed: Path, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_text("who,n\n8.8.8.129,3\n8.8.8.1,1\n10.0.0.1,7\nx,2\n11.0.0.1,5\n")
+    path.write_text("who,n\n8.8.8.129,3\n8.8.8.1,1\n10.0.0.1,7\nx,2\n11.0.0.1,5\n", "utf-8")
     found = geolookup.score(pair[1], feed, traffic=path, ip_column="who", traffic_count="n")
     assert found.requests is not None
     assert (found.requests.total, found.requests.private, found.requests.invalid) == (18, 7, 2)
@@ -136,7 +136,9 @@ def test_the_report_as_text(pair: tuple[Path, Path], feed: Path) -> None:
 def test_a_registry_is_scored_at_scale(shared_data: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     source = shared_data / "sapics" / "asn-country-ipv4.csv.gz"
-    recipe.write_text(f'[dataset]\nname = "s"\n[[source]]\nformat = "sapics"\npath = "{source}"\n')
+    recipe.write_text(
+        f'[dataset]\nname = "s"\n[[source]]\nformat = "sapics"\npath = "{source}"\n', "utf-8"
+    )
     geolookup.build(recipe, tmp_path / "data")
     found = geolookup.score(tmp_path / "data", shared_data / "rir" / "rir-countries.csv.gz")
     assert (found.truth[0].rows, found.truth[0].rejected) == (243_034, 0)

@@ -76,7 +76,7 @@ def test_geofeeds_from_the_wild(scored: Path, shared_data: Path) -> None:
 def test_the_first_truth_decides(scored: Path, tmp_path: Path) -> None:
     one, other = tmp_path / "one.csv", tmp_path / "other.csv"
     one.write_text("202.196.224.0/25,AT,,,\n202.196.225.0/24,,,,\n", encoding="utf-8")
-    other.write_text("ip,country\n202.196.224.1,DE\n202.196.224.200,DE\n2a02:ecc0::1,US\n")
+    other.write_text("ip,country\n202.196.224.1,DE\n202.196.224.200,DE\n2a02:ecc0::1,US\n", "utf-8")
     found = geolookup.score(scored, [one, other])
     assert [file.format for file in found.truth] == ["geofeed", "addresses"]
     assert counts(found, "ipv4")["country"] == (128, 1, 0)
@@ -94,7 +94,7 @@ _ROWS: list[dict[str, str | None]] = [
 def test_tables_of_every_format(scored: Path, tmp_path: Path) -> None:
     lines = [",".join(_ROWS[0]), *(",".join(cell or "" for cell in row.values()) for row in _ROWS)]
     (tmp_path / "t.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
-    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in _ROWS))
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in _ROWS), "utf-8")
     table = pa.Table.from_pylist(_ROWS)
     encoded = table.set_column(0, "Address", table["Address"].dictionary_encode())
     parquet.write_table(encoded, tmp_path / "t.parquet")

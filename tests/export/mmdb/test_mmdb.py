@@ -250,7 +250,7 @@ def again(engine: geolookup.Engine, folder: Path) -> None:
     recipe = (
         '[dataset]\nname = "again"\n[[source]]\nformat = "mmdb"\npath = "flat.mmdb"\nempty = "ok"\n'
     )
-    (folder / "again.toml").write_text(recipe)
+    (folder / "again.toml").write_text(recipe, encoding="utf-8")
     geolookup.build(folder / "again.toml", folder / "again", force=True)
     found = geolookup.diff(engine.path, folder / "again")
     for part in found.parts.values():

@@ -96,8 +96,8 @@ def folder() -> Iterator[Path]:
 def configured(folder: Path, name: str, text: str | None = None) -> list[str]:
     """Configure a daemon to read a list; return the command that checks it."""
     configuration, command = DAEMONS[name]
-    (folder / "list").write_text(whole_text(name, LIST, BLOCKED) if text is None else text)
-    (folder / "conf").write_text(configuration.format(folder, nginx_files(folder)))
+    (folder / "list").write_text(whole_text(name, LIST, BLOCKED) if text is None else text, "utf-8")
+    (folder / "conf").write_text(configuration.format(folder, nginx_files(folder)), "utf-8")
     return [part.format(folder) for part in command]
 
 

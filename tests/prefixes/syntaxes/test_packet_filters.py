@@ -104,9 +104,9 @@ def loads(name: str, *files: str) -> str:
 def written(folder: Path, name: str) -> None:
     """Write two lists, the changes between them, and a list without a prefix, a file each."""
     for file, prefixes in (("old", OLD), ("new", NEW), ("empty", EMPTY)):
-        (folder / file).write_text(whole_text(name, prefixes))
-    (folder / "changes").write_text(changes_text(name, OLD, NEW))
-    (folder / "rules").write_text(_RULES)
+        (folder / file).write_text(whole_text(name, prefixes), encoding="utf-8")
+    (folder / "changes").write_text(changes_text(name, OLD, NEW), encoding="utf-8")
+    (folder / "rules").write_text(_RULES, encoding="utf-8")
 
 
 def in_order(prefixes: list[str]) -> list[str]:
@@ -162,7 +162,7 @@ def test_nft_refuses_what_does_not_fit(tmp_path: Path) -> None:
     text = "nft -f new; nft -f changes 2>errors && exit 1; test -s errors; "
     held = FILTERS["nft"].read(script(tmp_path, text + FILTERS["nft"].shows))
     assert in_order(held) == in_order(NEW[4] + NEW[6])
-    (tmp_path / "bad").write_text(whole_text("nft", OLD).replace("/24", "/33", 1))
+    (tmp_path / "bad").write_text(whole_text("nft", OLD).replace("/24", "/33", 1), encoding="utf-8")
     assert run("nft", "-c", "-f", str(tmp_path / "bad"), apart=True).returncode
 
 
@@ -185,7 +185,7 @@ def test_the_commands_of_the_page_load_lists(tmp_path: Path) -> None:
         "changes.nft": changes_text("nft", OLD, NEW),
     }
     for name, text in files.items():
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text, encoding="utf-8")
     lines = [line for block in page if block.kind == "bash" for line in block.text.splitlines()]
     commands = [line for line in lines if not line.startswith("geolookup ")]
     assert len(commands) > 10

@@ -298,26 +298,26 @@ def test_a_file_that_was_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "list"
     for name in READERS:
         for content in (_NOTHING, drawn(3, 40)):
-            path.write_text(f"# a comment 9.0.0.0/8\n{whole_text(name, content)}")
+            path.write_text(f"# a comment 9.0.0.0/8\n{whole_text(name, content)}", encoding="utf-8")
             assert _texts_in(read_list(path, SYNTAXES[name])) == content, name
-        path.write_text("1.0.0.0/24\n2a00::/12\n")
+        path.write_text("1.0.0.0/24\n2a00::/12\n", encoding="utf-8")
         assert _texts_in(read_list(path, SYNTAXES[name])) == {4: ["1.0.0.0/24"], 6: ["2a00::/12"]}
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "list"
     for name in READERS:
-        path.write_text("ip,country\n1.0.0.0,AU\n")
+        path.write_text("ip,country\n1.0.0.0,AU\n", encoding="utf-8")
         with pytest.raises(TableFileError, match="holds no prefix; name a file"):
             read_list(path, SYNTAXES[name])
         # In a group of cisco what was only added is a list too.
         olds = [drawn(1, 9)] if name == "cisco" else [drawn(1, 9), _NOTHING]
         for before in olds if SYNTAXES[name].changes else ():
-            path.write_text(f"# a comment\n{changes_text(name, before, drawn(2, 9))}")
+            path.write_text(f"# a comment\n{changes_text(name, before, drawn(2, 9))}", "utf-8")
             with pytest.raises(TableFileError, match="holds changes, not a list"):
                 read_list(path, SYNTAXES[name])
     for text in ("1.0.0.0/33", "::/129", "1.0.0/8", "1:2/3", "1.0.0.0/0024", f"::/{'1' * 5000}"):
-        path.write_text(f"1.0.0.0/24\n{text}\n")
+        path.write_text(f"1.0.0.0/24\n{text}\n", encoding="utf-8")
         with pytest.raises(TableFileError, match="a malformed prefix; name a file") as caught:
             read_list(path, SYNTAXES["pf"])
         assert text not in str(caught.value)

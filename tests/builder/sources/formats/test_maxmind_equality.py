@@ -117,7 +117,7 @@ def delivered(records: list[tuple[str, Any]], blocks: str) -> dict[str, str | by
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_the_same_intervals(read: Read, shared_data: Path, product: str) -> None:
     folder = shared_data / "maxmind-db"
-    listed = json.loads((folder / "source-data" / f"{product}-Test.json").read_text())
+    listed = json.loads((folder / "source-data" / f"{product}-Test.json").read_text("utf-8"))
     records = [pair for each in listed for pair in each.items()]
     files = delivered(records, PRODUCTS[product])
     from_csv = read(files, one("maxmind", "*.csv"))

@@ -360,7 +360,7 @@ def test_real_files_equal_what_they_were_made_of(read: Read, shared_data: Path, 
     assert (reading.source.read, reading.source.nulled.total()) == (len(networks), 0)
     by_library = ((str(network), record) for network, record in networks)
     assert reading.intervals() == read({"rows.csv": generic(by_library)}).intervals()
-    source = json.loads((folder / "source-data" / f"{name}-Test.json").read_text())
+    source = json.loads((folder / "source-data" / f"{name}-Test.json").read_text(encoding="utf-8"))
     made_of = ((folded(net), record) for each in source for net, record in each.items())
     assert reading.intervals() == read({"rows.csv": generic(made_of)}).intervals()
     assert len(reading.intervals()) > 10

@@ -105,7 +105,7 @@ def test_bad_rows_and_no_options(read: Read) -> None:
 @pytest.mark.long
 def test_real_delegations(build: Build, shared_data: Path) -> None:
     """The countries of all delegations of the Internet, written as delegations again."""
-    with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt") as stream:
+    with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt", encoding="utf-8") as stream:
         rows = [line.rstrip("\n").split(",") for line in stream][1:]
     text = "2|all|20261120|0|0|0|+0000\n" + "".join(_delegation(*row) for row in rows)
     _, report = build({"delegated": text}, RECIPE)

@@ -26,6 +26,7 @@ from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from tests.builder.building import fails, recipe
 from tests.builder.sources.readings import Read, one
+from tests.skips import names_in_utf8
 from tests.tiers import scaled
 
 Files = Mapping[str, str | bytes]
@@ -121,6 +122,7 @@ def test_every_container_gives_its_rows(read: Read, tmp_path: Path) -> None:
             assert member.label == f"{tmp_path / name}!x/a.csv"
 
 
+@names_in_utf8
 def test_paths_of_a_glob_in_bytewise_order(read: Read, tmp_path: Path) -> None:
     names = ["Z.csv", "a-b.csv", "a/c.csv", "a.csv", "é.csv"]
     (tmp_path / "a").mkdir()
@@ -158,7 +160,7 @@ def test_names_that_look_like_globs_and_files_found_twice(read: Read, tmp_path: 
         files = {name: ROWS, "a1.csv": HEADER, "bb.csv": HEADER}
         assert read(files, recipe(f'path = "{name}"')).source.read == 2, name
     (tmp_path / "twice").mkdir()
-    (tmp_path / "twice" / "a.csv").write_text(ROWS)
+    (tmp_path / "twice" / "a.csv").write_text(ROWS, encoding="utf-8")
     assert read({}, recipe('path = "twice/**/**/*.csv"')).source.read == 2
 
 
