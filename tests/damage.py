@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,6 +59,19 @@ def copied(dataset: Path, place: Path) -> Path:
     """Return a copy of a dataset, so that each damage is done to a whole one."""
     shutil.rmtree(place, ignore_errors=True)
     return shutil.copytree(dataset, place)
+
+
+def flipped(path: Path, amounts: Iterable[int]) -> Iterator[None]:
+    """Put another file in the place of one, for each amount with so many flipped bits of it."""
+    original, rng = path.read_bytes(), random.Random(path.name)
+    for flips in amounts:
+        content = bytearray(original)
+        for _ in range(flips):
+            content[rng.randrange(len(content))] ^= rng.choice((1, 2, 16, 128, 255))
+        # A new file each time: the last one may still be mapped.
+        path.unlink()
+        path.write_bytes(content)
+        yield
 
 
 @contextmanager

@@ -194,7 +194,8 @@ def _of_names(texts: pa.Array, begin: int) -> pa.Array:
 def common_log_seconds(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
     """Return the Unix seconds of n texts of COMMON_LOG_SIZE bytes, ``10/Oct/2000:13:55:36 -0700``.
 
-    Also returns which of them are of this form; the seconds of others are undefined.
+    Also returns which of them are of this form; the seconds of others are undefined. A leap
+    second (:60) is the second after it.
     """
     month, valid = _months(texts[:, 3:6])
     day, year = _digits(texts[:, 0:2]), _digits(texts[:, 7:11])

@@ -79,6 +79,7 @@ MISUSE = [
     (("IN/a.csv", "--output", "IN"), "suffix"),
     (("IN", "--output", "IN"), "choose another folder"),
     (("IN", "--output", "IN/deeper"), "choose another folder"),
+    (("IN", "--output", "IN/.."), "choose another folder"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--ip-column", "ipp"), "did you mean 'ip'?"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--fields", "location.citty"), "location.citty"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--at", "2026-01-01T00:00"), "needs an offset"),
@@ -125,11 +126,11 @@ def test_cleaned_addresses_and_a_replaced_file(tmp_path: Path) -> None:
     rows = b'ip\n8.8.8.8:53\n"10.0.0.1, 8.8.8.8"\n203.0.114.1\n8.8.8.8x\n'
     (tmp_path / "a.csv").write_bytes(rows)
     args = (str(tmp_path / "a.csv"), "--output", "-", "--output-format", "csv", "--clean")
-    done = run("enrich", *args, "--fields", "ip,network.asn", "--prefix", "x_")
+    done = run("enrich", *args, "--fields", "ip,network.asn,error_code", "--prefix", "x_")
     assert done.stderr.startswith("4 rows, 2 located, 1 unknown, 1 invalid, 0 private in ")
     assert done.stdout == (
-        "ip,x_ip,x_network_asn\n8.8.8.8:53,8.8.8.8,15169\n"
-        '"10.0.0.1, 8.8.8.8",8.8.8.8,15169\n203.0.114.1,203.0.114.1,\n8.8.8.8x,,\n'
+        "ip,x_ip,x_network_asn,x_error_code\n8.8.8.8:53,8.8.8.8,15169,\n"
+        '"10.0.0.1, 8.8.8.8",8.8.8.8,15169,\n203.0.114.1,203.0.114.1,,\n8.8.8.8x,,,10001\n'
     )
     (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n", encoding="utf-8")
     (tmp_path / "b.csv").write_text("old", encoding="utf-8")
@@ -206,7 +207,7 @@ def test_a_folder_is_mirrored_and_taken_up_again(tmp_path: Path, build: Build) -
 
     # Done: nothing is written again.
     times = {name: (output / name).stat().st_mtime_ns for name in made}
-    again = run(*args)
+    again = run(*args, "--threads", "2")  # the number of threads is no option of an output
     assert "0 files made, 3 made before and left as they are" in again.stderr
     assert times == {name: (output / name).stat().st_mtime_ns for name in made}
 

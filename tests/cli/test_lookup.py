@@ -88,6 +88,7 @@ def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
         "  AS13335 Cloudflare, Inc.  2606:4700:4700::/48"
     )
     assert done.stderr == ""
+    assert " 21:00 UTC-03:00 " in run("200.160.0.8", "--format", "table", "--at", str(AT)).stdout
     fields = "location.country_is_eu,location.country_languages,location.postal_code"
     done = run("8.8.8.8", "203.0.114.1", "--format", "table", "--fields", fields)
     names, *rows = [line.split() for line in done.stdout.splitlines()]
@@ -115,6 +116,8 @@ def test_clean_addresses_and_errors(tmp_path: Path) -> None:
     *named, last = done.stderr.splitlines()
     assert named == [f"geolookup: line {n}: Invalid IP address format" for n in range(1, 11)]
     assert last == "geolookup: 2,990 more addresses without an answer"
+    assert run("lookup", text="x\n" * 10).stderr.splitlines() == named
+    assert "line 3001: " in run("lookup", text="8.8.8.8\n" * 3000 + "x").stderr
 
 
 def test_misuse_is_one_line() -> None:

@@ -17,6 +17,10 @@ from geolookup.dataset.manifest import Manifest, canonical
 Change = Callable[[list[Any]], None]
 
 
+def put(row: int, value: object) -> Change:
+    return lambda values: values.__setitem__(row, value)
+
+
 def table(dataset: Path, name: str) -> pa.Table:
     return pa.Table.from_batches([read(dataset / name)[0]])
 

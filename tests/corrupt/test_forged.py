@@ -14,7 +14,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.errors import DatasetError
 from geolookup.integrity import examine, verify
-from tests.corrupt.forging import Change, manifest, replaced, rewrite, table, write
+from tests.corrupt.forging import Change, manifest, put, replaced, rewrite, table, write
 from tests.corrupt.probe import Probe, look_up, probes
 from tests.damage import copied, whole
 from tests.tiers import one_of_each
@@ -34,10 +34,6 @@ V4, V6 = fmt.PROVENANCE[4], fmt.PROVENANCE[6]
 E4, E6 = fmt.EXPLAINED[4], fmt.EXPLAINED[6]
 PARTS, NUMBERS, VALUES = fmt.EXPLAINED_TABLES, fmt.EXPLAINED_NUMBERS, fmt.EXPLAINED_VALUES
 STATED, LINES, FROM = fmt.EXPLAINED_RANGES, fmt.EXPLAINED_LINES, fmt.EXPLAINED_FILES
-
-
-def put(row: int, value: object) -> Change:
-    return lambda values: values.__setitem__(row, value)
 
 
 def swap(one: int, other: int) -> Change:

@@ -72,6 +72,18 @@ def test_a_part_of_the_space(sample: geolookup.Engine, tmp_path: Path) -> None:
     assert rows == [each for each in expected(sample, paths) if each[0] == 6]
 
 
+def test_rows_of_text(hostile: geolookup.Engine, tmp_path: Path) -> None:
+    fields = ("network.isp", "location.latitude", "location.country_languages")
+    for name, file, unknown, languages in (
+        ("postgresql", "", r"\N", '{"de"}'),
+        ("clickhouse", "prefixes.tsv", "nan", "['de']"),
+    ):
+        hostile.export(output := tmp_path / name, name, fields=fields)
+        lines = (output / file).read_text(encoding="utf-8").split("\n")
+        assert "\t".join(("8.1.0.0/16", r"line\nfeed\r\nand\ttab", "1.5", languages)) in lines
+        assert "\t".join(("2a00:2::/33", r"back\\slash \\N \\. \\t", unknown, r"\N")) in lines
+
+
 @pytest.mark.long
 def test_the_same_dataset_gives_the_same_bytes(sample: geolookup.Engine, tmp_path: Path) -> None:
     for name in ("csv", "jsonl", "parquet", "sqlite", "clickhouse", "postgresql", "mmdb"):
@@ -114,7 +126,6 @@ def test_no_output_in_the_dataset(sample: geolookup.Engine) -> None:
     assert sorted(sample.path.iterdir()) == before
 
 
-@pytest.mark.long
 def test_a_folder_of_other_files_stays(sample: geolookup.Engine, tmp_path: Path) -> None:
     output = tmp_path / "out"
     sample.export(output, "parquet")

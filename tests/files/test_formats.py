@@ -14,6 +14,7 @@ from decimal import Decimal
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -271,6 +272,9 @@ WRONG: list[tuple[str, bytes, str]] = [
     ("a.arrow", b"8.8.8.8" * 100, "a.arrow: is damaged or no Arrow file"),
     ("a.csv.gz", b"8.8.8.8" * 100, "a.csv.gz: cannot be read"),
     ("a.csv.zst", b"8.8.8.8" * 100, "a.csv.zst: cannot be read"),
+    ("a.jsonl.gz", b"", "a.jsonl.gz: is empty; is it whole?"),
+    ("a.jsonl", b'{"ip":"8.8.8.8"}\n' * 500_000 + b"{", "a.jsonl, row 500001: no JSON object"),
+    ("a.jsonl", b"8" * (9 << 20), "a.jsonl, row 1: a line has no end"),
 ]
 
 
@@ -286,6 +290,7 @@ def _refused(engine: Engine, folder: Path, name: str, content: bytes, **options:
     return told
 
 
+@mock.patch("geolookup.files.lines._LONGEST", 1 << 22)
 def test_what_is_wrong_is_told_in_a_line(sample: Engine, tmp_path: Path) -> None:
     for name, content, told in WRONG:
         assert told in _refused(sample, tmp_path, name, content)
@@ -296,6 +301,8 @@ def test_what_is_wrong_is_told_in_a_line(sample: Engine, tmp_path: Path) -> None
     private = b"ip\n8.8.8.8\n10.0.0.1\n"
     told = "row 3: Cannot geolocate private IP"
     assert told in _refused(sample, tmp_path, "a.csv", private, on_invalid="raise")
+    nameless: dict[str, Any] = {"on_invalid": "raise", "header": False, "column": "column1"}
+    assert "row 2: Cannot" in _refused(sample, tmp_path, "a.csv", private[3:], **nameless)
     (tmp_path / "a.csv").write_bytes(b"ip,n\n8.8.8.8,1\n8.8.8.8,\xff\n")
     with pytest.raises(TableFileError, match=r"a\.csv, row 3: not UTF-8"):  # stays in CSV only
         enrich(sample, tmp_path / "a.csv", tmp_path / "out.parquet")

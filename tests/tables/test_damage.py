@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,8 @@ import pytest
 import geolookup
 from geolookup.dataset import layout as fmt
 from tests.conftest import ROOT
-from tests.damage import ADDRESSES, copied, refused
+from tests.corrupt import forging
+from tests.damage import ADDRESSES, copied, flipped, refused, whole
 from tests.tables import columns
 from tests.tiers import scaled
 
@@ -45,17 +45,9 @@ def flip_and_survey(
     whole: Path, name: str, folder: Path, single: int, several: int
 ) -> Counter[str]:
     """Flip bits of one file: ``single`` times at one place, ``several`` times at many places."""
-    dataset, rng = copied(whole, folder / "copy"), random.Random(name)
-    original = (dataset / name).read_bytes()
-    outcomes: Counter[str] = Counter()
-    for flips in [1] * single + [3, 30] * (several // 2):
-        content = bytearray(original)
-        for _ in range(flips):
-            content[rng.randrange(len(content))] ^= rng.choice((1, 2, 16, 128, 255))
-        # A new file each time: the last one may still be mapped.
-        (dataset / name).unlink()
-        (dataset / name).write_bytes(content)
-        outcomes[survey(dataset)] += 1
+    dataset = copied(whole, folder / "copy")
+    flips = flipped(dataset / name, [1] * single + [3, 30] * (several // 2))
+    outcomes = Counter(survey(dataset) for _ in flips)
     shutil.rmtree(dataset)
     return outcomes
 
@@ -83,6 +75,14 @@ def test_flipped_bits(dataset_path: Path, tmp_path: Path, kernel: str) -> None:
 
 def test_whole_dataset_answers(dataset_path: Path) -> None:
     assert survey(dataset_path) == "answered"
+
+
+def test_a_link_equal_to_the_rows_of_its_table_is_refused(tmp_path: Path) -> None:
+    dataset = copied(whole(), tmp_path / "copy")
+    rows = forging.table(dataset, fmt.COUNTRY).num_rows
+    forging.replaced(dataset, fmt.LOCATION, "country", forging.put(1, rows))
+    with pytest.raises(geolookup.DatasetError, match="column country points outside"):
+        geolookup.open(dataset).enrich(pa.table({"ip": ADDRESSES}), fields=["location"])
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ def test_what_is_no_column_of_addresses(engine: geolookup.Engine) -> None:
     for column in (
         pa.array([1], pa.int64()),
         pa.array([1.5]),
-        pa.array([b"12345"], pa.binary(5)),
+        *(pa.array([bytes(size)], pa.binary(size)) for size in (5, 8)),
         pa.array([{"ip": "8.8.8.8"}]),
         pa.array([1], pa.int64()).dictionary_encode(),
         pa.chunked_array([], pa.int64()),

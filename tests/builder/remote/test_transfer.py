@@ -83,12 +83,12 @@ def test_certificates(authority: trustme.CA, own: Site, tmp_path: Path) -> None:
 @encrypted
 def test_the_key_stays_with_its_host(own: Site, other: Site, tmp_path: Path) -> None:
     for code in (301, 302, 303, 307, 308):
-        own.plan[:] = [to("/b.csv", code), to(f"{other.url}/c.csv", code)]
+        own.plan[:] = [*[to("/b.csv", code)] * 4, to(f"{other.url}/c.csv", code)]  # the most
         own.asked[:], other.asked[:] = [], []
         done = fetched(f"{own.url}/a.csv", tmp_path / str(code), key_env="VENDOR_KEY")
         assert done.kept.path.read_bytes() == ROWS
-        assert [path for path, _ in own.asked] == ["/a.csv", "/b.csv"]
-        assert authorizations(own) == [f"Bearer {HIDDEN}"] * 2
+        assert [path for path, _ in own.asked] == ["/a.csv", *["/b.csv"] * 4]
+        assert authorizations(own) == [f"Bearer {HIDDEN}"] * 5
         assert authorizations(other) == [None]
         assert HIDDEN not in str(other.asked[0][1])
 

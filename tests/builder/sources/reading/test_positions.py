@@ -15,7 +15,7 @@ from geolookup_builder.sources.reading import positions
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import find_rejects, first_lines
 from geolookup_builder.sources.reading.record_blocks import RecordBlocks
-from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.text import Layout, masked
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -135,3 +135,5 @@ def test_a_stream_that_gives_small_parts() -> None:
     text = b"".join(b"%d,2\n" % number for number in range(scaled(200, 2000)))
     found = RecordBlocks(Small(text), _QUOTED, 64)
     assert b"".join(map(bytes, found)) == text
+    text, layout = b"a,\r\n#x\r\nb\rc\r\n", layouts(quoted=True, header=True, mask=True)
+    assert masked(Small(text), layout).read() == b"a,\n\nb\nc\n"  # a cut line end is one
