@@ -81,10 +81,12 @@ def test_every_format_has_an_input_that_is_read() -> None:
 
 @pytest.mark.long
 def test_the_command_runs_one_input(tmp_path: Path) -> None:
-    (tmp_path / "input").write_bytes(b"ip=8.8.8.8")
-    command = [sys.executable, "-m", "tests.fuzz", "query", "--input", str(tmp_path / "input")]
+    path = tmp_path / "input"
+    path.write_bytes(b"ip=8.8.8.8")
+    command = [sys.executable, "-m", "tests.fuzz", "query", "--input", str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    told = f"query: nothing is wrong with {path}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, told, "")
 
 
 #: Bytes of all inputs of all targets.
