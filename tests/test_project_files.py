@@ -181,7 +181,7 @@ def test_ci_runs_the_steps_that_are_named() -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("usage: bash .ci/run [--install] [STEP...]; the steps: bare ")
     (listed,) = re.findall(r"the steps: (.+)", done.stderr)
-    assert re.findall(r"^#   (\w+) ", _text(".ci/run"), re.MULTILINE) == listed.split()
+    assert re.findall(r"^#   (\w+)  ", _text(".ci/run"), re.MULTILINE) == listed.split()
     assert set(listed.split()) <= set(re.findall(r"`(\w+)`", CONTRIBUTING))
 
 
