@@ -62,7 +62,6 @@ COMMANDS = {
     "trust": "sign",
     "unpack": "pack",
     "update": "update",
-    "upgrade": "upgrade",
     "verify": "verify",
 }
 MISUSE = 2
