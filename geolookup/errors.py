@@ -13,10 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import ClassVar, Self
 
-#: The remedy for a dataset that is damaged or of an unknown version.
+#: The remedy for a dataset that is damaged or of another format version.
 REBUILD = "build it again with 'geolookup build'"
-#: The remedy for a dataset of the former version.
-UPGRADE = "run 'geolookup upgrade DIR', where DIR is this folder or the store that it is in"
 #: The maximum number of names in a hint.
 _LISTED = 40
 

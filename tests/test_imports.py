@@ -49,7 +49,6 @@ THIRD_PARTY = {
     **{f"geolookup/tables/{name}.py": {*NUMERIC, name} for name in ("pandas", "polars", "duckdb")},
     "geolookup/tables/spark.py": {*NUMERIC, "pyspark"},
     "geolookup/export/duckdb.py": {*NUMERIC, "duckdb"},
-    "geolookup/updates/upgrade.py": NUMERIC,
     "geolookup/pictures": {*NUMERIC, "PIL", "vl_convert"},
     "geolookup/pictures/outlines/generate.py": {"numpy", "pycountry"},
     "geolookup/reports": {*NUMERIC, "jinja2"},

@@ -57,7 +57,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     written = _written(is_colored=text_output.is_colored(color))
     with geolookup.open(dataset) as engine:
         note_age(engine)
-        state = engine._open_state()  # noqa: SLF001 - as adapters do
+        state = engine.snapshot()
         blocks = _blocks(source, follow=follow)
         text_output.write(annotated(state, blocks, Tags(state, made, written)))
 

@@ -78,6 +78,16 @@ class Engine(ManyAnswers):
         """Name, generation, sources, credits, fields, counts and coverage of the dataset."""
         return self._open_state().dataset.manifest.metadata()
 
+    def snapshot(self) -> State:
+        """Return the open dataset and its row caches, for adapters.
+
+        All answers of one snapshot come from the same generation: an adapter takes one for each
+        whole answer, such as a table, because a reload may install another dataset between two
+        calls. It locates columns of addresses, takes their rows, and renders values and JSON
+        lines; ``geolookup.kernel.protocol.State`` documents its methods. Raises ClosedError.
+        """
+        return self._open_state()
+
     def network(self, ip: object, *, clean: bool = False) -> Network:
         """Return the largest aligned network around ``ip`` that has one answer.
 
