@@ -11,7 +11,7 @@ import pytest
 from geolookup_builder.remote import transfer
 
 import geolookup
-from geolookup.updates.result import Updated
+from geolookup.updates.in_store import Updated
 from tests.builder.remote.serving import FAST
 from tests.conftest import ROOT
 from tests.updates.publisher import Publisher, publishing
