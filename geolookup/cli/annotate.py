@@ -84,9 +84,9 @@ def _blocks(source: str, *, follow: bool) -> Iterator[bytes]:
         return blocks_of(source)
     if source == STANDARD:
         fail("--follow is for a file: name it; standard input is read until it ends")
-    from geolookup.inline.follow import followed
+    from geolookup.inline.tail import appended
 
-    return followed(source, sys.stdout.fileno(), _tell)
+    return appended(source, sys.stdout.fileno(), _tell)
 
 
 def _tell(text: str) -> None:

@@ -92,7 +92,7 @@ class FromRecipe:
 
     def _check_places(self) -> None:
         """Raise OutputError where ``performed`` could not write the store or the cache."""
-        from geolookup_builder.remote.cache import default_folder
+        from geolookup.remote.cache import default_folder
 
         check_place(self.store)
         if any(source.remote for source in self.recipe.sources):

@@ -16,8 +16,8 @@ from geolookup import integrity
 from geolookup.dataset.manifest import Manifest, read_manifest
 from geolookup.errors import BuildError, OutputError, UpdateError
 from geolookup.updates.from_recipe import FromRecipe
-from tests.builder.remote.serving import file, status
 from tests.cli.program import run
+from tests.remote.serving import file, status
 from tests.tiers import scaled
 from tests.updates.conftest import Update, country, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems
