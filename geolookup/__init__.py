@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from geolookup.kernel.python_answer import Answer
     from geolookup.mirrors.write import mirror
     from geolookup.store.generations import generations, prune, rollback
-    from geolookup.store.sign import sign
+    from geolookup.store.signatures import sign
     from geolookup.updates.update import update
 
 __version__ = "0.1.0"
@@ -139,7 +139,7 @@ _LAZY = {
     "publish": "geolookup.archives.publish",
     "rollback": "geolookup.store.generations",
     "score": "geolookup.comparison.scoring",
-    "sign": "geolookup.store.sign",
+    "sign": "geolookup.store.signatures",
     "unpack": "geolookup.archives.unpack",
     "update": "geolookup.updates.update",
     "verify": "geolookup.integrity",

@@ -210,9 +210,9 @@ def open(  # noqa: A001 - the public name
 
 
 def _default_path() -> str:
-    from geolookup.store import user_store
+    from geolookup.store.resolve import current_user_store
 
-    return os.environ.get(ENVIRONMENT) or user_store.current() or BUNDLED
+    return os.environ.get(ENVIRONMENT) or current_user_store() or BUNDLED
 
 
 def _reopen(

@@ -19,6 +19,7 @@ from typing import Any, Self
 
 import pytest
 
+from geolookup import publish
 from geolookup.errors import DatasetError, MirrorError, OutputError
 from geolookup.mirrors import child, processes
 from geolookup.mirrors.index import Delta, File, Index, Listed
@@ -28,7 +29,6 @@ from geolookup.mirrors.source import Source
 from geolookup.mirrors.status import Status
 from geolookup.mirrors.write import mirror
 from geolookup.signing.envelope import LARGEST_ENVELOPE
-from geolookup.store.publish import publish
 from tests.mirrors.conftest import Edge, content_of, folder_act
 from tests.remote.serving import Handler
 from tests.store.numbered import named
