@@ -86,7 +86,7 @@ def _sign_or_check(store: Path, generation: str, signers: Sequence[PrivateKey]) 
         check_trusted(pointer.folder_of(store, generation), trust)
 
 
-def prune(store: str | os.PathLike[str] | None = None, keep: int = 2) -> list[str]:
+def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP) -> list[str]:
     """Remove all but the ``keep`` last published generations; return the removed ids.
 
     The store is by default the user's. The current generation is always kept, and the one

@@ -15,8 +15,6 @@ from geolookup.updates.place import check_place, current_of, make_data_folder
 from geolookup.updates.result import State, Updated
 from geolookup.updates.sources import Tell
 
-_KEEP = 2
-
 
 @dataclass(frozen=True, slots=True)
 class FromArchive:
@@ -60,7 +58,7 @@ class FromArchive:
     def _pruned(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the removed generations, and what failed: the store is up to date by now."""
         try:
-            return tuple(prune(self.store, _KEEP)), ()
+            return tuple(prune(self.store)), ()
         except OutputError as error:
             return (), (f"old generations are not all removed: {error}",)
 

@@ -35,8 +35,8 @@ class FromMirror:
 
     def performed(self, progress: Progress, tell: Tell) -> Updated:
         """Poll the mirror; UpdateError where it does not answer."""
-        from geolookup.mirrors.poll import poll
-        from geolookup.mirrors.request import Request
+        from geolookup.mirrors.follow import poll
+        from geolookup.mirrors.polling import Request
 
         make_data_folder(self.store)
         try:
