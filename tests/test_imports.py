@@ -43,7 +43,7 @@ THIRD_PARTY = {
     "geolookup/remote/buckets.py": {"pyarrow"},
     "geolookup/contract/tzdatabase.py": {"tzdata"},
     **{f"geolookup/{room}": NUMERIC for room in _NUMERIC},
-    "geolookup/engine/__init__.py": {"pyarrow"},  # for type checkers alone
+    "geolookup/engine/networks.py": {"pyarrow"},  # for type checkers alone
     "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # for type checkers alone
     "geolookup/signing": {"cryptography"},
     **{f"geolookup/tables/{name}.py": {*NUMERIC, name} for name in ("pandas", "polars", "duckdb")},

@@ -14,10 +14,10 @@ from unittest.mock import Mock
 
 import pytest
 
+from geolookup import publish
 from geolookup.cli.follow import follow
 from geolookup.http import follow_status
 from geolookup.mirrors.polling import Polling, Status
-from geolookup.store.publish import publish
 from tests.cli.program import run
 from tests.http.serving import Server, Store, serving
 from tests.http.test_admin import _LINE

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup import DatasetError, OutputError
+from geolookup import DatasetError, OutputError, publish
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.filesystem.lock import locked
@@ -22,7 +22,6 @@ from geolookup.mirrors.index import INDEX, Index
 from geolookup.mirrors.listing import wanted_generations
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
-from geolookup.store.publish import publish
 from tests.cli.program import umask
 from tests.mirrors.conftest import archives_of, index_of, stats_of
 from tests.store.numbered import generation, id_of, numbered, shared

@@ -19,6 +19,7 @@ from typing import Any, Self
 
 import pytest
 
+from geolookup import publish
 from geolookup.errors import DatasetError, MirrorError, OutputError
 from geolookup.mirrors import child
 from geolookup.mirrors.folder import mirror
@@ -27,7 +28,6 @@ from geolookup.mirrors.install import _Installation
 from geolookup.mirrors.polling import Polled, Request, Status
 from geolookup.mirrors.source import Source
 from geolookup.signing.envelope import LARGEST_ENVELOPE
-from geolookup.store.publish import publish
 from tests.mirrors.conftest import Edge, content_of, folder_act
 from tests.remote.serving import Handler
 from tests.store.numbered import named

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from geolookup import DatasetError, GeoLookupError
+from geolookup import DatasetError, GeoLookupError, publish
 from geolookup.errors import MirrorError, OutputError
 from geolookup.filesystem.lock import locked
 from geolookup.mirrors import install
@@ -24,7 +24,6 @@ from geolookup.mirrors.index import INDEX, File, time_text
 from geolookup.mirrors.polling import Request
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
-from geolookup.store.publish import publish
 from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
 from tests.remote.serving import cut, status
 from tests.store.numbered import id_of, shared
