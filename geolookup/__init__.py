@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from geolookup.archives.unpack import unpack
     from geolookup.comparison import diff
     from geolookup.comparison.scoring import score
-    from geolookup.contract.described import FieldInfo, fields
+    from geolookup.contract.display import FieldInfo, fields
     from geolookup.contract.types import (
         ColumnPath,
         Currency,
@@ -129,7 +129,7 @@ _LAZY = {
         "geolookup.contract.types",
     ),
     "Answer": "geolookup.kernel.answers",
-    **dict.fromkeys(("FieldInfo", "fields"), "geolookup.contract.described"),
+    **dict.fromkeys(("FieldInfo", "fields"), "geolookup.contract.display"),
     "build": "geolookup_builder.compile",
     "diff": "geolookup.comparison",
     "generations": "geolookup.store.generations",
