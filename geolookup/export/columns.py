@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import FIELDS, NETWORK, STATED, Field, expanded
+from geolookup.contract.fields import FIELDS, NETWORK, Field
+from geolookup.contract.paths import expanded
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import ExportError
@@ -23,9 +24,8 @@ U32 = NDArray[np.uint32]
 I32 = NDArray[np.int32]
 #: The fields that a dataset stores; the others depend on the address or the time of a lookup.
 STORED = tuple(field for field in FIELDS if field.table)
-_STATED = {member for members in STATED.values() for member in members}
 #: The fields that sources state. The others follow from the country.
-DEFAULT = tuple(field for field in STORED if {field.member, field.name} & _STATED)
+DEFAULT = tuple(field for field in STORED if field.source_column)
 
 
 def fields_of(paths: str | Iterable[str] | None) -> tuple[Field, ...]:

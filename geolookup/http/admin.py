@@ -20,7 +20,7 @@ from geolookup.http import follow_status
 from geolookup.http.metrics import CONTENT_TYPE, ENDED, SERVING, Reading, exposition, readings
 from geolookup.mirrors import status
 from geolookup.mirrors.status import Status
-from geolookup.store import user_store
+from geolookup.store import resolve
 
 _PLAIN = "text/plain; charset=utf-8"
 
@@ -83,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, _PLAIN, "")
 
     def _status(self) -> Status:
-        return status.read(self.dataset or user_store.place())
+        return status.read(self.dataset or resolve.user_store())
 
     def _living(self) -> list[Reading]:
         return [

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from string import Formatter
 from typing import Any
 
-from geolookup.contract.fields import FIELDS, unknown_path
+from geolookup.contract.fields import FIELDS
+from geolookup.contract.paths import unknown_path
 
 #: What stands for a value that is unknown, for values that all are, and for a private address.
 _UNKNOWN, _ALL_UNKNOWN, _PRIVATE = "-", "unknown", "private"

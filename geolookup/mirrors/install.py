@@ -22,8 +22,7 @@ from geolookup.mirrors.source import Source
 from geolookup.mirrors.status import CURRENT, HELD, UPDATED, Status
 from geolookup.signing.statement import read_statement
 from geolookup.store import pointer
-from geolookup.store.current import make_current
-from geolookup.store.generations import prune
+from geolookup.store.generations import make_current, prune
 from geolookup.store.trusted import name_in, trust_of
 
 _log = logging.getLogger("geolookup")

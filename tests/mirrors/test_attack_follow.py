@@ -18,7 +18,7 @@ from geolookup.mirrors.poll import poll
 from geolookup.mirrors.request import Request
 from geolookup.mirrors.write import mirror
 from geolookup.signing.keys import generate, read_private
-from geolookup.store.sign import sign
+from geolookup.store.signatures import sign
 from geolookup.store.trusted import trust
 from tests.damage import copied
 from tests.skips import needs

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from geolookup import DatasetError, GeoLookupError
+from geolookup import DatasetError, GeoLookupError, publish
 from geolookup.errors import MirrorError, OutputError
 from geolookup.filesystem.lock import locked
 from geolookup.mirrors import install
@@ -24,9 +24,8 @@ from geolookup.mirrors.request import Request
 from geolookup.mirrors.write import mirror
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
-from geolookup.store.publish import publish
-from tests.builder.remote.serving import cut, status
 from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
+from tests.remote.serving import cut, status
 from tests.store.numbered import id_of, shared
 from tests.tiers import scaled
 

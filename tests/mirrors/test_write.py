@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup import DatasetError, OutputError
+from geolookup import DatasetError, OutputError, publish
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.filesystem.lock import locked
@@ -21,7 +21,6 @@ from geolookup.mirrors.wanted import wanted
 from geolookup.mirrors.write import mirror
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
-from geolookup.store.publish import publish
 from tests.cli.program import umask
 from tests.mirrors.conftest import archives_of, index_of, stats_of
 from tests.store.numbered import generation, id_of, numbered, shared
@@ -141,7 +140,7 @@ def test_a_withdrawn_generation_is_named_and_has_a_way_back(store: Path, mirrore
 
 
 def test_a_generation_that_cannot_be_read_is_left_out(store: Path, folder: Path) -> None:
-    """As those of a former format version, which an upgrade leaves in the store."""
+    """As those of another format version, which the store keeps until they are pruned."""
     second = store / "generations" / id_of(1)
     (second / "manifest.json").unlink()
     mirror(store, folder)
