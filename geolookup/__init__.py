@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from geolookup.engine.many import LookupOptions
     from geolookup.integrity import verify
     from geolookup.kernel.python_answer import Answer
-    from geolookup.mirrors.write import mirror
+    from geolookup.mirrors.folder import mirror
     from geolookup.store.generations import generations, prune, rollback
     from geolookup.store.signatures import sign
     from geolookup.updates.update import update
@@ -133,7 +133,7 @@ _LAZY = {
     "build": "geolookup_builder.compile",
     "diff": "geolookup.comparison",
     "generations": "geolookup.store.generations",
-    "mirror": "geolookup.mirrors.write",
+    "mirror": "geolookup.mirrors.folder",
     "pack": "geolookup.archives.pack",
     "prune": "geolookup.store.generations",
     "publish": "geolookup.archives.publish",
