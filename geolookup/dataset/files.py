@@ -28,11 +28,15 @@ if TYPE_CHECKING:
     from geolookup.dataset.provenance import Provenance
     from geolookup.dataset.rows import Kind
 
-_WIDTH: dict[str, tuple[Literal["B", "H", "I", "Q"], int]] = {
+#: The code in ``struct`` and the bytes of each type of numbers.
+_WIDTH: dict[str, tuple[Literal["B", "H", "I", "Q", "i", "q", "d"], int]] = {
     "uint8": ("B", 1),
     "uint16": ("H", 2),
     "uint32": ("I", 4),
     "uint64": ("Q", 8),
+    "int32": ("i", 4),
+    "int64": ("q", 8),
+    "double": ("d", 8),
 }
 _INTERVALS = {4: fmt.IPV4, 6: fmt.IPV6}
 _LOW = (1 << 64) - 1
@@ -70,18 +74,28 @@ class Words:
         return str(self._data[self._offsets[at] : self._offsets[at + 1]], "utf-8")
 
 
+class Bits:
+    """A column of Booleans: eight in a byte, the first in its lowest bit."""
+
+    __slots__ = ("_bits",)
+
+    def __init__(self, bits: memoryview) -> None:
+        self._bits = bits
+
+    def __getitem__(self, row: int) -> bool:
+        return bool(self._bits[row >> 3] >> (row & 7) & 1)
+
+
 class Nullable:
     """A column with nulls: one bit for each value, 1 if it is known."""
 
     __slots__ = ("_known", "_values")
 
-    def __init__(
-        self, known: memoryview | None, values: memoryview[int] | memoryview[float] | Words
-    ) -> None:
+    def __init__(self, known: Bits | None, values: memoryview | Words | Bits) -> None:
         self._known, self._values = known, values  # None: all are known
 
     def __getitem__(self, row: int) -> Any:
-        if self._known is not None and not self._known[row >> 3] >> (row & 7) & 1:
+        if self._known is not None and not self._known[row]:
             return None
         return self._values[row]
 
@@ -285,24 +299,28 @@ class File:
         raise DatasetError(self.path, f"no column {column} of distinct {kind}", REBUILD)
 
     def _numbers(
-        self, described: BufferDescription, code: Literal["B", "H", "I", "Q"], width: int
+        self,
+        described: BufferDescription,
+        code: Literal["B", "H", "I", "Q", "i", "q", "d"],
+        width: int,
     ) -> memoryview:
         data = self._buffer(described, 1)
         return data[: len(data) // width * width].cast(code)
 
     def nullable(self, column: str, kind: str) -> Nullable:
-        """Return a column of numbers or of distinct texts, some of them null."""
-        values: memoryview[int] | memoryview[float] | Words
+        """Return a column of numbers, Booleans or distinct texts, some of them null."""
+        values: memoryview | Words | Bits
         if kind == fields.TEXT:
             described, indices = self._indices(column, kind)
             values = Words(indices, *self._texts(described.dictionary))
         else:
             described = self._column(column, kind)
-            width = _WIDTH["uint64" if kind == "double" else kind]
-            numbers = self._numbers(described, *width)
-            values = numbers.cast("B").cast("d") if kind == "double" else numbers
+            if kind == fields.BOOLEAN:
+                values = Bits(self._buffer(described, 1))
+            else:
+                values = self._numbers(described, *_WIDTH[kind])
         absent = described.buffer(0) is None
-        return Nullable(None if absent else self._buffer(described, 0), values)
+        return Nullable(None if absent else Bits(self._buffer(described, 0)), values)
 
     def strings(self, column: str) -> tuple[memoryview, memoryview]:
         """Return offsets and bytes of a string column."""
