@@ -23,6 +23,7 @@ from geolookup.files.row_streams import (
     explained,
     explained_batches,
 )
+from geolookup.files.text_blocks import filled
 
 _WHAT = "Arrow file"
 _MAGIC = b"ARROW1"
@@ -40,7 +41,7 @@ class ArrowIpc:
     def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
         """Return the rows with the file's types; dictionaries stay where the rest is ``as_is``."""
         with explained(wanted.name, _WHAT):
-            first = _first_bytes(stream.plain)
+            first = filled(stream.plain, len(_MAGIC) + _PADDING)
             is_file = first.startswith(_MAGIC)
             source = Prefixed(b"" if is_file else first, stream.plain)
             reader = pa.ipc.open_stream(pa.PythonFile(source, "r"))
@@ -74,14 +75,6 @@ def _batches(reader: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         )
         for begin in range(0, len(whole), _BATCH):
             yield whole.slice(begin, _BATCH)
-
-
-def _first_bytes(plain: Any) -> bytes:
-    """Read as many bytes as a file's magic number and its padding have."""
-    first, size = b"", len(_MAGIC) + _PADDING
-    while len(first) < size and (part := plain.read(size - len(first))):
-        first += part
-    return first
 
 
 def _to_the_end(

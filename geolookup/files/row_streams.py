@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from geolookup.contract.address import is_address
 from geolookup.errors import RowNote, TableFileError, near_match
+from geolookup.files.text_blocks import TextError
 from geolookup.filesystem.signatures import START_BYTES, looks_like
 
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
@@ -143,6 +144,8 @@ def explained(name: str, what: str) -> Iterator[None]:
     """Turn Arrow's errors about a bad file into one line that quotes no content of the file."""
     try:
         yield
+    except TextError as error:
+        raise TableFileError(name, error.problem, error.remedy, row=error.line) from error
     except OSError as error:
         reason = error.strerror or _first_line(error)
         raise TableFileError(name, f"cannot be read ({reason})", "is it whole?") from error
