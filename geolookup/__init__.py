@@ -6,7 +6,7 @@
 
 Most commands are also functions, each imported on first use: ``build``, ``diff``,
 ``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``sign``,
-``unpack``, ``update``, ``upgrade``, ``verify``. So are the types of answers: ``Envelope``,
+``unpack``, ``update``, ``verify``. So are the types of answers: ``Envelope``,
 ``Data``, ``Location``, ``Time``, ``Currency``, ``Network``, those of paths, ``FieldPath`` and
 ``ColumnPath``, and ``Answer``, an answer as an object. ``fields`` lists the paths.
 """
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from geolookup.store.generations import generations, prune, rollback
     from geolookup.store.sign import sign
     from geolookup.updates.update import update
-    from geolookup.updates.upgrade import upgrade
 
 __version__ = "0.1.0"
 
@@ -115,7 +114,6 @@ __all__ = [
     "sign",
     "unpack",
     "update",
-    "upgrade",
     "verify",
 ]
 
@@ -143,7 +141,6 @@ _LAZY = {
     "sign": "geolookup.store.sign",
     "unpack": "geolookup.archives.unpack",
     "update": "geolookup.updates.update",
-    "upgrade": "geolookup.updates.upgrade",
     "verify": "geolookup.integrity",
 }
 

@@ -26,9 +26,11 @@ from geolookup.filesystem import atomic, limits
 from geolookup.kernel import check_kernel
 from geolookup.parallel import alongside, in_order
 from geolookup.progress import Progress
+from geolookup.remote.key import Mask, hidden, mask_of
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup_builder import expected_rows, loading, manifest, rejects, row_numbers, write
 from geolookup_builder.base import NO_BASE, opened
+from geolookup_builder.downloads import with_local_paths
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
@@ -38,8 +40,6 @@ from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
 from geolookup_builder.rejects import Rejects
-from geolookup_builder.remote.key import Mask, hidden, mask_of
-from geolookup_builder.remote.local import with_local_paths
 from geolookup_builder.report import BuildReport, SourceReport
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.source_rows import DecidingRows

@@ -62,7 +62,6 @@ COMMANDS = {
     "trust": "sign",
     "unpack": "pack",
     "update": "update",
-    "upgrade": "upgrade",
     "verify": "verify",
 }
 MISUSE = 2
@@ -185,7 +184,7 @@ def note_age(engine: Engine) -> None:
     """Print one line on standard error if the data are older than 180 days."""
     from geolookup.store.requirements import age_notice
 
-    notice = age_notice(engine._open_state().dataset)  # noqa: SLF001 - as adapters do
+    notice = age_notice(engine.snapshot().dataset)
     if notice is not None:
         click.echo(f"geolookup: {notice}", err=True)
 

@@ -57,7 +57,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     written = _written(is_colored=text_output.is_colored(color))
     with geolookup.open(dataset) as engine:
         note_age(engine)
-        state = engine._open_state()  # noqa: SLF001 - as adapters do
+        state = engine.snapshot()
         blocks = _blocks(source, follow=follow)
         text_output.write(annotated(state, blocks, Tags(state, made, written)))
 
@@ -84,9 +84,9 @@ def _blocks(source: str, *, follow: bool) -> Iterator[bytes]:
         return blocks_of(source)
     if source == STANDARD:
         fail("--follow is for a file: name it; standard input is read until it ends")
-    from geolookup.inline.follow import followed
+    from geolookup.inline.tail import appended
 
-    return followed(source, sys.stdout.fileno(), _tell)
+    return appended(source, sys.stdout.fileno(), _tell)
 
 
 def _tell(text: str) -> None:

@@ -59,7 +59,7 @@ def export(dataset: str, format_name: str, output: str, force: bool, **given: An
     exit_on_signals()
     values = {name: value for name, value in given.items() if value not in (None, ())}
     with geolookup.open(dataset) as engine:
-        data = engine._open_state().dataset  # noqa: SLF001 - as adapters do
+        data = engine.snapshot().dataset
         counts = write(data, output, format_name, values, Progress(), force=force)
     stated = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     if output == "-":

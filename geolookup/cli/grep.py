@@ -58,7 +58,7 @@ def grep(
     mark = _MARK if text_output.is_colored(color) and not inverted else None
     with geolookup.open(dataset) as engine:
         note_age(engine)
-        state = engine._open_state()  # noqa: SLF001 - as adapters do
+        state = engine.snapshot()
         for line in absent_values(state.dataset, conditions):
             click.echo(f"geolookup: {line}", err=True)
         masks = row_masks(state.dataset, conditions)

@@ -244,7 +244,7 @@ def _changes(since: str, asked: Question, syntax: Syntax, listed: Lists) -> Chan
 
 
 def _dataset(engine: Engine) -> Dataset:
-    return engine._open_state().dataset  # noqa: SLF001 - as adapters do
+    return engine.snapshot().dataset
 
 
 @contextmanager

@@ -78,6 +78,16 @@ class Engine(ManyAnswers):
         """Name, generation, sources, credits, fields, counts and coverage of the dataset."""
         return self._open_state().dataset.manifest.metadata()
 
+    def snapshot(self) -> State:
+        """Return the open dataset and its row caches, for adapters.
+
+        All answers of one snapshot come from the same generation: an adapter takes one for each
+        whole answer, such as a table, because a reload may install another dataset between two
+        calls. It locates columns of addresses, takes their rows, and renders values and JSON
+        lines; ``geolookup.kernel.protocol.State`` documents its methods. Raises ClosedError.
+        """
+        return self._open_state()
+
     def network(self, ip: object, *, clean: bool = False) -> Network:
         """Return the largest aligned network around ``ip`` that has one answer.
 
@@ -221,11 +231,11 @@ class Engine(ManyAnswers):
         DatasetError, and keeps the old dataset, if the new one is damaged, of another
         format version, too old, or lacks fields that the old one has.
         """
-        from geolookup.store import follow
+        from geolookup.store import resolve
 
         changed = False
         # Re-check after the swap: another thread may have installed an older dataset.
-        while self.generation != follow.generation(self._path):
+        while self.generation != resolve.generation(self._path):
             self._swap(self._successor(self._open_state().dataset))
             if self._closed:  # another thread closed the engine during the swap
                 self._swap(None)
@@ -233,10 +243,10 @@ class Engine(ManyAnswers):
         return changed
 
     def _successor(self, old: Dataset) -> State:
-        from geolookup.store import follow
+        from geolookup.store import resolve
 
         check = self._requirements.check_replacement
-        dataset = follow.opened(self._path, lambda new: check(old, new))
+        dataset = resolve.opened(self._path, lambda new: check(old, new))
         if self._preload:
             dataset.preload()
         return State(dataset)
@@ -320,7 +330,7 @@ def open(  # noqa: A001 - the public name
     that is no public key; ValueError or TypeError for a malformed option; SettingsError for a
     malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``.
     """
-    from geolookup.store import follow
+    from geolookup.store import resolve
     from geolookup.store.requirements import Requirements
 
     if path is None:
@@ -329,7 +339,7 @@ def open(  # noqa: A001 - the public name
     requirements = Requirements(
         max_age, on_stale, allow_lost_fields=allow_lost_fields, trusted=trusted
     )
-    dataset = follow.opened(absolute, requirements.check_opened, fallback=fallback)
+    dataset = resolve.opened(absolute, requirements.check_opened, fallback=fallback)
     engine = Engine(absolute, dataset, requirements, preload=preload)
     if watch is not None:
         from geolookup.store.watch import Watch
@@ -347,10 +357,10 @@ def _default_path() -> str:
 def _reopen(
     path: str, generation: str, trusted: tuple[PublicKey, ...] = (), serial: int = 0
 ) -> Engine:
-    from geolookup.store import follow
+    from geolookup.store import resolve
     from geolookup.store.requirements import Requirements
 
     requirements = Requirements(trusted=trusted or None)
-    dataset = follow.opened_generation(path, generation)
+    dataset = resolve.opened_generation(path, generation)
     requirements.check_signed(dataset, None, serial)
     return Engine(path, dataset, requirements)

@@ -68,11 +68,11 @@ def examine(
     trusted: Trusted | None = None,
 ) -> Report:
     """Return the report of a dataset, with at most ``limit`` damages; see ``verify``."""
-    from geolookup.store import follow  # the room below: it verifies what it publishes
+    from geolookup.store import resolve  # the room below: it verifies what it publishes
 
     keys = trusted_keys(trusted)
     try:
-        folder = Path(follow.folder(os.fspath(path)))
+        folder = Path(resolve.folder(os.fspath(path)))
         manifest = files.manifest_of(folder)
     except DatasetError as error:
         return Report((error,))

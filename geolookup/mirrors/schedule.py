@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from geolookup.remote import backoff_wait
+
 #: The first wait after a failure is the interval over this; it doubles with each further one.
 _FIRST_PART = 10
 #: Seconds: the longest wait that a mirror may ask for, unless the interval is longer.
@@ -34,11 +36,11 @@ class Schedule:
 
         It is never longer than that after a success, unless the mirror asks for more.
         """
-        doubled = self.every / _FIRST_PART * 2.0 ** min(failures - 1, 16)
+        wait = backoff_wait(failures, self.every / _FIRST_PART, self.every)
         limited = min(asked or 0.0, max(self.every, _LONGEST_ASKED))
         # Not less than what was asked for, and apart from others that were asked the same.
         return max(
-            min(doubled, self.every) * self._about_one(),
+            wait * self._about_one(),
             limited * random.uniform(1, 1 + self.jitter),  # noqa: S311 (no secret)
         )
 

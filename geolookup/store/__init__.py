@@ -8,7 +8,7 @@
     STORE/.lock                   held by the process that changes the store (``changing``)
 
 ``publish`` adds a generation; ``generations`` lists, rolls back and prunes; ``sign`` signs the
-current one again. ``signatures`` has ``signature.json``. Engines use ``follow`` (from a
+current one again. ``signatures`` has ``signature.json``. Engines use ``resolve`` (from a
 path to the current dataset), ``requirements`` (age, fields and signature of the data) and ``watch``
 (polling).
 """

@@ -14,7 +14,7 @@ from geolookup.dataset.manifest import Manifest, read_manifest
 from geolookup.errors import DatasetError
 from geolookup.integrity import verify
 from geolookup.signing.statement import SIGNATURE, read_signature
-from geolookup.store import follow
+from geolookup.store import resolve
 from geolookup.store.adding import Arriving, add, check_expected
 from geolookup.store.copying import link_or_copy
 from geolookup.store.signatures import manifest_text
@@ -39,7 +39,7 @@ def publish(
     A store that trusts keys (``geolookup trust``) takes only what one of them has signed, of the
     name that it has, and not signed before what it has; DatasetError for any other dataset.
     """
-    source, store = Path(follow.folder(os.fspath(dataset))), Path(store)
+    source, store = Path(resolve.folder(os.fspath(dataset))), Path(store)
     manifest = read_manifest(source)
     check_expected(manifest.generation, expect, source)
     arriving = Arriving(

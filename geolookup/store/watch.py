@@ -14,7 +14,7 @@ from threading import Event, Thread
 from typing import Protocol
 
 from geolookup.errors import ClosedError, DatasetError
-from geolookup.store import follow
+from geolookup.store import resolve
 
 _log = getLogger("geolookup")
 #: Seconds that the exit of the process waits for a poll that has begun.
@@ -48,7 +48,7 @@ class Watch:
         self._engine = weakref.ref(engine)
         self._path, self._seconds = path, seconds
         self._seen: (
-            follow.Signature | tuple[()]
+            resolve.Signature | tuple[()]
         ) = ()  # unlike any signature: the first poll reloads
         self._reported = ""
         self.start()
@@ -78,7 +78,7 @@ class Watch:
             del engine  # while the thread waits, it holds no strong reference
 
     def _poll(self, engine: Reloadable) -> None:
-        signature = follow.signature(self._path)
+        signature = resolve.signature(self._path)
         try:
             if signature != self._seen:
                 engine.reload()

@@ -86,7 +86,7 @@ class FromRecipe:
 
     def _check_places(self) -> None:
         """Raise OutputError where ``performed`` could not write the store or the cache."""
-        from geolookup_builder.remote.cache import default_folder
+        from geolookup.remote.cache import default_folder
 
         check_place(self.store)
         if any(each.remote for each in self.recipe.sources):

@@ -13,10 +13,6 @@ from unittest import mock
 
 import pyarrow as pa
 from geolookup_builder import recipe
-from geolookup_builder.remote import cache as download_cache
-from geolookup_builder.remote.address import Remote
-from geolookup_builder.remote.cache import Cached, Kept, sha256_of
-from geolookup_builder.remote.protocol import Version
 from geolookup_builder.sources import FORMATS, auto
 
 from geolookup.dataset.manifest import is_generation
@@ -27,6 +23,10 @@ from geolookup.prefixes.since import read_list
 from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.prefixes.syntaxes.protocol import Lists
 from geolookup.prefixes.syntaxes.settings import Settings
+from geolookup.remote import Version
+from geolookup.remote import cache as download_cache
+from geolookup.remote.address import Remote
+from geolookup.remote.cache import Cached, Kept, sha256_of
 from geolookup.store import pointer
 from geolookup.store.pointer import CURRENT, Published
 from tests.builder.test_recipe import GOOD, WRONG

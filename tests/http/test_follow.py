@@ -19,11 +19,11 @@ from geolookup.http import follow_status
 from geolookup.http.settings import Settings
 from geolookup.mirrors.status import Status
 from geolookup.store.publish import publish
-from tests.builder.remote.serving import status
 from tests.cli.program import run
 from tests.http.serving import Server, Store, serving
 from tests.http.test_admin import _LINE
 from tests.mirrors.conftest import Edge, edge_of, folder_act
+from tests.remote.serving import status
 from tests.servers import PATIENCE, free_port, until
 from tests.skips import needs, optional
 from tests.store.numbered import generation, named

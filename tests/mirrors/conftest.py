@@ -24,8 +24,8 @@ from geolookup.signing.keys import PublicKey
 from geolookup.store.publish import publish
 from geolookup.store.sign import sign
 from geolookup.store.trusted import trust
-from tests.builder.remote.serving import Act, Handler, Site, file, serving
 from tests.datasets import once
+from tests.remote.serving import Act, Handler, Site, file, serving
 from tests.signing.keys import key_files, public_keys
 from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
 from tests.store.numbered import generation, published, shared

@@ -16,9 +16,9 @@ from geolookup.mirrors.poll import poll
 from geolookup.mirrors.request import Request
 from geolookup.mirrors.schedule import Schedule
 from geolookup.mirrors.status import STATUS, Status, read, write
-from tests.builder.remote.serving import status
 from tests.cli.program import run
 from tests.mirrors.conftest import Edge, folder_act
+from tests.remote.serving import status
 
 
 @dataclass

@@ -18,7 +18,6 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 import pytest
-from geolookup_builder.remote import transfer
 
 from geolookup.errors import DatasetError, MirrorError, OutputError
 from geolookup.mirrors import child, processes
@@ -30,8 +29,8 @@ from geolookup.mirrors.status import Status
 from geolookup.mirrors.write import mirror
 from geolookup.signing.envelope import LARGEST_ENVELOPE
 from geolookup.store.publish import publish
-from tests.builder.remote.serving import Handler
 from tests.mirrors.conftest import Edge, content_of, folder_act
+from tests.remote.serving import Handler
 from tests.store.numbered import named
 
 NOW, HERE, ALSO_HERE, ELSEWHERE = (digit * 64 for digit in "abcd")
@@ -93,7 +92,7 @@ def test_the_limits_of_what_is_fetched(tmp_path: Path, monkeypatch: pytest.Monke
         asked.append((remote.uri, sha256, cache.name, limits))
         return SimpleNamespace(kept=SimpleNamespace(path=cache, bytes=7), changed=len(asked) == 1)
 
-    monkeypatch.setattr(transfer, "fetch", fetch)
+    monkeypatch.setattr("geolookup.mirrors.source.fetch", fetch)
     source = Source("https://example.com/geo/?key=1", tmp_path, budget=1000)
     assert [source.index()[1], source.index()[1]] == [7, 0]  # fetched, and unchanged
     source.archive(File("packs/x", 5, "1" * 64))

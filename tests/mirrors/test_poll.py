@@ -25,8 +25,8 @@ from geolookup.mirrors.write import mirror
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
 from geolookup.store.publish import publish
-from tests.builder.remote.serving import cut, status
 from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
+from tests.remote.serving import cut, status
 from tests.store.numbered import id_of, shared
 from tests.tiers import scaled
 

@@ -141,7 +141,7 @@ def test_a_withdrawn_generation_is_named_and_has_a_way_back(store: Path, mirrore
 
 
 def test_a_generation_that_cannot_be_read_is_left_out(store: Path, folder: Path) -> None:
-    """As those of a former format version, which an upgrade leaves in the store."""
+    """As those of another format version, which the store keeps until they are pruned."""
     second = store / "generations" / id_of(1)
     (second / "manifest.json").unlink()
     mirror(store, folder)

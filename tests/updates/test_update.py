@@ -14,8 +14,8 @@ import geolookup
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, OutputError, UpdateError
 from geolookup.updates.from_recipe import FromRecipe
-from tests.builder.remote.serving import file, status
 from tests.cli.program import run
+from tests.remote.serving import file, status
 from tests.tiers import scaled
 from tests.updates.conftest import Update, country, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems

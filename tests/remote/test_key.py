@@ -19,15 +19,18 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from geolookup_builder.remote.key import Key, key_of
-from geolookup_builder.remote.transfer import ask, fetch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
+from geolookup.remote.key import Key, key_of
+from geolookup.remote.transfer import ask, fetch
 from tests.builder.building import fails, recipe
-from tests.builder.remote.serving import (
+from tests.builder.sources.reading.test_inputs import zipped as packed
+from tests.builder.test_progress import Terminal
+from tests.conftest import ROOT
+from tests.remote.serving import (
     FAST,
     Act,
     Handler,
@@ -39,9 +42,6 @@ from tests.builder.remote.serving import (
     status,
     to,
 )
-from tests.builder.sources.reading.test_inputs import zipped as packed
-from tests.builder.test_progress import Terminal
-from tests.conftest import ROOT
 from tests.skips import names_in_utf8
 
 HIDDEN = "s3cr3t/K.ey+7"

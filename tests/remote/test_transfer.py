@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from geolookup_builder.remote.pace import Pace
-from geolookup_builder.remote.protocol import Limits, TransientError
 
 from geolookup.errors import BuildError
-from tests.builder.remote.serving import (
+from geolookup.remote import Limits, Pace, TransientError
+from tests.cli.program import python
+from tests.remote.serving import (
     FAST,
     Site,
     fetched,
@@ -25,7 +25,6 @@ from tests.builder.remote.serving import (
     status,
     to,
 )
-from tests.cli.program import python
 from tests.skips import needs, optional
 
 if TYPE_CHECKING:
@@ -233,7 +232,7 @@ def test_the_highest_and_the_lowest_rate(clock: Clock) -> None:
 
 def test_a_download_asks_for_its_sleeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
-    monkeypatch.setattr("geolookup_builder.remote.pace.time.sleep", slept.append)
+    monkeypatch.setattr("geolookup.remote.time.sleep", slept.append)
     content = b"x" * 1_000_000
     with serving(file(content)) as site:
         found = fetched(f"{site.url}/a.csv", tmp_path, "", replace(FAST, fastest=1 << 10))
@@ -243,7 +242,7 @@ def test_a_download_asks_for_its_sleeps(tmp_path: Path, monkeypatch: pytest.Monk
 
 _LIGHT = """
 import sys
-import geolookup_builder.remote.transfer, geolookup_builder.remote.web
+import geolookup.remote.transfer, geolookup.remote.web
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """
 

@@ -19,12 +19,16 @@ from email.utils import formatdate
 from pathlib import Path
 
 import pytest
-from geolookup_builder.remote.protocol import Limits
-from geolookup_builder.remote.transfer import fetch
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
-from tests.builder.remote.serving import (
+from geolookup.remote import Limits
+from geolookup.remote.transfer import fetch
+from tests.builder.sources.formats.test_generic_typed import as_parquet
+from tests.builder.sources.reading.test_inputs import tarred, zipped, zstd
+from tests.builder.test_progress import Terminal
+from tests.conftest import ROOT
+from tests.remote.serving import (
     FAST,
     MODIFIED,
     Act,
@@ -39,10 +43,6 @@ from tests.builder.remote.serving import (
     status,
     trickle,
 )
-from tests.builder.sources.formats.test_generic_typed import as_parquet
-from tests.builder.sources.reading.test_inputs import tarred, zipped, zstd
-from tests.builder.test_progress import Terminal
-from tests.conftest import ROOT
 
 ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))
 OTHER = ROWS.replace(b"isp ", b"net ")
@@ -266,8 +266,8 @@ def test_the_wait_a_server_asks_for_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    monkeypatch.setattr("geolookup_builder.remote.transfer.time.sleep", waits.append)
-    monkeypatch.setattr("geolookup_builder.remote.web.time.time", lambda: 1_795_132_800.0)
+    monkeypatch.setattr("geolookup.remote.transfer.time.sleep", waits.append)
+    monkeypatch.setattr("geolookup.remote.web.time.time", lambda: 1_795_132_800.0)
     for asked in ("7", formatdate(1_795_132_807, usegmt=True)):
         acts = (status(429, Retry_After=asked), status(503, Retry_After="x"), file(ROWS))
         with serving(*acts) as site:
@@ -321,7 +321,7 @@ _LIMITED = """
 import resource, sys
 from pathlib import Path
 from geolookup.errors import OutputError
-from tests.builder.remote.serving import fetched
+from tests.remote.serving import fetched
 resource.setrlimit(resource.RLIMIT_FSIZE, (1024, resource.RLIM_INFINITY))
 try:
     fetched(sys.argv[1], Path(sys.argv[2]))

@@ -12,8 +12,8 @@ from geolookup_builder.report import BuildReport
 import geolookup
 from geolookup.errors import OutputError
 from tests.builder.building import fails, isps, recipe
-from tests.builder.remote.serving import MODIFIED, file, serving
 from tests.conftest import build_at
+from tests.remote.serving import MODIFIED, file, serving
 
 ROWS = b"network,isp\n8.8.8.0/24,one\n"
 OTHER = ROWS.replace(b"one", b"two")

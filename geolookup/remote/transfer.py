@@ -10,16 +10,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, DownloadError
 from geolookup.filesystem.atomic import output_errors
 from geolookup.progress import Progress
-from geolookup_builder.remote import content
-from geolookup_builder.remote.address import Remote
-from geolookup_builder.remote.cache import Cached, Kept, Part, sha256_of
-from geolookup_builder.remote.key import hidden, key_of, mask_of
-from geolookup_builder.remote.pace import Pace
-from geolookup_builder.remote.protocol import Answer, Held, Limits, TransientError
+from geolookup.remote import Answer, Held, Limits, Pace, TransientError, content
+from geolookup.remote.address import Remote
+from geolookup.remote.cache import Cached, Kept, Part, sha256_of
+from geolookup.remote.key import hidden, key_of, mask_of
 
+#: Reads a compressed file through, up to its checksum; BuildError for a damaged one.
+ReadThrough = Callable[[Path], None]
 Origin = Callable[[Remote, Held, Limits], AbstractContextManager[Answer | None]]
 #: The module of each scheme, imported when it is used: ``buckets`` loads Arrow.
 _ORIGINS = {"https": "web", "http": "web", "s3": "buckets", "gs": "buckets"}
@@ -27,7 +27,7 @@ DEFAULT_LIMITS = Limits()
 
 
 def _origin(remote: Remote) -> Origin:
-    module = import_module(f"geolookup_builder.remote.{_ORIGINS[remote.scheme]}")
+    module = import_module(f"geolookup.remote.{_ORIGINS[remote.scheme]}")
     return cast("Origin", module.request)
 
 
@@ -78,28 +78,45 @@ def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMI
                 return Pending(changed=False, bytes=cast("Kept", kept).bytes)
             return Pending(changed=True, bytes=answer.total)
     except TransientError as error:
-        raise BuildError(remote.shown, error.problem, remedy="try again later") from error
+        raise _later(remote, error.problem, error) from error
+
+
+def _later(remote: Remote, problem: str, error: TransientError) -> DownloadError:
+    return DownloadError(remote.shown, problem, wait=error.wait, remedy="try again later")
 
 
 def fetch(
-    remote: Remote, sha256: str, folder: Path, progress: Progress, limits: Limits = DEFAULT_LIMITS
+    remote: Remote,
+    sha256: str,
+    folder: Path,
+    progress: Progress,
+    limits: Limits = DEFAULT_LIMITS,
+    read_through: ReadThrough = lambda _path: None,
 ) -> Fetched:
     """Download the file of an address into the cache at ``folder``, unless it is current there.
 
     With ``sha256``, a file is current if it has that digest, and no other file is accepted.
-    Raises BuildError, and then keeps the file that was there before.
+    ``read_through`` checks a downloaded file further. Raises DownloadError if the server does
+    not deliver the file, BuildError if the file is refused; the cached file then stays.
     """
     with hidden(mask_of([remote])), Cached(folder, remote).locked():
-        transfer = _Transfer(remote, sha256, Cached(folder, remote), progress, limits)
+        cached = Cached(folder, remote)
+        transfer = _Transfer(remote, sha256, cached, progress, limits, read_through)
         return transfer.pinned() or transfer.run()
 
 
 class _Transfer:
     def __init__(
-        self, remote: Remote, sha256: str, cached: Cached, progress: Progress, limits: Limits
+        self,
+        remote: Remote,
+        sha256: str,
+        cached: Cached,
+        progress: Progress,
+        limits: Limits,
+        read_through: ReadThrough,
     ) -> None:
         self._remote, self._sha256, self._cached = remote, sha256, cached
-        self._progress, self._limits = progress, limits
+        self._progress, self._limits, self._read_through = progress, limits, read_through
         kept = cached.kept()
         self._kept = kept if kept and sha256 in ("", kept.sha256) else None
 
@@ -123,11 +140,10 @@ class _Transfer:
                 self._progress.note(f"{error.problem}; retry in {wait:.1f} s")
                 time.sleep(wait)
 
-    def _given_up(self, error: TransientError, failures: int) -> BuildError:
+    def _given_up(self, error: TransientError, failures: int) -> DownloadError:
         requested = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
         times = f"tried {failures} times" if failures > 1 else "tried once"
-        problem = f"{error.problem}{requested} ({times})"
-        return BuildError(self._remote.shown, problem, remedy="try again later")
+        return _later(self._remote, f"{error.problem}{requested} ({times})", error)
 
     def _attempt(self) -> Fetched:
         part = self._cached.part()
@@ -165,9 +181,7 @@ class _Transfer:
     def _check_size(self, size: int) -> None:
         if size > self._limits.largest:
             self._cached.discard_part()
-            problem = f"the file is larger than {self._limits.largest:,} bytes"
-            remedy = "download it, and name the local file"
-            raise BuildError(self._remote.shown, problem, remedy=remedy)
+            raise content.too_large(self._remote.shown, self._limits.largest)
 
     def _finished(self, part: Part, answer: Answer) -> Fetched:
         """Check a complete part, and make it the current file."""
@@ -176,6 +190,7 @@ class _Transfer:
                 content.decompress(part.path, self._limits.largest)
             self._check_digest(part)
             content.check(part.path, key_of(self._remote))
+            self._read_through(part.path)
         except BuildError as error:
             self._cached.discard_part()
             if answer.start:  # resumed: the parts may be of different versions
@@ -184,8 +199,8 @@ class _Transfer:
         return Fetched(self._cached.keep(part, answer.version), changed=True, start=answer.start)
 
     def _check_digest(self, part: Part) -> None:
-        if self._sha256 and (found := sha256_of(part.path)) != self._sha256:
-            problem = f"the SHA-256 of the file is {found}, the recipe says {self._sha256}"
+        if self._sha256 and (digest := sha256_of(part.path)) != self._sha256:
+            problem = f"the SHA-256 of the file is {digest}, the recipe says {self._sha256}"
             remedy = "correct sha256, or ask the vendor"
             raise BuildError(part.path, problem, remedy=remedy)
 

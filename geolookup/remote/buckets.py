@@ -13,8 +13,8 @@ import pyarrow as pa
 from pyarrow import fs
 
 from geolookup.errors import BuildError, near_match
-from geolookup_builder.remote.address import Remote, is_local
-from geolookup_builder.remote.protocol import Answer, Held, Limits, TransientError, Version
+from geolookup.remote import Answer, Held, Limits, TransientError, Version
+from geolookup.remote.address import Remote, is_local
 
 _CHUNK = 1 << 20
 #: The options in the query of an address; s3 has ``region`` as well.

@@ -20,8 +20,8 @@ from pyarrow import fs
 
 from geolookup.errors import BuildError
 from tests.builder.building import isps, recipe
-from tests.builder.remote.serving import cut, drop, fetched, kept_files, remote, serving, status
 from tests.conftest import build_at
+from tests.remote.serving import cut, drop, fetched, kept_files, remote, serving, status
 
 ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))
 OTHER = ROWS.replace(b"isp ", b"net ")

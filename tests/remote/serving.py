@@ -18,11 +18,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geolookup_builder.remote.address import Remote, location
-from geolookup_builder.remote.protocol import Limits
-from geolookup_builder.remote.transfer import Fetched, fetch
+from geolookup_builder.downloads import read_through
 
 from geolookup.progress import Progress
+from geolookup.remote import Limits
+from geolookup.remote.address import Remote, location
+from geolookup.remote.transfer import Fetched, fetch
 
 if TYPE_CHECKING:
     import trustme
@@ -183,7 +184,8 @@ def fetched(
     uri: str, folder: Path, sha256: str = "", limits: Limits = FAST, /, **texts: str
 ) -> Fetched:
     """Fetch an address into the cache below ``folder``."""
-    return fetch(remote(uri, folder, **texts), sha256, folder / "cache", Progress(), limits)
+    source, cache = remote(uri, folder, **texts), folder / "cache"
+    return fetch(source, sha256, cache, Progress(), limits, read_through)
 
 
 def kept_files(folder: Path, name: str) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Local paths for the remote sources of a recipe: downloaded or cached, checked by digest."""
+"""The remote sources of a recipe: downloaded or cached, checked by digest, with local paths."""
 
 from __future__ import annotations
 
@@ -7,16 +7,38 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from geolookup.errors import BuildError
+from geolookup.filesystem.unpacking import packing
 from geolookup.progress import Progress
+from geolookup.remote.address import Remote
+from geolookup.remote.cache import Cached, Kept, default_folder, sha256_of
+from geolookup.remote.transfer import Fetched, fetch
 from geolookup_builder.recipe import Recipe, SourceSpec
-from geolookup_builder.remote.address import Remote
-from geolookup_builder.remote.cache import Cached, Kept, default_folder, sha256_of
-from geolookup_builder.remote.transfer import fetch
+from geolookup_builder.sources.reading.inputs import members
 
 #: As ``date`` of a source: the day of the server's Last-Modified.
 LAST_MODIFIED = "last-modified"
 #: How far a server's clock may be ahead.
 _CLOCKS_DIFFER = timedelta(days=1)
+_CHUNK = 1 << 20
+
+
+def download(spec: SourceSpec, remote: Remote, cache: Path | None, progress: Progress) -> Fetched:
+    """Download the file of a source unless it is current; ``cache`` None: the user's folder.
+
+    Raises BuildError.
+    """
+    with progress.stage(f"fetching {spec.name}"):
+        folder = cache or default_folder()
+        return fetch(remote, spec.sha256, folder, progress, read_through=read_through)
+
+
+def read_through(path: Path) -> None:
+    """Read a compressed file up to its checksum; BuildError for a damaged one."""
+    if packing(path):
+        for member in members(path.name, path.parent, ("",)):
+            with member.open() as stream:
+                while stream.read(_CHUNK):
+                    pass
 
 
 def with_local_paths(
@@ -24,9 +46,9 @@ def with_local_paths(
 ) -> Recipe:
     """Return the recipe with local paths only; ``cache`` None: the user's cache folder.
 
-    Raises BuildError for what cannot be downloaded and for files with another digest.
+    Raises BuildError if a file cannot be downloaded, or has another digest than stated.
     """
-    sources = (_made_local(each, cache, progress, offline) for each in recipe.sources)
+    sources = (_made_local(spec, cache, progress, offline) for spec in recipe.sources)
     return replace(recipe, sources=tuple(sources))
 
 
@@ -40,12 +62,10 @@ def _made_local(
         if spec.sha256:
             _check_digest(spec)
         return spec
-    folder = cache or default_folder()
     if offline:
-        kept = _in_cache(spec.remote, spec.sha256, folder)
+        kept = _in_cache(spec.remote, spec.sha256, cache or default_folder())
     else:
-        with progress.stage(f"fetching {spec.name}"):
-            kept = fetch(spec.remote, spec.sha256, folder, progress).kept
+        kept = download(spec, spec.remote, cache, progress).kept
     texts = {**spec.texts, **_date(spec, spec.remote, kept)}
     return replace(spec, path=str(kept.path), texts=texts)
 
@@ -55,8 +75,8 @@ def _check_digest(spec: SourceSpec) -> None:
     if not path.is_file():
         problem = "sha256 is stated, but the path is not one file"
         raise BuildError(path, problem, remedy="name one file, or drop sha256")
-    if (found := sha256_of(path)) != spec.sha256:
-        problem = f"its SHA-256 is {found}, the recipe says {spec.sha256}"
+    if (digest := sha256_of(path)) != spec.sha256:
+        problem = f"its SHA-256 is {digest}, the recipe says {spec.sha256}"
         raise BuildError(path, problem, remedy="replace the file, or correct sha256")
 
 

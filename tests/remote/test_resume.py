@@ -11,16 +11,16 @@ from email.message import Message
 from pathlib import Path
 
 import pytest
-from geolookup_builder.remote.address import Remote
-from geolookup_builder.remote.cache import Cached
-from geolookup_builder.remote.key import Key
-from geolookup_builder.remote.protocol import Answer, TransientError, Version
-from geolookup_builder.remote.web import answered_range, coding, http_date, retry_seconds, version
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
-from tests.builder.remote.serving import (
+from geolookup.remote import Answer, TransientError, Version
+from geolookup.remote.address import Remote
+from geolookup.remote.cache import Cached
+from geolookup.remote.key import Key
+from geolookup.remote.web import answered_range, coding, http_date, retry_seconds, version
+from tests.remote.serving import (
     FAST,
     MODIFIED,
     Act,

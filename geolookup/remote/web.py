@@ -22,9 +22,9 @@ from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
 from geolookup.errors import BuildError
-from geolookup_builder.remote.address import KEY_PLACEHOLDER, Remote, is_local
-from geolookup_builder.remote.key import Key, key_of
-from geolookup_builder.remote.protocol import Answer, Held, Limits, TransientError, Version
+from geolookup.remote import Answer, Held, Limits, TransientError, Version
+from geolookup.remote.address import KEY_PLACEHOLDER, Remote, is_local
+from geolookup.remote.key import Key, key_of
 
 _MOST_REDIRECTS = 5
 _REDIRECTS = {301, 302, 303, 307, 308}

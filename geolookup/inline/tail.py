@@ -25,7 +25,7 @@ _QUIET = 4
 _END = b""
 
 
-def followed(path: str, output: int, tell: Callable[[str], None]) -> Iterator[bytes]:
+def appended(path: str, output: int, tell: Callable[[str], None]) -> Iterator[bytes]:
     """Yield the last lines of a file, and what is appended, for ever.
 
     An empty block stands between the bytes of a file and those of the next one, or those after

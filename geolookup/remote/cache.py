@@ -28,9 +28,9 @@ from typing import Any
 from geolookup.errors import BuildError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.lock import locked_if_free
-from geolookup_builder.reading_errors import reading_errors
-from geolookup_builder.remote.address import Remote
-from geolookup_builder.remote.protocol import Answer, Version
+from geolookup.filesystem.unpacking import reading_errors
+from geolookup.remote import Answer, Version
+from geolookup.remote.address import Remote
 
 _DIGEST_DIGITS = 16
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from geolookup.errors import BuildError
 from geolookup.filesystem.regular import open_regular
-from geolookup_builder.remote.address import KEY_PLACEHOLDER, Remote
+from geolookup.remote.address import KEY_PLACEHOLDER, Remote
 
 Mask = Callable[[str], str]
 #: A shorter password of ``user:password`` is masked only with its user.
