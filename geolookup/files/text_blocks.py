@@ -1,10 +1,10 @@
-"""Texts in blocks of whole lines, or of whole records of CSV, which threads can parse apart.
+r"""Texts in blocks of whole lines, or of whole records of CSV, which threads can parse apart.
 
 A quote opens a cell only where the cell begins (RFC 4180, and Arrow's parser); anywhere else it is
 a character. A line feed ends a record unless it is in an open cell:
 
-    a,"x\\n  the record goes on: one quote before, so the cell is open
-    y",5"\\n  it ends: the quote after 5 opens nothing
+    a,"x\n  the record goes on: one quote before, so the cell is open
+    y",5"\n  it ends: the quote after 5 opens nothing
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ class TextError(ValueError):
 
 
 def line_blocks(
-    stream: Any, size: int, longest: int = LONGEST_LINE, begun: bytes = b""
+    stream: Any, size: int, longest: int | None = None, begun: bytes = b""
 ) -> Iterator[tuple[int, bytes]]:
     """Yield blocks of whole lines, each with the number of its first line, from 1.
 
     The last line may have no line feed. ``begun`` is what was read of the stream before. A byte
-    order mark is left out. Raises TextError for a line of more than ``longest`` bytes.
+    order mark is left out. Raises TextError for a line of more than ``longest`` bytes, by
+    default ``LONGEST_LINE``.
     """
 
     def end(text: bytes) -> tuple[int, bool]:
         return text.rfind(b"\n") + 1, False
 
-    return _blocks(stream, size, longest, begun, end)
+    return _blocks(stream, size, longest or LONGEST_LINE, begun, end)
 
 
 def record_blocks(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from geolookup.errors import TableFileError
 
@@ -30,9 +29,9 @@ def _standard_input() -> Iterator[bytes]:
 
 
 def _file(path: str) -> Iterator[bytes]:
-    from geolookup.files.byte_streams import COMPRESSIONS, open_input
+    from geolookup.files.byte_streams import open_input
     from geolookup.files.row_streams import explained
+    from geolookup.filesystem.unpacking import compression
 
-    compression = COMPRESSIONS.get(PurePath(path).suffix.lower())
-    with open_input(path, compression) as stream, explained(path, "file"):
+    with open_input(path, compression(path)) as stream, explained(path, "file"):
         yield from iter(lambda: stream.plain.read(BLOCK), b"")
