@@ -44,7 +44,7 @@ THIRD_PARTY = {
     "geolookup/filesystem/unpacking.py": {"pyarrow"},
     "geolookup/contract/tzdatabase.py": {"tzdata"},
     **{f"geolookup/{room}": NUMERIC for room in _NUMERIC},
-    "geolookup/engine/__init__.py": {"pyarrow"},  # for type checkers alone
+    "geolookup/engine/networks.py": {"pyarrow"},  # for type checkers alone
     "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # for type checkers alone
     "geolookup/files/byte_streams.py": {*NUMERIC, "zlib_ng"},
     "geolookup/signing": {"cryptography"},

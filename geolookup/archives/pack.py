@@ -20,7 +20,8 @@ from geolookup.filesystem import atomic
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.signing.statement import SIGNATURE, read_signature, serial_in, stated
 from geolookup.store import resolve
-from geolookup.store.signatures import latest_serial, manifest_text
+from geolookup.store.signatures import manifest_text
+from geolookup.store.trusted import latest_serial
 
 _OTHER_FORMATS = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".mmdb")
 

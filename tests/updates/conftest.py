@@ -11,7 +11,7 @@ import pytest
 
 import geolookup
 from geolookup.remote import transfer
-from geolookup.updates.result import Updated
+from geolookup.updates.in_store import Updated
 from tests.conftest import ROOT
 from tests.remote.serving import FAST
 from tests.updates.publisher import Publisher, publishing

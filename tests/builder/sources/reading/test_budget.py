@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.sources.reading import archives
 from geolookup_builder.sources.reading.inputs import members
 
 from geolookup.errors import BuildError

@@ -2,7 +2,7 @@
 
 ::
 
-    FOLDER/index.json                              what the mirror has, signed (``index``)
+    FOLDER/index.json                              the generations and their files, signed
     FOLDER/packs/GENERATION.DIGITS.tar.zst         the current generation and the one before it
     FOLDER/deltas/BASE-GENERATION.DIGITS.tar.zst   to the current one, from each of the last ones
 
@@ -25,7 +25,6 @@ from geolookup.dataset.metadata import age_limit
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.regular import open_regular
-from geolookup.mirrors.acceptance import check_acceptable
 from geolookup.mirrors.archive_files import Archives, changing, remove_others
 from geolookup.mirrors.index import (
     INDEX,
@@ -37,14 +36,20 @@ from geolookup.mirrors.index import (
     time_text,
     written,
 )
-from geolookup.mirrors.wanted import MOST_DELTAS, Wanted, wanted
+from geolookup.mirrors.listing import (
+    DELTAS,
+    MOST_DELTAS,
+    Wanted,
+    check_acceptable,
+    wanted_generations,
+)
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.signing.statement import serial_of
 
 
 @dataclass(frozen=True, slots=True)
 class Mirrored:
-    """What ``mirror`` did; ``state`` is "published", or "current" where the index stays."""
+    """The result of ``mirror``; ``state`` is "published", or "current" if the index stays."""
 
     state: str
     index: Index
@@ -56,7 +61,7 @@ def mirror(
     store: str | os.PathLike[str],
     folder: str | os.PathLike[str],
     *,
-    deltas: int = 5,
+    deltas: int = DELTAS,
     sign: Signing = (),
     expires: timedelta | str | None = None,
 ) -> Mirrored:
@@ -79,7 +84,7 @@ def mirror(
     limit = None if expires is None else age_limit(expires, "expires")
     keys = signing_keys(sign)
     store, folder = Path(store), Path(folder)
-    ask = partial(wanted, store, deltas)
+    ask = partial(wanted_generations, store, deltas)
     ask()  # without a store, no folder is made
     with changing(folder):
         text, former = _former(folder)
@@ -117,10 +122,10 @@ def _packed(
     """
     while True:
         asked = ask()
-        current = next(each for each in asked if not each.withdrawn)
+        current = next(item for item in asked if not item.withdrawn)
         check(current)
         try:
-            listed = tuple(_listed(each, archives) for each in asked)
+            listed = tuple(_listed(item, archives) for item in asked)
         except DatasetError:
             if ask() == asked:
                 raise
@@ -129,10 +134,10 @@ def _packed(
                 return current, listed
 
 
-def _listed(each: Wanted, archives: Archives) -> Listed:
-    pack = None if each.withdrawn else archives.pack(each)
-    deltas = tuple(Delta(base.name, archives.delta(base, each)) for base in each.bases)
-    return Listed(each.generation, each.published_at, pack, deltas, each.withdrawn, each.signature)
+def _listed(item: Wanted, archives: Archives) -> Listed:
+    pack = None if item.withdrawn else archives.pack(item)
+    deltas = tuple(Delta(base.name, archives.delta(base, item)) for base in item.bases)
+    return Listed(item.generation, item.published_at, pack, deltas, item.withdrawn, item.signature)
 
 
 def _index(
@@ -144,7 +149,7 @@ def _index(
     knows only its dataset accepts no index from before that.
     """
     now = datetime.now(UTC)
-    serials = [serial_of(each.signature.encode(), INDEX) for each in listed if each.signature]
+    serials = [serial_of(item.signature.encode(), INDEX) for item in listed if item.signature]
     if former is not None:
         serials.append(former.serial)
     return Index(

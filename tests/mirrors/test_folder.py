@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from geolookup import DatasetError, OutputError
+from geolookup import DatasetError, OutputError, publish
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.filesystem.lock import locked
-from geolookup.mirrors import archive_files, write
+from geolookup.mirrors import archive_files
+from geolookup.mirrors import folder as mirror_folder
+from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.index import INDEX, Index
-from geolookup.mirrors.wanted import wanted
-from geolookup.mirrors.write import mirror
+from geolookup.mirrors.listing import wanted_generations
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
-from geolookup.store.publish import publish
 from tests.cli.program import umask
 from tests.mirrors.conftest import archives_of, index_of, stats_of
 from tests.store.numbered import generation, id_of, numbered, shared
@@ -207,7 +207,7 @@ def test_the_time_of_the_index_is_in_a_later_second(tmp_path: Path) -> None:
     ):
         os.utime(former, ns=(before, before))
         os.utime(fresh, ns=(now, now))
-        write._set_later(fresh, former)
+        mirror_folder._set_later(fresh, former)
         assert fresh.stat().st_mtime_ns == expected
 
 
@@ -216,11 +216,11 @@ def test_the_withdrawn_generations_that_are_listed(store: Path) -> None:
     published = pointer.read(store)
     gone = [pointer.Published(f"{n:064x}", published[0].at, withdrawn=True) for n in range(120)]
     pointer.write(store, [*gone, *published])
-    listed = [each.generation for each in wanted(store, 0)]
+    listed = [each.generation for each in wanted_generations(store, 0)]
     assert listed[:2] == [id_of(2), id_of(1)]
     assert listed[2:] == [each.generation for each in reversed(gone)][:98]
     pointer.write(store, [*published, *gone])
-    assert len(wanted(store, 0)) == 100
+    assert len(wanted_generations(store, 0)) == 100
 
 
 def test_what_killed_processes_left_goes(store: Path, mirrored: Path) -> None:

@@ -1,4 +1,4 @@
-"""An update from an archive of ``pack``: its dataset becomes the current generation of a store."""
+"""Updates from an archive of ``pack``, and from a mirror: one poll of it, as ``follow`` does."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 
 from geolookup.archives.head import Head, open_archive
 from geolookup.archives.publish import publish
-from geolookup.errors import OutputError
+from geolookup.errors import MirrorError, OutputError, UpdateError
 from geolookup.progress import Progress
 from geolookup.store import pointer
 from geolookup.store.generations import prune
-from geolookup.updates.place import check_place, current_of, make_data_folder
-from geolookup.updates.result import State, Updated
+from geolookup.updates.in_store import State, Updated, check_place, current_of, make_data_folder
 from geolookup.updates.sources import Tell
 
-_KEEP = 2
+#: What a poll came to, as an update states it.
+_STATES: dict[str, State] = {"updated": "updated", "current": "current", "held": "withdrawn"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,42 @@ class FromArchive:
     def _pruned(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the removed generations, and what failed: the store is up to date by now."""
         try:
-            return tuple(prune(self.store, _KEEP)), ()
+            return tuple(prune(self.store)), ()
         except OutputError as error:
             return (), (f"old generations are not all removed: {error}",)
 
 
 def _withdrawn(store: Path) -> set[str]:
-    return {each.generation for each in pointer.read(store) if each.withdrawn}
+    return {entry.generation for entry in pointer.read(store) if entry.withdrawn}
+
+
+@dataclass(frozen=True, slots=True)
+class FromMirror:
+    """An update by the address of a mirror; ``planned`` and ``performed`` answer it."""
+
+    url: str
+    store: Path
+
+    @property
+    def name(self) -> str:
+        """The name of the dataset, as an update speaks of it."""
+        return "the mirror's dataset"
+
+    def planned(self, tell: Tell) -> Updated:
+        """Tell what an update would do; nothing is asked of the mirror."""
+        check_place(self.store)
+        tell(f"would ask {self.url} for its index, and install what it names into {self.store}")
+        return Updated("planned", str(self.store), current_of(self.store))
+
+    def performed(self, progress: Progress, tell: Tell) -> Updated:
+        """Poll the mirror; UpdateError where it does not answer."""
+        from geolookup.mirrors.follow import poll
+        from geolookup.mirrors.polling import Request
+
+        make_data_folder(self.store)
+        try:
+            with progress.stage("asking the mirror"):
+                polled = poll(Request(self.url, self.store), tell=tell)
+        except MirrorError as error:
+            raise UpdateError([str(error)]) from error
+        return Updated(_STATES[polled.state], str(self.store), polled.generation)
