@@ -218,7 +218,7 @@ for _at in range(16):
     _whole_powers[_at] = 10**_at
 
 
-def _accepts(kinds, const unsigned char[::1] row):
+def _accepts(kinds, bytes row):
     """Return whether the scan accepts a row of some kinds; tests compare it with ``dataset.rows``."""
     cdef Member[32] members
     cdef Py_ssize_t at, count = len(kinds)
@@ -226,4 +226,4 @@ def _accepts(kinds, const unsigned char[::1] row):
         raise ValueError("more members than a row has")
     for at in range(count):
         members[at] = _member_of(kinds[at])
-    return _is_right(members, count, &row[0], &row[0] + row.shape[0])
+    return _is_right(members, count, <Text>row, <Text>row + len(row))
