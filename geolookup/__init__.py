@@ -37,7 +37,7 @@ from geolookup.errors import (
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Literal, overload
+    from typing import Any, Literal, Unpack, overload
 
     from geolookup_builder.compile import build
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from geolookup.archives.unpack import unpack
     from geolookup.comparison import diff
     from geolookup.comparison.scoring import score
-    from geolookup.contract.described import FieldInfo, fields
+    from geolookup.contract.display import FieldInfo, fields
     from geolookup.contract.types import (
         ColumnPath,
         Currency,
@@ -57,11 +57,12 @@ if TYPE_CHECKING:
         Network,
         Time,
     )
+    from geolookup.engine.many import LookupOptions
     from geolookup.integrity import verify
     from geolookup.kernel.python_answer import Answer
-    from geolookup.mirrors.write import mirror
+    from geolookup.mirrors.folder import mirror
     from geolookup.store.generations import generations, prune, rollback
-    from geolookup.store.sign import sign
+    from geolookup.store.signatures import sign
     from geolookup.updates.update import update
 
 __version__ = "0.1.0"
@@ -128,17 +129,17 @@ _LAZY = {
         "geolookup.contract.types",
     ),
     "Answer": "geolookup.kernel.answers",
-    **dict.fromkeys(("FieldInfo", "fields"), "geolookup.contract.described"),
+    **dict.fromkeys(("FieldInfo", "fields"), "geolookup.contract.display"),
     "build": "geolookup_builder.compile",
     "diff": "geolookup.comparison",
     "generations": "geolookup.store.generations",
-    "mirror": "geolookup.mirrors.write",
+    "mirror": "geolookup.mirrors.folder",
     "pack": "geolookup.archives.pack",
     "prune": "geolookup.store.generations",
     "publish": "geolookup.archives.publish",
     "rollback": "geolookup.store.generations",
     "score": "geolookup.comparison.scoring",
-    "sign": "geolookup.store.sign",
+    "sign": "geolookup.store.signatures",
     "unpack": "geolookup.archives.unpack",
     "update": "geolookup.updates.update",
     "verify": "geolookup.integrity",
@@ -210,15 +211,18 @@ if TYPE_CHECKING:
 
     @overload
     def lookup_many_json(
-        ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: Literal[False] = False
+        ips: Iterable[object],
+        *,
+        lines: Literal[False] = False,
+        **options: Unpack[LookupOptions],
     ) -> list[bytes]: ...
     @overload
     def lookup_many_json(
-        ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: Literal[True]
+        ips: Iterable[object], *, lines: Literal[True], **options: Unpack[LookupOptions]
     ) -> bytes: ...
     @overload
     def lookup_many_json(
-        ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: bool
+        ips: Iterable[object], *, lines: bool, **options: Unpack[LookupOptions]
     ) -> list[bytes] | bytes: ...
 
 

@@ -229,6 +229,19 @@ class BuildError(PathError):
         super().__init__(path, problem, remedy, where=where)
 
 
+class DownloadError(BuildError):
+    """A remote file that a server or bucket does not deliver; a later attempt may succeed.
+
+    ``wait`` is the number of seconds that the server asks to wait, None if it asks for none.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], problem: str, *, wait: float | None, remedy: str
+    ) -> None:
+        self.wait = wait
+        super().__init__(path, problem, remedy=remedy)
+
+
 class TableFileError(PathError):
     """A table file that cannot be read or written with the given options.
 

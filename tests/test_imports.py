@@ -40,9 +40,10 @@ _NUMERIC = (
 )
 _DJANGO = "geolookup/integrations/django"
 THIRD_PARTY = {
+    "geolookup/remote/buckets.py": {"pyarrow"},
     "geolookup/contract/tzdatabase.py": {"tzdata"},
     **{f"geolookup/{room}": NUMERIC for room in _NUMERIC},
-    "geolookup/engine/__init__.py": {"pyarrow"},  # for type checkers alone
+    "geolookup/engine/networks.py": {"pyarrow"},  # for type checkers alone
     "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # for type checkers alone
     "geolookup/signing": {"cryptography"},
     **{f"geolookup/tables/{name}.py": {*NUMERIC, name} for name in ("pandas", "polars", "duckdb")},
@@ -78,10 +79,12 @@ class Import:
 
     @property
     def target(self) -> str:
-        """The room of geolookup, or the package, that the name lies in."""
+        """The room of geolookup, or our package, that the name lies in; else empty."""
         package, _, rest = self.name.partition(".")
         room = rest.partition(".")[0]
-        return room if package == "geolookup" and room in {*ROOMS, "__main__"} else package
+        if package == "geolookup" and room in {*ROOMS, "__main__"}:
+            return room
+        return package if package in PACKAGES else ""
 
 
 @cache

@@ -23,12 +23,15 @@ from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic, limits
+from geolookup.integrity import Verified
 from geolookup.kernel import check_kernel
 from geolookup.parallel import alongside, in_order
 from geolookup.progress import Progress
+from geolookup.remote.key import Mask, hidden, mask_of
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup_builder import expected_rows, loading, manifest, rejects, row_numbers, write
 from geolookup_builder.base import NO_BASE, opened
+from geolookup_builder.downloads import with_local_paths
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
@@ -38,8 +41,6 @@ from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
 from geolookup_builder.rejects import Rejects
-from geolookup_builder.remote.key import Mask, hidden, mask_of
-from geolookup_builder.remote.local import with_local_paths
 from geolookup_builder.report import BuildReport, SourceReport
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.source_rows import DecidingRows
@@ -120,13 +121,13 @@ def compile_dataset(
     named: str | PathLike[str], output: Path, options: Options, progress: Progress
 ) -> BuildReport:
     """Build what a user names (``loading``) at ``output``; on an error write nothing."""
-    return compile_recipe(loading.load(named), output, options, progress)
+    return compile_recipe(loading.load(named), output, options, progress)[0]
 
 
 def compile_recipe(
     recipe: Recipe, output: Path, options: Options, progress: Progress
-) -> BuildReport:
-    """Build the dataset of a recipe at ``output``; on an error write nothing."""
+) -> tuple[BuildReport, Verified]:
+    """Build the dataset of a recipe at ``output``, and verify it; on an error write nothing."""
     if options.rejects is not None:
         atomic.check_file(options.rejects, force=True)
     with _system_memory(), silent_invalid_rows():
@@ -154,7 +155,9 @@ def _release() -> None:
     pa.default_memory_pool().release_unused()
 
 
-def _compile(stated: Recipe, output: Path, options: Options, progress: Progress) -> BuildReport:
+def _compile(
+    stated: Recipe, output: Path, options: Options, progress: Progress
+) -> tuple[BuildReport, Verified]:
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
     with hidden(_mask(stated)):
@@ -297,7 +300,7 @@ class _Build:
         if path is not None:
             rejects.write(path, self._rejects, _mask(self._plan))
 
-    def finish(self, output: Path) -> BuildReport:
+    def finish(self, output: Path) -> tuple[BuildReport, Verified]:
         """Intern the rows, write the dataset and rename it to ``output``."""
         self._write_rejects()
         with self._progress.stage("interning"):
@@ -319,7 +322,7 @@ class _Build:
                 files = write.write_tables(folder, content)
             complete = described.completed(identity(), files, self._base.of(identity()))
             write.write_manifest(folder, complete)
-            write.check_written(folder, output)
+            verified = write.verified(folder, output)
             write.write_signature(folder, output, self._options.sign)
             self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
         written = complete.metadata()
@@ -327,7 +330,7 @@ class _Build:
         self._report.generation = written.generation
         self._warn(written.sources)
         self._report.seconds = self._progress.seconds
-        return self._report
+        return self._report, verified.renamed(output)
 
     def _warn(self, sources: Sequence[Source]) -> None:
         """Warn of sources that have rows and decide nothing."""

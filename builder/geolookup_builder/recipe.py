@@ -15,10 +15,10 @@ from typing import Any
 
 from geolookup.errors import BuildError, DiffError, name_text, near_match
 from geolookup.filesystem.regular import open_regular
+from geolookup.remote import address as remote_address
+from geolookup.remote.address import Remote
 from geolookup_builder import expected_rows, packaged
 from geolookup_builder.expected_rows import Expected
-from geolookup_builder.remote import address as remote_address
-from geolookup_builder.remote.address import Remote
 from geolookup_builder.schema import FIELDS
 
 _TEXTS = ("name", "date", "licence", "attribution", "url")

@@ -12,7 +12,7 @@ from geolookup.dataset.arrow_files import describe
 from geolookup.dataset.manifest import FileDescription, Manifest
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
-from geolookup.integrity import verify
+from geolookup.integrity import Verified
 from geolookup.parallel import in_order, threads_for
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, serial_in, stated
@@ -55,10 +55,10 @@ def write_signature(folder: Path, output: Path, keys: Sequence[PrivateKey]) -> N
         atomic.fsync_file(path)
 
 
-def check_written(folder: Path, output: Path) -> None:
-    """Raise OutputError if the written dataset is damaged, before it is renamed into place."""
+def verified(folder: Path, output: Path) -> Verified:
+    """Verify the written dataset before it is renamed into place; OutputError if it is damaged."""
     try:
-        verify(folder)
+        return Verified(folder)
     except DatasetError as error:
         problem = f"the written dataset is damaged: {Path(error.path).name}: {error.problem}"
         raise OutputError(output, problem, "build it again on another disk") from error

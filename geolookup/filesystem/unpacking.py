@@ -1,17 +1,25 @@
 """How files are packed, by their names; bzip2 and LZMA, unpacked no further than they are read.
 
 The readers of the standard library accept dictionaries of any size, and skip what follows the
-last stream of a file.
+last stream of a file. ``reading_errors`` turns the errors of all decompressors into one.
 """
 
 from __future__ import annotations
 
 import bz2
+import errno
+import gzip
 import io
 import lzma
-from collections.abc import Callable
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import PurePath
 from typing import IO, Protocol
+
+from geolookup.errors import BuildError
 
 #: The endings of the names of compressed files, and the short ones of tar archives.
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -24,6 +32,12 @@ PACKED = (*(f".tar{each}" for each in COMPRESSED), *SHORT_TARS, *COMPRESSED, ZIP
 LZMA_MEMORY = 128 << 20
 _CHUNK = 1 << 16
 _PADDING = b"\0"  # which may follow each stream of an .xz file
+_DAMAGE = (
+    *(EOFError, zlib.error, lzma.LZMAError),
+    *(zipfile.BadZipFile, gzip.BadGzipFile, tarfile.TarError),
+    UnicodeDecodeError,  # a name in the directory of a zip archive
+)
+_FETCH_AGAIN = "fetch it again"
 
 
 def packing(path: PurePath) -> str:
@@ -114,3 +128,21 @@ def bzip2(packed: IO[bytes]) -> Stepwise:
 def xz(packed: IO[bytes]) -> Stepwise:
     """Return the unpacked bytes of an .xz file; reading it needs at most ``LZMA_MEMORY``."""
     return Stepwise(packed, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=LZMA_MEMORY))
+
+
+@contextmanager
+def reading_errors(label: str) -> Iterator[None]:
+    """Turn what files and decompressors raise into a BuildError that names ``label``."""
+    try:
+        yield
+    except _DAMAGE as error:
+        problem = f"truncated or damaged ({error})"
+        raise BuildError(label, problem, remedy=_FETCH_AGAIN) from error
+    except OSError as error:
+        text = error.strerror or str(error)
+        # A decompressor sets no errno; EINVAL comes from an offset that an archive states.
+        if error.errno in (None, errno.EINVAL):
+            problem = f"truncated or damaged ({text})"
+            raise BuildError(label, problem, remedy=_FETCH_AGAIN) from error
+        remedy = "check its name and permissions"
+        raise BuildError(label, f"cannot be read ({text})", remedy=remedy) from error

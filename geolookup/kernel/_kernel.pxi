@@ -191,7 +191,9 @@ cdef str _echo(object ip, Found* answer):
 cdef int _path_code(object path) except -1:
     code = _PATHS.get(path) if isinstance(path, str) else None
     if code is None:
-        raise fields.unknown_path(path)
+        from geolookup.contract.paths import unknown_path
+
+        raise unknown_path(path)
     return code
 
 

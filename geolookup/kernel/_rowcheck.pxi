@@ -52,7 +52,8 @@ cdef Member _member_of(kind):
     member.least, member.most = kind.least, kind.most
     member.least_whole = member.most_whole = 0
     if member.form == WHOLE:
-        member.least_whole, member.most_whole = kind.least, kind.most
+        # ``dataset.rows`` decides on negative numbers.
+        member.least_whole, member.most_whole = max(kind.least, 0), kind.most
     return member
 
 

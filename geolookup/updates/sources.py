@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from geolookup_builder.recipe import Recipe, SourceSpec
-    from geolookup_builder.remote.address import Remote
 
     from geolookup.progress import Progress
+    from geolookup.remote.address import Remote
 
 Tell = Callable[[str], None]
 
@@ -60,20 +60,18 @@ def download(recipe: Recipe, cache: Path | None, progress: Progress, tell: Tell)
 
     ``cache`` None: the user's cache folder.
     """
-    from geolookup_builder.remote.cache import default_folder
-    from geolookup_builder.remote.transfer import fetch
+    from geolookup_builder import downloads
 
-    def each(spec: SourceSpec, remote: Remote) -> str:
-        with progress.stage(f"fetching {spec.name}"):
-            return str(fetch(remote, spec.sha256, cache or default_folder(), progress))
+    def downloaded(spec: SourceSpec, remote: Remote) -> str:
+        return str(downloads.download(spec, remote, cache, progress))
 
-    _of_all(recipe.sources, each, tell)
+    _of_all(recipe.sources, downloaded, tell)
 
 
 def asked(recipe: Recipe, cache: Path | None, tell: Tell) -> bool:
     """Return whether a remote source changed, without downloading it; tell of each."""
-    from geolookup_builder.remote.cache import default_folder
-    from geolookup_builder.remote.transfer import ask
+    from geolookup.remote.cache import default_folder
+    from geolookup.remote.transfer import ask
 
     changed = []
 

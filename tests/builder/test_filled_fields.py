@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract.names import fold
+from geolookup.contract.display import fold
 from geolookup.dataset import layout as fmt
 from tests.builder.building import STATIONS, enriched, fails, recipe
 from tests.conftest import Build

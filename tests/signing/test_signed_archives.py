@@ -18,8 +18,7 @@ from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.statement import SIGNATURE, read_signature, serial_in
 from geolookup.store import pointer
 from geolookup.store.generations import generations
-from geolookup.store.signatures import latest_serial
-from geolookup.store.trusted import distrust, trust
+from geolookup.store.trusted import distrust, latest_serial, trust
 from tests.archives.test_pack import archived, members, named
 from tests.cli.program import run
 from tests.signing.keys import Paths, public

@@ -6,16 +6,18 @@ import re
 import shutil
 from base64 import b64encode
 from pathlib import Path
+from typing import Any
 
 import pytest
 from geolookup_builder import packaged
 
 import geolookup
-from geolookup.dataset.manifest import read_manifest
+from geolookup import integrity
+from geolookup.dataset.manifest import Manifest, read_manifest
 from geolookup.errors import BuildError, OutputError, UpdateError
 from geolookup.updates.from_recipe import FromRecipe
-from tests.builder.remote.serving import file, status
 from tests.cli.program import run
+from tests.remote.serving import file, status
 from tests.tiers import scaled
 from tests.updates.conftest import Update, country, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems
@@ -123,6 +125,27 @@ def test_a_damaged_generation_is_replaced(
     damage(store, first)
     assert update().state == "updated"
     assert country() == "DE"
+
+
+def test_each_dataset_is_verified_once(
+    update: Update, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of the store, which is the base and which gates compare with, and the compiled one."""
+    verified: list[str] = []
+
+    def counted(folder: Path, manifest: Manifest, *rest: Any, **options: Any) -> Any:
+        verified.append(manifest.generation)
+        return damages(folder, manifest, *rest, **options)
+
+    damages = integrity._damages
+    monkeypatch.setattr(integrity, "_damages", counted)
+    first = update().generation
+    assert verified == [first]
+    publisher.put(COUNTRY, countries("DE"))
+    second = update().generation
+    assert verified == [first, first, second]
+    assert update().state == "current"
+    assert verified == [first, first, second, second, second]
 
 
 @pytest.mark.long

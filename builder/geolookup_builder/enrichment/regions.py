@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pycountry
 
-from geolookup.contract.names import fold
+from geolookup.contract.display import fold
 from geolookup_builder.factorize import factorize
 from geolookup_builder.reference.credits import Credit
 

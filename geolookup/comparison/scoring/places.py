@@ -14,8 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.comparison.values import Codes, coordinates, read_tables
+from geolookup.contract.display import fold
 from geolookup.contract.fields import COUNTRY, LOCATION
-from geolookup.contract.names import fold
 from geolookup.dataset.files import Dataset
 
 F64 = NDArray[np.float64]

@@ -18,9 +18,9 @@ from django.core.signals import setting_changed
 from django.dispatch import receiver
 
 import geolookup
+from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import SettingsError, near_match
 from geolookup.integrations.client import Clients
-from geolookup.proxies import TrustedProxies
 
 if TYPE_CHECKING:
     from geolookup.engine import Engine
