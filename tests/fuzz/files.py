@@ -18,11 +18,10 @@ from geolookup_builder.sources import FORMATS, auto
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import BuildError, DatasetError, TableFileError
 from geolookup.mirrors import polling
-from geolookup.prefixes import since
-from geolookup.prefixes.since import read_list
+from geolookup.prefixes import lists as prefix_lists
+from geolookup.prefixes.list_text import Lists, Settings
+from geolookup.prefixes.lists import read_list
 from geolookup.prefixes.syntaxes import SYNTAXES
-from geolookup.prefixes.syntaxes.protocol import Lists
-from geolookup.prefixes.syntaxes.settings import Settings
 from geolookup.remote import Version
 from geolookup.remote import cache as download_cache
 from geolookup.remote.address import Remote
@@ -172,7 +171,7 @@ _LISTS: Lists = {4: [pa.array(["8.8.8.0/24", "9.0.0.0/8"])], 6: [pa.array(["2600
 def _lists() -> Iterator[bytes]:
     for number, syntax in enumerate(_SYNTAXES):
         for lists in (_LISTS, _EMPTY):
-            yield bytes([number]) + b"".join(syntax.whole(lists, Settings()))
+            yield bytes([number]) + b"".join(syntax.list_text(lists, Settings()))
 
 
 def _read_list(data: bytes) -> None:
@@ -216,6 +215,8 @@ TARGETS = {
     "prefix-list": Target(
         _read_list,
         _lists,
-        lambda: mock.patch.object(since, "_family", lambda prefix: 6 if ":" in prefix else 4),
+        lambda: mock.patch.object(
+            prefix_lists, "_family", lambda prefix: 6 if ":" in prefix else 4
+        ),
     ),
 }

@@ -18,7 +18,7 @@ from geolookup.inline.grep import LineFilter, Lines
 from geolookup.inline.scanner import Part, Rows
 from geolookup.kernel import python as kernel_python
 from geolookup.prefixes.conditions import conditions_of
-from geolookup.prefixes.row_masks import RowMasks, row_masks
+from geolookup.prefixes.select import RowMasks, row_masks
 from tests.kernel.test_scan import find, lines
 
 FORM = "{location.country_code} AS{network.asn}"
