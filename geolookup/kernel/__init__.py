@@ -76,17 +76,15 @@ else:
     if _wanted not in ("", "python", "compiled"):
         _PROBLEM = f"GEOLOOKUP_KERNEL is {_wanted!r}; write python or compiled, or unset it"
     try:
-        from geolookup.kernel import _compiled as _chosen
+        import geolookup.kernel._compiled as _chosen
     except ImportError as error:
-        # An ImportError of its own says why it refuses to load.
-        _fault = "is missing" if isinstance(error, ModuleNotFoundError) else f"refuses: {error}"
+        # It raises ImportError if it was built for other fields than ``contract.fields`` has.
+        _is_missing = isinstance(error, ModuleNotFoundError)
+        _why = "the compiled kernel is missing" if _is_missing else str(error)
         if _wanted == "compiled":
-            _PROBLEM = f"GEOLOOKUP_KERNEL is 'compiled', but that kernel {_fault}; {_remedy()}"
+            _PROBLEM = f"GEOLOOKUP_KERNEL is 'compiled', but {_why}; {_remedy()}"
         elif not _wanted:
-            NOTICE = (
-                f"the compiled kernel {_fault}: the Python kernel answers, several times slower; "
-                + _remedy()
-            )
+            NOTICE = f"{_why}: the Python kernel answers, several times slower; {_remedy()}"
         _wanted = "python"
     else:
         if _wanted != "python" and _is_older_than_sources(_chosen.__file__):

@@ -221,10 +221,13 @@ for _at in range(16):
 
 def _accepts(kinds, bytes row):
     """Return whether the scan accepts a row of some kinds; tests compare it with ``dataset.rows``."""
-    cdef Member[32] members
     cdef Py_ssize_t at, count = len(kinds)
-    if count > 32:
-        raise ValueError("more members than a row has")
-    for at in range(count):
-        members[at] = _member_of(kinds[at])
-    return _is_right(members, count, <Text>row, <Text>row + len(row))
+    cdef Member* members = <Member*>calloc(max(count, 1), sizeof(Member))
+    if members == NULL:
+        raise MemoryError
+    try:
+        for at in range(count):
+            members[at] = _member_of(kinds[at])
+        return _is_right(members, count, <Text>row, <Text>row + len(row))
+    finally:
+        free(members)
