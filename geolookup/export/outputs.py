@@ -10,15 +10,16 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from geolookup.dataset.files import Dataset
 from geolookup.errors import OutputError
 from geolookup.export.formats import ExportFormat
-from geolookup.files.byte_streams import COMPRESSIONS, STANDARD, open_output
+from geolookup.files.byte_streams import STANDARD, open_output
 from geolookup.filesystem.atomic import check_file, check_folder, staged_file, staged_folder
 from geolookup.filesystem.atomic import staged_file_in_folder as staged_database
+from geolookup.filesystem.unpacking import compression
 from geolookup.parallel import cores
 
 
@@ -76,8 +77,7 @@ def _is_written_by(chosen: ExportFormat, folder: Path) -> bool:
 def _stream(output: str, _chosen: ExportFormat, force: bool) -> Iterator[Any]:
     if output != STANDARD:
         check_file(Path(output), force=force)
-    compression = COMPRESSIONS.get(PurePath(output).suffix.lower())
-    with open_output(output, compression, None, cores()) as stream:
+    with open_output(output, compression(output), None, cores()) as stream:
         yield stream
 
 

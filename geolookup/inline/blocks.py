@@ -12,7 +12,6 @@ import select
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
-from pathlib import PurePath
 from typing import BinaryIO
 
 from geolookup.errors import TableFileError
@@ -46,11 +45,11 @@ def _standard_input() -> Iterator[bytes]:
 
 
 def _file(path: str) -> Iterator[bytes]:
-    from geolookup.files.byte_streams import COMPRESSIONS, open_input
+    from geolookup.files.byte_streams import open_input
     from geolookup.files.row_streams import explained
+    from geolookup.filesystem.unpacking import compression
 
-    compression = COMPRESSIONS.get(PurePath(path).suffix.lower())
-    with open_input(path, compression) as stream, explained(path, "file"):
+    with open_input(path, compression(path)) as stream, explained(path, "file"):
         yield from iter(lambda: stream.plain.read(BLOCK), b"")
 
 
