@@ -6,7 +6,7 @@
 
 Most commands are also functions, each imported on first use: ``build``, ``diff``,
 ``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``sign``,
-``unpack``, ``update``, ``upgrade``, ``verify``. So are the types of answers: ``Envelope``,
+``unpack``, ``update``, ``verify``. So are the types of answers: ``Envelope``,
 ``Data``, ``Location``, ``Time``, ``Currency``, ``Network``, those of paths, ``FieldPath`` and
 ``ColumnPath``, and ``Answer``, an answer as an object. ``fields`` lists the paths.
 """
@@ -37,7 +37,7 @@ from geolookup.errors import (
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Literal, overload
+    from typing import Any, Literal, Unpack, overload
 
     from geolookup_builder.compile import build
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from geolookup.archives.unpack import unpack
     from geolookup.comparison import diff
     from geolookup.comparison.scoring import score
-    from geolookup.contract.described import FieldInfo, fields
+    from geolookup.contract.display import FieldInfo, fields
     from geolookup.contract.types import (
         ColumnPath,
         Currency,
@@ -57,13 +57,13 @@ if TYPE_CHECKING:
         Network,
         Time,
     )
+    from geolookup.engine.many import LookupOptions
     from geolookup.integrity import verify
     from geolookup.kernel.python_answer import Answer
-    from geolookup.mirrors.write import mirror
+    from geolookup.mirrors.folder import mirror
     from geolookup.store.generations import generations, prune, rollback
-    from geolookup.store.sign import sign
+    from geolookup.store.signatures import sign
     from geolookup.updates.update import update
-    from geolookup.updates.upgrade import upgrade
 
 __version__ = "0.1.0"
 
@@ -115,7 +115,6 @@ __all__ = [
     "sign",
     "unpack",
     "update",
-    "upgrade",
     "verify",
 ]
 
@@ -130,20 +129,19 @@ _LAZY = {
         "geolookup.contract.types",
     ),
     "Answer": "geolookup.kernel.answers",
-    **dict.fromkeys(("FieldInfo", "fields"), "geolookup.contract.described"),
+    **dict.fromkeys(("FieldInfo", "fields"), "geolookup.contract.display"),
     "build": "geolookup_builder.compile",
     "diff": "geolookup.comparison",
     "generations": "geolookup.store.generations",
-    "mirror": "geolookup.mirrors.write",
+    "mirror": "geolookup.mirrors.folder",
     "pack": "geolookup.archives.pack",
     "prune": "geolookup.store.generations",
     "publish": "geolookup.archives.publish",
     "rollback": "geolookup.store.generations",
     "score": "geolookup.comparison.scoring",
-    "sign": "geolookup.store.sign",
+    "sign": "geolookup.store.signatures",
     "unpack": "geolookup.archives.unpack",
     "update": "geolookup.updates.update",
-    "upgrade": "geolookup.updates.upgrade",
     "verify": "geolookup.integrity",
 }
 
@@ -213,15 +211,18 @@ if TYPE_CHECKING:
 
     @overload
     def lookup_many_json(
-        ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: Literal[False] = False
+        ips: Iterable[object],
+        *,
+        lines: Literal[False] = False,
+        **options: Unpack[LookupOptions],
     ) -> list[bytes]: ...
     @overload
     def lookup_many_json(
-        ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: Literal[True]
+        ips: Iterable[object], *, lines: Literal[True], **options: Unpack[LookupOptions]
     ) -> bytes: ...
     @overload
     def lookup_many_json(
-        ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: bool
+        ips: Iterable[object], *, lines: bool, **options: Unpack[LookupOptions]
     ) -> list[bytes] | bytes: ...
 
 

@@ -13,10 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import ClassVar, Self
 
-#: The remedy for a dataset that is damaged or of an unknown version.
+#: The remedy for a dataset that is damaged or of another format version.
 REBUILD = "build it again with 'geolookup build'"
-#: The remedy for a dataset of the former version.
-UPGRADE = "run 'geolookup upgrade DIR', where DIR is this folder or the store that it is in"
 #: The maximum number of names in a hint.
 _LISTED = 40
 
@@ -229,6 +227,19 @@ class BuildError(PathError):
         self.line = line
         where = None if line is None else f"{fspath(path)}:{line}"
         super().__init__(path, problem, remedy, where=where)
+
+
+class DownloadError(BuildError):
+    """A remote file that a server or bucket does not deliver; a later attempt may succeed.
+
+    ``wait`` is the number of seconds that the server asks to wait, None if it asks for none.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], problem: str, *, wait: float | None, remedy: str
+    ) -> None:
+        self.wait = wait
+        super().__init__(path, problem, remedy=remedy)
 
 
 class TableFileError(PathError):

@@ -147,6 +147,7 @@ CLEANED = {
     "[8.8.8.8]": "8.8.8.8",
     "8.8.8.8:0": "8.8.8.8",
     "8.8.8.8:65535": "8.8.8.8",
+    "8.8.8.8:_obfuscated": "8.8.8.8",
     '"8.8.8.8:53"': "8.8.8.8",
     "[2001:db8::1]": "2001:db8::1",
     "[2001:db8::1%eth0]:443": "2001:db8::1",
@@ -160,7 +161,9 @@ CLEANED = {
     "10.0.0.2, 192.168.0.1": "10.0.0.2",
     '"10.0.0.1, 9.9.9.9"': "9.9.9.9",
     "for=8.8.8.8": "8.8.8.8",
+    "for=[2606:4700::1]:4711": "2606:4700::1",
     'for=10.0.0.1;proto=http;by=203.0.113.43, For="[2606:4700::1]:4711"': "2606:4700::1",
+    "proto=http, for=unknown;by=_x, for=8.8.8.8": "8.8.8.8",
 }
 #: What it leaves as it is: malformed.
 MALFORMED = [
@@ -170,10 +173,15 @@ MALFORMED = [
     *("[8.8.8.8%eth0]", "fe80::1%", "fe80::1%a b", "fe80::1%a%b", "[fe80::1]%eth0", "[fe80::1]443"),
     *("8.8.8.8\n1.1.1.1", "8.8.8.8 1.1.1.1", "8.8.8.8;1.1.1.1", "8.8.8.8\0", "\u00a08.8.8.8"),
     *("8.8.8.999, 1.1.1.1", "8.8.8.8, evil", "Paris, 8.8.8.8", "8.8.8.8, 1.1.1.1\n9.9.9.9"),
-    "8\uff0e8.8.8",
+    *("8\uff0e8.8.8", "8.8.8.8:99999"),
     *("by=8.8.8.8", "for=8.8.8.8;for=1.1.1.1", 'by="a;for=8.8.8.8"'),
-    *("http://a/?for=8.8.8.8", "for="),
+    *("http://a/?for=8.8.8.8", "for=", "for=8.8.8.8, 1.1.1.1"),
 ]  # fmt: skip
+
+#: Nodes, as they stand alone, and the address of each: all who read one must agree.
+NODES = {text: address for text, address in CLEANED.items() if not set(text) & set(' ,="')}
+#: Texts that nobody reads as a node.
+NO_NODES = [text for text in MALFORMED if not set(text) & set(' ,="')]
 
 #: A text, and the addresses that a reader finds in it.
 IN_TEXTS = {

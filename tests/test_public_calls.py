@@ -27,7 +27,7 @@ from tests.kernel.modules import compiled, needs_compiled
 
 CALLS = (
     *("build", "diff", "generations", "mirror", "pack", "prune", "publish", "rollback", "score"),
-    *("sign", "unpack", "update", "upgrade", "verify"),
+    *("sign", "unpack", "update", "verify"),
 )
 #: Arguments of the commands with required options.
 ARGUMENTS = {

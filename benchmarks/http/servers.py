@@ -11,12 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from geolookup.contract.proxies import TrustedProxies
 from geolookup.http import Settings, serve
 from geolookup.http.answers import Answers
 from geolookup.http.application import Application, Backend, address_asked
 from geolookup.http.metrics import Counters
 from geolookup.http.server import granian_for
-from geolookup.proxies import TrustedProxies
 
 _GENERATION = "00" * 32
 _JSON = [(b"Content-Type", b"application/json")]

@@ -16,8 +16,8 @@ import numpy as np
 
 from geolookup.dataset.intervals import I64
 from geolookup.filesystem import atomic
+from geolookup.remote.key import Mask
 from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
-from geolookup_builder.remote.key import Mask
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 
 

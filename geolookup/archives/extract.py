@@ -17,10 +17,10 @@ from geolookup.archives.delta.applied import applied, largest_patch
 from geolookup.archives.head import REPACK, Head
 from geolookup.archives.members import Members, described_files
 from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import REBUILD, DatasetError
+from geolookup.errors import REBUILD
 from geolookup.filesystem import atomic, limits
-from geolookup.integrity import verify
-from geolookup.store.copying import link_or_copy
+from geolookup.integrity import Verified
+from geolookup.store.adding import link_or_copy
 
 #: What the name of a patch adds to the name of its file.
 PATCH = ".delta"
@@ -28,7 +28,9 @@ PATCH = ".delta"
 _Described = dict[str, tuple[int, str]]
 
 
-def extract(head: Head, members: Members, folder: Path, base: Path | None, *, copy: bool) -> None:
+def extract(
+    head: Head, members: Members, folder: Path, base: Path | None, *, copy: bool
+) -> Verified:
     """Write the dataset of an archive to an empty folder, and verify it.
 
     ``base`` is the checked base of a delta, None for a whole dataset. Files that the base has too
@@ -45,7 +47,7 @@ def extract(head: Head, members: Members, folder: Path, base: Path | None, *, co
             link_or_copy(base / name, folder / name, copy=copy)
             del missing[name]
     _take_all(members, folder, base, missing)
-    _verify(folder, members.archive)
+    return Verified(folder, lambda name: f"{members.archive}!{name}")
 
 
 def _shared(described: _Described, base: Mapping[str, str]) -> _Described:
@@ -122,12 +124,3 @@ def _write(path: Path, content: Iterable[bytes | memoryview]) -> str:
             file.write(chunk)
     atomic.fsync_file(path)
     return digest.hexdigest()
-
-
-def _verify(folder: Path, archive: Path) -> None:
-    """Verify the dataset; an error names the archive and the file in it."""
-    try:
-        verify(folder)
-    except DatasetError as error:
-        name = Path(error.path).relative_to(folder)
-        raise DatasetError(f"{archive}!{name}", error.problem, error.remedy) from error

@@ -19,8 +19,9 @@ from geolookup.errors import REBUILD, OutputError
 from geolookup.filesystem import atomic
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.signing.statement import SIGNATURE, read_signature, serial_in, stated
-from geolookup.store import follow
-from geolookup.store.signatures import latest_serial, manifest_text
+from geolookup.store import resolve
+from geolookup.store.signatures import manifest_text
+from geolookup.store.trusted import latest_serial
 
 _OTHER_FORMATS = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".mmdb")
 
@@ -45,12 +46,12 @@ def pack(
     that is no private key or that others may read, OutputError for an archive that exists, cannot
     be written, or has the suffix of another format. On an error no archive is left.
     """
-    folder, archive = Path(follow.folder(os.fspath(dataset))), Path(archive)
+    folder, archive = Path(resolve.folder(os.fspath(dataset))), Path(archive)
     _check_name(archive)
     keys = signing_keys(sign)
     manifest = read_manifest(folder)
     described = described_files(manifest, folder / fmt.MANIFEST, REBUILD)
-    former = None if base is None else Path(follow.folder(os.fspath(base)))
+    former = None if base is None else Path(resolve.folder(os.fspath(base)))
     atomic.check_file(archive, force=force)
     head = list(_head(folder, keys, latest_serial(dataset)))
     with atomic.staged_file(archive) as fresh, output.written(fresh) as members:

@@ -14,8 +14,9 @@ from geolookup.archives.extract import extract
 from geolookup.archives.head import Head, is_archive, open_archive
 from geolookup.archives.members import SUFFIX, Members
 from geolookup.errors import DatasetError
-from geolookup.store.adding import Arriving, add, check_expected
-from geolookup.store.publish import publish as publish_folder
+from geolookup.integrity import Verified
+from geolookup.store import resolve
+from geolookup.store.adding import Arriving, add, check_expected, from_folder
 
 _FULL = "name an archive of the whole dataset with --full, or publish that"
 
@@ -44,14 +45,17 @@ def publish(
     name that it has, and not signed before what it has; DatasetError for any other dataset. The
     signature of an archive is checked before a file is written.
     """
-    path = Path(dataset)
+    path, store = Path(dataset), Path(store)
     if not _is_archive(path):
-        return publish_folder(dataset, store, copy=copy, expect=expect)
+        arriving = from_folder(Path(resolve.folder(os.fspath(dataset))), copy=copy)
+        check_expected(arriving.generation, expect, arriving.path)
+        add(store, arriving)
+        return arriving.generation
     with open_archive(path) as (head, members):
         generation = head.manifest.generation
         check_expected(generation, expect, path)
         try:
-            add(Path(store), _arriving(path, head, members, Path(store), copy=copy))
+            add(store, _from_archive(head, members, store, copy=copy))
         except DatasetError as error:
             if full is None:
                 raise
@@ -65,19 +69,15 @@ def _is_archive(path: Path) -> bool:
     return path.is_file() and (path.name.endswith(SUFFIX) or is_archive(path))
 
 
-def _arriving(archive: Path, head: Head, members: Members, store: Path, *, copy: bool) -> Arriving:
-    def write(folder: Path) -> None:
-        base = None
-        if head.header is not None:
-            base = base_folder(head.header, store, archive, _FULL)
-        extract(head, members, folder, base, copy=copy)
+def _from_archive(head: Head, members: Members, store: Path, *, copy: bool) -> Arriving:
+    """Return the dataset of an archive; if the store has its generation, only the head is read."""
+    archive, header = members.archive, head.header
 
-    def check(_target: Path) -> None:
-        """Accept it: the store has these values already, and takes nothing of the archive."""
+    def write(folder: Path) -> Verified:
+        base = None if header is None else base_folder(header, store, archive, _FULL)
+        return extract(head, members, folder, base, copy=copy)
 
-    return Arriving(
-        archive, head.manifest.generation, head.manifest_text, head.signature, write, check
-    )
+    return Arriving(archive, head.manifest.generation, head.manifest_text, head.signature, write)
 
 
 def _warn(error: DatasetError, full: str | os.PathLike[str]) -> None:

@@ -45,9 +45,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
 
     Example: geolookup annotate access.log
     """
-    from geolookup.inline.annotate import annotated
-    from geolookup.inline.tags import Tags
-    from geolookup.inline.template import Template
+    from geolookup.inline.annotate import Tags, Template, annotated
 
     exit_on_signals()
     try:
@@ -57,7 +55,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     written = _written(is_colored=text_output.is_colored(color))
     with geolookup.open(dataset) as engine:
         note_age(engine)
-        state = engine._open_state()  # noqa: SLF001 - as adapters do
+        state = engine.snapshot()
         blocks = _blocks(source, follow=follow)
         text_output.write(annotated(state, blocks, Tags(state, made, written)))
 
@@ -78,15 +76,13 @@ def _written(*, is_colored: bool) -> Callable[[str], bytes]:
 
 
 def _blocks(source: str, *, follow: bool) -> Iterator[bytes]:
-    from geolookup.inline.blocks import STANDARD, blocks_of
+    from geolookup.inline.blocks import STANDARD, appended, blocks_of
 
     if not follow:
         return blocks_of(source)
     if source == STANDARD:
         fail("--follow is for a file: name it; standard input is read until it ends")
-    from geolookup.inline.follow import followed
-
-    return followed(source, sys.stdout.fileno(), _tell)
+    return appended(source, sys.stdout.fileno(), _tell)
 
 
 def _tell(text: str) -> None:

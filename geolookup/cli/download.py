@@ -22,9 +22,8 @@ def download(recipe: str, cache: Path | None) -> None:
 
     Example: geolookup download recipe.toml
     """
+    from geolookup_builder import downloads
     from geolookup_builder.loading import load
-    from geolookup_builder.remote.cache import default_folder
-    from geolookup_builder.remote.transfer import fetch
 
     from geolookup.errors import GeoLookupError
     from geolookup.progress import Progress
@@ -38,8 +37,7 @@ def download(recipe: str, cache: Path | None) -> None:
         if spec.remote is None:
             continue
         try:
-            with progress.stage(f"fetching {spec.name}"):
-                fetched = fetch(spec.remote, spec.sha256, cache or default_folder(), progress)
+            fetched = downloads.download(spec, spec.remote, cache, progress)
         except GeoLookupError as error:
             failed = True
             click.echo(f"geolookup: {spec.name}: {error}", err=True)

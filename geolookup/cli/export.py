@@ -9,7 +9,8 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, options
-from geolookup.export import FORMATS, options_of_formats, write
+from geolookup.export import write
+from geolookup.export.formats import FORMATS, options_of_formats
 
 
 def _formats(command: options.F) -> options.F:
@@ -23,6 +24,12 @@ def _formats(command: options.F) -> options.F:
             help=f"{option.help} Only for {', '.join(formats)}.",
         )(command)
     return command
+
+
+def _names(output: str) -> str:
+    """Return the names of the formats that write this kind of output."""
+    *names, last = [one.name for one in FORMATS.values() if one.output == output]
+    return f"{', '.join(names)} and {last}"
 
 
 @click.command(name="export", short_help="Write a dataset in the format of another tool.")
@@ -39,8 +46,8 @@ def _formats(command: options.F) -> options.F:
     metavar="PATH",
     required=True,
     type=options.PATH,
-    help="File to write; for parquet and clickhouse a folder. - is standard output, for csv, "
-    "jsonl and postgresql.",
+    help=f"File to write; for {_names('folder')} a folder. - is standard output, for "
+    f"{_names('stream')}.",
 )
 @_formats
 @click.option("--force", is_flag=True, help="Replace an existing output.")
@@ -59,7 +66,7 @@ def export(dataset: str, format_name: str, output: str, force: bool, **given: An
     exit_on_signals()
     values = {name: value for name, value in given.items() if value not in (None, ())}
     with geolookup.open(dataset) as engine:
-        data = engine._open_state().dataset  # noqa: SLF001 - as adapters do
+        data = engine.snapshot().dataset
         counts = write(data, output, format_name, values, Progress(), force=force)
     stated = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     if output == "-":

@@ -46,7 +46,7 @@ def grep(
     from geolookup.inline.blocks import blocks_of
     from geolookup.inline.grep import LineFilter, Lines
     from geolookup.prefixes.conditions import conditions_of
-    from geolookup.prefixes.row_masks import absent_values, row_masks
+    from geolookup.prefixes.select import absent_values, row_masks
 
     exit_on_signals()
     if not where and not not_:
@@ -58,7 +58,7 @@ def grep(
     mark = _MARK if text_output.is_colored(color) and not inverted else None
     with geolookup.open(dataset) as engine:
         note_age(engine)
-        state = engine._open_state()  # noqa: SLF001 - as adapters do
+        state = engine.snapshot()
         for line in absent_values(state.dataset, conditions):
             click.echo(f"geolookup: {line}", err=True)
         masks = row_masks(state.dataset, conditions)

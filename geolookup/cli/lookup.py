@@ -82,7 +82,7 @@ def lookup(
     with geolookup.open(dataset) as engine:
         note_age(engine)
         show = chosen(form, fields, engine, compact)
-        lines = engine._open_state().lines()  # noqa: SLF001 - as adapters do
+        lines = engine.snapshot().lines()
         failures, errors = 0, _Errors()
         for block in blocks(addresses, clean=clean):
             try:

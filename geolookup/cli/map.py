@@ -74,7 +74,7 @@ def map(  # noqa: A001 - the name of the command
     check_outputs(output, png, force=force)
     column = AddressColumn(ip_column, delimiter, header, clean)
     with geolookup.open(dataset) as engine:
-        summary = Summary(engine, LocalHours(engine._open_state()))  # noqa: SLF001 - as adapters do
+        summary = Summary(engine, LocalHours(engine.snapshot()))
         count_files(summary, files, column, TimeColumn(at, at_zone))
         found = list(sections(summary, engine.metadata, top, min_count))
         for each in summary.malformed:

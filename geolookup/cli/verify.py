@@ -9,7 +9,7 @@ import click
 
 from geolookup.cli import fail, options
 from geolookup.errors import name_text
-from geolookup.store import follow
+from geolookup.store import resolve
 
 _DAMAGED = 1
 
@@ -34,7 +34,7 @@ def verify(dataset: Path, deep: bool, trusted: tuple[str, ...] | None) -> None:
     if not dataset.is_dir():
         problem = "no folder" if dataset.exists() else "no such folder"
         fail(f"{name_text(str(dataset))}: {problem}; name a dataset or a store")
-    dataset = Path(follow.folder(str(dataset)))
+    dataset = Path(resolve.folder(str(dataset)))
     report = examine(dataset, deep=deep, trusted=trusted)
     for damage in report.damages:
         click.echo(f"geolookup: {damage}", err=True)

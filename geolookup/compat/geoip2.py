@@ -187,7 +187,7 @@ class Reader:
     def _current(self) -> Rows:
         """Return the rows of the dataset in use; a reload may have installed another."""
         try:
-            state = self._engine._open_state()  # noqa: SLF001 - all of an answer is of one dataset
+            state = self._engine.snapshot()
         except ClosedError:
             raise ValueError("the reader is closed; open the dataset again") from None
         rows = self._rows

@@ -1,35 +1,58 @@
-"""Reads the address out of a text that has more than the address: what ``clean=True`` means.
+"""What may surround an address: the grammar of nodes, of lists of nodes, and of ``clean=True``.
 
-Strategy: one pattern, ``NODE``, describes an address with brackets, a port or a zone id; Python's
-``re`` and Arrow's RE2 both read it. The text of a list is split at its commas. The strict
-parser of ``address`` decides about what remains. A text in which anything is left that is not
-described here is returned unchanged, and is as malformed as before.
+A *node* is an address with brackets, a port or a zone id, or without (RFC 7239, section 6)::
+
+    8.8.8.8    8.8.8.8:53    [2001:db8::1]:443    [2001:db8::1%eth0]    fe80::1%eth0
+
+A list of nodes is an ``X-Forwarded-For`` or a ``Forwarded`` header. Strategy: one pattern,
+``NODE``, describes a node; Python's ``re`` and Arrow's RE2 both read it. The strict parser of
+``address`` decides about the address in it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from geolookup.contract.address import effective, is_address, parse_text
+from geolookup.contract.address import IPV4_MAX, MAPPED, effective, is_address, parse_text
 from geolookup.contract.special import is_private
+from geolookup.errors import InvalidAddressError
 
-#: The longest text that is read, in characters without blanks; usual for a line of a header.
+#: An address as ``(family, integer)``.
+Address = tuple[int, int]
+#: The longest text that ``clean_text`` reads, in characters without blanks; usual for a header.
 LONGEST = 8192
 #: White space that may surround an address.
 BLANKS = " \t\r\n\v\f"
-_PORT = r"(?::(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?"
+_NAME = r"_[0-9A-Za-z._-]+"  # of an obfuscated node or port
+_NUMBER = r"[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]"
+_PORT = rf"(?::(?:{_NUMBER}|{_NAME}))?"
 _ZONE = r"%[0-9A-Za-z._~-]{1,64}"
 _IPV4 = r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"
 _IPV6 = r"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]{1,44}"
-#: An address with brackets, a port (0 to 65535) or a zone id (RFC 4007, section 11), or without.
+#: A node: its port is 0 to 65535 or obfuscated, its zone id one of RFC 4007, section 11.
 #: One of the groups is the address.
 NODE = (
     rf"^(?:\[(?P<bracketed>{_IPV6})(?:{_ZONE})?\]{_PORT}|(?P<plain>{_IPV4}){_PORT}"
     rf"|\[(?P<literal>{_IPV4})\]{_PORT}|(?P<zoned>{_IPV6})(?:{_ZONE})?)$"
 )
 _NODE = re.compile(NODE)
-#: Entries of a list that state no address: absent, unknown, or obfuscated (RFC 7239, section 6).
-_WITHOUT_ADDRESS = re.compile(r"-?|unknown|_[0-9A-Za-z._-]*", re.IGNORECASE | re.ASCII)
+#: An entry that states no address: absent, unknown, or obfuscated (RFC 7239, section 6).
+_WITHOUT_ADDRESS = re.compile(rf"-?|unknown|_|{_NAME}", re.IGNORECASE | re.ASCII)
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - of RFC 9110, section 5.6.2
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+#: A parameter of ``Forwarded`` and the delimiter after it. Brackets and colons should be in quotes,
+#: but not every proxy writes the quotes.
+_PARAMETER = re.compile(
+    rf"[ \t]*({_TOKEN})=([!#$%&'*+.^_`|~0-9A-Za-z:\[\]-]+|{_QUOTED})[ \t]*(?=([;,])|$)"
+)
+_ESCAPED = re.compile(r"\\(.)")
+#: Parts of any text that may be an address; ``readings`` parses them.
+IN_TEXT = re.compile(
+    r"(?<![0-9A-Fa-f:])(?=[0-9A-Fa-f]*:[0-9A-Fa-f]*:)[0-9A-Fa-f:.]*[0-9A-Fa-f:]"
+    rf"|(?<!\d){_IPV4}(?!\d)",
+    re.ASCII,
+)
 
 
 def clean_text(value: object) -> object:
@@ -48,8 +71,57 @@ def clean_text(value: object) -> object:
     if len(text) > LONGEST:
         return value
     is_list = "," in text or "=" in text
-    found = _first_of_list(text) if is_list else _address(_unquoted(text))
-    return value if found is None else found
+    address = _chosen(_unquoted_list(text)) if is_list else node_address(_unquoted(text))
+    return value if address is None else address
+
+
+def node_address(text: str) -> str | None:
+    """Return the address of a node, None if the node is malformed."""
+    node = _NODE.match(text)
+    if node is None or node.end() != len(text):  # "$" also matches before a final line feed
+        return None
+    address: str = node[node.lastgroup or 0]
+    return address if is_address(address) else None
+
+
+def x_forwarded_for(line: str) -> list[str | None]:
+    """Return the address of each entry of a list: empty if it states none, None if malformed."""
+    return [_entry(entry.strip(BLANKS)) for entry in line.split(",")]
+
+
+def forwarded(line: str) -> list[str | None]:
+    """Return the address of the ``for`` of each element, as ``x_forwarded_for`` does.
+
+    RFC 7239, section 4. A malformed line counts as one malformed element, because its quotes may
+    hide what a proxy added.
+    """
+    addresses: list[str | None] = []
+    parameters: dict[str, str] = {}
+    for name, value, delimiter in _parameters(line):
+        if not name or name in parameters:
+            return [None]
+        parameters[name] = value
+        if delimiter != ";":
+            addresses.append(_entry(parameters.get("for", "")))
+            parameters = {}
+    return addresses
+
+
+def readings(part: str) -> set[Address]:
+    """Return the addresses that a part of a text may be, which ``IN_TEXT`` matches."""
+    # The last colon may belong to the sentence.
+    addresses = map(address_of, (part, part.removesuffix(":")))
+    return {address for address in addresses if address is not None}
+
+
+def address_of(text: str | None) -> Address | None:
+    """Parse an address, IPv4-mapped as IPv4; None if the text is not an address."""
+    try:
+        family, value = parse_text(text or "")
+    except InvalidAddressError:
+        return None
+    is_mapped = family == 6 and value & ~IPV4_MAX == MAPPED
+    return (4, value & IPV4_MAX) if is_mapped else (family, value)
 
 
 def _unquoted(text: str) -> str:
@@ -58,47 +130,37 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _address(text: str) -> str | None:
-    """Return the address of a node, None if it is malformed."""
-    node = _NODE.match(text)
-    if node is None or node.end() != len(text):  # "$" also matches before a final line feed
-        return None
-    found: str = node[node.lastgroup or 0]
-    return found if is_address(found) else None
-
-
-def _first_of_list(text: str) -> str | None:
-    """Return the first public address of a list, else the first; None if an entry is malformed."""
-    entries = [_entry(each.strip(BLANKS)) for each in _unquoted_list(text).split(",")]
-    if None in entries:
-        return None
-    addresses = [each for each in entries if each]
-    return next(filter(_is_public, addresses), addresses[0] if addresses else None)
-
-
 def _unquoted_list(text: str) -> str:
     """Remove the quotes around a whole list, as logs write it; not those of its entries."""
     return _unquoted(text) if text.count('"') == 2 else text
 
 
-def _entry(text: str) -> str | None:
-    """Return the address of an entry, empty if it states none, None if it is malformed."""
-    node = _for(text) if "=" in text else text
-    if node is None:
+def _chosen(text: str) -> str | None:
+    """Return the first public address of a list, else the first; None if an entry is malformed."""
+    entries = forwarded(text) if "=" in text else x_forwarded_for(text)
+    if None in entries:
         return None
-    node = _unquoted(node)
-    return "" if _WITHOUT_ADDRESS.fullmatch(node) else _address(node)
-
-
-def _for(element: str) -> str | None:
-    """Return the ``for`` of an element of ``Forwarded``; None without exactly one."""
-    parameters = element.split(";")
-    if any(each.count('"') % 2 for each in parameters):  # a delimiter in quotes
-        return None
-    pairs = [each.strip(BLANKS).partition("=") for each in parameters]
-    found = [value for name, _, value in pairs if name.lower() == "for"]
-    return found[0] if len(found) == 1 else None
+    addresses = [entry for entry in entries if entry]
+    return next(filter(_is_public, addresses), addresses[0] if addresses else None)
 
 
 def _is_public(text: str) -> bool:
     return not is_private(*effective(*parse_text(text)))
+
+
+def _entry(text: str) -> str | None:
+    node = _unquoted(text)
+    return "" if _WITHOUT_ADDRESS.fullmatch(node) else node_address(node)
+
+
+def _parameters(line: str) -> Iterator[tuple[str, str, str]]:
+    """Yield name, value and delimiter (``;``, ``,`` or empty); an empty name: malformed."""
+    at, delimiter = 0, ","
+    while delimiter:
+        parameter = _PARAMETER.match(line, at)
+        if parameter is None:
+            yield "", "", ""
+            return
+        name, value, delimiter = parameter[1].lower(), parameter[2], parameter[3] or ""
+        at = parameter.end() + 1
+        yield name, _ESCAPED.sub(r"\1", value[1:-1]) if value[0] == '"' else value, delimiter

@@ -12,8 +12,6 @@ from geolookup.contract import fields
 
 FORMAT = "geolookup-dataset"
 FORMAT_VERSION = 2
-#: The version before, which ``upgrade`` converts.
-FORMER_VERSION = 1
 MANIFEST = "manifest.json"
 
 IPV4 = "ipv4.arrow"
@@ -52,9 +50,6 @@ EXPLAINING = (
     EXPLAINED_FILES,
     EXPLAINED_VALUES,
 )
-#: The rows of the former version; ranges, lines and numbers were columns of one file.
-FORMER_ROWS = "explained_rows.arrow"
-FORMER_EXPLAINING = (*EXPLAINED.values(), FORMER_ROWS, EXPLAINED_FILES, EXPLAINED_VALUES)
 
 #: The sparse index of IPv6 has the start of every so many intervals.
 SPARSE_STRIDE = 64
@@ -99,10 +94,7 @@ def _fields(table: str) -> dict[str, Column]:
 
 
 #: The type of values of each field that source rows state.
-STATED = {name: fields.TEXT for stated in fields.STATED.values() for name in stated} | {
-    **dict.fromkeys(fields.DEGREES, "double"),
-    "asn": "uint32",
-}
+STATED = {name: field.type for name, field in fields.BY_SOURCE_COLUMN.items()}
 
 
 def _stated(kind: str) -> Column:
@@ -169,27 +161,4 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
         **{name: _stated(kind) for name, kind in STATED.items()},
         CHECKSUMS: _NUMBER,
     },
-}
-
-#: The same of the former version, whose checksums were CRC-32 (ISO 3309).
-FORMER_CHECKSUMS = "json_crc32"
-FORMER_COLUMNS: Mapping[str, Mapping[str, Column]] = {
-    **{
-        name: {FORMER_CHECKSUMS if each == CHECKSUMS else each: of for each, of in columns.items()}
-        for name, columns in COLUMNS.items()
-        if name in FILES
-    },
-    **{
-        EXPLAINED[family]: {"table": Column("uint16"), **COLUMNS[EXPLAINED[family]]}
-        for family in (4, 6)
-    },
-    FORMER_ROWS: {
-        "file": _NUMBER,
-        "line": Column("uint32", nullable=True),
-        "family": Column("uint8"),
-        **{name: Column("uint64") for name in ENDS},
-        **dict.fromkeys(fields.LAYERS, _NUMBER),
-    },
-    EXPLAINED_FILES: COLUMNS[EXPLAINED_FILES],
-    EXPLAINED_VALUES: {"json": Column("string"), FORMER_CHECKSUMS: _NUMBER},
 }

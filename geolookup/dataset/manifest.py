@@ -14,7 +14,7 @@ from json.encoder import encode_basestring
 from stat import S_ISREG
 
 from geolookup.dataset import layout as fmt
-from geolookup.errors import REBUILD, UPGRADE, DatasetError
+from geolookup.errors import REBUILD, DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -174,10 +174,6 @@ class Manifest:
         }
         return cls(fmt.MANIFEST, stated)
 
-    def of_version(self, version: int) -> Manifest:
-        """Return this manifest with another format version."""
-        return Manifest(self.path, {**self._stated, "format_version": version})
-
     def with_files(self, names: Iterable[str]) -> Manifest:
         """Return this manifest with these files only, which it describes."""
         described = self._stated["files"]
@@ -291,7 +287,7 @@ def _indented(value: object, end: str) -> str:
     return json.dumps(value)
 
 
-def read_manifest(folder: str | os.PathLike[str], expected: int = fmt.FORMAT_VERSION) -> Manifest:
+def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
     """Return the manifest of a dataset; DatasetError if it is missing or of another version."""
     path = os.path.join(folder, fmt.MANIFEST)
     try:
@@ -302,12 +298,10 @@ def read_manifest(folder: str | os.PathLike[str], expected: int = fmt.FORMAT_VER
         raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
     except ValueError:  # not a path at all
         raise DatasetError(path, "not a manifest", REBUILD) from None
-    return parsed_manifest(text, path, expected)
+    return parsed_manifest(text, path)
 
 
-def parsed_manifest(
-    text: bytes, path: str | os.PathLike[str], expected: int = fmt.FORMAT_VERSION
-) -> Manifest:
+def parsed_manifest(text: bytes, path: str | os.PathLike[str]) -> Manifest:
     """Return the manifest that a text is; DatasetError, which names ``path``, for any other."""
     try:
         stated = _json(text)
@@ -316,10 +310,9 @@ def parsed_manifest(
     if not isinstance(stated, dict) or stated.get("format") != fmt.FORMAT:
         raise DatasetError(path, "not the manifest of a geolookup dataset", REBUILD)
     version = stated.get("format_version")
-    number = version if type(version) is int else None  # JSON's true equals 1
-    if number != expected:
-        problem = f"format version {version!r}, but {expected} is what this geolookup reads"
-        raise DatasetError(path, problem, UPGRADE if number == fmt.FORMER_VERSION else REBUILD)
+    if type(version) is not int or version != fmt.FORMAT_VERSION:  # JSON's true equals 1
+        problem = f"format version {version!r}, but this geolookup reads {fmt.FORMAT_VERSION}"
+        raise DatasetError(path, problem, REBUILD)
     if not isinstance(stated.get("files"), dict):
         raise DatasetError(path, "the manifest is damaged", REBUILD)
     if not is_generation(stated.get("generation")):

@@ -1,29 +1,24 @@
 """The engine: what one can ask of a dataset, and how one is opened.
 
-Single lookups are inherited from the kernel, the calls for many addresses from ``many``.
+Single lookups are inherited from the kernel, the calls for many addresses from ``many``, those
+for networks and whole datasets from ``networks``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
 
-from geolookup.contract.envelope import Object
 from geolookup.contract.localtime import check_database
 from geolookup.dataset.files import Dataset
-from geolookup.engine.many import ManyAnswers
+from geolookup.engine.networks import NetworkAnswers
 from geolookup.kernel import State, check_kernel
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any, Literal, Self
-
-    import pyarrow as pa
+    from typing import Self
 
     from geolookup.dataset.metadata import Metadata
-    from geolookup.dataset.networks import Network
-    from geolookup.prefixes.conditions import Where
     from geolookup.signing.keys import PublicKey
     from geolookup.signing.trust import Trusted
     from geolookup.store.requirements import MaxAge, OnStale, Requirements
@@ -34,7 +29,7 @@ BUNDLED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 ENVIRONMENT = "GEOLOOKUP_DATASET"
 
 
-class Engine(ManyAnswers):
+class Engine(NetworkAnswers):
     """Offline lookups on one dataset; ``geolookup.open`` creates it.
 
     Safe to use from many threads and after a fork. Pickled as path and
@@ -78,139 +73,15 @@ class Engine(ManyAnswers):
         """Name, generation, sources, credits, fields, counts and coverage of the dataset."""
         return self._open_state().dataset.manifest.metadata()
 
-    def network(self, ip: object, *, clean: bool = False) -> Network:
-        """Return the largest aligned network around ``ip`` that has one answer.
+    def snapshot(self) -> State:
+        """Return the open dataset and its row caches, for adapters.
 
-        The network has the family of ``ip``. For an unknown address it is the
-        largest network in the gap. ``clean`` is that of ``lookup``. Raises InvalidAddressError
-        or PrivateAddressError.
+        All answers of one snapshot come from the same generation: an adapter takes one for each
+        whole answer, such as a table, because a reload may install another dataset between two
+        calls. It locates columns of addresses, takes their rows, and renders values and JSON
+        lines; ``geolookup.kernel.protocol.State`` documents its methods. Raises ClosedError.
         """
-        from geolookup.dataset.networks import network_of
-
-        if clean:
-            from geolookup.contract.cleaning import clean_text
-
-            ip = clean_text(ip)
-        return network_of(self._open_state(), ip)
-
-    def explain(self, ip: object) -> dict[str, Any]:
-        """Return which source decided each layer of the answer for ``ip``.
-
-        ``{"ip", "network", "layers"}``: the largest aligned network with one
-        deciding source in each layer, and for each layer ``{"source", "date",
-        "licence", "range", "values", "same_values", "prefix"}``, or None if it is
-        unknown. ``"range"`` holds all adjacent addresses that this source decides in
-        that layer, ``"values"`` the known fields of the layer, and ``"same_values"``
-        those addresses of the range, adjacent to ``ip``, that have the same values.
-        ``"prefix"`` is the largest aligned network around ``ip`` in ``"same_values"``.
-
-        If the dataset was built with ``explain = "full"``, each decided layer
-        also has ``"row"``, the row of the source: ``{"file", "line", "range"}``, and
-        ``"prefix"`` is the largest aligned network around ``ip`` in the range of the row.
-        The result also has ``"sources"``, in order of precedence: for each
-        source with a row for ``ip``, ``{"source", "date", "licence", "file",
-        "line", "range", "values"}`` of its deciding row. ``"values"`` holds the
-        fields of that row by layer, without layers that are unknown. In each
-        layer the first source with a value decides. Raises InvalidAddressError
-        or PrivateAddressError.
-        """
-        from geolookup.dataset.decided_values import add_values
-        from geolookup.dataset.provenance import explain
-
-        state = self._open_state()
-        explained = explain(state.dataset, state.dataset.manifest.metadata().sources, ip)
-        add_values(state, explained, state.envelopes([explained["ip"]], 0)[0]["data"])
-        return explained
-
-    def networks(self, within: object = None) -> Iterator[tuple[Network, Object]]:
-        """Yield ``(network, record)`` for all known networks, in address order, IPv4 first.
-
-        A record is data without ip, ip_type and time. Special-purpose space and
-        space that carries IPv4 addresses are left out. ``within`` is a network
-        or its text. Raises ValueError for any other value.
-        """
-        from geolookup.dataset.networks import networks_of
-
-        return networks_of(self._open_state(), within)
-
-    def export(
-        self,
-        output: str | os.PathLike[str],
-        format: str,  # noqa: A002 - the name of the option
-        *,
-        force: bool = False,
-        **options: Any,
-    ) -> Mapping[str, int]:
-        """Write the dataset to the file ``output`` in a format of another tool.
-
-        ``format`` is a name that ``geolookup export --help`` lists, and ``options`` are the
-        options of that format by their names there; those with several values take a sequence
-        of texts. Returns what was written, by the name of the things counted. Networks in
-        special-purpose space are left out, and those about which nothing is known. An
-        interrupted export leaves no file. Raises ExportError for an unknown format and for an
-        option that the format does not have, OutputError where the file cannot be written, or
-        exists and ``force`` is not set, and DatasetError for a damaged dataset.
-        """
-        from geolookup.export import write
-
-        return write(self._open_state().dataset, output, format, options, force=force)
-
-    def prefixes(
-        self,
-        where: Where,
-        *,
-        within: object = None,
-        family: Literal[4, 6] | None = None,
-        aggregate: bool = True,
-    ) -> Iterator[Network]:
-        """Yield the fewest prefixes whose answers meet conditions, in address order, IPv4 first.
-
-        They are networks of ``ipaddress``; each address in them meets all conditions, and no
-        other known public address does. As with ``networks``, special-purpose space, space that
-        carries IPv4 addresses and networks about which nothing is known are left out.
-
-        ``where`` is a mapping of fields to a value, or to a list of which one is met; None is
-        unknown. Operators stand after the field: ``"network.asn>="`` (also ``>``, ``<=``, ``<``)
-        compares numbers, ``"location.city_name^="`` takes the beginning of a text, and
-        ``"location~"`` a latitude, a longitude and a distance in km, or the south, west, north
-        and east of a box. The key ``"not"`` takes conditions none of which may be met. A text
-        ``"location.country_code=AT,DE"`` and a list of texts and mappings are conditions too; an
-        empty mapping has none. ``within`` (a network or its text) and ``family`` limit what is
-        yielded. Without ``aggregate`` adjacent ranges of the dataset are not joined: each prefix
-        has one answer.
-
-        Raises ValueError for a path that names no stored field, a value that is none of its
-        field, a malformed condition, ``within`` or ``family``; TypeError for conditions of
-        another type; at the call, not at the first step.
-        """
-        from geolookup.prefixes.answers import networks
-        from geolookup.prefixes.select import Selection, question
-
-        asked = question(where, within=within, family=family, aggregate=aggregate)
-        return networks(Selection(self._open_state().dataset, asked))
-
-    def prefix_table(
-        self,
-        where: Where = None,
-        *,
-        by: str | Iterable[str] = (),
-        within: object = None,
-        family: Literal[4, 6] | None = None,
-        aggregate: bool = True,
-    ) -> pa.Table:
-        """Return what ``prefixes`` yields as a table, also with the values of fields.
-
-        The column ``network`` has the text of each prefix. For each field of ``by``, one path or
-        several, a column has its value; its name is that of an enriched table, such as
-        ``network_asn``. Adjacent ranges whose values differ are not joined. The other arguments
-        are those of ``prefixes``; without conditions the table has all known networks. Raises
-        what ``prefixes`` raises, and ValueError for a list in ``by``.
-        """
-        from geolookup.prefixes.answers import table
-        from geolookup.prefixes.select import Selection, question
-
-        asked = question(where, within=within, family=family, aggregate=aggregate, by=by)
-        return table(Selection(self._open_state().dataset, asked))
+        return self._open_state()
 
     def reload(self) -> bool:
         """Install the current dataset of the path; return whether the dataset changed.
@@ -221,11 +92,11 @@ class Engine(ManyAnswers):
         DatasetError, and keeps the old dataset, if the new one is damaged, of another
         format version, too old, or lacks fields that the old one has.
         """
-        from geolookup.store import follow
+        from geolookup.store import resolve
 
         changed = False
         # Re-check after the swap: another thread may have installed an older dataset.
-        while self.generation != follow.generation(self._path):
+        while self.generation != resolve.generation(self._path):
             self._swap(self._successor(self._open_state().dataset))
             if self._closed:  # another thread closed the engine during the swap
                 self._swap(None)
@@ -233,10 +104,10 @@ class Engine(ManyAnswers):
         return changed
 
     def _successor(self, old: Dataset) -> State:
-        from geolookup.store import follow
+        from geolookup.store import resolve
 
         check = self._requirements.check_replacement
-        dataset = follow.opened(self._path, lambda new: check(old, new))
+        dataset = resolve.opened(self._path, lambda new: check(old, new))
         if self._preload:
             dataset.preload()
         return State(dataset)
@@ -320,7 +191,7 @@ def open(  # noqa: A001 - the public name
     that is no public key; ValueError or TypeError for a malformed option; SettingsError for a
     malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``.
     """
-    from geolookup.store import follow
+    from geolookup.store import resolve
     from geolookup.store.requirements import Requirements
 
     if path is None:
@@ -329,7 +200,7 @@ def open(  # noqa: A001 - the public name
     requirements = Requirements(
         max_age, on_stale, allow_lost_fields=allow_lost_fields, trusted=trusted
     )
-    dataset = follow.opened(absolute, requirements.check_opened, fallback=fallback)
+    dataset = resolve.opened(absolute, requirements.check_opened, fallback=fallback)
     engine = Engine(absolute, dataset, requirements, preload=preload)
     if watch is not None:
         from geolookup.store.watch import Watch
@@ -339,18 +210,18 @@ def open(  # noqa: A001 - the public name
 
 
 def _default_path() -> str:
-    from geolookup.store import user_store
+    from geolookup.store.resolve import current_user_store
 
-    return os.environ.get(ENVIRONMENT) or user_store.current() or BUNDLED
+    return os.environ.get(ENVIRONMENT) or current_user_store() or BUNDLED
 
 
 def _reopen(
     path: str, generation: str, trusted: tuple[PublicKey, ...] = (), serial: int = 0
 ) -> Engine:
-    from geolookup.store import follow
+    from geolookup.store import resolve
     from geolookup.store.requirements import Requirements
 
     requirements = Requirements(trusted=trusted or None)
-    dataset = follow.opened_generation(path, generation)
+    dataset = resolve.opened_generation(path, generation)
     requirements.check_signed(dataset, None, serial)
     return Engine(path, dataset, requirements)

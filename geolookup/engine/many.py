@@ -8,7 +8,7 @@ from geolookup.kernel import Kernel
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from typing import Any, Literal, TypeVar, overload
+    from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
     import pandas as pd
     import polars as pl
@@ -17,7 +17,21 @@ if TYPE_CHECKING:
     from geolookup.contract.types import ColumnPaths, Envelope, FieldPaths, OnInvalid
 
     # Without stubs of pandas and pyarrow their types are Any: then the result is Any too.
+    _Polars = TypeVar("_Polars", pl.DataFrame, pl.LazyFrame)
     _Arrow = TypeVar("_Arrow", pa.Table, pa.RecordBatch, pa.RecordBatchReader)
+
+    class LookupOptions(TypedDict, total=False):
+        """Options of the calls for many addresses, for the signatures of overloads."""
+
+        at: Any
+        clean: bool
+
+    class EnrichOptions(LookupOptions, total=False):
+        """The options of ``enrich``, for the signatures of its overloads."""
+
+        prefix: str
+        on_invalid: OnInvalid
+        threads: int | None
 
 
 class ManyAnswers(Kernel):
@@ -46,22 +60,16 @@ class ManyAnswers(Kernel):
             self,
             ips: Iterable[object],
             *,
-            at: Any = None,
-            clean: bool = False,
             lines: Literal[False] = False,
+            **options: Unpack[LookupOptions],
         ) -> list[bytes]: ...
         @overload
         def lookup_many_json(
-            self,
-            ips: Iterable[object],
-            *,
-            at: Any = None,
-            clean: bool = False,
-            lines: Literal[True],
+            self, ips: Iterable[object], *, lines: Literal[True], **options: Unpack[LookupOptions]
         ) -> bytes: ...
         @overload
         def lookup_many_json(
-            self, ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: bool
+            self, ips: Iterable[object], *, lines: bool, **options: Unpack[LookupOptions]
         ) -> list[bytes] | bytes: ...
 
     def lookup_many_json(
@@ -151,41 +159,18 @@ class ManyAnswers(Kernel):
         @overload
         def enrich(
             self,
-            data: pl.DataFrame,
+            data: _Polars,
             column: str = "ip",
             fields: ColumnPaths | None = None,
-            *,
-            prefix: str = "",
-            on_invalid: OnInvalid = "null",
-            at: Any = None,
-            clean: bool = False,
-            threads: int | None = None,
-        ) -> pl.DataFrame: ...
-        @overload
-        def enrich(
-            self,
-            data: pl.LazyFrame,
-            column: str = "ip",
-            fields: ColumnPaths | None = None,
-            *,
-            prefix: str = "",
-            on_invalid: OnInvalid = "null",
-            at: Any = None,
-            clean: bool = False,
-            threads: int | None = None,
-        ) -> pl.LazyFrame: ...
+            **options: Unpack[EnrichOptions],
+        ) -> _Polars: ...
         @overload
         def enrich(
             self,
             data: pd.DataFrame,
             column: str = "ip",
             fields: ColumnPaths | None = None,
-            *,
-            prefix: str = "",
-            on_invalid: OnInvalid = "null",
-            at: Any = None,
-            clean: bool = False,
-            threads: int | None = None,
+            **options: Unpack[EnrichOptions],
         ) -> pd.DataFrame: ...
         @overload
         def enrich(  # type: ignore[overload-cannot-match]
@@ -193,12 +178,7 @@ class ManyAnswers(Kernel):
             data: _Arrow,
             column: str = "ip",
             fields: ColumnPaths | None = None,
-            *,
-            prefix: str = "",
-            on_invalid: OnInvalid = "null",
-            at: Any = None,
-            clean: bool = False,
-            threads: int | None = None,
+            **options: Unpack[EnrichOptions],
         ) -> _Arrow: ...
         @overload
         def enrich(  # type: ignore[overload-cannot-match]
@@ -206,12 +186,7 @@ class ManyAnswers(Kernel):
             data: Any,
             column: str = "ip",
             fields: ColumnPaths | None = None,
-            *,
-            prefix: str = "",
-            on_invalid: OnInvalid = "null",
-            at: Any = None,
-            clean: bool = False,
-            threads: int | None = None,
+            **options: Unpack[EnrichOptions],
         ) -> Any: ...
 
     def enrich(

@@ -115,7 +115,7 @@ class EnrichedRows:
     def _enriched(self, engine: Engine) -> Any:
         options = self._options
         return enrich(
-            engine._open_state(),  # noqa: SLF001 - as adapters do
+            engine.snapshot(),
             pa.RecordBatchReader.from_batches(self._numbered_schema(), self._numbered()),
             str(self._rows.schema.names.index(options.column)),
             [*options.paths(), ERROR_CODE.path],

@@ -61,7 +61,7 @@ class Summary:
     """
 
     def __init__(self, engine: Engine, hours: LocalHours | None = None) -> None:
-        self._state = engine._open_state()  # noqa: SLF001 - as adapters do
+        self._state = engine.snapshot()
         self.hours = hours
         counts = engine.metadata.counts
         intervals = counts["ipv4_intervals"] + counts["ipv6_intervals"]

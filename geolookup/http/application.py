@@ -15,10 +15,10 @@ from time import monotonic, perf_counter_ns
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import unquote_plus
 
+from geolookup.contract.proxies import Headers, TrustedProxies, lines_of
 from geolookup.errors import AccountsError, ClosedError, ContractError, DatasetError
 from geolookup.http.answers import NOT_ALLOWED, NOT_FOUND, UNAVAILABLE, Answer, Answers
 from geolookup.http.metrics import DRAINING, Counters
-from geolookup.proxies import Headers, TrustedProxies, lines_of
 
 #: What separates or encodes parameters.
 _ENCODED = re.compile("[&%+]")

@@ -27,6 +27,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 import geolookup
+from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
 from geolookup.http.following import followed
@@ -34,7 +35,6 @@ from geolookup.http.limits import HEAD_TIMEOUT, connections
 from geolookup.http.settings import HEAD_LIMIT, Settings
 from geolookup.http.supervision import KILL_AFTER, Supervisor, hold_while_forking
 from geolookup.http.worker import DRAIN, RELOAD, load
-from geolookup.proxies import TrustedProxies
 
 #: Connections that wait to be accepted, for each worker; the system may allow fewer.
 _BACKLOG = 4_096
@@ -47,7 +47,7 @@ _log = logging.getLogger("geolookup.http")
 
 def run(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; see ``geolookup.http.serve``."""
-    if settings.trust and settings.follow is None:
+    if settings.polling.trust and settings.follow is None:
         raise SettingsError("--trust is an option of --follow; use 'geolookup trust STORE KEY'")
     with ExitStack() as stack:
         if (url := settings.follow) is not None:

@@ -19,6 +19,8 @@ from typing import Any
 
 from granian.server.mp import MPServer
 
+from geolookup.remote import backoff_wait
+
 #: Exit status of a worker that finds no dataset that opens.
 UNOPENED = 3
 #: Seconds until a worker that does not stop is killed.
@@ -41,13 +43,7 @@ class Backoff:
     def delay(self, worker: int, ran: float) -> float:
         """Return the seconds to wait for a worker that ran for so many seconds."""
         self._early[worker] = self._early[worker] + 1 if ran < _EARLY else 0
-        return _delay(self._early[worker])
-
-
-def _delay(deaths: int) -> float:
-    # 16: beyond the maximum, and no number that overflows.
-    doubled = _FIRST_DELAY * 2.0 ** min(deaths - 1, 16)
-    return min(_MOST_DELAY, doubled) if deaths else 0.0
+        return backoff_wait(self._early[worker], _FIRST_DELAY, _MOST_DELAY)
 
 
 class Supervisor(MPServer):

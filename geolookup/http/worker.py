@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Lock, Thread
 
 import geolookup
+from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.gate import open_accounts, read_plans
 from geolookup.gate.group_commit import GroupCommit
@@ -19,7 +20,6 @@ from geolookup.http.application import Application, Backend
 from geolookup.http.metrics import ENDED, Counters
 from geolookup.http.settings import Settings
 from geolookup.http.supervision import UNOPENED, end_with_server
-from geolookup.proxies import TrustedProxies
 
 #: Signals from the server to its workers.
 RELOAD, DRAIN = signal.SIGHUP, signal.SIGUSR1

@@ -15,8 +15,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import geolookup
+from geolookup.contract.proxies import Headers, TrustedProxies
 from geolookup.errors import ClosedError, DatasetError
-from geolookup.proxies import Headers, TrustedProxies
 
 if TYPE_CHECKING:
     from geolookup.engine import Engine

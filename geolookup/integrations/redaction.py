@@ -16,13 +16,10 @@ from typing import Any
 from urllib.parse import quote
 
 from geolookup.contract.address import canonical
-from geolookup.proxies import Address, address
+from geolookup.contract.cleaning import IN_TEXT, Address, readings
 
 #: What stands in place of an address.
 REMOVED = "[address]"
-_IPV4 = r"(?<!\d)\d{1,3}(?:\.\d{1,3}){3}(?!\d)"
-_IPV6 = r"(?<![0-9A-Fa-f:])(?=[0-9A-Fa-f]*:[0-9A-Fa-f]*:)[0-9A-Fa-f:.]*[0-9A-Fa-f:]"
-_ADDRESS = re.compile(f"{_IPV6}|{_IPV4}", re.ASCII)
 #: What host names have too, and words do not.
 _NAME = re.compile(r"\w[.:]\w")
 #: Containers in containers that are looked into; deeper ones are compared as text.
@@ -41,10 +38,10 @@ class Redaction:
 
     def __init__(self, given: object) -> None:
         text = plain(given)
-        self._addresses = frozenset(_addresses(text))
+        self._addresses = _addresses(text)
         self._all = len(self._addresses) > _MANY
         known = () if self._all else self._addresses
-        self._spellings = {spelling for one in known for spelling in _spellings(*one)}
+        self._spellings = {spelling for address in known for spelling in _spellings(*address)}
         if _NAME.search(text):
             self._spellings |= {text.lower(), quote(text, safe="").lower()}
         self._is_empty = not self._spellings
@@ -53,16 +50,16 @@ class Redaction:
         """Return a text without the address."""
         if self._is_empty:
             return text
-        text = _ADDRESS.sub(self._unless_other, text)
+        text = IN_TEXT.sub(self._unless_other, text)
         # What remains is no address by itself: "source:2001:db8::1", "2001%3Adb8%3A%3A1", a name.
         lower = text.lower()
-        found = [spelling for spelling in self._spellings if spelling in lower]
-        return _without(text, found) if found else text
+        left = [spelling for spelling in self._spellings if spelling in lower]
+        return _without(text, left) if left else text
 
-    def _unless_other(self, found: re.Match[str]) -> str:
-        if self._all or not self._addresses.isdisjoint(_addresses(found[0])):
+    def _unless_other(self, part: re.Match[str]) -> str:
+        if self._all or not self._addresses.isdisjoint(readings(part[0])):
             return REMOVED
-        return found[0]
+        return part[0]
 
     def value(self, value: Any, depth: int = 0) -> Any:
         """Return a value without the address; the same object if it has none."""
@@ -82,7 +79,7 @@ class Redaction:
             return dict(self._pairs(value, depth + 1))
         kind = next((kind for kind in _CONTAINERS if isinstance(value, kind)), None)
         if depth < _DEPTH and kind is not None:
-            return kind(self.value(each, depth + 1) for each in value)
+            return kind(self.value(item, depth + 1) for item in value)
         return self._object(value)
 
     def _pairs(self, mapping: Mapping[Any, Any], depth: int) -> Iterator[tuple[Any, Any]]:
@@ -128,13 +125,8 @@ def _without(text: str, spellings: list[str]) -> str:
     return re.sub(pattern, REMOVED, text, flags=re.IGNORECASE)
 
 
-def _addresses(text: str) -> Iterator[Address]:
-    for found in _ADDRESS.finditer(text):
-        # The last colon may belong to the sentence.
-        for each in {found[0], found[0].removesuffix(":")}:
-            parsed = address(each)
-            if parsed is not None:
-                yield parsed
+def _addresses(text: str) -> set[Address]:
+    return {address for part in IN_TEXT.finditer(text) for address in readings(part[0])}
 
 
 def _spellings(family: int, value: int) -> Iterator[str]:

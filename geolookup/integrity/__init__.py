@@ -8,7 +8,8 @@ it finds; the next step runs only if there were none.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -35,6 +36,38 @@ class Report:
     files: int = 0
     bytes: int = 0  # of all files but the manifest
     generation: str = ""
+
+
+class Verified:
+    """A dataset all bytes of which were verified: only its constructor makes one, and verifies.
+
+    Functions that publish take it as proof, so that nothing is verified twice. ``shown`` makes the
+    path of a file in errors from its name; by default it is that in ``folder``. Raises DatasetError
+    for the first damage.
+    """
+
+    __slots__ = ("folder", "generation")
+
+    def __init__(self, folder: Path, shown: Callable[[str], str | Path] | None = None) -> None:
+        try:
+            self.folder, self.generation = folder, verify(folder).generation
+        except DatasetError as error:
+            if shown is None:
+                raise
+            name = str(Path(error.path).relative_to(folder))
+            raise DatasetError(shown(name), error.problem, error.remedy) from error
+
+    def moved_to(self, folder: Path) -> Verified:
+        """Rename the files into another folder of the disk; the bytes stay verified."""
+        for path in self.folder.iterdir():
+            path.rename(folder / path.name)
+        return self.renamed(folder)
+
+    def renamed(self, folder: Path) -> Verified:
+        """Return this dataset under the name that its folder has been given."""
+        renamed = copy(self)
+        renamed.folder = folder
+        return renamed
 
 
 def verify(
@@ -68,11 +101,11 @@ def examine(
     trusted: Trusted | None = None,
 ) -> Report:
     """Return the report of a dataset, with at most ``limit`` damages; see ``verify``."""
-    from geolookup.store import follow  # the room below: it verifies what it publishes
+    from geolookup.store import resolve  # the room below: it verifies what it publishes
 
     keys = trusted_keys(trusted)
     try:
-        folder = Path(follow.folder(os.fspath(path)))
+        folder = Path(resolve.folder(os.fspath(path)))
         manifest = files.manifest_of(folder)
     except DatasetError as error:
         return Report((error,))

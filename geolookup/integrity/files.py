@@ -28,17 +28,17 @@ from geolookup.signing.trust import Trust
 _LARGE = 1 << 14
 
 
-def manifest_of(folder: Path, version: int = fmt.FORMAT_VERSION) -> Manifest:
-    """Return a complete manifest of a format version; DatasetError for any other."""
+def manifest_of(folder: Path) -> Manifest:
+    """Return the manifest of a dataset if it is complete; DatasetError for any other."""
     path = folder / fmt.MANIFEST
     if not _is_plain(path):
         raise damaged(path, "not a plain file")
-    manifest = read_manifest(folder, version)
+    manifest = read_manifest(folder)
     if wrongs := (manifest.members - {BASE}) ^ MEMBERS:
         wrong = min(wrongs)
         raise damaged(path, f"{wrong!r} is missing" if wrong in MEMBERS else f"unknown {wrong!r}")
     manifest.metadata()
-    _check_names(path, manifest, version)
+    _check_names(path, manifest)
     return manifest
 
 
@@ -50,9 +50,8 @@ def _is_plain(path: Path) -> bool:
         return True
 
 
-def _check_names(path: Path, manifest: Manifest, version: int) -> None:
-    explaining = fmt.EXPLAINING if version == fmt.FORMAT_VERSION else fmt.FORMER_EXPLAINING
-    expected = {*fmt.FILES, *(explaining if manifest.explains_rows else ())}
+def _check_names(path: Path, manifest: Manifest) -> None:
+    expected = {*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ())}
     for name in sorted(expected ^ manifest.file_names):
         missing = name in expected
         raise damaged(path, f"{name} is not described" if missing else f"unknown file {name!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +13,10 @@ from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damaged
 
 
-def shapes(
-    tables: Tables, columns: Mapping[str, Mapping[str, fmt.Column]] = fmt.COLUMNS
-) -> Iterator[DatasetError]:
+def shapes(tables: Tables) -> Iterator[DatasetError]:
     """Yield what is wrong with names, types, nulls, dictionaries and buffer lengths of columns."""
     for name, batch in tables.batches.items():
-        path, wanted = tables.folder / name, columns[name]
+        path, wanted = tables.folder / name, fmt.COLUMNS[name]
         stored = batch.schema.names
         if stored != [each for each in wanted if each in stored or not wanted[each].optional]:
             yield damaged(path, f"its columns are {', '.join(stored)}")

@@ -44,11 +44,6 @@ def texts(tables: Tables) -> Iterator[DatasetError]:
     """Yield the rows whose checksums are wrong, or whose JSON texts differ from their columns."""
     for table in _TABLES:
         yield from checksums(tables, fmt.TABLES[table])
-    yield from compared(tables)
-
-
-def compared(tables: Tables) -> Iterator[DatasetError]:
-    """Yield the rows whose JSON texts differ from their columns."""
     for table in _TABLES:
         name = fmt.TABLES[table]
         try:

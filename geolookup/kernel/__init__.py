@@ -61,14 +61,13 @@ else:
         _PROBLEM = f"GEOLOOKUP_KERNEL is {_wanted!r}; write python or compiled, or unset it"
     try:
         from geolookup.kernel import _compiled as _chosen
-    except ImportError:
+    except ImportError as error:
+        # It raises this itself if it was built for other fields than ``contract.fields`` has.
+        _why = str(error) if "fields" in str(error) else "the compiled kernel is missing"
         if _wanted == "compiled":
-            _PROBLEM = f"GEOLOOKUP_KERNEL is 'compiled', but that kernel is missing; {_remedy()}"
+            _PROBLEM = f"GEOLOOKUP_KERNEL is 'compiled', but {_why}; {_remedy()}"
         elif not _wanted:
-            MISSING = (
-                "the compiled kernel is missing: the Python kernel answers, several times slower; "
-                + _remedy()
-            )
+            MISSING = f"{_why}: the Python kernel answers, several times slower; {_remedy()}"
         _wanted = "python"
     if _wanted == "python":
         from geolookup.kernel import python as _chosen

@@ -60,6 +60,7 @@ class Locator(Protocol):
 class State(Locator, Intervals, Protocol):
     """An open dataset and the caches of its rows; an engine replaces it as a whole.
 
+    ``Engine.snapshot`` returns it to adapters, its ``dataset`` included.
     Every method raises DatasetError if an index of the dataset points outside its table.
     ``take_rows`` raises IndexError for an interval id that does not exist in the dataset.
     """

@@ -5,8 +5,8 @@
     STORE/.follow/index/       the index as it was last fetched, with its ETag
     STORE/.follow/archives/    the archive that is being fetched; what arrived of it is resumed
 
-Both are caches of ``geolookup_builder.remote``, which retries, resumes and limits. It is imported
-when it is used. A mirror in a folder is read where it is.
+Both are caches of ``geolookup.remote``, which retries, resumes and limits. A mirror in a
+folder is read where it is.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from geolookup.errors import BuildError, MirrorError
+from geolookup.errors import BuildError, DownloadError, MirrorError
 from geolookup.filesystem.regular import open_regular
 from geolookup.mirrors.index import INDEX, File
 from geolookup.progress import Progress
+from geolookup.remote import Limits
+from geolookup.remote.address import Remote, location, shown
+from geolookup.remote.cache import sha256_of
+from geolookup.remote.transfer import fetch
 from geolookup.signing.envelope import LARGEST_ENVELOPE
-
-if TYPE_CHECKING:
-    from geolookup_builder.remote.address import Remote
 
 FOLDER = ".follow"
 _KINDS = "name a mirror by https://, s3:// or gs://, or a folder of this machine"
@@ -48,8 +48,6 @@ class Source:
     @property
     def shown(self) -> str:
         """The address for messages: without a query, which may be secret."""
-        from geolookup_builder.remote.address import shown
-
         return shown(self.url) if "://" in self.url else self.url
 
     def check(self) -> None:
@@ -86,8 +84,6 @@ class Source:
         return self._fetched(located, sha256, largest, folder, attempts)
 
     def _located(self, path: str) -> str | Remote:
-        from geolookup_builder.remote.address import location
-
         is_uri = "://" in self.url
         address, mark, query = self.url.partition("?") if is_uri else (self.url, "", "")
         folder = address.removesuffix(INDEX).removesuffix("/")
@@ -100,43 +96,34 @@ class Source:
 
     def _local(self, path: Path, sha256: str, largest: int) -> Path:
         """Return a file of a folder, if it has the digest that is stated."""
-        from geolookup_builder.remote.cache import sha256_of
-
         with self._errors():
             with open_regular(path) as file:
                 size = os.fstat(file.fileno()).st_size
-            found = sha256_of(path) if sha256 else ""
+            digest = sha256_of(path) if sha256 else ""
         if size > largest:
             raise MirrorError(path, f"the file is larger than {largest:,} bytes", _AGAIN)
-        if found != sha256:
-            raise MirrorError(
-                path, f"the SHA-256 of the file is {found}, the index says {sha256}", _AGAIN
-            )
+        if digest != sha256:
+            problem = f"the SHA-256 of the file is {digest}, the index says {sha256}"
+            raise MirrorError(path, problem, _AGAIN)
         return path
 
     def _fetched(
         self, remote: Remote, sha256: str, largest: int, cache: Path, attempts: int
     ) -> tuple[Path, int]:
-        from geolookup_builder.remote.protocol import Limits
-        from geolookup_builder.remote.transfer import fetch
-
         limits = Limits(
             attempts=attempts, longest_wait=_LONGEST_WAIT, largest=largest, fastest=self.budget
         )
         with self._errors():
-            found = fetch(remote, sha256, cache, Progress(silent=True), limits)
-        return found.kept.path, found.kept.bytes if found.changed else 0
+            fetched = fetch(remote, sha256, cache, Progress(silent=True), limits)
+        return fetched.kept.path, fetched.kept.bytes if fetched.changed else 0
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
         """Turn what fails between here and the mirror into a MirrorError."""
-        from geolookup_builder.remote.protocol import TransientError
-
         try:
             yield
         except BuildError as error:
-            cause = error.__cause__
-            wait = cause.wait if isinstance(cause, TransientError) else None
+            wait = error.wait if isinstance(error, DownloadError) else None
             raise MirrorError(error.path, error.problem, _AGAIN, wait=wait) from error
         except OSError as error:  # of a folder of this machine
             path = error.filename or self.url
@@ -150,6 +137,6 @@ _AGAIN = "check the address, or try again later"
 def _keep_only(cache: Path, name: str) -> None:
     """Remove all but one entry of a cache: files of addresses that are no longer asked."""
     if cache.is_dir():
-        for each in cache.iterdir():
-            if each.name != name:
-                shutil.rmtree(each, ignore_errors=True)
+        for folder in cache.iterdir():
+            if folder.name != name:
+                shutil.rmtree(folder, ignore_errors=True)

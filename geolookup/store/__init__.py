@@ -3,12 +3,11 @@
 ::
 
     STORE/current                 the published generations, written atomically (``pointer``)
-    STORE/generations/ID/         a dataset, immutable (``publish``)
+    STORE/generations/ID/         a dataset, immutable (``adding``)
     STORE/trusted/*.pem           keys: only what one of them signed is accepted (``trusted``)
     STORE/.lock                   held by the process that changes the store (``changing``)
 
-``publish`` adds a generation; ``generations`` lists, rolls back and prunes; ``sign`` signs the
-current one again. ``signatures`` has ``signature.json``. Engines use ``follow`` (from a
-path to the current dataset), ``requirements`` (age, fields and signature of the data) and ``watch``
-(polling).
+``adding`` adds a verified generation; ``generations`` lists, rolls back and prunes; ``signatures``
+signs. Engines use ``resolve`` (from a path to the current dataset), ``requirements`` (age, fields
+and signature of the data) and ``watch`` (polling).
 """

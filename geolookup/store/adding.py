@@ -1,20 +1,27 @@
-"""Adding a generation to a store, and making it current, whatever it comes from.
+"""``add``: the one way in which a dataset becomes a generation of a store, and the current one.
 
-Strategy: what arrives states its manifest and its signature first. The store checks whom it trusts
-before anything is written. The files are written and verified in a staging directory, which is
-renamed; then the pointer is replaced. Both steps are one rename, so a process that dies leaves the
-old or the new generation.
+Strategy: what arrives states its manifest and its signature first. The store checks whether it
+trusts them before a file is written. The files are written to a staging directory and verified
+there, once; what is ``Verified`` is renamed, and the pointer replaced. Both steps are one rename,
+so a process that dies leaves the old or the new generation.
 """
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from geolookup.errors import DatasetError
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic
-from geolookup.integrity import verify
+from geolookup.filesystem.regular import open_regular
+from geolookup.integrity import Verified
+from geolookup.signing.statement import SIGNATURE, read_signature
 from geolookup.store import pointer
 from geolookup.store.changing import changing
 from geolookup.store.signatures import adopt_signature, check_trusted, manifest_text
@@ -23,16 +30,16 @@ from geolookup.store.trusted import trust_of
 
 @dataclass(frozen=True, slots=True)
 class Arriving:
-    """A dataset that a store is to have: what it states, and how its files are written."""
+    """A dataset on its way to a store: what it states, and how its files are written."""
 
     path: Path  # names it in errors
     generation: str
     manifest_text: bytes
     signature: bytes | None
     #: Writes the files to an empty folder and verifies them; DatasetError where it cannot.
-    write: Callable[[Path], None]
-    #: Checks the dataset where the store has its generation; the folder of that is given.
-    check: Callable[[Path], None]
+    write: Callable[[Path], Verified]
+    #: Checks the dataset if the store has its generation, whose folder is the argument.
+    check: Callable[[Path], object] = lambda _target: None
 
 
 def add(store: Path, arriving: Arriving) -> None:
@@ -52,10 +59,11 @@ def add(store: Path, arriving: Arriving) -> None:
                 adopt_signature(target, arriving.signature)
         else:
             with atomic.staged_folder(target) as fresh:
-                arriving.write(fresh)
+                if arriving.write(fresh).generation != arriving.generation:
+                    raise DatasetError(arriving.path, "replaced while it was read", "publish again")
                 if trust is not None:
                     check_trusted(fresh, trust)  # again: the source may have changed since
-        others = [each for each in published if each.generation != arriving.generation]
+        others = [entry for entry in published if entry.generation != arriving.generation]
         pointer.write(store, [*others, pointer.published_now(arriving.generation)])
 
 
@@ -71,7 +79,7 @@ def check_expected(generation: str, expect: str | None, path: Path) -> None:
 def _is_undamaged(folder: Path) -> bool:
     """Return whether a folder is an undamaged dataset."""
     try:
-        verify(folder)
+        Verified(folder)
     except DatasetError:
         return False
     return True
@@ -83,3 +91,56 @@ def _signs_other_bytes(arriving: Arriving, target: Path) -> bool:
     The id is of the values: another version of Arrow, or a base, lays the same ones out otherwise.
     """
     return arriving.signature is not None and arriving.manifest_text != manifest_text(target)
+
+
+def from_folder(source: Path, *, copy: bool) -> Arriving:
+    """Return a dataset whose files are hard-linked, or copied if ``copy`` is true."""
+    manifest = read_manifest(source)
+    names = (*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ()), fmt.MANIFEST)
+
+    def check(target: Path) -> None:
+        """Verify the source too: other data may state the id of the generation in the store."""
+        if not source.samefile(target):
+            Verified(source)
+
+    write = partial(_linked, source, names, copy)
+    text, signature = manifest_text(source), read_signature(source)
+    return Arriving(source, manifest.generation, text, signature, write, check)
+
+
+def from_verified(dataset: Verified) -> Arriving:
+    """Return a verified dataset on the disk of the store, whose files are moved there."""
+    folder = dataset.folder
+    text, signature = manifest_text(folder), read_signature(folder)
+    return Arriving(folder, dataset.generation, text, signature, dataset.moved_to)
+
+
+def _linked(source: Path, names: tuple[str, ...], copy: bool, fresh: Path) -> Verified:
+    for name in names:
+        link_or_copy(source / name, fresh / name, copy=copy)
+    if (source / SIGNATURE).exists():
+        link_or_copy(source / SIGNATURE, fresh / SIGNATURE, copy=copy)
+    return Verified(fresh, lambda name: source / name)
+
+
+def link_or_copy(source: Path, target: Path, *, copy: bool) -> None:
+    """Link a file of a dataset, or copy it where the system cannot or ``copy`` is true; sync it."""
+    if not source.is_file():
+        raise DatasetError(source, "missing", REBUILD)
+    # A hard link to a symbolic link would point outside the store.
+    if not copy and not source.is_symlink():
+        with contextlib.suppress(OSError):  # another file system, or one without hard links
+            target.hardlink_to(source)
+    if not target.exists():
+        _copy(source, target)
+    atomic.fsync_file(target)
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        stream = open_regular(source)
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+        raise DatasetError(source, problem, "check its permissions") from error
+    with stream, target.open("xb") as file:
+        shutil.copyfileobj(stream, file, 1 << 20)

@@ -1,11 +1,11 @@
-"""The generations of a store: list them, roll back to the previous one, prune old ones."""
+"""The generations of a store: list them, make another one current, roll back, prune old ones."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
-from geolookup.store import pointer, user_store
+from geolookup.store import pointer, resolve
 from geolookup.store.changing import changing
 from geolookup.store.pointer import Published
 
@@ -41,8 +41,8 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
     published = pointer.read_existing(store)
     current = pointer.standing(published)[-1]
     return [
-        Generation(each.generation, each.at, each is current, each.withdrawn)
-        for each in reversed(published)
+        Generation(entry.generation, entry.at, entry is current, entry.withdrawn)
+        for entry in reversed(published)
     ]
 
 
@@ -69,15 +69,20 @@ def rollback(store: str | os.PathLike[str] | None = None, *, sign: Signing = ())
         before, current = standing[-2:]
         verify(pointer.folder_of(store, before.generation))
         _sign_or_check(store, before.generation, signers)
-        withdrawn = Published(current.generation, current.at, withdrawn=True)
-        pointer.write(store, [withdrawn if each is current else each for each in published])
+        pointer.write(store, [_marked(entry, {current.generation}) for entry in published])
     return before.generation
+
+
+def _marked(entry: Published, withdrawn: Collection[str]) -> Published:
+    """Return an entry of the pointer, the same one unless it has to be marked as withdrawn."""
+    if entry.withdrawn or entry.generation not in withdrawn:
+        return entry
+    return Published(entry.generation, entry.at, withdrawn=True)
 
 
 def _sign_or_check(store: Path, generation: str, signers: Sequence[PrivateKey]) -> None:
     """Sign a generation, or check that the store accepts it as it is signed."""
-    from geolookup.store.sign import sign_generation
-    from geolookup.store.signatures import check_trusted
+    from geolookup.store.signatures import check_trusted, sign_generation
     from geolookup.store.trusted import trust_of
 
     if signers:
@@ -86,7 +91,46 @@ def _sign_or_check(store: Path, generation: str, signers: Sequence[PrivateKey]) 
         check_trusted(pointer.folder_of(store, generation), trust)
 
 
-def prune(store: str | os.PathLike[str] | None = None, keep: int = 2) -> list[str]:
+def make_current(
+    store: Path, generation: str, withdrawn: Collection[str] = (), signature: bytes | None = None
+) -> None:
+    """Make a generation that a store has the current one, and mark others as withdrawn, in a step.
+
+    For a store that follows another. The generation is verified first, unless it is current
+    already. It gets ``signature`` if that is newer than its own. Raises DatasetError if the
+    generation is missing or damaged, and for a signature of other bytes, or one that the store does
+    not accept; OutputError if the store cannot be written. The store stays as it was then.
+    """
+    from geolookup.integrity import verify
+
+    with changing(store) as published:
+        folder = Path(pointer.folder_of(store, generation))
+        is_current = pointer.standing(published)[-1].generation == generation
+        if not (is_current and folder.is_dir()):
+            verify(folder)
+        _adopt(store, folder, signature)
+        others = [
+            _marked(entry, withdrawn) for entry in published if entry.generation != generation
+        ]
+        now = [entry for entry in published if is_current and entry.generation == generation]
+        if now != published[-1:] or others != published[:-1]:
+            pointer.write(store, [*others, *(now or [pointer.published_now(generation)])])
+
+
+def _adopt(store: Path, folder: Path, signature: bytes | None) -> None:
+    """Check the signature of a generation, if the store trusts keys, and write a newer one."""
+    from geolookup.signing.statement import read_signature
+    from geolookup.store.signatures import adopt_signature, manifest_text
+    from geolookup.store.trusted import trust_of
+
+    trust = trust_of(store)
+    if trust is not None:
+        trust.check(manifest_text(folder), signature or read_signature(folder), folder)
+    if signature is not None:
+        adopt_signature(folder, signature)
+
+
+def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP) -> list[str]:
     """Remove all but the ``keep`` last published generations; return the removed ids.
 
     The store is by default the user's. The current generation is always kept, and the one
@@ -103,7 +147,7 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = 2) -> list[st
         # First, so that the pointer never lists a missing generation.
         if len(kept) < len(published):
             pointer.write(store, kept)
-        names = {each.generation for each in kept}
+        names = {entry.generation for entry in kept}
         removed = [path for path in _folders(store) if path.name not in names]
         for path in removed:
             _remove(path)
@@ -111,18 +155,18 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = 2) -> list[st
 
 
 def _place(store: str | os.PathLike[str] | None) -> Path:
-    return Path(user_store.place() if store is None else store)
+    return Path(resolve.user_store() if store is None else store)
 
 
 def _kept(published: list[Published], keep: int) -> list[Published]:
     held = {*published[-keep:], *pointer.standing(published)[-min(keep, 2) :]}
-    return [each for each in published if each in held]
+    return [entry for entry in published if entry in held]
 
 
 def _folders(store: Path) -> list[Path]:
     """Return the folders of all generations, also unpublished ones; other names are not ours."""
-    found = (store / pointer.GENERATIONS).iterdir()
-    return sorted(path for path in found if is_generation(path.name))
+    folder = store / pointer.GENERATIONS
+    return sorted(path for path in folder.iterdir() if is_generation(path.name))
 
 
 def _remove(path: Path) -> None:

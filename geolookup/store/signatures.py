@@ -1,4 +1,4 @@
-"""The signatures of what a store has: written, replaced by newer ones, and their serials.
+"""Signatures of datasets: ``sign`` writes them, and newer ones replace them.
 
 A generation never changes but for ``signature.json``, which is replaced by one rename. It is no
 file of the dataset: no engine maps it.
@@ -14,7 +14,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.regular import open_regular
-from geolookup.signing.keys import PrivateKey
+from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.signing.statement import (
     SIGNATURE,
     Statement,
@@ -25,6 +25,8 @@ from geolookup.signing.statement import (
 )
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
+from geolookup.store.changing import changing
+from geolookup.store.trusted import latest_serial, trust_of
 
 
 def manifest_text(dataset: str | os.PathLike[str]) -> bytes:
@@ -44,12 +46,6 @@ def check_trusted(dataset: str | os.PathLike[str], trust: Trust) -> Statement:
     Reads manifest and signature alone: ``verify`` checks the digests in the manifest.
     """
     return trust.check(manifest_text(dataset), read_signature(dataset), dataset)
-
-
-def latest_serial(store: str | os.PathLike[str]) -> int:
-    """Return the greatest serial of a store's generations, also of withdrawn ones; 0 for none."""
-    folders = (pointer.folder_of(store, each.generation) for each in pointer.read(store))
-    return max(map(serial_in, folders), default=0)
 
 
 def sign_dataset(dataset: Path, keys: Sequence[PrivateKey], after: int = 0) -> None:
@@ -72,3 +68,63 @@ def write_signature(dataset: Path, text: bytes) -> None:
     """Replace the signature of a dataset, atomically."""
     with atomic.staged_file(dataset / SIGNATURE) as fresh:
         fresh.write_bytes(text)
+
+
+def sign(dataset: str | os.PathLike[str], keys: Signing) -> None:
+    """Verify a dataset, or the current generation of a store, and write its ``signature.json``.
+
+    ``keys`` is the file of a private key, or several: then each signs. A signature that is there
+    is replaced; the serial of the new one is greater, in a store than those of all its
+    generations. Needs the extra ``sign``. Raises DatasetError for a dataset that is missing or
+    damaged, and in a store that trusts none of the keys, KeyFileError for a file that is no
+    private key or that others may read, OutputError where the signature cannot be written,
+    ValueError for no key.
+    """
+    from geolookup.integrity import verify  # imports Arrow, which reading a signature does not need
+
+    place, signers = Path(dataset), signing_keys(keys)
+    if not signers:
+        raise ValueError("no key to sign with; name the file of a private key")
+    if not pointer.read(place):
+        verify(place)
+        sign_dataset(place, signers)
+        return
+    with changing(place) as published:
+        current = pointer.standing(published)[-1]
+        verify(pointer.folder_of(place, current.generation))
+        sign_generation(place, current.generation, signers)
+
+
+def is_signed_by(dataset: Path, keys: Sequence[PrivateKey]) -> bool:
+    """Return whether each of the keys has signed a dataset as it is."""
+    try:
+        text, signature = manifest_text(dataset), read_signature(dataset)
+        for key in keys:
+            Trust((key.public,)).check(text, signature, dataset)
+    except DatasetError:
+        return False
+    return True
+
+
+def check_signers(store: str | os.PathLike[str], keys: Sequence[PrivateKey]) -> None:
+    """Raise DatasetError where a store trusts none of the keys that will sign.
+
+    For commands that work for minutes before they publish.
+    """
+    trust = trust_of(store)
+    if trust is not None and not trust.has_one_of(keys):
+        problem = "takes only what a trusted key signs, and no such key is given"
+        raise DatasetError(store, problem, "name one with --sign KEY")
+
+
+def sign_generation(store: Path, generation: str, keys: Sequence[PrivateKey]) -> None:
+    """Sign a generation of a store, so that its serial is the greatest; the caller verified it.
+
+    Raises DatasetError in a store that trusts none of the keys.
+    """
+    folder = Path(pointer.folder_of(store, generation))
+    text = manifest_text(folder)
+    signature = stated(text, keys, latest_serial(store))
+    if (trust := trust_of(store)) is not None:
+        trust.check(text, signature, folder)
+    write_signature(folder, signature)

@@ -20,10 +20,10 @@ from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.leftovers import sweep
 from geolookup.signing.keys import PublicKey, pem_of, read_public
+from geolookup.signing.statement import serial_in
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
 from geolookup.store.changing import changing
-from geolookup.store.signatures import latest_serial
 
 _SUFFIX = ".pem"
 _WRITABLE_BY_ALL = 0o002
@@ -101,19 +101,25 @@ def distrust(store: str | os.PathLike[str], key_id: str) -> None:
 def _check_not_public(path: Path) -> None:
     """Raise DatasetError for keys that every user of the machine may replace."""
     try:
-        found = path.stat()
+        mode = path.stat().st_mode
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
         raise DatasetError(path, problem, "check its permissions") from error
-    if os.name == "posix" and found.st_mode & _WRITABLE_BY_ALL:
+    if os.name == "posix" and mode & _WRITABLE_BY_ALL:
         raise DatasetError(path, "every user may write it", f"run chmod o-w {path}")
 
 
 def name_in(store: str | os.PathLike[str]) -> str | None:
     """Return the name of the dataset in a store; None where no generation can be read."""
-    for each in reversed(pointer.read(store)):
+    for entry in reversed(pointer.read(store)):
         try:
-            return read_manifest(pointer.folder_of(store, each.generation)).metadata().name
+            return read_manifest(pointer.folder_of(store, entry.generation)).metadata().name
         except DatasetError:
             continue
     return None
+
+
+def latest_serial(store: str | os.PathLike[str]) -> int:
+    """Return the greatest serial of a store's generations, also of withdrawn ones; 0 for none."""
+    folders = (pointer.folder_of(store, entry.generation) for entry in pointer.read(store))
+    return max(map(serial_in, folders), default=0)

@@ -14,7 +14,7 @@ from threading import Event, Thread
 from typing import Protocol
 
 from geolookup.errors import ClosedError, DatasetError
-from geolookup.store import follow
+from geolookup.store import resolve
 
 _log = getLogger("geolookup")
 #: Seconds that the exit of the process waits for a poll that has begun.
@@ -47,9 +47,8 @@ class Watch:
             raise ValueError("watch is the poll interval in seconds, above 0")
         self._engine = weakref.ref(engine)
         self._path, self._seconds = path, seconds
-        self._seen: (
-            follow.Signature | tuple[()]
-        ) = ()  # unlike any signature: the first poll reloads
+        #: Unlike any fingerprint at first, so the first poll reloads.
+        self._seen: resolve.Fingerprint | tuple[()] = ()
         self._reported = ""
         self.start()
         _watches.add(self)
@@ -78,9 +77,9 @@ class Watch:
             del engine  # while the thread waits, it holds no strong reference
 
     def _poll(self, engine: Reloadable) -> None:
-        signature = follow.signature(self._path)
+        fingerprint = resolve.fingerprint(self._path)
         try:
-            if signature != self._seen:
+            if fingerprint != self._seen:
                 engine.reload()
                 self._reported = ""
             engine.check_age()
@@ -88,7 +87,7 @@ class Watch:
             self.end()
         except (DatasetError, OSError) as error:
             self._report(str(error), engine)
-        self._seen = signature
+        self._seen = fingerprint
 
     def _report(self, problem: str, engine: Reloadable) -> None:
         if problem != self._reported:

@@ -85,7 +85,7 @@ class _Function:
 
     def _enricher(self) -> Enricher:
         # A closed engine raises here; a reloaded engine returns another state.
-        state = self._engine._open_state()  # noqa: SLF001
+        state = self._engine.snapshot()
         now = instant(None)
         if self._kept is None or self._kept[0] is not state or self._kept[1] != now:
             fields = of_table(self._path)

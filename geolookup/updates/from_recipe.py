@@ -16,19 +16,25 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import BuildError, DatasetError, OutputError, UpdateError
 from geolookup.filesystem import atomic
-from geolookup.integrity import verify
+from geolookup.integrity import Verified
 from geolookup.progress import Progress
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.store import pointer
+from geolookup.store.adding import add, from_verified
 from geolookup.store.generations import prune
-from geolookup.store.publish import publish
-from geolookup.store.sign import check_signers, is_signed_by, sign
-from geolookup.store.signatures import latest_serial, sign_dataset
+from geolookup.store.signatures import check_signers, is_signed_by, sign, sign_dataset
+from geolookup.store.trusted import latest_serial
 from geolookup.updates import sources
-from geolookup.updates.in_store import record_success, succeeded_within, updating
-from geolookup.updates.place import check_place, current_of, make_data_folder, place_of
-from geolookup.updates.result import Updated
-from geolookup.updates.withdrawn import is_withdrawn
+from geolookup.updates.in_store import (
+    Updated,
+    check_place,
+    current_of,
+    make_data_folder,
+    place_of,
+    record_success,
+    succeeded_within,
+    updating,
+)
 
 if TYPE_CHECKING:
     from geolookup_builder.recipe import Recipe
@@ -86,10 +92,10 @@ class FromRecipe:
 
     def _check_places(self) -> None:
         """Raise OutputError where ``performed`` could not write the store or the cache."""
-        from geolookup_builder.remote.cache import default_folder
+        from geolookup.remote.cache import default_folder
 
         check_place(self.store)
-        if any(each.remote for each in self.recipe.sources):
+        if any(source.remote for source in self.recipe.sources):
             atomic.check_place(self.cache or default_folder())
 
     def performed(self, progress: Progress, tell: Tell) -> Updated:
@@ -102,12 +108,14 @@ class FromRecipe:
             check_signers(self.store, self.signers)
             sources.check_local(self.recipe)
             sources.download(self.recipe, self.cache, progress, tell)
-            built = self._compiled(staging / "dataset", progress, tell)
-            current, damaged = _comparable(self.store)
-            replaced = self._other_dataset(current)
-            state = self._published(staging / "dataset", built, current, progress)
+            current = _Current.of(self.store)
+            built = self._compiled(staging / "dataset", current.dataset, progress, tell)
+            if current.generation != current_of(self.store):  # published or rolled back meanwhile
+                current = _Current.of(self.store)
+            replaced = self._other_dataset(current.dataset)
+            state = self._published(built, current.dataset, progress)
             removed, unfinished = self._tidied(staging, began)
-        warnings = (*damaged, *replaced, *unfinished)
+        warnings = (*current.warnings, *replaced, *unfinished)
         return Updated(state, str(self.store), current_of(self.store), removed, warnings)
 
     def _tidied(self, staging: Path, began: datetime) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -132,13 +140,16 @@ class FromRecipe:
             return False
         return succeeded_within(self.store, self.recipe.name, self.if_older)
 
-    def _compiled(self, output: Path, progress: Progress, tell: Tell) -> str:
-        """Compile what was downloaded, tell what was lost; return the generation."""
+    def _compiled(
+        self, output: Path, base: Verified | None, progress: Progress, tell: Tell
+    ) -> Verified:
+        """Compile what was downloaded, and tell what was lost; ``base``: its row numbers stay."""
         from geolookup_builder.compile import Options, compile_recipe
 
         try:
-            options = Options(cache=self.cache, offline=True, base=self._base())
-            report = compile_recipe(self.recipe, output, options, progress)
+            folder = None if base is None else base.folder
+            options = Options(cache=self.cache, offline=True, base=folder)
+            report, built = compile_recipe(self.recipe, output, options, progress)
         except BuildError as error:
             raise UpdateError([str(error)]) from error
         for source in report.sources:
@@ -147,47 +158,43 @@ class FromRecipe:
                 tell(f"{source.name}: {rejected:,} rows rejected, {nulled:,} invalid values")
         for warning in report.warnings:
             tell(f"warning: {warning}")
-        return report.generation
-
-    def _base(self) -> Path | None:
-        """Return the current generation, whose row numbers are kept, if it is undamaged."""
-        current, _ = _comparable(self.store)
-        return None if current is None else Path(pointer.folder_of(self.store, current))
+        return built
 
     def _published(
-        self, dataset: Path, built: str, current: str | None, progress: Progress
+        self, built: Verified, current: Verified | None, progress: Progress
     ) -> Literal["updated", "current", "withdrawn"]:
         """Publish the dataset unless it is current already, was withdrawn, or a gate fails."""
         if current is not None:
-            if built == current:
+            if built.generation == current.generation:
                 self._sign_current(current)
                 return "current"
-            if is_withdrawn(self.store, dataset, built):
+            if is_withdrawn(self.store, built.folder, built.generation):
                 return "withdrawn"
             with progress.stage("comparing"):
-                self._check_gates(Path(pointer.folder_of(self.store, current)), dataset)
+                self._check_gates(current.folder, built.folder)
         if self.signers:
-            sign_dataset(dataset, self.signers, latest_serial(self.store))
-        publish(dataset, self.store)
+            sign_dataset(built.folder, self.signers, latest_serial(self.store))
+        add(self.store, from_verified(built))
         return "updated"
 
-    def _sign_current(self, current: str) -> None:
+    def _sign_current(self, current: Verified) -> None:
         """Sign the current generation if one of the keys has not: when a key is replaced."""
-        if not is_signed_by(Path(pointer.folder_of(self.store, current)), self.signers):
+        if not is_signed_by(current.folder, self.signers):
             sign(self.store, self.signers)
 
-    def _other_dataset(self, current: str | None) -> tuple[str, ...]:
+    def _other_dataset(self, current: Verified | None) -> tuple[str, ...]:
         """Return a warning if the store has another dataset, with which no gate compares."""
         if current is None:
             return ()
-        name = read_manifest(pointer.folder_of(self.store, current)).metadata().name
+        name = read_manifest(current.folder).metadata().name
         if name == self.recipe.name:
             return ()
         return (f"{self.store} had another dataset, {name}: no gate was applied",)
 
     def _check_gates(self, old: Path, new: Path) -> None:
         """Raise UpdateError if a gate of the recipe fails; they compare one dataset over time."""
-        from geolookup.comparison import diff, verdict_line
+        from geolookup.comparison import diff
+        from geolookup.comparison.gates import verdict_line
 
         gates = self.recipe.update.fail_if
         if not gates or read_manifest(old).metadata().name != self.recipe.name:
@@ -200,15 +207,53 @@ class FromRecipe:
             raise UpdateError([*map(verdict_line, failed), hint])
 
 
-def _comparable(store: Path) -> tuple[str | None, tuple[str, ...]]:
-    """Return the current generation, which is the base, and with which gates compare.
+@dataclass(frozen=True, slots=True)
+class _Current:
+    """The current generation of a store: the base of the build, and what gates compare with.
 
-    None, and a warning, if it is damaged or of another format version.
+    ``dataset`` is None, with a warning, if it is damaged or of another format version.
     """
-    current = current_of(store)
+
+    generation: str | None
+    dataset: Verified | None = None
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, store: Path) -> _Current:
+        """Verify the current generation of a store, if it has one."""
+        current = current_of(store)
+        if current is None:
+            return cls(None)
+        try:
+            return cls(current, Verified(Path(pointer.folder_of(store, current))))
+        except DatasetError as error:
+            problem = "no gate was applied, because the current generation is unusable"
+            return cls(current, warnings=(f"{problem}: {error}",))
+
+
+def is_withdrawn(store: Path, dataset: Path, generation: str) -> bool:
+    """Return whether a rollback withdrew a generation that says what a dataset says.
+
+    A generation id depends on the row numbers, and these on the base of the build. The current
+    generation is the base, and a rollback makes another one current. So where the ids differ, what
+    the datasets say is compared.
+    """
+    withdrawn = {entry.generation for entry in pointer.read(store) if entry.withdrawn}
+    if generation in withdrawn:
+        return True
+    folders = (Path(pointer.folder_of(store, former)) for former in withdrawn)
+    return any(_say_the_same(folder, dataset) for folder in folders)
+
+
+def _say_the_same(old: Path, new: Path) -> bool:
+    """Return whether manifests and answers are equal; False for a generation that does not open."""
+    from geolookup.comparison import diff
+
     try:
-        if current is not None:
-            verify(pointer.folder_of(store, current))
-    except DatasetError as error:
-        return None, (f"no gate was applied, because the current generation is unusable: {error}",)
-    return current, ()
+        if read_manifest(old).logical() != read_manifest(new).logical():
+            return False
+        parts = diff(old, new, top=0).parts.values()
+    except DatasetError:
+        return False
+    changes = (field for part in parts for field in part.fields.values())
+    return not any(field.null_gained or field.null_lost or field.changed for field in changes)

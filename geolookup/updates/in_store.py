@@ -1,4 +1,4 @@
-"""What updates keep in a store: a lock, a staging directory, and when one last succeeded.
+"""The store of an update: its place, what updates keep in it, and what one came to.
 
 ::
 
@@ -13,17 +13,76 @@ The lock of the store itself (``store.changing``) is held only while the store c
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
+from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.lock import locked, locked_if_free
-from geolookup.store.changing import changing
+from geolookup.store import pointer, resolve
+from geolookup.store.changing import changing, check_store
 
 _LOCK, _STAGING, _CHECKED = ".update.lock", ".update", "update.json"
+State = Literal["updated", "current", "withdrawn", "recent", "planned"]
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What happened, and the current generation of the store, if any.
+
+    ``state``: "updated", "current" (nothing changed), "withdrawn" (a rollback withdrew what the
+    sources, the archive or the mirror give), "recent" (``if_older``) or "planned" (``dry_run``).
+    """
+
+    state: State
+    store: str
+    generation: str | None
+    removed: tuple[str, ...] = ()  # generations that were pruned
+    warnings: tuple[str, ...] = ()  # what failed after the publication, a line each
+
+
+def place_of(store: str | os.PathLike[str] | None) -> Path:
+    """Return the folder of a store, None for the user's; OutputError without a home folder."""
+    place = Path(resolve.user_store() if store is None else store)
+    if not place.parent.is_absolute() and store is None:
+        raise OutputError(place, "the home folder is not known", "name a store")
+    return place
+
+
+def check_place(store: Path) -> None:
+    """Raise OutputError where a store cannot be written or created."""
+    if not _is_user_store(store) and not store.parent.is_dir():
+        raise OutputError(store.parent, "no such folder", "create it first")
+    with atomic.output_errors(store):
+        atomic.check_place(store)
+        check_store(store)
+
+
+def make_data_folder(store: Path) -> None:
+    """Create the folder that the user's store is in; other stores have to be in one."""
+    if not _is_user_store(store):
+        return
+    try:
+        store.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"cannot be created ({error.strerror})"
+        raise OutputError(store.parent, problem, "name another store") from error
+
+
+def current_of(store: Path) -> str | None:
+    """Return the current generation of a store; None if it has none."""
+    standing = pointer.standing(pointer.read(store))
+    return standing[-1].generation if standing else None
+
+
+def _is_user_store(store: Path) -> bool:
+    return store == Path(resolve.user_store())
 
 
 @contextmanager

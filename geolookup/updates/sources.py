@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from geolookup_builder.recipe import Recipe, SourceSpec
-    from geolookup_builder.remote.address import Remote
 
     from geolookup.progress import Progress
+    from geolookup.remote.address import Remote
 
 Tell = Callable[[str], None]
 
@@ -43,11 +43,12 @@ def _problem(spec: SourceSpec) -> str:
 
 
 def _origin(recipe: Recipe) -> str:
-    from geolookup_builder import packaged
+    from geolookup_builder.loading import SUFFIX
+    from geolookup_builder.recipe import PACKAGED
 
-    if recipe.path.suffix != packaged.SUFFIX:
+    if recipe.path.suffix != SUFFIX:
         return "name a file or folder of data that is there"
-    if recipe.path.parent != packaged.FOLDER:
+    if recipe.path.parent != PACKAGED:
         return f"the recipe {recipe.path} names these files; put them there, or correct it"
     return (
         "put these files there; 'geolookup recipes show"
@@ -60,20 +61,18 @@ def download(recipe: Recipe, cache: Path | None, progress: Progress, tell: Tell)
 
     ``cache`` None: the user's cache folder.
     """
-    from geolookup_builder.remote.cache import default_folder
-    from geolookup_builder.remote.transfer import fetch
+    from geolookup_builder import downloads
 
-    def each(spec: SourceSpec, remote: Remote) -> str:
-        with progress.stage(f"fetching {spec.name}"):
-            return str(fetch(remote, spec.sha256, cache or default_folder(), progress))
+    def downloaded(spec: SourceSpec, remote: Remote) -> str:
+        return str(downloads.download(spec, remote, cache, progress))
 
-    _of_all(recipe.sources, each, tell)
+    _of_all(recipe.sources, downloaded, tell)
 
 
 def asked(recipe: Recipe, cache: Path | None, tell: Tell) -> bool:
     """Return whether a remote source changed, without downloading it; tell of each."""
-    from geolookup_builder.remote.cache import default_folder
-    from geolookup_builder.remote.transfer import ask
+    from geolookup.remote.cache import default_folder
+    from geolookup.remote.transfer import ask
 
     changed = []
 

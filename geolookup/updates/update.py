@@ -9,11 +9,9 @@ from pathlib import Path
 from geolookup.archives.head import is_archive
 from geolookup.progress import Progress
 from geolookup.signing.keys import Signing
-from geolookup.updates.from_archive import FromArchive
-from geolookup.updates.from_mirror import FromMirror
+from geolookup.updates.arriving import FromArchive, FromMirror
 from geolookup.updates.from_recipe import FromRecipe
-from geolookup.updates.place import place_of
-from geolookup.updates.result import Updated
+from geolookup.updates.in_store import Updated, place_of
 
 Request = FromRecipe | FromArchive | FromMirror
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from geolookup import DatasetError
+from geolookup import DatasetError, publish
 from geolookup.archives.head import open_archive
 from geolookup.archives.header import DELTA, Header, parsed_header
 from geolookup.archives.pack import pack
@@ -21,7 +21,6 @@ from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.integrity import verify
 from geolookup.store.generations import rollback
-from geolookup.store.publish import publish
 from tests.archives.deltas import Line, line
 from tests.archives.test_pack import SUM, Members, archived, compressed, digests, named, plain
 from tests.damage import copied

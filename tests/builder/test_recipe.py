@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from geolookup_builder.recipe import Enrich, Recipe, SourceSpec, Update, load
-from geolookup_builder.remote.cache import default_folder
 from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources import FORMATS, auto
 
 from geolookup.errors import BuildError
+from geolookup.remote.cache import default_folder
 from tests.builder.building import ENRICH_ALL, STATIONS, enriched, fails, recipe
 from tests.skips import needs
 

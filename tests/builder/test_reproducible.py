@@ -264,7 +264,7 @@ def test_a_damaged_base_is_refused(base: Path, tmp_path: Path) -> None:
         _refused(copy, tmp_path / "missing", f"{fmt.NETWORK}: missing")
     document = json.loads((copy / fmt.MANIFEST).read_bytes())
     (copy / fmt.MANIFEST).write_text(json.dumps({**document, "format_version": 1}), "utf-8")
-    _refused(copy, tmp_path / "version", "format version 1, but 2 is what")
+    _refused(copy, tmp_path / "version", "format version 1, but this geolookup reads 2")
 
 
 def _refused(base: Path, folder: Path, said: str) -> None:

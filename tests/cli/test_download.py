@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.remote.serving import Act, Handler, file, kept_files, serving, status
 from tests.cli.program import run, started
+from tests.remote.serving import Act, Handler, file, kept_files, serving, status
 
 ROWS = b"network,isp\n" + b"8.8.8.0/24,one\n" * 20_000
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from geolookup import publish
 from geolookup.dataset import layout as fmt
 from geolookup.integrity import verify
-from geolookup.store.publish import publish
 from tests.cli.program import refusal, refused, run
 from tests.damage import copied
 from tests.datasets import SMALL

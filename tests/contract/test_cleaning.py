@@ -10,12 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
+from geolookup import kernel
 from geolookup.contract.address import canonical, parse
-from geolookup.contract.cleaning import LONGEST, clean_text
+from geolookup.contract.cleaning import (
+    LONGEST,
+    address_of,
+    clean_text,
+    forwarded,
+    node_address,
+    x_forwarded_for,
+)
+from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import InvalidAddressError
-from tests.address_texts import CLEANED, MALFORMED
+from geolookup.integrations.redaction import REMOVED, Redaction
+from tests.address_texts import CLEANED, MALFORMED, NO_NODES, NODES
 from tests.datasets import SMALL
 from tests.hostile import HostileText
+from tests.kernel.test_scan import texts as scanned
 from tests.strategies import ipv4_values, ipv6_values, texts
 
 
@@ -27,6 +38,23 @@ def test_what_is_cleaned_and_what_stays_malformed() -> None:
     longest = "unknown," * 1023 + "10.0.0.1"
     assert len(longest) == 8192
     assert (clean_text(longest), clean_text(longest + "1")) == ("10.0.0.1", longest + "1")
+
+
+@pytest.mark.parametrize("node", [*NODES, *NO_NODES])
+def test_all_who_read_a_node_agree(node: str) -> None:
+    address = NODES.get(node)
+    assert node_address(node) == address
+    assert clean_text(node) == (address or node)
+    assert (x_forwarded_for(node)[0] or None) == address
+    assert (forwarded(f'for="{node}"')[0] or None) == address
+    headers = {b"x-forwarded-for": node, b"forwarded": f'by=_p;for="{node}"'}
+    client = canonical(*address_of(address) or (4, 10 << 24))
+    for name, value in headers.items():
+        lines = [(name, value.encode("latin-1", "replace"))]
+        assert TrustedProxies(["10.0.0.0/32"]).caller("10.0.0.0", lines) == client
+    if address is not None:
+        assert Redaction(node).text(f"from {address}") == f"from {REMOVED}"
+        assert scanned(kernel, node.encode()) == [address.encode()]
 
 
 def test_other_values_are_returned_as_they_are() -> None:
@@ -75,7 +103,7 @@ def test_no_other_address_is_made_of_a_text(text: str) -> None:
     if found != text:
         parse(found)
         # The address stands there as a whole, at most with a port after it.
-        whole = rf"(?<![0-9A-Za-z:.%]){re.escape(str(found))}(?![0-9A-Za-z.]|:[^0-9])"
+        whole = rf"(?<![0-9A-Za-z:.%]){re.escape(str(found))}(?![0-9A-Za-z.]|:[^0-9_])"
         assert re.search(whole, text)
         assert clean_text(found) == found
 

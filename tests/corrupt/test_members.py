@@ -16,12 +16,12 @@ from typing import Any
 import jsonschema
 import pytest
 
+from geolookup import publish
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError
 from geolookup.integrity import verify
-from geolookup.store.publish import publish
 from tests.corrupt.forging import member
 from tests.corrupt.probe import KERNELS
 from tests.damage import copied, whole

@@ -64,7 +64,7 @@ def test_an_answer_is_the_engines(server: Server, key: str, sample: geolookup.En
 
 
 def test_a_trusted_proxy_is_believed(server: Server, key: str, sample: geolookup.Engine) -> None:
-    """The rules are those of ``geolookup.proxies``; this machine is the proxy."""
+    """The rules are those of ``geolookup.contract.proxies``; this machine is the proxy."""
     for name, value in (
         ("X-Forwarded-For", "9.9.9.9, 8.8.8.8"),
         ("Forwarded", 'for=9.9.9.9, for="8.8.8.8:80"'),

@@ -14,16 +14,15 @@ from unittest.mock import Mock
 
 import pytest
 
+from geolookup import publish
 from geolookup.cli.follow import follow
 from geolookup.http import follow_status
-from geolookup.http.settings import Settings
-from geolookup.mirrors.status import Status
-from geolookup.store.publish import publish
-from tests.builder.remote.serving import status
+from geolookup.mirrors.polling import Polling, Status
 from tests.cli.program import run
 from tests.http.serving import Server, Store, serving
 from tests.http.test_admin import _LINE
 from tests.mirrors.conftest import Edge, edge_of, folder_act
+from tests.remote.serving import status
 from tests.servers import PATIENCE, free_port, until
 from tests.skips import needs, optional
 from tests.store.numbered import generation, named
@@ -145,10 +144,10 @@ following = optional("geolookup.http.following")
 @needs("granian")
 def test_the_follower_has_the_options_of_the_server() -> None:
     options: dict[str, Any] = {"every": 7.0, "jitter": 0.25, "budget": 20_000, "keep": 3}
-    settings = Settings("sqlite:///a", trust=(Path("key.pub"),), **options)
-    words = following._command("https://example.com/", Path("store"), settings)
+    polling = Polling(trust=(Path("key.pub"),), **options)
+    words = following._command("https://example.com/", Path("store"), polling)
     parameters = follow.make_context("follow", words[words.index("follow") + 1 :]).params
-    options |= {"url": "https://example.com/", "store": Path("store"), "trust": settings.trust}
+    options |= {"url": "https://example.com/", "store": Path("store"), "trust": polling.trust}
     assert options.items() <= parameters.items()
 
 

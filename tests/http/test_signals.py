@@ -19,9 +19,9 @@ from unittest.mock import Mock
 import pytest
 
 import geolookup
+from geolookup import publish
 from geolookup.cli.serve import serve as command
 from geolookup.store.generations import rollback
-from geolookup.store.publish import publish
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.http.serving import PATH, Server, Store, serving

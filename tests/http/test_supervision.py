@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.store.publish import publish
+from geolookup import publish
 from tests.cli.program import python
 from tests.conftest import build_at
 from tests.datasets import SMALL

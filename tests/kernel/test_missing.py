@@ -81,6 +81,28 @@ def test_the_log_and_commands_say_so_once() -> None:
         assert "python" in output or "8.8.8.8" in output
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "fields.GROUPS += ('owner',)",
+        "fields.PATHS = ('ip', 'location', *fields.PATHS)",
+        "fields.TIME_MEMBERS += ('week',)",
+        "fields.FIELDS[-1].optional = True",
+    ],
+)
+def test_a_kernel_of_other_fields_does_not_load(change: str) -> None:
+    # A package of that name without its ``__init__``, which would import the kernel.
+    stub = "sys.modules['geolookup'] = type(sys)('geolookup'); sys.modules['geolookup'].__path__"
+    changed = f"from geolookup.contract import fields; {change}; del sys.modules['geolookup']"
+    code = f"{stub} = [{str(ROOT / 'geolookup')!r}]; {changed}; {TWICE}"
+    ((status, output, errors),) = run(code, missing=False)
+    assert (status, output) == (0, "python\n")
+    problem = (
+        "the compiled kernel was built for other fields than contract/fields.py has: the Python"
+    )
+    assert errors.startswith(f"WARNING:geolookup:{problem}")
+
+
 @pytest.mark.long
 def test_a_build_and_the_benchmarks_say_so(build: str) -> None:
     measure = "sys.argv[1:] = 'single', '--scale', 'tiny'; from benchmarks.__main__ import main"
@@ -97,7 +119,7 @@ UNKNOWN = "GEOLOOKUP_KERNEL is 'x'; write python or compiled, or unset it"
 @pytest.mark.parametrize(
     ("kernel", "missing", "problem"),
     [
-        ("compiled", True, "GEOLOOKUP_KERNEL is 'compiled', but that kernel is missing"),
+        ("compiled", True, f"GEOLOOKUP_KERNEL is 'compiled', but {MISSING}"),
         pytest.param("x", False, UNKNOWN, marks=pytest.mark.long),
         ("x", True, UNKNOWN),
     ],

@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 
 import geolookup
+from geolookup import publish
 from geolookup.integrity import verify
+from geolookup.mirrors.folder import mirror
+from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX, Index, read_index, written
-from geolookup.mirrors.poll import poll
-from geolookup.mirrors.request import Polled, Request
-from geolookup.mirrors.write import mirror
+from geolookup.mirrors.polling import Polled, Request
 from geolookup.signing.keys import PublicKey
-from geolookup.store.publish import publish
-from geolookup.store.sign import sign
+from geolookup.store.signatures import sign
 from geolookup.store.trusted import trust
-from tests.builder.remote.serving import Act, Handler, Site, file, serving
 from tests.datasets import once
+from tests.remote.serving import Act, Handler, Site, file, serving
 from tests.signing.keys import key_files, public_keys
 from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
 from tests.store.numbered import generation, published, shared

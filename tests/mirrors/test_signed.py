@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from geolookup import DatasetError
+from geolookup import DatasetError, publish
+from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.index import INDEX, read_index, written
-from geolookup.mirrors.write import mirror
 from geolookup.signing.keys import read_private, read_public
 from geolookup.signing.statement import serial_in, serial_of
 from geolookup.store.generations import generations, rollback
-from geolookup.store.publish import publish
-from geolookup.store.sign import sign
-from geolookup.store.signatures import latest_serial
-from geolookup.store.trusted import distrust, trust
+from geolookup.store.signatures import sign
+from geolookup.store.trusted import distrust, latest_serial, trust
 from tests.cli.program import run
 from tests.mirrors.conftest import Edge, content_of, index_of
 from tests.signing.keys import public, public_keys

@@ -20,8 +20,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.signing.envelope import sealed
 from geolookup.signing.keys import Signing
-from geolookup.store.signatures import latest_serial
-from geolookup.store.trusted import trust
+from geolookup.store.trusted import latest_serial, trust
 from tests.damage import copied
 from tests.datasets import once
 from tests.signing.keys import key_files, private_keys

@@ -13,8 +13,7 @@ import geolookup
 from geolookup.errors import DatasetError
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.keys import PublicKey
-from geolookup.store.signatures import latest_serial
-from geolookup.store.trusted import distrust, trust, trust_of
+from geolookup.store.trusted import distrust, latest_serial, trust, trust_of
 from tests.signing.keys import Paths
 from tests.skips import needs
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings

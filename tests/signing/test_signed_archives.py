@@ -1,4 +1,4 @@
-"""Signed archives, builds, updates and upgrades: signatures are carried, checked and made anew."""
+"""Signed archives, builds and updates: signatures are carried, checked and made anew."""
 
 from __future__ import annotations
 
@@ -18,15 +18,13 @@ from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.statement import SIGNATURE, read_signature, serial_in
 from geolookup.store import pointer
 from geolookup.store.generations import generations
-from geolookup.store.signatures import latest_serial
-from geolookup.store.trusted import distrust, trust
+from geolookup.store.trusted import distrust, latest_serial, trust
 from tests.archives.test_pack import archived, members, named
 from tests.cli.program import run
-from tests.former_dataset import former
 from tests.signing.keys import Paths, public
 from tests.signing.test_trusted_store import content
 from tests.skips import needs
-from tests.store.numbered import generation, shared
+from tests.store.numbered import generation
 
 pytestmark = needs("cryptography")
 Kind = Callable[..., Path]
@@ -216,14 +214,3 @@ def test_updates_of_a_store_that_trusts(
     distrust(store, ours.public.id)
     geolookup.verify(store, deep=True, trusted=public(key_files[1]))
     assert geolookup.update(recipe, store=store, sign=key_files[1]).state == "current"
-
-
-def test_an_upgrade_leaves_no_wrong_signature(tmp_path: Path, key_files: Paths) -> None:
-    """The bytes change, so that the signature of the former dataset is one of other bytes."""
-    old = tmp_path / "old"
-    former(shared(0), old)
-    shutil.copyfile(shared(0) / "manifest.json", old / SIGNATURE)  # any file of that name
-    geolookup.upgrade(old)
-    assert not (old / SIGNATURE).exists()
-    geolookup.sign(old, key_files[0])
-    geolookup.verify(old, trusted=public(key_files[0]))

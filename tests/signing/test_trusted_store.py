@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from geolookup import publish
 from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.integrity import verify
 from geolookup.signing import envelope
@@ -24,12 +25,9 @@ from geolookup.signing.statement import (
     stated,
 )
 from geolookup.store import pointer
-from geolookup.store.current import make_current
-from geolookup.store.generations import generations, rollback
-from geolookup.store.publish import publish
-from geolookup.store.sign import is_signed_by, sign
-from geolookup.store.signatures import adopt_signature, latest_serial, manifest_text
-from geolookup.store.trusted import distrust, keys_of, trust, trust_of
+from geolookup.store.generations import generations, make_current, rollback
+from geolookup.store.signatures import adopt_signature, is_signed_by, manifest_text, sign
+from geolookup.store.trusted import distrust, keys_of, latest_serial, trust, trust_of
 from tests.signing.keys import Paths
 from tests.skips import needs
 from tests.store.numbered import generation, named

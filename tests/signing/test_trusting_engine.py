@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 import geolookup
+from geolookup import publish
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, KeyFileError, SettingsError
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.statement import SIGNATURE
 from geolookup.store.generations import rollback
-from geolookup.store.publish import publish
-from geolookup.store.sign import sign
+from geolookup.store.signatures import sign
 from tests.signing.keys import Paths, public
 from tests.skips import needs
 from tests.store.numbered import generation, named, number

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import geolookup
+from geolookup import publish
 from geolookup.dataset.manifest import read_manifest
 from geolookup.integrity import verify
-from geolookup.store.publish import publish
 from tests.conftest import build_at
 from tests.datasets import once
 

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 import geolookup
+from geolookup import publish
 from geolookup.dataset import manifest, metadata
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.metadata import data_age
 from geolookup.store import requirements
 from geolookup.store.generations import rollback
-from geolookup.store.publish import publish
 from tests.cli.program import python, run
 from tests.conftest import Build
 from tests.damage import copied

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import geolookup
+from geolookup import publish
 from geolookup.store.generations import generations, prune, rollback
-from geolookup.store.publish import publish
 from tests.conftest import ROOT
 from tests.servers import PATIENCE, until
 from tests.store.numbered import ADDRESSES, answers_of, id_of, shared

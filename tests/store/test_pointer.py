@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import geolookup
+from geolookup import publish
 from geolookup.store.generations import rollback
-from geolookup.store.publish import publish
 from tests.store.numbered import generation, published, shared
 from tests.tiers import one_of_each
 

@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup import DatasetError
+from geolookup import DatasetError, publish
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.store.generations import generations
-from geolookup.store.publish import publish
 from tests.cli.program import run
 from tests.corrupt.forging import manifest
 from tests.damage import copied

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import geolookup
+from geolookup import publish
 from geolookup.contract.fields import PATHS
-from geolookup.store.publish import publish
 from tests.cli.program import python
 from tests.datasets import SMALL
 from tests.hostile import NO_ADDRESS

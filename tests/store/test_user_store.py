@@ -11,7 +11,7 @@ import pytest
 
 import geolookup
 from geolookup.engine import BUNDLED
-from geolookup.store import user_store
+from geolookup.store import resolve
 from tests.cli.program import run
 from tests.store.numbered import number, published, shared
 
@@ -45,11 +45,11 @@ def test_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             for name, value in environment.items():
                 patch.setenv(name, value if value[:1] in ("", ".") else str(tmp_path / value))
             patch.setattr(sys, "platform", platform)
-            place = user_store.place()
+            place = resolve.user_store()
         assert Path(place) == tmp_path / expected, (platform, environment)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GEOLOOKUP_STORE", "a/store")
-    assert user_store.place() == str(tmp_path / "a" / "store")
+    assert resolve.user_store() == str(tmp_path / "a" / "store")
 
 
 def test_it_answers_if_it_has_a_generation(
@@ -103,13 +103,13 @@ def test_a_folder_that_may_not_be_entered(store: Path, monkeypatch: pytest.Monke
 
     with monkeypatch.context() as patch:  # whoever runs the tests: root may enter every folder
         patch.setattr(os, "stat", refusing)
-        assert user_store.current() == str(store)
+        assert resolve.current_user_store() == str(store)
         with pytest.raises(geolookup.DatasetError, match="check its permissions"):
             geolookup.open()
         patch.delenv("GEOLOOKUP_STORE")
-        patch.setattr(user_store, "_data_folder", lambda: str(store.parent))
+        patch.setattr(resolve, "_data_folder", lambda: str(store.parent))
         (store.parent / "geolookup").mkdir()
         store = store.rename(store.parent / "geolookup" / "store")
-        assert user_store.current() is None
+        assert resolve.current_user_store() is None
     monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
-    assert user_store.current() == str(store)
+    assert resolve.current_user_store() == str(store)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.remote import transfer
 
 import geolookup
-from geolookup.updates.result import Updated
-from tests.builder.remote.serving import FAST
+from geolookup.remote import transfer
+from geolookup.updates.in_store import Updated
 from tests.conftest import ROOT
+from tests.remote.serving import FAST
 from tests.updates.publisher import Publisher, publishing
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.builder.remote.serving import Act, Handler, Site, file, serving, status
+from tests.remote.serving import Act, Handler, Site, file, serving, status
 
 COUNTRY, ASN = "country-ipv4-num.csv", "asn-ipv4-num.csv"
 RECIPE = """[dataset]

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 import geolookup
+from geolookup import publish
 from geolookup.archives.pack import pack
 from geolookup.errors import OutputError
 from geolookup.store.generations import generations, rollback
-from geolookup.store.publish import publish
-from geolookup.updates.from_archive import FromArchive
-from geolookup.updates.from_mirror import FromMirror
-from geolookup.updates.withdrawn import is_withdrawn
+from geolookup.updates.arriving import FromArchive, FromMirror
+from geolookup.updates.from_recipe import is_withdrawn
 from tests.archives.test_pack import archived, members
 from tests.cli.program import run
 from tests.conftest import build_at
@@ -58,7 +57,7 @@ def test_old_generations_that_stay_are_a_warning(
     def fail(*_: object) -> None:
         raise OutputError(store, "busy", "wait")
 
-    monkeypatch.setattr("geolookup.updates.from_archive.prune", fail)
+    monkeypatch.setattr("geolookup.updates.arriving.prune", fail)
     done = geolookup.update(archive)
     (warning,) = done.warnings
     assert warning.startswith("old generations are not all removed: ")

@@ -15,16 +15,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from geolookup_builder.remote import transfer
-from geolookup_builder.remote.protocol import Limits
+from geolookup_builder.downloads import read_through
 
 import geolookup
 from geolookup.errors import UpdateError
+from geolookup.remote import Limits, transfer
 from geolookup.store import pointer
 from geolookup.store.pointer import Published
 from geolookup.updates import in_store
-from tests.builder.remote.serving import Handler, cut, file, serving, status, to, trickle
 from tests.cli.program import run
+from tests.remote.serving import Handler, cut, file, serving, status, to, trickle
 from tests.updates.conftest import Update, country, environment, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems
 
@@ -205,7 +205,7 @@ def test_a_failure_keeps_the_store_and_the_next_update_succeeds(
         assert is_kept(store, pointer), problem
     limits = Limits(attempts=2, first_wait=0.001, silence=60.0, pace_over=0.2, slowest=1 << 20)
     with monkeypatch.context() as patch:
-        patch.setattr(transfer.fetch, "__defaults__", (limits,))
+        patch.setattr(transfer.fetch, "__defaults__", (limits, read_through))
         publisher.acts[COUNTRY] = trickle(countries("DE")[:200], 0.01)
         with pytest.raises(UpdateError, match="the server sends fewer than 1,048,576 bytes a sec"):
             update()

@@ -6,16 +6,19 @@ import re
 import shutil
 from base64 import b64encode
 from pathlib import Path
+from typing import Any
 
 import pytest
-from geolookup_builder import packaged
+from geolookup_builder import loading
+from geolookup_builder.recipe import PACKAGED
 
 import geolookup
-from geolookup.dataset.manifest import read_manifest
+from geolookup import integrity
+from geolookup.dataset.manifest import Manifest, read_manifest
 from geolookup.errors import BuildError, OutputError, UpdateError
 from geolookup.updates.from_recipe import FromRecipe
-from tests.builder.remote.serving import file, status
 from tests.cli.program import run
+from tests.remote.serving import file, status
 from tests.tiers import scaled
 from tests.updates.conftest import Update, country, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems
@@ -125,6 +128,27 @@ def test_a_damaged_generation_is_replaced(
     assert country() == "DE"
 
 
+def test_each_dataset_is_verified_once(
+    update: Update, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of the store, which is the base and which gates compare with, and the compiled one."""
+    verified: list[str] = []
+
+    def counted(folder: Path, manifest: Manifest, *rest: Any, **options: Any) -> Any:
+        verified.append(manifest.generation)
+        return damages(folder, manifest, *rest, **options)
+
+    damages = integrity._damages
+    monkeypatch.setattr(integrity, "_damages", counted)
+    first = update().generation
+    assert verified == [first]
+    publisher.put(COUNTRY, countries("DE"))
+    second = update().generation
+    assert verified == [first, first, second]
+    assert update().state == "current"
+    assert verified == [first, first, second, second, second]
+
+
 @pytest.mark.long
 def test_two_updates_by_a_detected_source(
     publisher: Publisher, store: Path, tmp_path: Path
@@ -192,13 +216,13 @@ def test_the_world_from_its_publisher(
     (tmp_path / "world" / "a.csv").write_text("network,country_code\n8.0.0.0/24,FR\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     assert FromRecipe.of("world", None, None, None).recipe.path == Path("world")
-    assert FromRecipe.of(None, None, None, None).recipe.path == packaged.FOLDER / "world.toml"
-    text = packaged.text("world")
+    assert FromRecipe.of(None, None, None, None).recipe.path == PACKAGED / "world.toml"
+    text = loading.text("world")
     addresses = re.findall(r'"(https://.*)/([^/"]+)"', text.replace('url = "', ""))
     files = [name for folder, name in addresses if "releases" in folder]
     assert len(files) == 4
     text = re.sub(r'path = "https://[^"]*/', f'path = "{publisher.site.url}/', text)
-    text = text.replace('"world/', f'"{packaged.FOLDER.as_posix()}/world/')
+    text = text.replace('"world/', f'"{PACKAGED.as_posix()}/world/')
     (tmp_path / "world.toml").write_text(text, encoding="utf-8")
     six = "2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,"
     for name in files:
@@ -219,7 +243,7 @@ def test_a_key_of_a_vendor(
     publisher: Publisher, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The addresses of a packaged recipe, its key, and a file that is not one."""
-    text = packaged.text("maxmind-geolite2")
+    text = loading.text("maxmind-geolite2")
     text = text.replace("https://download.maxmind.com", publisher.site.url)
     (tmp_path / "geolite2.toml").write_text(text, encoding="utf-8")
     monkeypatch.setenv("MAXMIND_KEY", "12345:secret")

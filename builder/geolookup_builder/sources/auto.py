@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from geolookup.errors import BuildError
-from geolookup_builder.reading_errors import reading_errors
+from geolookup.filesystem.unpacking import reading_errors
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Format, SourceTable

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from geolookup.errors import BuildError, name_text
-from geolookup_builder.reading_errors import reading_errors
+from geolookup.filesystem.unpacking import reading_errors
 from geolookup_builder.sources.reading.archive_names import Opener
 from geolookup_builder.sources.reading.archives import holds_data, openers
 from geolookup_builder.sources.reading.budget import Budget

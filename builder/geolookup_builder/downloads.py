@@ -1,0 +1,101 @@
+"""The remote sources of a recipe: downloaded or cached, checked by digest, with local paths."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from geolookup.errors import BuildError
+from geolookup.filesystem.unpacking import packing
+from geolookup.progress import Progress
+from geolookup.remote.address import Remote
+from geolookup.remote.cache import Cached, Kept, default_folder, sha256_of
+from geolookup.remote.transfer import Fetched, fetch
+from geolookup_builder.recipe import Recipe, SourceSpec
+from geolookup_builder.sources.reading.inputs import members
+
+#: As ``date`` of a source: the day of the server's Last-Modified.
+LAST_MODIFIED = "last-modified"
+#: How far a server's clock may be ahead.
+_CLOCKS_DIFFER = timedelta(days=1)
+_CHUNK = 1 << 20
+
+
+def download(spec: SourceSpec, remote: Remote, cache: Path | None, progress: Progress) -> Fetched:
+    """Download the file of a source unless it is current; ``cache`` None: the user's folder.
+
+    Raises BuildError.
+    """
+    with progress.stage(f"fetching {spec.name}"):
+        folder = cache or default_folder()
+        return fetch(remote, spec.sha256, folder, progress, read_through=read_through)
+
+
+def read_through(path: Path) -> None:
+    """Read a compressed file up to its checksum; BuildError for a damaged one."""
+    if packing(path):
+        for member in members(path.name, path.parent, ("",)):
+            with member.open() as stream:
+                while stream.read(_CHUNK):
+                    pass
+
+
+def with_local_paths(
+    recipe: Recipe, cache: Path | None, progress: Progress, *, offline: bool
+) -> Recipe:
+    """Return the recipe with local paths only; ``cache`` None: the user's cache folder.
+
+    Raises BuildError if a file cannot be downloaded, or has another digest than stated.
+    """
+    sources = (_made_local(spec, cache, progress, offline) for spec in recipe.sources)
+    return replace(recipe, sources=tuple(sources))
+
+
+def _made_local(
+    spec: SourceSpec, cache: Path | None, progress: Progress, offline: bool
+) -> SourceSpec:
+    if spec.remote is None:
+        if spec.texts.get("date") == LAST_MODIFIED:
+            problem = f"source.date is {LAST_MODIFIED!r} for a local path"
+            raise BuildError(spec.recipe, problem, remedy="write the date")
+        if spec.sha256:
+            _check_digest(spec)
+        return spec
+    if offline:
+        kept = _in_cache(spec.remote, spec.sha256, cache or default_folder())
+    else:
+        kept = download(spec, spec.remote, cache, progress).kept
+    texts = {**spec.texts, **_date(spec, spec.remote, kept)}
+    return replace(spec, path=str(kept.path), texts=texts)
+
+
+def _check_digest(spec: SourceSpec) -> None:
+    path = spec.base / spec.path
+    if not path.is_file():
+        problem = "sha256 is stated, but the path is not one file"
+        raise BuildError(path, problem, remedy="name one file, or drop sha256")
+    if (digest := sha256_of(path)) != spec.sha256:
+        problem = f"its SHA-256 is {digest}, the recipe says {spec.sha256}"
+        raise BuildError(path, problem, remedy="replace the file, or correct sha256")
+
+
+def _in_cache(remote: Remote, sha256: str, folder: Path) -> Kept:
+    kept = Cached(folder, remote).kept()
+    if kept is None or sha256 not in ("", kept.sha256):
+        problem = f"not in the cache at {folder}" + (" with this sha256" if kept else "")
+        raise BuildError(remote.shown, problem, remedy="run geolookup download")
+    return kept
+
+
+def _date(spec: SourceSpec, remote: Remote, kept: Kept) -> dict[str, str]:
+    if spec.texts.get("date") != LAST_MODIFIED:
+        return {}
+    if not kept.version.modified:
+        problem = "the server sends no Last-Modified"
+        raise BuildError(remote.shown, problem, remedy="write the date into the recipe")
+    modified = datetime.fromisoformat(kept.version.modified)
+    if modified > datetime.now(UTC) + _CLOCKS_DIFFER:
+        problem = f"its Last-Modified, {modified:%Y-%m-%d}, is in the future"
+        raise BuildError(remote.shown, problem, remedy="write the date into the recipe")
+    return {"date": kept.version.modified[:10]}

@@ -1,0 +1,137 @@
+"""Files from other machines: https, s3 and gs addresses, downloaded into a cache of whole files.
+
+In the order of a download: ``address`` (checked) -> ``key`` (the credential) -> ``web`` and
+``buckets`` (one request) -> ``transfer`` (retries, resuming, rate) -> ``content`` (is it the
+expected file) -> ``cache`` (atomic replacement). This module has one request, its answer, and
+the limits of a download, which they share.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+#: Seconds of the highest rate that may be received at once, after a time without bytes.
+_BURST = 1.0
+#: Doublings after which a wait is far beyond any limit, and still no float overflows.
+_MOST_DOUBLINGS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The version of a remote file; unknown members are empty.
+
+    ``modified`` is ISO 8601 in UTC. Equal validators (a strong ETag, a generation) mean
+    equal bytes.
+    """
+
+    etag: str = ""
+    modified: str = ""
+    validator: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The content of the cache: a whole file of a version, or the first ``start`` bytes of one."""
+
+    kept: Version | None = None
+    start: int = 0
+    validator: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The bytes of a file from ``start`` on; ``total`` is the size of the whole file if known.
+
+    ``ends``: the protocol marks the end, so truncation is noticed without ``total``.
+    ``coding`` is "gzip" if the server compressed the response (Content-Encoding).
+    """
+
+    version: Version
+    chunks: Iterator[bytes]
+    total: int | None
+    start: int = 0
+    ends: bool = True
+    coding: str = ""
+
+
+class TransientError(Exception):
+    """A failure that a retry may resolve; ``discard``: the bytes received so far are of no use.
+
+    ``wait``: the seconds that the server asks to wait before a retry.
+    """
+
+    def __init__(self, problem: str, *, wait: float | None = None, discard: bool = False) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.wait = wait
+        self.discard = discard
+
+
+def backoff_wait(failures: int, first: float, longest: float) -> float:
+    """Return the seconds to wait after so many failures in a row.
+
+    That is 0, ``first``, 2 ``first``, 4 ``first`` and so on, up to ``longest``. Clients that failed
+    together must not retry together: their callers randomise the wait (jitter).
+    """
+    doubled = first * 2.0 ** min(failures - 1, _MOST_DOUBLINGS)
+    return min(doubled, longest) if failures else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of a download; times in seconds, sizes in bytes."""
+
+    attempts: int = 6
+    first_wait: float = 1.0  # doubled with each failure
+    longest_wait: float = 120.0
+    silence: float = 30.0  # timeout while the server sends nothing
+    pace_over: float = 60.0  # the period over which the transfer rate is measured
+    slowest: int = 1024  # the lowest rate, in bytes a second
+    fastest: int | None = None  # the highest rate, in bytes a second
+    largest: int = 64 << 30
+
+    def wait(self, failures: int, asked: float | None) -> float | None:
+        """Return the seconds to wait after that many failures; None to give up.
+
+        ``asked`` is the wait that the server asks for (Retry-After).
+        """
+        if failures >= self.attempts or (asked or 0) > self.longest_wait:
+            return None
+        longest = backoff_wait(failures, self.first_wait, self.longest_wait)
+        return max(asked or 0, longest * random.uniform(0.5, 1))  # noqa: S311 (no secret)
+
+
+class Pace:
+    """The rate of one download, kept between ``slowest`` and ``fastest`` of its limits."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._since, self._then = time.monotonic(), 0
+        self._last, self._due = 0, self._since
+
+    def keep(self, received: int) -> None:
+        """Wait if the ``received`` bytes came too fast; TransientError if they came too slowly."""
+        if self._limits.fastest is not None:
+            self._hold_back(received, self._limits.fastest)
+        passed = time.monotonic() - self._since
+        if passed >= self._limits.pace_over:
+            self._check(received, passed)
+
+    def _hold_back(self, received: int, fastest: int) -> None:
+        """Wait until the last bytes are due at the highest rate (a leaky bucket)."""
+        now = time.monotonic()
+        self._due = max(self._due, now - _BURST) + (received - self._last) / fastest
+        self._last = received
+        if self._due > now:
+            time.sleep(self._due - now)
+
+    def _check(self, received: int, passed: float) -> None:
+        """Check the mean rate over the last period, and begin the next one."""
+        if (received - self._then) / passed < self._limits.slowest:
+            raise TransientError(
+                f"the server sends fewer than {self._limits.slowest:,} bytes a second"
+            )
+        self._since, self._then = time.monotonic(), received

@@ -1,0 +1,121 @@
+"""s3 and gs: objects of a bucket, by Arrow's file systems and their default credentials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import pyarrow as pa
+from pyarrow import fs
+
+from geolookup.errors import BuildError, near_match
+from geolookup.remote import Answer, Held, Limits, TransientError, Version
+from geolookup.remote.address import Remote, is_local
+
+_CHUNK = 1 << 20
+#: The options in the query of an address; s3 has ``region`` as well.
+_OPTIONS = ("endpoint_override", "scheme", "anonymous")
+#: Words in Arrow's messages that a retry does not resolve.
+_REFUSALS = ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE_DOES_NOT_MATCH")
+_REFUSED = (*_REFUSALS, "PERMISSION_DENIED", "UNAUTHENTICATED", "INVALID_CLIENT_TOKEN_ID")
+
+
+@contextmanager
+def request(remote: Remote, held: Held, limits: Limits) -> Iterator[Answer | None]:
+    """Give the object for the block; None where the cached file is current.
+
+    Raises TransientError where a retry may help, else BuildError.
+    """
+    path = unquote(urlsplit(remote.uri).netloc + urlsplit(remote.uri).path)
+    options = _options(remote)
+    with _arrow_errors(remote):
+        file = _FILE_SYSTEMS[remote.scheme](options, limits).open_input_file(path)
+    with file:
+        with _arrow_errors(remote):
+            version, total = _version(file.metadata()), file.size()
+        if held.kept is not None and held.kept == version:
+            yield None
+        else:
+            start = held.start if held.validator == version.validator else 0
+            yield Answer(version, _chunks(remote, file, start, total), total, start)
+
+
+def _options(remote: Remote) -> dict[str, Any]:
+    known = (*_OPTIONS, "region") if remote.scheme == "s3" else _OPTIONS
+    options: dict[str, Any] = dict(parse_qsl(urlsplit(remote.uri).query))
+    for name in options:
+        if name not in known:
+            problem = f"unknown option {name} of {remote.shown}"
+            raise BuildError(remote.recipe, problem, remedy=near_match(name, known))
+    host = urlsplit("//" + options.get("endpoint_override", "")).hostname
+    if options.get("scheme", "https") != "https" and not (remote.insecure or is_local(host)):
+        problem = f"{remote.shown} is not encrypted"
+        raise BuildError(remote.recipe, problem, remedy="write scheme=https, or insecure = true")
+    return {**options, "anonymous": options.get("anonymous") == "true"}
+
+
+def _s3(options: dict[str, Any], limits: Limits) -> fs.FileSystem:
+    once = fs.AwsStandardS3RetryStrategy(max_attempts=1)  # ``transfer`` retries
+    silence = {"connect_timeout": limits.silence, "request_timeout": limits.silence}
+    return fs.S3FileSystem(**options, **silence, retry_strategy=once)
+
+
+def _gs(options: dict[str, Any], limits: Limits) -> fs.FileSystem:
+    return fs.GcsFileSystem(
+        **options, retry_time_limit=timedelta(seconds=math.ceil(limits.silence))
+    )
+
+
+_FILE_SYSTEMS = {"s3": _s3, "gs": _gs}
+
+
+def _version(metadata: dict[str, Any]) -> Version:
+    """Return the version of an object; generation (gs) and ETag (s3) identify its bytes."""
+    texts = {name.lower(): _text(value) for name, value in (metadata or {}).items()}
+    etag = texts.get("etag", "")
+    modified = texts.get("last-modified") or texts.get("updated", "")
+    return Version(etag, _utc(modified), texts.get("generation") or etag)
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _utc(text: str) -> str:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+    except ValueError:
+        return ""
+
+
+def _chunks(remote: Remote, file: pa.NativeFile, start: int, total: int) -> Iterator[bytes]:
+    with _arrow_errors(remote):
+        file.seek(start)
+    for _ in range(start, total, _CHUNK):
+        with _arrow_errors(remote):
+            chunk = file.read(_CHUNK)
+        yield chunk
+
+
+@contextmanager
+def _arrow_errors(remote: Remote) -> Iterator[None]:
+    """Turn what Arrow raises into a BuildError, or a TransientError where a retry may help."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        remedy = "correct the path in the recipe"
+        raise BuildError(remote.shown, "no such file in the bucket", remedy=remedy) from error
+    except (OSError, pa.ArrowException) as error:
+        text = str(error)
+        if isinstance(error, PermissionError) or any(word in text for word in _REFUSED):
+            remedy = "check the credentials of the environment, or write anonymous=true"
+            raise BuildError(remote.shown, "the bucket refuses access", remedy=remedy) from error
+        raise TransientError(f"the bucket cannot be read ({_short(text)})") from error
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:200]

@@ -1,0 +1,133 @@
+"""A vendor's key: read from the environment or a file, sent with the request, never printed.
+
+A server may return the key in what it answers. ``is_in`` finds it there, and ``hidden`` masks
+it in errors and texts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import reduce
+from urllib.parse import quote
+
+from geolookup.errors import BuildError
+from geolookup.filesystem.regular import open_regular
+from geolookup.remote.address import KEY_PLACEHOLDER, Remote
+
+Mask = Callable[[str], str]
+#: A shorter password of ``user:password`` is masked only with its user.
+_SHORTEST = 4
+_PRINTABLE = re.compile(r"[!-~]+(?: [!-~]+)*")
+
+
+class Key:
+    """A secret text. Its representation is hidden, so that no log or traceback contains it."""
+
+    __slots__ = ("_forms", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._forms = re.compile("|".join(map(_any_coding, _secrets(text))), re.IGNORECASE)
+
+    def __repr__(self) -> str:
+        return "Key(hidden)"
+
+    def in_address(self, uri: str) -> str:
+        """Return an address with the placeholder replaced by the key."""
+        return uri.replace(KEY_PLACEHOLDER, quote(self._text, safe=""))
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a text contains the key: as it is, percent-encoded or in base64."""
+        return self._forms.search(text) is not None
+
+    def masked(self, text: str) -> str:
+        """Return a text with the placeholder in place of the key."""
+        return self._forms.sub(KEY_PLACEHOLDER, text)
+
+    def header(self, way: str) -> tuple[str, str]:
+        """Return the request header; ``way`` is bearer (RFC 6750), basic (RFC 7617) or its name."""
+        if way == "basic":
+            return "Authorization", f"Basic {_base64(self._text)}"
+        if way == "bearer":
+            return "Authorization", f"Bearer {self._text}"
+        return way, self._text
+
+
+def _base64(text: str) -> str:
+    return b64encode(text.encode("ascii")).decode("ascii")
+
+
+def _secrets(text: str) -> list[str]:
+    """Return what masks a key, the longest first: itself, in base64, and its password."""
+    password = text.partition(":")[2]
+    return [_base64(text).rstrip("="), text, *([password] if len(password) >= _SHORTEST else [])]
+
+
+def _any_coding(secret: str) -> str:
+    """Return a pattern for a text with any characters percent-encoded or escaped.
+
+    Also for the alphabet of base64 in addresses (RFC 4648, 5), and a space as ``+``.
+    """
+    others = {"+": "-", "/": "_", " ": "+"}
+    return "".join(
+        rf"(?:\\?[{re.escape(each + others.get(each, ''))}]|%{ord(each):02x})" for each in secret
+    )
+
+
+def mask_of(remotes: Iterable[Remote]) -> Mask:
+    """Return a function that masks the keys of these sources; one that is missing is not."""
+    keys = []
+    for remote in remotes:
+        with suppress(BuildError):
+            keys.append(key_of(remote))
+    found = [each for each in keys if each is not None]
+    return lambda text: reduce(lambda shown, key: key.masked(shown), found, text)
+
+
+@contextmanager
+def hidden(mask: Mask) -> Iterator[None]:
+    """Mask keys in the BuildErrors of the block."""
+    try:
+        yield
+    except BuildError as error:
+        if mask(str(error)) == str(error):
+            raise
+        path, problem, remedy = (mask(each) for each in (error.path, error.problem, error.remedy))
+        # Without its cause, whose text contains the key.
+        raise BuildError(path, problem, line=error.line, remedy=remedy) from None
+
+
+def key_of(remote: Remote) -> Key | None:
+    """Read the key of a source; None where it has none. BuildError where it is missing."""
+    if remote.key_env:
+        place, text = f"the environment variable {remote.key_env}", os.environ.get(remote.key_env)
+    elif remote.key_file:
+        place, text = f"the file {remote.key_file}", _in_file(remote)
+    else:
+        return None
+    if not (text := (text or "").strip()):
+        problem = f"no key for {remote.shown} in {place}"
+        raise BuildError(remote.recipe, problem, remedy="put the key there")
+    if not _PRINTABLE.fullmatch(text):
+        problem = f"the key in {place} is not one line of printable ASCII"
+        raise BuildError(remote.recipe, problem, remedy="correct the key")
+    if remote.key_as == "basic" and ":" not in text:
+        problem = f"the key in {place} has no colon"
+        raise BuildError(remote.recipe, problem, remedy="write user:password")
+    return Key(text)
+
+
+def _in_file(remote: Remote) -> str:
+    path = remote.recipe.parent / remote.key_file
+    try:
+        with open_regular(path) as stream:
+            return stream.read().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a text"
+        problem = f"the key of {remote.shown} cannot be read ({reason})"
+        # The text of a decoding error would contain the key.
+        raise BuildError(path, problem, remedy="check the file") from None

@@ -1,0 +1,211 @@
+"""A download into the cache: retries, resuming, limits, checks, and the atomic replacement."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from geolookup.errors import BuildError, DownloadError
+from geolookup.filesystem.atomic import output_errors
+from geolookup.progress import Progress
+from geolookup.remote import Answer, Held, Limits, Pace, TransientError, content
+from geolookup.remote.address import Remote
+from geolookup.remote.cache import Cached, Kept, Part, sha256_of
+from geolookup.remote.key import hidden, key_of, mask_of
+
+#: Reads a compressed file through, up to its checksum; BuildError for a damaged one.
+ReadThrough = Callable[[Path], None]
+Origin = Callable[[Remote, Held, Limits], AbstractContextManager[Answer | None]]
+#: The module of each scheme, imported when it is used: ``buckets`` loads Arrow.
+_ORIGINS = {"https": "web", "http": "web", "s3": "buckets", "gs": "buckets"}
+DEFAULT_LIMITS = Limits()
+
+
+def _origin(remote: Remote) -> Origin:
+    module = import_module(f"geolookup.remote.{_ORIGINS[remote.scheme]}")
+    return cast("Origin", module.request)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A current file; ``changed`` if this run downloaded it, from byte ``start`` on."""
+
+    kept: Kept
+    changed: bool
+    start: int = 0
+
+    def __str__(self) -> str:
+        if not self.changed:
+            return f"unchanged, {self.kept.bytes:,} bytes"
+        resumed = f", resumed at byte {self.start:,}" if self.start else ""
+        return f"fetched {self.kept.bytes:,} bytes{resumed}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What a download would do: whether the file changed, and its size where known."""
+
+    changed: bool
+    bytes: int | None
+
+    def __str__(self) -> str:
+        size = "a file of unknown size" if self.bytes is None else f"{self.bytes:,} bytes"
+        return f"would download {size}" if self.changed else f"unchanged, {size}"
+
+
+def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMITS) -> Pending:
+    """Ask once whether ``fetch`` would download a file; its bytes are not read.
+
+    The cache stays as it is. Raises BuildError.
+    """
+    kept = Cached(folder, remote).kept()
+    if kept is not None and sha256 not in ("", kept.sha256):
+        kept = None
+    if kept is not None and sha256:
+        return Pending(changed=False, bytes=kept.bytes)
+    held = Held(kept.version if kept else None)
+    try:
+        with (
+            hidden(mask_of([remote])),
+            _origin(remote)(remote, held, limits) as answer,
+        ):
+            if answer is None:
+                return Pending(changed=False, bytes=cast("Kept", kept).bytes)
+            return Pending(changed=True, bytes=answer.total)
+    except TransientError as error:
+        raise _later(remote, error.problem, error) from error
+
+
+def _later(remote: Remote, problem: str, error: TransientError) -> DownloadError:
+    return DownloadError(remote.shown, problem, wait=error.wait, remedy="try again later")
+
+
+def fetch(
+    remote: Remote,
+    sha256: str,
+    folder: Path,
+    progress: Progress,
+    limits: Limits = DEFAULT_LIMITS,
+    read_through: ReadThrough = lambda _path: None,
+) -> Fetched:
+    """Download the file of an address into the cache at ``folder``, unless it is current there.
+
+    With ``sha256``, a file is current if it has that digest, and no other file is accepted.
+    ``read_through`` checks a downloaded file further. Raises DownloadError if the server does
+    not deliver the file, BuildError if the file is refused; the cached file then stays.
+    """
+    with hidden(mask_of([remote])), Cached(folder, remote).locked():
+        cached = Cached(folder, remote)
+        transfer = _Transfer(remote, sha256, cached, progress, limits, read_through)
+        return transfer.pinned() or transfer.run()
+
+
+class _Transfer:
+    def __init__(
+        self,
+        remote: Remote,
+        sha256: str,
+        cached: Cached,
+        progress: Progress,
+        limits: Limits,
+        read_through: ReadThrough,
+    ) -> None:
+        self._remote, self._sha256, self._cached = remote, sha256, cached
+        self._progress, self._limits, self._read_through = progress, limits, read_through
+        kept = cached.kept()
+        self._kept = kept if kept and sha256 in ("", kept.sha256) else None
+
+    def pinned(self) -> Fetched | None:
+        """Return the cached file with the stated digest, which needs no request."""
+        return Fetched(self._kept, changed=False) if self._kept and self._sha256 else None
+
+    def run(self) -> Fetched:
+        """Try until the file is downloaded, or until the limits are reached."""
+        failures = 0
+        while True:
+            try:
+                return self._attempt()
+            except TransientError as error:
+                if error.discard or not self._cached.part().validator:
+                    self._cached.discard_part()
+                failures += 1
+                wait = self._limits.wait(failures, error.wait)
+                if wait is None:
+                    raise self._given_up(error, failures) from error
+                self._progress.note(f"{error.problem}; retry in {wait:.1f} s")
+                time.sleep(wait)
+
+    def _given_up(self, error: TransientError, failures: int) -> DownloadError:
+        requested = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
+        times = f"tried {failures} times" if failures > 1 else "tried once"
+        return _later(self._remote, f"{error.problem}{requested} ({times})", error)
+
+    def _attempt(self) -> Fetched:
+        part = self._cached.part()
+        start = part.size if part.validator else 0
+        held = Held(self._kept.version if self._kept else None, start, part.validator)
+        with _origin(self._remote)(self._remote, held, self._limits) as answer:
+            if answer is None:
+                return Fetched(cast("Kept", self._kept), changed=False)
+            self._check_end(answer)
+            part = self._resumed(part, answer) if answer.start else self._cached.begin(answer)
+            self._receive(part, answer)
+        return self._finished(part, answer)
+
+    def _resumed(self, part: Part, answer: Answer) -> Part:
+        """Return the part that an answer continues; TransientError where its version differs."""
+        same = answer.version.validator in ("", part.validator) and not answer.coding
+        if not same or answer.total != part.total:
+            raise TransientError("the file changed on the server", discard=True)
+        return part
+
+    def _receive(self, part: Part, answer: Answer) -> None:
+        self._check_size(answer.total or 0)
+        at, pace = answer.start, Pace(self._limits)
+        with output_errors(part.path), part.path.open("ab") as file:
+            for chunk in answer.chunks:
+                at += len(chunk)
+                self._check_size(at)
+                file.write(chunk)
+                self._progress.bytes(at, answer.total)
+                pace.keep(at - answer.start)
+        if answer.total is not None and at != answer.total:
+            problem = f"the file was truncated, at {at:,} of {answer.total:,} bytes"
+            raise TransientError(problem, discard=at > answer.total)
+
+    def _check_size(self, size: int) -> None:
+        if size > self._limits.largest:
+            self._cached.discard_part()
+            raise content.too_large(self._remote.shown, self._limits.largest)
+
+    def _finished(self, part: Part, answer: Answer) -> Fetched:
+        """Check a complete part, and make it the current file."""
+        try:
+            if answer.coding:
+                content.decompress(part.path, self._limits.largest)
+            self._check_digest(part)
+            content.check(part.path, key_of(self._remote))
+            self._read_through(part.path)
+        except BuildError as error:
+            self._cached.discard_part()
+            if answer.start:  # resumed: the parts may be of different versions
+                raise TransientError(error.problem) from error
+            raise BuildError(self._remote.shown, error.problem, remedy=error.remedy) from error
+        return Fetched(self._cached.keep(part, answer.version), changed=True, start=answer.start)
+
+    def _check_digest(self, part: Part) -> None:
+        if self._sha256 and (digest := sha256_of(part.path)) != self._sha256:
+            problem = f"the SHA-256 of the file is {digest}, the recipe says {self._sha256}"
+            remedy = "correct sha256, or ask the vendor"
+            raise BuildError(part.path, problem, remedy=remedy)
+
+    def _check_end(self, answer: Answer) -> None:
+        """Raise BuildError where only a digest could show that the file is complete."""
+        if answer.total is None and not answer.ends and not self._sha256:
+            problem = "the server does not state the length of the file"
+            raise BuildError(self._remote.shown, problem, remedy="state its sha256 in the recipe")

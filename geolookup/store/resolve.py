@@ -1,0 +1,163 @@
+"""From a path to its current dataset: the current generation of a store, or the dataset itself.
+
+Without a path, ``current_user_store`` is the store that ``geolookup update`` publishes into.
+
+Strategy: every change replaces one file, the pointer or the manifest, so its stat is the
+fingerprint of the path. A dataset was read consistently if the fingerprint is the same before
+and after the read.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import DatasetError
+from geolookup.store import pointer
+
+ENVIRONMENT = "GEOLOOKUP_STORE"
+
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Fingerprint = tuple[int, int, int] | None
+
+
+def fingerprint(path: str) -> Fingerprint:
+    """Return a value that changes when the dataset of a path changes; None if there is none."""
+    for name in (pointer.CURRENT, fmt.MANIFEST):
+        try:
+            status = os.stat(os.path.join(path, name))
+        except (OSError, ValueError):  # ValueError: not a path at all
+            continue
+        return status.st_ino, status.st_mtime_ns, status.st_size
+    return None
+
+
+def folder(path: str) -> str:
+    """Return the folder of a path's current dataset; DatasetError for a damaged pointer."""
+    published = pointer.standing(pointer.read(path))
+    return pointer.folder_of(path, published[-1].generation) if published else path
+
+
+def generation(path: str) -> str:
+    """Return the current generation of a path; DatasetError if there is none."""
+    published = pointer.standing(pointer.read(path))
+    return published[-1].generation if published else read_manifest(path).generation
+
+
+def opened(
+    path: str, check: Callable[[Dataset], None] | None = None, *, fallback: bool = False
+) -> Dataset:
+    """Open the current dataset of a path, if it passes ``check``.
+
+    ``fallback``: where the current generation of a store does not open, open the last one
+    before it that does. If the path changes meanwhile, retry with the new dataset: the old
+    one may have been pruned, or replaced while it was read. Raises DatasetError.
+    """
+    while True:
+        seen = fingerprint(path)
+        try:
+            published = pointer.standing(pointer.read(path))
+            dataset = (_last_that_opens if fallback else _current)(path, published)
+            if check is not None:
+                check(dataset)
+        except DatasetError:
+            if fingerprint(path) == seen:
+                raise
+        else:
+            if fingerprint(path) == seen:
+                return dataset
+
+
+def _current(path: str, published: list[pointer.Published]) -> Dataset:
+    return _published(path, published[-1].generation) if published else Dataset(path)
+
+
+def _published(path: str, wanted: str) -> Dataset:
+    """Open a generation of a store; DatasetError for a folder that states another id."""
+    dataset = Dataset(pointer.folder_of(path, wanted))
+    actual = dataset.manifest.generation
+    if actual != wanted:
+        problem = f"its generation is {actual}, but {wanted} was published"
+        raise DatasetError(dataset.path, problem, "publish it again")
+    return dataset
+
+
+def _last_that_opens(path: str, published: list[pointer.Published]) -> Dataset:
+    """Open a path's current dataset, or the last generation before it that opens."""
+    try:
+        return _current(path, published)
+    except DatasetError as error:
+        for before in reversed(published[:-1]):
+            try:
+                dataset = _published(path, before.generation)
+            except DatasetError:
+                continue
+            _warn_of_fallback(error, before.generation)
+            return dataset
+        raise
+
+
+def _warn_of_fallback(error: DatasetError, generation: str) -> None:
+    from logging import getLogger
+
+    text = "%s; answering from generation %s, which was published before it"
+    getLogger("geolookup").warning(text, error, generation)
+
+
+def opened_generation(path: str, wanted: str) -> Dataset:
+    """Open one generation; DatasetError if it no longer exists."""
+    if not pointer.read(path):
+        dataset = opened(path)
+    else:
+        try:
+            dataset = Dataset(pointer.folder_of(path, wanted))
+        except DatasetError as error:
+            problem = f"generation {wanted} cannot be opened ({error.problem})"
+            raise DatasetError(path, problem, "publish it again, or pickle again") from error
+    actual = dataset.manifest.generation
+    if actual != wanted:
+        raise DatasetError(path, f"generation {actual} where {wanted} was pickled", "pickle again")
+    return dataset
+
+
+def user_store() -> str:
+    """Return the path of the user's store: ``$GEOLOOKUP_STORE``, else one in the data folder.
+
+    That is the platform's folder for data of the user; on Linux, of the XDG Base Directory
+    Specification.
+    """
+    if named := os.environ.get(ENVIRONMENT):
+        return os.path.abspath(named)
+    return os.path.join(_data_folder(), "geolookup", "store")
+
+
+def _data_folder() -> str:
+    home = os.path.expanduser("~")
+    if sys.platform == "win32":
+        return os.environ.get("LOCALAPPDATA") or home
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Application Support")
+    folder = os.environ.get("XDG_DATA_HOME", "")
+    # The specification: "consider the path invalid and ignore it" if it is relative.
+    return folder if os.path.isabs(folder) else os.path.join(home, ".local", "share")
+
+
+def current_user_store() -> str | None:
+    """Return the path of the user's store if it has a generation, damaged or not.
+
+    A data folder that may not be entered holds no store: services often hide home folders.
+    """
+    store = user_store()
+    try:
+        os.stat(os.path.join(store, pointer.CURRENT))
+    except PermissionError:
+        return store if os.environ.get(ENVIRONMENT) else None
+    except (OSError, ValueError):  # ValueError: not a path at all
+        return None
+    return store

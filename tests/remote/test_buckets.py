@@ -1,0 +1,206 @@
+"""s3 and gs against real servers of these protocols on this machine (moto, gcp-storage-emulator).
+
+What a bucket does wrong is told by a web server that answers in its place.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+from urllib.request import Request, urlopen
+
+import pytest
+from pyarrow import fs
+
+from geolookup.errors import BuildError
+from tests.builder.building import isps, recipe
+from tests.conftest import build_at
+from tests.remote.serving import cut, drop, fetched, kept_files, remote, serving, status
+
+ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))
+OTHER = ROWS.replace(b"isp ", b"net ")
+PAGE = b"<html>no</html>"
+HIDDEN = "s3cr3tWord"
+
+
+#: By scheme, a module and a program that serves it on a free port, which it prints.
+SERVERS = {
+    "s3": (
+        "moto.server",
+        """
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+server.start()
+print(server.get_host_and_port()[1], flush=True)
+""",
+    ),
+    "gs": (
+        "gcp_storage_emulator.server",
+        """
+from gcp_storage_emulator.server import create_server
+server = create_server("127.0.0.1", 0, in_memory=True)
+server.start()
+print(server._api._httpd.server_port, flush=True)
+""",
+    ),
+}
+
+
+@contextmanager
+def program(scheme: str) -> Iterator[str]:
+    """Run a server as a process of its own; gives its host and port."""
+    module, text = SERVERS[scheme]
+    if importlib.util.find_spec(module.partition(".")[0]) is None:
+        pytest.skip(f"{module} is not installed")
+    command = [sys.executable, "-c", text + "import os\ninput()\nos._exit(0)"]
+    pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=quiet, text=True) as process:
+        assert process.stdout is not None
+        port = process.stdout.readline()  # nothing if it has ended
+        assert port.strip().isdecimal(), port
+        yield f"127.0.0.1:{port.strip()}"
+        process.communicate("\n")
+
+
+class Bucket(NamedTuple):
+    """A bucket named ``bucket``: its addresses, and a way to put files there."""
+
+    scheme: str
+    host: str
+    system: fs.FileSystem
+    options: str
+
+    def put(self, name: str, content: bytes) -> str:
+        with self.system.open_output_stream(f"bucket/{name}") as stream:
+            stream.write(content)
+        return self.address(name)
+
+    def address(self, name: str) -> str:
+        endpoint = f"endpoint_override={self.host}&scheme=http"
+        return f"{self.scheme}://bucket/{name}?{endpoint}{self.options}"
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[Bucket]:
+    keys = {"access_key": "a", "secret_key": "b"}  # any will do there
+    with program("s3") as host:
+        options = {"scheme": "http", "endpoint_override": host, "region": "us-east-1"}
+        system = fs.S3FileSystem(**keys, **options, allow_bucket_creation=True)
+        system.create_dir("bucket")
+        yield Bucket("s3", host, system, "&region=us-east-1")
+
+
+@pytest.fixture(scope="module")
+def gs() -> Iterator[Bucket]:
+    with program("gs") as host:
+        address = f"http://{host}/storage/v1/b?project=p"
+        kind = {"Content-Type": "application/json"}
+        made = Request(address, data=b'{"name": "bucket"}', headers=kind)
+        urlopen(made).close()  # noqa: S310 (the scheme stands above)
+        system = fs.GcsFileSystem(anonymous=True, scheme="http", endpoint_override=host)
+        yield Bucket("gs", host, system, "&anonymous=true")
+
+
+@pytest.fixture(autouse=True)
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", HIDDEN)
+
+
+@pytest.fixture(params=["s3", "gs"])
+def bucket(request: pytest.FixtureRequest) -> Bucket:
+    found: Bucket = request.getfixturevalue(request.param)
+    return found
+
+
+def test_an_object_comes_once_and_is_built(bucket: Bucket, tmp_path: Path) -> None:
+    # With its date.
+    before = datetime.now(UTC).replace(microsecond=0)
+    address = bucket.put("d/a.csv", ROWS)
+    first, second = fetched(address, tmp_path), fetched(address, tmp_path)
+    assert (first.changed, second.changed) == (True, False)
+    assert first.kept.path.read_bytes() == ROWS
+    modified = first.kept.version.modified
+    assert modified.endswith("+00:00")
+    assert before <= datetime.fromisoformat(modified) <= datetime.now(UTC)
+    bucket.put("d/a.csv", OTHER)
+    assert fetched(address, tmp_path).changed
+    assert kept_files(tmp_path, "a.csv") == [OTHER]
+    address = bucket.put("a.csv", ROWS)
+    output, report = build_at(tmp_path, {}, recipe(f'path = "{address}"'), cache=tmp_path / "cache")
+    assert isps(output, "8.8.8.8") == ["isp 8"]
+    assert report.sources[0].name == "a.csv"
+
+
+def test_a_part_is_resumed_if_it_is_of_this_version(bucket: Bucket, tmp_path: Path) -> None:
+    address = bucket.put("a.csv", ROWS)
+    with pytest.raises(BuildError, match="SHA-256"):
+        fetched(address, tmp_path, "0" * 64)
+    folder = tmp_path / "cache" / f"a.csv-{remote(address, tmp_path).identity}"
+    for content, start in ((ROWS, 1000), (OTHER, 0)):
+        first = fetched(address, tmp_path).kept
+        (folder / "kept.json").unlink()
+        (folder / "part").mkdir()
+        (folder / "part" / "a.csv").write_bytes(ROWS[:1000])
+        note = '{"validator": "%s", "total": %d}'
+        validator = first.version.validator.replace('"', '\\"')
+        (folder / "part.json").write_text(note % (validator, len(ROWS)), encoding="utf-8")
+        bucket.put("a.csv", content) if content == OTHER else None
+        done = fetched(address, tmp_path)
+        assert (done.start, done.kept.path.read_bytes()) == (start, content)
+
+
+def test_what_is_not_there_or_not_right(bucket: Bucket, tmp_path: Path) -> None:
+    for address in (bucket.address("none.csv"), bucket.address("none/none.csv")):
+        with pytest.raises(BuildError, match="no such file in the bucket; correct the path"):
+            fetched(address, tmp_path)
+    for name, content, text in (
+        ("page.csv", PAGE, "HTML or XML page"),
+        ("a.zip", ROWS, "the content is no .zip file"),
+        ("empty.csv", b"", "the downloaded file is empty"),
+    ):
+        with pytest.raises(BuildError, match=text):
+            fetched(bucket.put(name, content), tmp_path)
+
+
+UNREADABLE = "the bucket cannot be read ("
+FAILURES = {
+    "refused": (status(403), "the bucket refuses access; check the credentials"),
+    "failing": (status(503), UNREADABLE),
+    "dropping": (drop, UNREADABLE),
+    "missing": (status(404), "no such file in the bucket"),
+    "cutting": (cut(ROWS, 1000), UNREADABLE),
+    "resetting": (cut(ROWS, 1000, reset=True), UNREADABLE),
+}
+
+
+def test_what_fails_and_options_that_are_none(tmp_path: Path) -> None:
+    with serving(status(403)) as site:
+        host = site.url.removeprefix("http://")
+        address = f"s3://bucket/a.csv?endpoint_override={host}&scheme=http&region=us-east-1"
+        for name, (act, text) in FAILURES.items():
+            site.plan[:] = [act]
+            with pytest.raises(BuildError) as caught:
+                fetched(address, tmp_path / name)
+            assert str(caught.value).startswith(f"s3://bucket/a.csv?…: {text}"), name
+            assert "\n" not in str(caught.value)
+            assert HIDDEN not in str(caught.value)
+    for address, said in WRONG.items():
+        with pytest.raises(BuildError) as caught:
+            fetched(address, tmp_path)
+        assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {said}")
+
+
+WRONG = {
+    "s3://b/a.csv?regio=x": "unknown option regio of s3://b/a.csv?…; did you mean 'region'?",
+    "gs://b/a.csv?region=x": "unknown option region of gs://b/a.csv?…; known are endpoint_override",
+    "s3://b/a.csv?access_key=x": "unknown option access_key of s3://b/a.csv?…",
+    "s3://b/a.csv?scheme=http": "s3://b/a.csv?… is not encrypted; write scheme=https, or",
+    "s3://b/a.csv?endpoint_override=h.example&scheme=http": "s3://b/a.csv?… is not encrypted",
+}

@@ -1,0 +1,350 @@
+"""Fetching from a web server that fails in every way: a file is whole and right, or not taken.
+
+The server is a real one, so what is tested is what goes over the wire. Every failure is met
+once with an empty cache and once with a good file in it, which has to stay.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import random
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+
+from geolookup.errors import BuildError
+from geolookup.progress import Progress
+from geolookup.remote import Limits
+from geolookup.remote.transfer import fetch
+from tests.builder.sources.formats.test_generic_typed import as_parquet
+from tests.builder.sources.reading.test_inputs import tarred, zipped, zstd
+from tests.builder.test_progress import Terminal
+from tests.conftest import ROOT
+from tests.remote.serving import (
+    FAST,
+    MODIFIED,
+    Act,
+    Handler,
+    cut,
+    drop,
+    fetched,
+    file,
+    kept_files,
+    remote,
+    serving,
+    status,
+    trickle,
+)
+
+ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))
+OTHER = ROWS.replace(b"isp ", b"net ")
+PAGE = b"<!DOCTYPE html>\n<html><body>Please log in</body></html>"
+SHA256 = hashlib.sha256(ROWS).hexdigest()
+ZIPPED, PARQUET = zipped({"a.csv": ROWS}), as_parquet([{"network": "8.8.8.0/24"}])
+
+
+def chunked(content: bytes, *, ended: bool = True) -> Act:
+    def act(handler: Handler) -> None:
+        handler.answer(200, b"", Content_Length="", Transfer_Encoding="chunked")
+        for at in range(0, len(content), 1000):
+            piece = content[at : at + 1000]
+            handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        handler.wfile.write(b"0\r\n\r\n" if ended else b"")
+
+    return act
+
+
+def raw(text: bytes) -> Act:
+    """Send what is no answer of HTTP."""
+
+    def act(handler: Handler) -> None:
+        handler.wfile.write(text)
+
+    return act
+
+
+def silent(handler: Handler) -> None:
+    """Wait until the other side gives up."""
+    handler.connection.recv(1)
+
+
+def test_a_file_comes_once_until_it_is_new(tmp_path: Path) -> None:
+    with serving(file(ROWS), file(OTHER, '"two"')) as site:
+        fetched(f"{site.url}/a.csv", tmp_path)
+        second = fetched(f"{site.url}/a.csv", tmp_path)
+    assert second.changed
+    assert kept_files(tmp_path, "a.csv") == [OTHER]
+    with serving(file(ROWS)) as site:
+        first = fetched(f"{site.url}/a.csv", tmp_path)
+        second = fetched(f"{site.url}/a.csv", tmp_path)
+    assert first.kept.path.read_bytes() == ROWS
+    assert (first.kept.path.name, first.kept.sha256) == ("a.csv", SHA256)
+    assert (first.changed, second.changed) == (True, False)
+    assert second.kept == first.kept
+    assert str(first) == f"fetched {len(ROWS):,} bytes"
+    assert str(second) == f"unchanged, {len(ROWS):,} bytes"
+    assert [headers.get("If-None-Match") for _, headers in site.asked] == [None, '"one"']
+    with serving(file(ROWS, "", Last_Modified=MODIFIED)) as site:
+        assert fetched(f"{site.url}/a.csv", tmp_path).changed
+        assert not fetched(f"{site.url}/a.csv", tmp_path).changed
+    assert site.asked[1][1]["If-Modified-Since"] == MODIFIED
+
+
+def test_a_stated_digest_that_is_there_needs_no_server(tmp_path: Path) -> None:
+    """Another one is fetched without a condition."""
+    with serving(file(ROWS), file(OTHER)) as site:  # the same ETag for both
+        fetched(f"{site.url}/a.csv", tmp_path, SHA256)
+        assert not fetched(f"{site.url}/a.csv", tmp_path, SHA256).changed
+        assert len(site.asked) == 1
+        digest = hashlib.sha256(OTHER).hexdigest()
+        assert fetched(f"{site.url}/a.csv", tmp_path, digest).kept.path.read_bytes() == OTHER
+    assert site.asked[1][1].get("If-None-Match") is None
+
+
+def test_a_damaged_cache_is_mended(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as site:
+        path = fetched(f"{site.url}/a.csv", tmp_path).kept.path
+        for damaged, content in (
+            (path, OTHER),
+            (path.parent.parent / "kept.json", b'{"sha256": ["'),
+        ):
+            damaged.write_bytes(content)
+            assert fetched(f"{site.url}/a.csv", tmp_path).changed
+    assert path.read_bytes() == ROWS
+
+
+GIVEN_UP = "(tried 4 times); try again later"
+WAITING = "and to wait for 3,600 s (tried once); try again later"
+#: Name of the file, what the server does, words of the error.
+BAD: dict[str, tuple[str, Act, str]] = {
+    "401": ("a.csv", status(401), "the server refuses access (401); state key_env or key_file"),
+    "403": ("a.csv", status(403, PAGE), "the server refuses access (403)"),
+    "404": ("a.csv", status(404), "no such file on the server (404); correct the path"),
+    "204": ("a.csv", status(204), "the server answers 204"),
+    "418": ("a.csv", status(418), "the server answers 418"),
+    "304": ("a.csv", status(304), "says that a file is unchanged that was never fetched"),
+    "429": ("a.csv", status(429), f"the server answers 429 {GIVEN_UP}"),
+    "500": ("a.csv", status(500, PAGE), f"the server answers 500 {GIVEN_UP}"),
+    "503": ("a.csv", status(503, Retry_After="0"), f"the server answers 503 {GIVEN_UP}"),
+    "wait": ("a.csv", status(429, Retry_After="3600"), f"429, {WAITING}"),
+    "cut": ("a.csv", cut(ROWS, 1000), f"at 1,000 of {len(ROWS):,} bytes {GIVEN_UP}"),
+    "cut at once": ("a.csv", cut(ROWS, 0), f"at 0 of {len(ROWS):,} bytes {GIVEN_UP}"),
+    "reset": ("a.csv", cut(ROWS, 1000, reset=True), GIVEN_UP),
+    "drop": ("a.csv", drop, "127.0.0.1"),
+    "no http": ("a.csv", raw(b"SSH-2.0-x\r\n"), f"cannot be reached (BadStatusLine) {GIVEN_UP}"),
+    "too short": ("a.csv", status(200, ROWS, Content_Length="99999"), f"99,999 bytes {GIVEN_UP}"),
+    "negative": ("a.csv", file(ROWS, Content_Length="-5"), "does not state the length of the file"),
+    "no length": ("a.csv", file(ROWS, Content_Length=""), "length of the file; state its sha256"),
+    "chunks cut": ("a.csv", chunked(ROWS, ended=False), "the connection broke (Incomplete"),
+    "empty": ("a.csv", file(b""), "the downloaded file is empty"),
+    "page": ("a.csv", file(PAGE, Content_Type="text/html; charset=utf-8"), "an HTML page; the key"),
+    "page as text": ("a.csv", file(PAGE), "answered with an HTML or XML page; the key"),
+    "page as zip": ("a.zip", file(PAGE, Content_Type="application/zip"), "HTML or XML page"),
+    "page with a mark": ("a.csv", file(b"\xef\xbb\xbf \n" + PAGE), "HTML or XML page"),
+    "xml": ("a.csv", file(b"<?xml version='1.0'?><Error/>"), "HTML or XML page"),
+    "no zip": ("a.zip", file(ROWS), "the content is no .zip file; the key or the path may be"),
+    "no gzip": ("a.csv.gz", file(ROWS), "the content is no .gz file"),
+    "no tar": ("a.tgz", file(b"PK\3\4"), "the content is no .tgz file"),
+    "no bz2": ("a.csv.bz2", file(ROWS), "the content is no .bz2 file"),
+    "half xz": ("a.csv.xz", file(lzma.compress(ROWS)[:-9]), "truncated or damaged ("),
+    "no zst": ("a.csv.zst", file(ROWS), "the content is no .zst file"),
+    "no parquet": ("a.parquet", file(ROWS), "the content is no .parquet file"),
+    "half zip": ("a.zip", file(ZIPPED[:-30]), "truncated or damaged (File is not a zip file)"),
+    "bad zip": ("a.zip", file(ZIPPED.replace(b"a.csv", b"b.csv", 1)), "truncated or damaged ("),
+    "half gzip": ("a.csv.gz", file(gzip.compress(ROWS)[:-9]), "truncated or damaged ("),
+    "half parquet": ("a.parquet", file(PARQUET[:-1]), "truncated or damaged (no end mark)"),
+    "half mmdb": ("a.mmdb", file(random.Random(1).randbytes(200_000)), "(no end mark)"),
+    "other coding": ("a.csv", file(ROWS, Content_Encoding="br"), "Encoding that was not requested"),
+    "false coding": ("a.csv", file(ROWS, Content_Encoding="gzip"), "truncated or damaged ("),
+    "slow": ("a.csv", trickle(ROWS, 0.01), f"fewer than 100,000 bytes a second {GIVEN_UP}"),
+    "silent": ("a.csv", silent, f"cannot be reached (timeout) {GIVEN_UP}"),
+    "large": ("a.csv", file(ROWS + b"#" * 300_000), "the file is larger than 250,000 bytes"),
+    "large chunks": ("a.csv", chunked(ROWS * 100), "the file is larger than 250,000 bytes"),
+}
+SMALL = replace(FAST, largest=250_000)
+#: Bounds that only their own case has: a busy machine may be slow in any other.
+BOUNDS = {
+    "slow": replace(FAST, pace_over=0.05, slowest=100_000),
+    "silent": replace(FAST, silence=0.2),
+}
+
+
+def test_what_is_not_whole_and_right_is_not_taken(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as site:
+        for name, (path, act, text) in BAD.items():
+            folder, site.plan[:] = tmp_path / name, [act]
+            with pytest.raises(BuildError) as caught:
+                fetched(f"{site.url}/{path}", folder, "", BOUNDS.get(name, SMALL))
+            assert text in str(caught.value), name
+            assert str(caught.value).startswith(f"{site.url}/{path}: "), name
+            assert "\n" not in str(caught.value), name
+            assert kept_files(folder, path) == [], name
+
+
+def test_what_was_there_before_stays(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as site:
+        for name, (path, act, _) in BAD.items():
+            content = GOOD[path.rpartition(".")[2]]
+            folder, site.plan[:] = tmp_path / name, [file(content, '"before"'), act]
+            assert fetched(f"{site.url}/{path}", folder).kept.path.read_bytes() == content, name
+            if name == "304":  # which is now the right answer
+                assert not fetched(f"{site.url}/{path}", folder).changed
+            else:
+                with pytest.raises(BuildError):
+                    fetched(f"{site.url}/{path}", folder, "", BOUNDS.get(name, SMALL))
+            assert kept_files(folder, path) == [content], name
+
+
+#: A whole file of each kind, by its suffix.
+GOOD = {
+    "bz2": bz2.compress(ROWS),
+    "csv": ROWS,
+    "gz": gzip.compress(ROWS),
+    "json": b'{"network": "8.8.8.0/24"}\n',
+    "mmdb": b"\xab\xcd\xefMaxMind.com" + bytes(120_000),
+    "parquet": PARQUET,
+    "tgz": tarred({"a.csv": ROWS}),
+    "xz": lzma.compress(ROWS),
+    "zip": ZIPPED,
+    "zst": zstd(ROWS.decode()),
+}
+
+
+def test_a_wrong_digest_and_nobody_there(tmp_path: Path) -> None:
+    wrong = "0" * 64
+    with serving(file(ROWS)) as site:
+        with pytest.raises(BuildError) as caught:
+            fetched(f"{site.url}/a.csv", tmp_path, wrong)
+        assert f"the SHA-256 of the file is {SHA256}, the recipe says {wrong}" in str(caught.value)
+        assert len(site.asked) == 1  # another attempt would bring the same
+    assert kept_files(tmp_path, "a.csv") == []
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and not listening
+        with pytest.raises(BuildError, match=r"cannot be reached .Connection refused"):
+            fetched(f"http://127.0.0.1:{taken.getsockname()[1]}/a.csv", tmp_path)
+
+
+def test_what_passes_is_tried_again_and_nothing_else(tmp_path: Path) -> None:
+    passing = (*map(status, (408, 425, 429, 500, 502, 503, 504)), drop, cut(ROWS, 0))
+    with serving(file(ROWS)) as site:
+        for at, act in enumerate(passing):
+            site.plan[:] = [act, act, file(ROWS)]
+            done = fetched(f"{site.url}/a.csv", tmp_path / str(at))
+            assert done.kept.path.read_bytes() == ROWS
+            assert len(site.asked) == 3 * (at + 1)
+        for act in (status(401), status(404), file(PAGE, Content_Type="text/html")):
+            site.plan[:], site.asked[:] = [act], []
+            with pytest.raises(BuildError):
+                fetched(f"{site.url}/a.csv", tmp_path)
+            assert len(site.asked) == 1
+
+
+def test_reasons_of_retries_and_bytes_are_shown(tmp_path: Path) -> None:
+    terminal = Terminal()
+    progress = Progress(terminal)
+    with serving(status(503), file(ROWS)) as site, progress.stage("fetching a.csv"):
+        fetch(remote(f"{site.url}/a.csv", tmp_path), "", tmp_path / "cache", progress, FAST)
+    assert "fetching a.csv  the server answers 503; retry in 0.0 s" in terminal.getvalue()
+    terminal = Terminal()
+    progress = Progress(terminal)
+    with progress.stage("fetching a.csv"):
+        for total, shown in ((None, "1,234 bytes  "), (5678, "1,234 of 5,678 bytes  ")):
+            progress._last = float("-inf")  # as if the last display were long ago
+            progress.bytes(1234, total)
+            assert f"fetching a.csv  {shown}" in terminal.getvalue()
+
+
+def test_the_wait_a_server_asks_for_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("geolookup.remote.transfer.time.sleep", waits.append)
+    monkeypatch.setattr("geolookup.remote.web.time.time", lambda: 1_795_132_800.0)
+    for asked in ("7", formatdate(1_795_132_807, usegmt=True)):
+        acts = (status(429, Retry_After=asked), status(503, Retry_After="x"), file(ROWS))
+        with serving(*acts) as site:
+            fetched(f"{site.url}/a.csv", tmp_path, "", Limits())
+        assert waits[0] == 7
+        assert 1 <= waits[1] <= 2  # the second failure: half to all of two seconds
+        waits.clear()
+
+
+def test_waits_double_up_to_the_longest() -> None:
+    limits = Limits(attempts=20)
+    for failures in range(1, 20):
+        longest = min(2.0 ** (failures - 1), 120)
+        waits = [limits.wait(failures, None) or 0 for _ in range(50)]
+        assert all(longest / 2 <= wait <= longest for wait in waits)
+        assert len(set(waits)) > 1
+    assert limits.wait(20, None) is None
+    assert (limits.wait(1, 120), limits.wait(1, 121)) == (120, None)
+
+
+def test_no_length_at_all_is_well_with_chunks_or_a_digest(tmp_path: Path) -> None:
+    unstated = file(ROWS, Content_Length="")
+    with serving(chunked(ROWS), unstated, file(ROWS[:-9], Content_Length="")) as site:
+        for name, digest in (("chunks", ""), ("digest", SHA256)):
+            done = fetched(f"{site.url}/a.csv", tmp_path / name, digest)
+            assert done.kept.path.read_bytes() == ROWS
+        with pytest.raises(BuildError, match="the SHA-256 of the file is"):
+            fetched(f"{site.url}/a.csv", tmp_path, SHA256)
+
+
+ONCE = gzip.compress(ROWS)
+CODED = {
+    "packed for the way": ("a.csv", ONCE, ROWS),
+    "said of a file that is gzip itself": ("a.csv.gz", ONCE, ONCE),
+    "a gzip within a gzip": ("a.csv.gz", gzip.compress(ONCE), ONCE),
+}
+
+
+def test_gzip_for_the_way(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as site:
+        for name, (path, sent, wanted) in CODED.items():
+            for coding in ("gzip", "x-gzip", "GZIP"):
+                site.plan[:] = [file(sent, Content_Encoding=coding)]
+                kept = fetched(f"{site.url}/{path}", tmp_path / f"{coding} {name}").kept
+                assert kept.path.read_bytes() == wanted, (coding, name)
+                assert kept.sha256 == hashlib.sha256(wanted).hexdigest()
+    assert {headers["Accept-Encoding"] for _, headers in site.asked} == {"identity"}
+
+
+_LIMITED = """
+import resource, sys
+from pathlib import Path
+from geolookup.errors import OutputError
+from tests.remote.serving import fetched
+resource.setrlimit(resource.RLIMIT_FSIZE, (1024, resource.RLIM_INFINITY))
+try:
+    fetched(sys.argv[1], Path(sys.argv[2]))
+except OutputError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_while_it_is_decompressed(tmp_path: Path) -> None:
+    sent = gzip.compress(ROWS[:12] + ROWS[12:40] * 200)
+    with serving(file(sent, Content_Encoding="gzip")) as site:
+        command = [sys.executable, "-B", "-c", _LIMITED, f"{site.url}/a.csv", str(tmp_path)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert "a.csv: cannot be written (File too large); check space" in done.stdout
+    (part,) = (tmp_path / "cache").glob("*/part/*")
+    assert part.read_bytes() == sent
+
+
+def test_whole_files_of_every_kind_are_taken(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as site:
+        for suffix, content in {**GOOD, "tar.gz": GOOD["tgz"]}.items():
+            site.plan[:] = [file(content)]
+            exact = replace(FAST, largest=len(content))
+            done = fetched(f"{site.url}/a.{suffix}", tmp_path, "", exact)
+            assert done.kept.path.read_bytes() == content, suffix
