@@ -143,11 +143,10 @@ def _gates(path: Path, stated: object) -> tuple[str, ...]:
         remedy = 'write fail_if = ["country_moved > 2%"]'
         raise BuildError(path, "update.fail_if is not a list of texts", remedy=remedy)
     if stated:
-        from geolookup.comparison.metrics import parse_gate
+        from geolookup.comparison.gates import DIFF_METRICS
 
         try:
-            for each in stated:
-                parse_gate(each)
+            DIFF_METRICS.gates(stated)
         except DiffError as error:
             problem = f"update.fail_if: {error.problem}"
             raise BuildError(path, problem, remedy=error.remedy) from error
