@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from geolookup.archives.unpack import unpack
     from geolookup.comparison import diff
     from geolookup.comparison.scoring import score
-    from geolookup.contract.described import FieldInfo, fields
+    from geolookup.contract.display import FieldInfo, fields
     from geolookup.contract.types import (
         ColumnPath,
         Currency,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from geolookup.engine.many import LookupOptions
     from geolookup.integrity import verify
     from geolookup.kernel.python_answer import Answer
-    from geolookup.mirrors.write import mirror
+    from geolookup.mirrors.folder import mirror
     from geolookup.store.generations import generations, prune, rollback
     from geolookup.store.signatures import sign
     from geolookup.updates.update import update
@@ -129,11 +129,11 @@ _LAZY = {
         "geolookup.contract.types",
     ),
     "Answer": "geolookup.kernel.answers",
-    **dict.fromkeys(("FieldInfo", "fields"), "geolookup.contract.described"),
+    **dict.fromkeys(("FieldInfo", "fields"), "geolookup.contract.display"),
     "build": "geolookup_builder.compile",
     "diff": "geolookup.comparison",
     "generations": "geolookup.store.generations",
-    "mirror": "geolookup.mirrors.write",
+    "mirror": "geolookup.mirrors.folder",
     "pack": "geolookup.archives.pack",
     "prune": "geolookup.store.generations",
     "publish": "geolookup.archives.publish",

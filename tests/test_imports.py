@@ -41,10 +41,12 @@ _NUMERIC = (
 _DJANGO = "geolookup/integrations/django"
 THIRD_PARTY = {
     "geolookup/remote/buckets.py": {"pyarrow"},
+    "geolookup/filesystem/unpacking.py": {"pyarrow"},
     "geolookup/contract/tzdatabase.py": {"tzdata"},
     **{f"geolookup/{room}": NUMERIC for room in _NUMERIC},
     "geolookup/engine/networks.py": {"pyarrow"},  # for type checkers alone
     "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # for type checkers alone
+    "geolookup/files/byte_streams.py": {*NUMERIC, "zlib_ng"},
     "geolookup/signing": {"cryptography"},
     **{f"geolookup/tables/{name}.py": {*NUMERIC, name} for name in ("pandas", "polars", "duckdb")},
     "geolookup/tables/spark.py": {*NUMERIC, "pyspark"},
@@ -55,8 +57,8 @@ THIRD_PARTY = {
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},
     "geolookup/gate": {"redis"},
     "geolookup/http": {"granian", "uvloop"},
-    **{f"{_DJANGO}/{name}.py": {"django"} for name in ("apps", "configuration", "geoip2")},
-    f"{_DJANGO}/middleware.py": {"asgiref", "django"},
+    **{f"{_DJANGO}/{name}.py": {"django"} for name in ("apps", "geoip2")},
+    f"{_DJANGO}/__init__.py": {"asgiref", "django"},
     "geolookup/cli": {"click"},
     "geolookup_builder": NUMERIC,
     "geolookup_builder/sources": {*NUMERIC, "ftlbgp", "maxminddb"},
@@ -93,7 +95,7 @@ def imports() -> tuple[Import, ...]:
         Import(path, package, _room(path, package, folder), name, lazy)
         for package, folder in PACKAGES.items()
         for path in sorted(folder.rglob("*"))
-        if path.suffix in (".py", ".pyx", ".pxi")
+        if path.suffix in (".py", ".pyx", ".pxi", ".pxd")
         for name, lazy in _imported(path)
     )
 

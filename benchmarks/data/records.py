@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from geolookup_builder.reference.tables import load_countries
-from geolookup_builder.schema import CONNECTION_TYPES, USER_TYPES
 from numpy.typing import NDArray
 
 from benchmarks.data.shape import Shape
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 
 I64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -30,6 +30,8 @@ LOCATION_COLUMNS = (
 NETWORK_COLUMNS = (
     *("asn", "asn_organization", "isp", "organization", "connection_type", "user_type"),
 )
+_CONNECTION_TYPES = BY_SOURCE_COLUMN["connection_type"].words
+_USER_TYPES = BY_SOURCE_COLUMN["user_type"].words
 _SYLLABLES = ("al", "bor", "chi", "den", "ek", "fur", "go", "hal", "ñi", "ju", "kö", "lem", "mar")
 _AFTER = (" Telecom", " Hosting", ", Inc.", " GmbH", " Broadband", " University", " Mobile")
 
@@ -71,16 +73,16 @@ def networks(rng: np.random.Generator, shape: Shape) -> Listing:
     number = np.arange(begin[-1])
     system = number // 2 + number % 2 * (number % 3 == 0)
     holder = words(system, _AFTER[0])
-    kind = rng.choice(len(USER_TYPES), len(number), p=falling(len(USER_TYPES)))
-    connection = rng.choice(len(CONNECTION_TYPES), len(number), p=falling(len(CONNECTION_TYPES)))
+    kind = rng.choice(len(_USER_TYPES), len(number), p=falling(len(_USER_TYPES)))
+    connection = rng.choice(len(_CONNECTION_TYPES), len(number), p=falling(len(_CONNECTION_TYPES)))
     after = pa.array(_AFTER).take(pa.array(number % len(_AFTER)))
     columns = [
         text(system + 1),
         holder,
         holder,
         join('"', words(number, ""), after, '"'),
-        pa.array(CONNECTION_TYPES).take(pa.array(connection)),
-        pa.array(USER_TYPES[::-1]).take(pa.array(kind)),
+        pa.array(_CONNECTION_TYPES).take(pa.array(connection)),
+        pa.array(_USER_TYPES[::-1]).take(pa.array(kind)),
     ]
     return Listing(join(*columns, between=","), begin)
 

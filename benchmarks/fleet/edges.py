@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from geolookup.dataset import layout as fmt
-from geolookup.mirrors.status import STATUS
+from geolookup.mirrors.polling import STATUS
 from geolookup.store import pointer
 
 _PR_SET_PDEATHSIG = 1

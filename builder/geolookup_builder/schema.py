@@ -15,31 +15,12 @@ FIELDS: tuple[str, ...] = tuple(field for layer in LAYERS.values() for field in 
 #: The field by its path in answers, such as location.city_name, and by the name of its column in
 #: enriched tables, such as location_city_name.
 PATHS = {
-    name: field.name if field.name in FIELDS else field.member
+    name: field.source_column
     for field in fields.FIELDS
-    if field.name in FIELDS or (field.layer and field.member in FIELDS)
+    if field.source_column
     for name in (field.path, field.name)
 }
 #: The paths and names whose values no source states: they follow from fields.
 DERIVED = frozenset(name for field in fields.FIELDS for name in (field.path, field.name)) - set(
     PATHS
-)
-
-CONNECTION_TYPES = ("Corporate", "Residential", "Mobile", "Satellite", "Dialup")
-USER_TYPES = (
-    "business",
-    "cafe",
-    "cellular",
-    "college",
-    "consumer_privacy_network",
-    "content_delivery_network",
-    "government",
-    "hosting",
-    "library",
-    "military",
-    "residential",
-    "router",
-    "school",
-    "search_engine_spider",
-    "traveler",
 )

@@ -1,4 +1,4 @@
-"""Cells of a source to typed values: one cleaner for each field.
+"""Cells of a source to typed values, by what ``contract.fields`` says of their field.
 
 Cells are dictionary-encoded, so only distinct values are cleaned. A cleaner returns
 typed values, null for unknown, and marks invalid ones. An invalid value nulls its layer
@@ -9,23 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from sys import float_info
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import DEGREES
+from geolookup.contract.fields import BOOLEAN, BY_SOURCE_COLUMN, REAL, TEXT, Field
+from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
 from geolookup_builder.reference.tables import Country
-from geolookup_builder.vocabulary import VOCABULARY, Words, translated
+from geolookup_builder.vocabulary import VOCABULARY, translated
 
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_INTEGER = r"^-?[0-9]{1,18}$"  # of so many digits all are 64-bit integers
 _ASN = r"^([Aa][Ss])?[0-9]{1,10}$"
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 # Of a stated type: to find that of a Python value, Arrow looks for ``dateutil`` each time.
 _EMPTY, _NO_TEXT = (pa.scalar(text, pa.string()) for text in ("", None))
 _ZERO, _NO_NUMBER = (pa.scalar(number, pa.float64()) for number in (0.0, None))
-_ASN_MAX, _NO_INTEGER = (pa.scalar(number, pa.uint64()) for number in ((1 << 32) - 1, None))
+_NO_INTEGER = pa.scalar(None, pa.int64())
 _AS_0, _NO_ASN = (pa.scalar(number, pa.uint32()) for number in (0, None))
 
 
@@ -46,63 +49,80 @@ class Cleaned:
     invalid: Bools
 
 
-Cleaner = Callable[[pa.Array, Known], Cleaned]
+#: Takes cells that are not empty.
+Cleaner = Callable[[pa.Array, Field, Known], Cleaned]
 
 
-def clean(field: str, cells: pa.Array, known: Known) -> Cleaned:
-    """Clean the distinct cells (string array) of a field."""
+def clean(name: str, cells: pa.Array, known: Known) -> Cleaned:
+    """Clean the distinct cells (string array) of the column ``name`` of a source."""
     trimmed = pc.utf8_trim_whitespace(cells)
     present = pc.if_else(pc.equal(trimmed, _EMPTY), _NO_TEXT, trimmed)
-    return _CLEANERS.get(field, _text)(present, known)
+    field = BY_SOURCE_COLUMN[name]
+    return _cleaner(field)(present, field, known)
 
 
-def value_type(field: str) -> pa.DataType:
-    """Return the Arrow type of a field's cleaned values."""
-    if field in ("latitude", "longitude"):
-        return pa.float64()
-    return pa.uint32() if field == "asn" else pa.string()
+def _cleaner(field: Field) -> Cleaner:
+    if field.check:
+        return _CHECKS[field.check]
+    return _words if field.words else _BY_TYPE.get(field.type, _integer)
 
 
-def _text(cells: pa.Array, _known: Known) -> Cleaned:
+def value_type(name: str) -> pa.DataType:
+    """Return the Arrow type of the cleaned values of a column."""
+    return type_of(BY_SOURCE_COLUMN[name])
+
+
+def _text(cells: pa.Array, _field: Field, _known: Known) -> Cleaned:
     return Cleaned(cells, np.zeros(len(cells), bool))
 
 
 def _listed(cells: pa.Array, words: Sequence[str]) -> Cleaned:
     """Return the words that are in a list, in any case, in the list's spelling."""
-    found = pc.index_in(
-        pc.utf8_lower(cells), pa.array([word.lower() for word in words], pa.string())
-    )
-    values = pa.array(words, pa.string()).take(found)
+    lower = pa.array([word.lower() for word in words], pa.string())
+    values = pa.array(words, pa.string()).take(pc.index_in(pc.utf8_lower(cells), lower))
     return Cleaned(values, _lost(cells, values))
 
 
-def _country(cells: pa.Array, known: Known) -> Cleaned:
+def _country(cells: pa.Array, _field: Field, known: Known) -> Cleaned:
     return _listed(cells, list(known.countries))
 
 
-def _continent(cells: pa.Array, known: Known) -> Cleaned:
+def _continent(cells: pa.Array, _field: Field, known: Known) -> Cleaned:
     return _listed(cells, list(known.continents))
 
 
-def _zone(cells: pa.Array, known: Known) -> Cleaned:
-    found = pc.is_in(cells, pa.array(known.zones, pa.string()))
-    values = pc.if_else(found, cells, _NO_TEXT)
+def _zone(cells: pa.Array, _field: Field, known: Known) -> Cleaned:
+    exists = pc.is_in(cells, pa.array(known.zones, pa.string()))
+    values = pc.if_else(exists, cells, _NO_TEXT)
     return Cleaned(values, _lost(cells, values))
 
 
-def _words(cells: pa.Array, _known: Known, *, words: Words) -> Cleaned:
+def _words(cells: pa.Array, field: Field, _known: Known) -> Cleaned:
     """Translate a vendor's words into those of the contract."""
-    values, known = translated(cells, words)
+    values, known = translated(cells, VOCABULARY[field.source_column])
     unknown = pc.and_not(pc.is_valid(cells), known)
     return Cleaned(values, np.asarray(unknown.to_numpy(zero_copy_only=False), bool))
 
 
-def _degrees(cells: pa.Array, _known: Known, *, limit: float) -> Cleaned:
-    degrees = _floats(cells)
-    inside = pc.less_equal(pc.abs(degrees), pa.scalar(limit, pa.float64()))
-    # Adding zero turns -0.0 into 0.0.
-    values = pc.add(pc.if_else(inside, degrees, _NO_NUMBER), _ZERO)
+def _boolean(cells: pa.Array, _field: Field, _known: Known) -> Cleaned:
+    words = pc.index_in(pc.utf8_lower(cells), pa.array(list(_BOOLEANS), pa.string()))
+    values = pa.array(list(_BOOLEANS.values()), pa.bool_()).take(words)
     return Cleaned(values, _lost(cells, values))
+
+
+def _real(cells: pa.Array, field: Field, _known: Known) -> Cleaned:
+    numbers = _floats(cells)
+    least = -float_info.max if field.least is None else field.least
+    most = float_info.max if field.most is None else field.most
+    # Adding zero turns -0.0 into 0.0.
+    values = pc.add(pc.if_else(_between(numbers, least, most), numbers, _NO_NUMBER), _ZERO)
+    return Cleaned(values, _lost(cells, values))
+
+
+def _between(numbers: pa.Array, least: float, most: float) -> pa.Array:
+    """Return which numbers lie between two others, both included; not NaN."""
+    lowest, highest = pa.scalar(least, numbers.type), pa.scalar(most, numbers.type)
+    return pc.and_(pc.greater_equal(numbers, lowest), pc.less_equal(numbers, highest))
 
 
 def _floats(cells: pa.Array) -> pa.Array:
@@ -114,12 +134,24 @@ def _floats(cells: pa.Array) -> pa.Array:
         return pc.if_else(number, cells, _NO_TEXT).cast(pa.float64())
 
 
-def _asn(cells: pa.Array, _known: Known) -> Cleaned:
-    number = pc.match_substring_regex(cells, _ASN)
+def _integer(cells: pa.Array, field: Field, _known: Known) -> Cleaned:
+    values = _integers(cells, field, int(field.least or 0))
+    return Cleaned(values, _lost(cells, values))
+
+
+def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
+    """Return the integers from ``least`` to the most of a field; null for any other text."""
+    is_integer = pc.match_substring_regex(cells, _INTEGER)
+    numbers = pc.if_else(is_integer, cells, _NO_TEXT).cast(pa.int64())
+    inside = _between(numbers, least, int(field.most or 0))
+    return pc.if_else(inside, numbers, _NO_INTEGER).cast(type_of(field))
+
+
+def _asn(cells: pa.Array, field: Field, _known: Known) -> Cleaned:
+    is_asn = pc.match_substring_regex(cells, _ASN)
     digits = pc.replace_substring_regex(cells, "^[Aa][Ss]", "")
-    numbers = pc.if_else(number, digits, _NO_TEXT).cast(pa.uint64())
-    fits = pc.less_equal(numbers, _ASN_MAX)
-    values = pc.if_else(fits, numbers, _NO_INTEGER).cast(pa.uint32())
+    digits = pc.if_else(is_asn, digits, _NO_TEXT)
+    values = _integers(digits, field, 0)
     invalid = _lost(cells, values)
     # Several vendors write AS 0 for "none" (RFC 7607 reserves it).
     return Cleaned(pc.if_else(pc.equal(values, _AS_0), _NO_ASN, values), invalid)
@@ -130,12 +162,11 @@ def _lost(cells: pa.Array, values: pa.Array) -> Bools:
     return np.asarray(lost.to_numpy(zero_copy_only=False), bool)
 
 
-_CLEANERS: dict[str, Cleaner] = {
-    "continent_code": _continent,
-    "country_code": _country,
-    "latitude": partial(_degrees, limit=DEGREES["latitude"]),
-    "longitude": partial(_degrees, limit=DEGREES["longitude"]),
-    "time_zone": _zone,
+_CHECKS: dict[str, Cleaner] = {
+    "continent": _continent,
+    "country": _country,
+    "zone": _zone,
     "asn": _asn,
-    **{field: partial(_words, words=words) for field, words in VOCABULARY.items()},
 }
+#: Those of all other types are integers.
+_BY_TYPE: dict[str, Cleaner] = {TEXT: _text, REAL: _real, BOOLEAN: _boolean}

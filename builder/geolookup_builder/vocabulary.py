@@ -12,12 +12,11 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup_builder import schema
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 
 Words = Mapping[str, str | None]
 
-CONNECTION_TYPES: Words = {
-    **{word.lower(): word for word in schema.CONNECTION_TYPES},
+_CONNECTION_TYPES: Words = {
     # Lines sold to households; user_type states who uses one.
     "cable/dsl": "Residential",
     "cable": "Residential",
@@ -35,8 +34,7 @@ CONNECTION_TYPES: Words = {
     "isdn": "Dialup",
 }
 
-USER_TYPES: Words = {
-    **{word: word for word in schema.USER_TYPES},
+_USER_TYPES: Words = {
     # DB-IP.
     "corporate": "business",
     "consumer": "residential",
@@ -57,8 +55,13 @@ USER_TYPES: Words = {
     "rsv": None,  # reserved: not in use
 }
 
-#: The fields with a vocabulary.
-VOCABULARY: Mapping[str, Words] = {"connection_type": CONNECTION_TYPES, "user_type": USER_TYPES}
+_OF_VENDORS = {"connection_type": _CONNECTION_TYPES, "user_type": _USER_TYPES}
+#: The translations of every field with a list of words, its own words included.
+VOCABULARY: Mapping[str, Words] = {
+    name: {**{word.lower(): word for word in field.words}, **_OF_VENDORS.get(name, {})}
+    for name, field in BY_SOURCE_COLUMN.items()
+    if field.words
+}
 
 
 def translated(cells: pa.Array, words: Words) -> tuple[pa.Array, pa.Array]:

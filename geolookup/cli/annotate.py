@@ -45,9 +45,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
 
     Example: geolookup annotate access.log
     """
-    from geolookup.inline.annotate import annotated
-    from geolookup.inline.tags import Tags
-    from geolookup.inline.template import Template
+    from geolookup.inline.annotate import Tags, Template, annotated
 
     exit_on_signals()
     try:
@@ -78,14 +76,12 @@ def _written(*, is_colored: bool) -> Callable[[str], bytes]:
 
 
 def _blocks(source: str, *, follow: bool) -> Iterator[bytes]:
-    from geolookup.inline.blocks import STANDARD, blocks_of
+    from geolookup.inline.blocks import STANDARD, appended, blocks_of
 
     if not follow:
         return blocks_of(source)
     if source == STANDARD:
         fail("--follow is for a file: name it; standard input is read until it ends")
-    from geolookup.inline.tail import appended
-
     return appended(source, sys.stdout.fileno(), _tell)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from geolookup.cli.terminal_text import charset, has_flags
+from geolookup.contract.display import network_name, place_name
 from geolookup.contract.fields import value_in
-from geolookup.contract.names import network_name, place_name
 
 if TYPE_CHECKING:
     from geolookup.contract.fields import Field

@@ -9,7 +9,8 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, options
-from geolookup.export import FORMATS, options_of_formats, write
+from geolookup.export import write
+from geolookup.export.formats import FORMATS, options_of_formats
 
 
 def _formats(command: options.F) -> options.F:
@@ -23,6 +24,12 @@ def _formats(command: options.F) -> options.F:
             help=f"{option.help} Only for {', '.join(formats)}.",
         )(command)
     return command
+
+
+def _names(output: str) -> str:
+    """Return the names of the formats that write this kind of output."""
+    *names, last = [one.name for one in FORMATS.values() if one.output == output]
+    return f"{', '.join(names)} and {last}"
 
 
 @click.command(name="export", short_help="Write a dataset in the format of another tool.")
@@ -39,8 +46,8 @@ def _formats(command: options.F) -> options.F:
     metavar="PATH",
     required=True,
     type=options.PATH,
-    help="File to write; for parquet and clickhouse a folder. - is standard output, for csv, "
-    "jsonl and postgresql.",
+    help=f"File to write; for {_names('folder')} a folder. - is standard output, for "
+    f"{_names('stream')}.",
 )
 @_formats
 @click.option("--force", is_flag=True, help="Replace an existing output.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import click
@@ -9,7 +10,7 @@ import click
 from geolookup.cli import json_text
 
 if TYPE_CHECKING:
-    from geolookup.contract.described import FieldInfo
+    from geolookup.contract.display import FieldInfo
 
 
 @click.command(name="fields", short_help="List the fields of an answer.")
@@ -22,25 +23,27 @@ if TYPE_CHECKING:
     help="A table, or a JSON array.",
 )
 def fields(form: str) -> None:
-    """List every path of an answer, with its type, unit and meaning.
+    """List every path of an answer, with its type, unit, an example and meaning.
 
     `lookup --fields` and `enrich --fields` take these paths.
 
     Example: geolookup fields
     """
-    from geolookup.contract.described import fields as described
+    from geolookup.contract import display
 
-    click.echo(_json(described()) if form == "json" else _table(described()))
-
-
-def _json(listed: tuple[FieldInfo, ...]) -> str:
-    return json_text([each._asdict() for each in listed])
+    infos = display.fields()
+    click.echo(json_text([info._asdict() for info in infos]) if form == "json" else _table(infos))
 
 
-def _table(listed: tuple[FieldInfo, ...]) -> str:
-    path, kind, unit = (max(len(each[at]) for each in listed) for at in range(3))
-    lines = [
-        f"{each.path:<{path}}  {each.type:<{kind}}  {each.unit:<{unit}}  {each.meaning}"
-        for each in listed
-    ]
+def _table(infos: tuple[FieldInfo, ...]) -> str:
+    """Return a line for each path; the last column is the longest, so it is not padded."""
+    rows = [(info.path, info.type, info.unit, _example(info), info.meaning) for info in infos]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
     return "\n".join(lines).replace("`", "")
+
+
+def _example(info: FieldInfo) -> str:
+    if info.example is None:
+        return ""
+    return info.example if isinstance(info.example, str) else json.dumps(info.example)

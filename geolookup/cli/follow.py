@@ -11,11 +11,9 @@ import click
 
 from geolookup.cli import exit_on_signals, fail, follow_options
 from geolookup.errors import GeoLookupError, line_text
-from geolookup.mirrors.follow import Follower, line_of
-from geolookup.mirrors.poll import poll, source_of
-from geolookup.mirrors.processes import command, end_with_input, environment
-from geolookup.mirrors.request import Request
-from geolookup.mirrors.schedule import Schedule
+from geolookup.mirrors.child import command, end_with_input, environment
+from geolookup.mirrors.follow import Follower, line_of, poll, source_of
+from geolookup.mirrors.polling import Polling, Request
 from geolookup.store import pointer
 from geolookup.store.changing import check_store
 
@@ -35,11 +33,7 @@ from geolookup.store.changing import check_store
 def follow(
     url: str,
     store: Path,
-    every: float,
-    jitter: float,
-    budget: int | None,
-    trust: tuple[Path, ...],
-    keep: int,
+    polling: Polling,
     once: bool,
     until_eof: bool,
 ) -> None:
@@ -60,14 +54,14 @@ def follow(
     exit_on_signals()
     if until_eof:
         end_with_input()
-    request = Request(url, store, keep, budget)
+    request = Request(url, store, polling.keep, polling.budget)
     _check(request)
-    _trust(store, trust)
+    _trust(store, polling.trust)
     if once:
         _poll_once(request)
         return
     try:
-        Follower(request, Schedule(every, jitter), _tell, _warn).run()
+        Follower(request, polling, _tell, _warn).run()
     except SystemExit:  # a signal: there is no other end
         sys.exit(0)
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from geolookup.cli import fail, options
+from geolookup.mirrors.polling import Polling
 
-F = TypeVar("F", bound=Callable[..., Any])
+_DEFAULT = Polling()
 _DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _RATE = re.compile(r"([0-9]{1,9})([kM]?)")
@@ -40,7 +43,7 @@ _OPTIONS = (
     click.option(
         "--every",
         metavar="TIME",
-        default="5m",
+        default=f"{_DEFAULT.every / 60:g}m",
         show_default=True,
         callback=_read_duration,
         help="Time between two polls of the mirror, such as 30s, 5m or 1h.",
@@ -49,9 +52,9 @@ _OPTIONS = (
         "--jitter",
         metavar="PART",
         type=click.FloatRange(0, 1),
-        default=0.1,
+        default=_DEFAULT.jitter,
         show_default=True,
-        help="Part of that time by which it differs at random, longer or shorter.",
+        help="Randomise each interval by up to this fraction, longer or shorter.",
     ),
     click.option(
         "--budget",
@@ -70,13 +73,25 @@ _OPTIONS = (
         "--keep",
         metavar="N",
         type=click.IntRange(min=2),
-        default=2,
+        default=_DEFAULT.keep,
         show_default=True,
         help="Keep the N generations that were published last.",
     ),
 )
 
 
-def polls(command: F) -> F:
-    """Add the options: ``every`` in seconds, ``jitter``, ``budget``, ``trust`` and ``keep``."""
-    return options.added(_OPTIONS, command)
+def polls(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of polls; the command gets them as ``polling``."""
+
+    @wraps(command)
+    def joined(**stated: Any) -> None:
+        command(**with_polling(stated))
+
+    return options.added(_OPTIONS, joined)
+
+
+def with_polling(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a command with one ``polling`` in place of its members."""
+    names = {option.name for option in fields(Polling)}
+    polling = Polling(**{name: stated[name] for name in names})
+    return {**{name: stated[name] for name in stated if name not in names}, "polling": polling}

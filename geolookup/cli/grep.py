@@ -46,7 +46,7 @@ def grep(
     from geolookup.inline.blocks import blocks_of
     from geolookup.inline.grep import LineFilter, Lines
     from geolookup.prefixes.conditions import conditions_of
-    from geolookup.prefixes.row_masks import absent_values, row_masks
+    from geolookup.prefixes.select import absent_values, row_masks
 
     exit_on_signals()
     if not where and not not_:

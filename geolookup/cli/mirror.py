@@ -8,7 +8,7 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail
-from geolookup.mirrors.wanted import MOST_DELTAS
+from geolookup.mirrors.listing import DELTAS, MOST_DELTAS
 
 
 @click.command(name="mirror", short_help="Write a folder from which other stores follow a store.")
@@ -19,7 +19,7 @@ from geolookup.mirrors.wanted import MOST_DELTAS
     "deltas",
     metavar="N",
     type=click.IntRange(0, MOST_DELTAS),
-    default=5,
+    default=DELTAS,
     show_default=True,
     help="Write a delta from each of the last N other generations of STORE.",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -13,49 +14,21 @@ import click
 import geolookup
 from geolookup.cli import exit_on_signals, fail, note_age, options
 from geolookup.errors import line_text
+from geolookup.prefixes.list_text import Changes, Lists, Settings, Syntax
+from geolookup.prefixes.syntaxes import SYNTAXES
 
 if TYPE_CHECKING:
     from geolookup.dataset.files import Dataset
     from geolookup.engine import Engine
     from geolookup.prefixes.select import Question
-    from geolookup.prefixes.syntaxes.protocol import Changes, Lists, Syntax
-    from geolookup.prefixes.syntaxes.settings import Settings
-
-#: Only the names, so that --help does not import Arrow; a test compares them with the registry.
-FORMATS = (
-    "cidr",
-    "range",
-    "csv",
-    "json",
-    "nft",
-    "ipset",
-    "nginx-geo",
-    "iptables",
-    "haproxy",
-    "pf",
-    "bird",
-    "cisco",
-    "squid",
-)
-#: What may be named in an output: member of ``Settings``, help, and default as help shows it.
-_NAMES = (
-    ("name", "Name of the set, chain, variable, constant or object group.", "geolookup"),
-    ("table", "Table of nftables that has the sets.", "geolookup"),
-    ("target", "Target of the rules of iptables.", "DROP"),
-    ("value", "Value of nginx's variable for addresses in the list.", "1"),
-    (
-        "acl",
-        "File of the ACL in HAProxy's configuration, or # and its number.",
-        "/etc/haproxy/geolookup.lst",
-    ),
-)
 
 
 def _names(command: options.F) -> options.F:
     """Add the options of names in an output."""
-    for name, text, default in reversed(_NAMES):
-        described = f"{text} [default: {default}]"
-        command = click.option(f"--{name}", metavar=name.upper(), help=described)(command)
+    for setting in reversed(fields(Settings)):
+        described = f"{setting.metadata['help']} [default: {setting.default}]"
+        metavar = setting.name.upper()
+        command = click.option(f"--{setting.name}", metavar=metavar, help=described)(command)
     return command
 
 
@@ -86,7 +59,7 @@ def _names(command: options.F) -> options.F:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=click.Choice(tuple(SYNTAXES)),
     default="cidr",
     show_default=True,
     help="Syntax to write.",
@@ -139,9 +112,7 @@ def prefixes(
 
     Example: geolookup prefixes --where country=AT,DE --not asn=15169 --format nft
     """
-    from geolookup.prefixes.row_masks import absent_values
-    from geolookup.prefixes.select import question
-    from geolookup.prefixes.syntaxes import SYNTAXES
+    from geolookup.prefixes.select import absent_values, question
 
     exit_on_signals()
     syntax = SYNTAXES[form]
@@ -194,12 +165,9 @@ class _Tally:
 
 def _settings(syntax: Syntax, names: Mapping[str, str | None]) -> Settings:
     """Return the names for an output; exits with status 2 for one that the syntax does not take."""
-    from geolookup.prefixes.syntaxes import SYNTAXES
-    from geolookup.prefixes.syntaxes.settings import Settings
-
     given = {name: text for name, text in names.items() if text is not None}
     for name in given.keys() - syntax.takes:
-        having = [each.name for each in SYNTAXES.values() if name in each.takes]
+        having = [other.name for other in SYNTAXES.values() if name in other.takes]
         fail(f"--{name} is for {', '.join(having)}, not for {syntax.name}")
     try:
         return Settings(**given)
@@ -216,21 +184,20 @@ def _content(
     tally: _Tally,
 ) -> Iterator[bytes]:
     """Yield the bytes of a list, or of what changed in it."""
-    from geolookup.prefixes.answers import lists
+    from geolookup.prefixes.lists import lists
     from geolookup.prefixes.select import Selection
 
     listed = tally.of(lists(Selection(_dataset(engine), asked), syntax.entries))
     if since is None or syntax.changes is None:
-        yield from syntax.whole(listed, settings)
+        yield from syntax.list_text(listed, settings)
     else:
-        yield from syntax.changes(_changes(since, asked, syntax, listed), settings)
+        yield from syntax.changes_text(_changes(since, asked, syntax, listed), settings)
 
 
 def _changes(since: str, asked: Question, syntax: Syntax, listed: Lists) -> Changes:
     """Return what changed since a list that was written, or since another dataset."""
-    from geolookup.prefixes.answers import lists
+    from geolookup.prefixes.lists import changes, count, lists, read_list
     from geolookup.prefixes.select import Selection
-    from geolookup.prefixes.since import changes, count, read_list
 
     if Path(since).is_dir():
         with geolookup.open(since) as former:

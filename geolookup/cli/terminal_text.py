@@ -7,7 +7,7 @@ import re
 import sys
 import unicodedata
 
-from geolookup.contract.names import without_marks
+from geolookup.contract.display import without_marks
 
 _UTF_8 = "utf-8"
 _LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first that is set decides (POSIX)

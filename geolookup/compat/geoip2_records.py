@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from marshal import dumps, loads
 from typing import TYPE_CHECKING, Any
 
+from geolookup.contract.fields import MAXMIND
 from geolookup.contract.localtime import time_object
 from geolookup.dataset.files import outside
 from geolookup.kernel.python_rows import Cache
@@ -154,30 +155,19 @@ def _of_network(paths: Collection[str]) -> Callable[[Rows, int, int], Arguments]
     return arguments
 
 
-_COUNTRY_PATHS = {
-    "continent.code": "location.continent_code",
-    f"continent.names.{LANGUAGE}": "location.continent_name",
-    "country.iso_code": "location.country_code",
-    "country.is_in_european_union": "location.country_is_eu",
-    f"country.names.{LANGUAGE}": "location.country_name",
-}
-_CITY_PATHS = _COUNTRY_PATHS | {
-    f"city.names.{LANGUAGE}": "location.city_name",
-    "location.latitude": "location.latitude",
-    "location.longitude": "location.longitude",
-    "location.time_zone": "time.zone",
-    "postal.code": "location.postal_code",
-    "subdivisions.0.iso_code": "location.region_code",
-    f"subdivisions.0.names.{LANGUAGE}": "location.region_name",
-}
-_ASN_PATHS = {
-    "autonomous_system_number": "network.asn",
-    "autonomous_system_organization": "network.asn_organization",
-}
-_ISP_PATHS = _ASN_PATHS | {"isp": "network.isp", "organization": "network.organization"}
-_CONNECTION_PATHS = {"connection_type": "network.connection_type"}
-_TRAITS = _ISP_PATHS | _CONNECTION_PATHS | {"user_type": "network.user_type"}
-_ENTERPRISE_PATHS = _CITY_PATHS | {f"traits.{path}": name for path, name in _TRAITS.items()}
+def _paths(*begins: str) -> dict[str, str]:
+    """Return the fields at the paths that begin so, without ``traits.``."""
+    chosen = {path: field.path for path, field in MAXMIND.items() if path.startswith(begins)}
+    return {path.removeprefix("traits."): name for path, name in chosen.items()}
+
+
+_ENTERPRISE_PATHS = {path: field.path for path, field in MAXMIND.items()}
+_TRAITS = _paths("traits.")
+_COUNTRY_PATHS = _paths("continent.", "country.")
+_CITY_PATHS = _COUNTRY_PATHS | _paths("subdivisions.", "city.", "postal.", "location.")
+_ASN_PATHS = _paths("traits.autonomous_system_")
+_ISP_PATHS = _ASN_PATHS | _paths("traits.isp", "traits.organization")
+_CONNECTION_PATHS = _paths("traits.connection_type")
 
 _COUNTRY = frozenset(("location.continent_code", "location.country_code"))
 _CITY = frozenset(

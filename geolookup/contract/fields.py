@@ -1,12 +1,21 @@
-"""The fields of an answer: path, type, and the table and column that store each.
+"""The fields of an answer: one entry says everything about a field.
 
-Envelope, kernels, tables, comparison, integrity and compiler derive their lists of fields
-from this module. Fields are in contract order, and so are the columns of a table.
+Envelope, kernels, tables, comparison, integrity and compiler derive their lists of fields from
+``ENTRIES`` when they are imported. Types, tables of pages and the JSON Schema are texts;
+``python -m docs.fields`` writes them from the entries. Entries are in contract order, and so are
+the columns of a table.
+
+To add a field: write its entry, run ``python -m docs.fields``, build the kernel, compile the
+bundled dataset again. ``tests/contract/test_new_field.py`` does that.
+
+Columns that a user declares (text, integer, real, Boolean, list of texts; a group and a layer of
+their own) are to be entries too, which the manifest of a dataset states. All sizes follow from
+sequences of entries; the kernel takes its own from ``PLACE_MEMBERS`` and so on at import. What
+remains is to hand each dataset its own ``FIELDS``, and to keep what the kernels render of names in
+their ``State``.
 """
 
 from __future__ import annotations
-
-from geolookup.errors import near_match
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -15,117 +24,249 @@ if TYPE_CHECKING:
 
     from geolookup.contract.types import FieldPath
 
-#: Names of Arrow types.
-TEXT, TEXTS = "string", "list<item: string>"
+#: The types of values, as the names of Arrow types; that of an entry with members; integers differ
+#: in their limits.
+TEXT, TEXTS, REAL, BOOLEAN, OBJECT = "string", "list<item: string>", "double", "bool", ""
+LIMITS = {
+    "int32": (-(1 << 31), (1 << 31) - 1),
+    "int64": (-(1 << 63), (1 << 63) - 1),
+    "uint32": (0, (1 << 32) - 1),
+}
 #: The tables of a dataset that store fields.
 COUNTRY, LOCATION, ZONE, NETWORK = "country", "location", "zone", "network"
 
 
 class Field:
-    """A member of an answer that is not an object; one instance for each path.
+    """A path of an answer; one instance for each.
 
     Not a dataclass: importing dataclasses takes several milliseconds of a cold start.
     """
 
     __slots__ = (
+        "check",
         "column",
+        "example",
         "group",
         "layer",
+        "least",
+        "maxmind",
+        "meaning",
         "member",
+        "most",
         "name",
         "nullable",
         "optional",
+        "other_names",
         "path",
+        "source_column",
         "table",
         "type",
+        "unit",
+        "words",
     )
 
     def __init__(
         self,
         path: str,
         type: str,  # noqa: A002 - the name of the attribute
+        meaning: str,
+        example: object = None,
+        *,
         table: str = "",
         layer: str = "",
-        *,
         column: str = "",
+        source_column: str | None = None,
         nullable: bool = True,
         optional: bool = False,
+        check: str = "",
+        words: tuple[str, ...] = (),
+        least: float | None = None,
+        most: float | None = None,
+        unit: str = "",
+        other_names: str = "",
+        maxmind: str = "",
     ) -> None:
         self.path = path  # "location.country_code"
         #: the object that contains it ("": data itself), and its name in that object
         self.group, _, self.member = path.rpartition(".")
         self.name = path.replace(".", "_")  # of its column in an enriched table
-        self.type = type  # the name of an Arrow type
+        self.type = type
         #: the table and the column that store its values; "" if they derive from the
         #: address, or from zone and instant
         self.table, self.column = table, column or (table and self.member)
         self.layer = layer  # one source decides all fields of a layer; "" if no table stores it
+        #: the column of a source with its values; "" if they follow from others
+        self.source_column = source_column or ""
+        if source_column is None and table in (LOCATION, NETWORK):
+            self.source_column = self.member
         self.nullable = nullable  # null if unknown
-        self.optional = optional  # left out of the answer if unknown
+        self.optional = optional  # left out of the answer if unknown; only the first of a table
+        #: how the compiler reads a cell, if not by the type: a function of its ``values``
+        self.check = check
+        self.words = words  # the only values, if there are a few
+        #: the limits of a number
+        lowest, highest = LIMITS.get(type, (None, None))
+        self.least = lowest if least is None else least
+        self.most = highest if most is None else most
+        self.meaning, self.unit = meaning, unit
+        self.example = example  # a value, as JSON has it
+        #: in other products and tables, in lower case and without separators ("countrycode"),
+        #: from the models of geoip2, the JSON of ipinfo, ip-api and ipapi, IP2Location, geoip2fast
+        self.other_names = other_names
+        self.maxmind = maxmind  # the path of its key in records of MaxMind's structure
 
     def __repr__(self) -> str:
         return f"Field({self.path!r})"
 
 
-#: The fields of data.
-FIELDS = (
-    Field("ip", TEXT, nullable=False),
-    Field("ip_type", TEXT, nullable=False),
-    Field("location.continent_code", TEXT, COUNTRY, "location"),
-    Field("location.continent_name", TEXT, COUNTRY, "location"),
-    Field("location.country_code", TEXT, COUNTRY, "location"),
-    Field("location.country_code_iso3", TEXT, COUNTRY, "location"),
-    Field("location.country_name", TEXT, COUNTRY, "location"),
-    Field("location.country_capital", TEXT, COUNTRY, "location"),
-    Field("location.country_tld", TEXT, COUNTRY, "location"),
-    Field("location.country_calling_code", TEXT, COUNTRY, "location"),
-    Field("location.country_flag_emoji", TEXT, COUNTRY, "location"),
-    Field("location.country_languages", TEXTS, COUNTRY, "location"),
-    Field("location.country_area_km2", "double", COUNTRY, "location"),
-    Field("location.country_population", "int64", COUNTRY, "location"),
-    Field("location.country_neighbors", TEXTS, COUNTRY, "location"),
-    Field("location.country_is_eu", "bool", COUNTRY, "location"),
-    Field("location.region_code", TEXT, LOCATION, "location"),
-    Field("location.region_name", TEXT, LOCATION, "location"),
-    Field("location.city_name", TEXT, LOCATION, "location"),
-    Field("location.postal_code", TEXT, LOCATION, "location"),
-    Field("location.latitude", "double", LOCATION, "location"),
-    Field("location.longitude", "double", LOCATION, "location"),
-    Field("location.weather_code", TEXT, LOCATION, "location"),
-    Field("time.zone", TEXT, ZONE, "location"),
-    Field("time.abbr", TEXT),
-    Field("time.utc_offset", TEXT),
-    Field("time.utc_offset_seconds", "int32"),
-    Field("time.current_time", TEXT),
-    Field("time.current_timestamp", "int64", nullable=False),
-    Field("time.is_dst", "bool"),
-    Field("currency.code", TEXT, COUNTRY, "location", column="currency_code"),
-    Field("currency.name", TEXT, COUNTRY, "location", column="currency_name"),
-    Field("currency.symbol", TEXT, COUNTRY, "location", column="currency_symbol"),
-    Field("network.asn", "uint32", NETWORK, "asn", optional=True),
-    Field("network.asn_organization", TEXT, NETWORK, "asn"),
-    Field("network.isp", TEXT, NETWORK, "isp"),
-    Field("network.organization", TEXT, NETWORK, "organization"),
-    Field("network.connection_type", TEXT, NETWORK, "connection_type"),
-    Field("network.user_type", TEXT, NETWORK, "user_type"),
-)
-#: A member of the envelope, not of data. Only tables have it as a column, and only on request.
-ERROR_CODE = Field("error_code", "int32")
+def _country(member: str, *about: Any, **more: Any) -> Field:
+    return Field(f"location.{member}", *about, table=COUNTRY, layer="location", **more)
 
+
+def _place(member: str, *about: Any, **more: Any) -> Field:
+    return Field(f"location.{member}", *about, table=LOCATION, layer="location", **more)
+
+
+def _currency(member: str, *about: Any, **more: Any) -> Field:
+    column = f"currency_{member}"
+    return Field(
+        f"currency.{member}", *about, table=COUNTRY, layer="location", column=column, **more
+    )
+
+
+def _network(member: str, *about: Any, layer: str = "", **more: Any) -> Field:
+    return Field(f"network.{member}", *about, table=NETWORK, layer=layer or member, **more)
+
+
+_USER_TYPES = (
+    *("business", "cafe", "cellular", "college", "consumer_privacy_network"),
+    *("content_delivery_network", "government", "hosting", "library", "military"),
+    *("residential", "router", "school", "search_engine_spider", "traveler"),
+)
+
+#: All paths of an answer; an object comes before its members.
+# fmt: off
+ENTRIES = (
+    Field("ip", TEXT, "the address: IPv4 as given, IPv6 as RFC 5952 writes it", "8.8.8.8",
+        nullable=False, other_names="address ipaddress query host"),
+    Field("ip_type", TEXT, "the family of the address", "ipv4", nullable=False,
+        words=("ipv4", "ipv6"), other_names="version ipversion family type"),
+    Field("location", OBJECT, "continent, country and place", other_names="geo place"),
+    _country("continent_code", TEXT, "two-letter code of the continent", "NA",
+        source_column="continent_code", check="continent", other_names="continent",
+        maxmind="continent.code"),
+    _country("continent_name", TEXT, "English name of the continent", "North America",
+        maxmind="continent.names.en"),
+    _country("country_code", TEXT, "ISO 3166-1 alpha-2", "US", source_column="country_code",
+        check="country",
+        other_names="country iso isocode countryiso countryisocode countryshort cc "
+            "registeredcountry registeredcountryisocode",
+        maxmind="country.iso_code"),
+    _country("country_code_iso3", TEXT, "ISO 3166-1 alpha-3", "USA",
+        other_names="iso3 countryiso3 isoalpha3"),
+    _country("country_name", TEXT, "English name of the country", "United States",
+        other_names="countrylong countrynamesen countryfullname", maxmind="country.names.en"),
+    _country("country_capital", TEXT, "English name of the capital", "Washington",
+        other_names="capital"),
+    _country("country_tld", TEXT, "top-level domain, with its dot", ".us", other_names="tld"),
+    _country("country_calling_code", TEXT, "ITU-T E.164, with a plus sign", "+1",
+        other_names="callingcode dialcode phonecode iddcode"),
+    _country("country_flag_emoji", TEXT, "flag: two regional indicator symbols of Unicode",
+        "\U0001f1fa\U0001f1f8", other_names="flag emoji emojiflag"),
+    _country("country_languages", TEXTS, "short codes of the primary or official languages", ["en"],
+        other_names="language languages"),
+    _country("country_area_km2", REAL, "area of the country", 9629091, least=0.0, unit="km²",
+        other_names="area countryarea"),
+    _country("country_population", "int64", "population of the country", 327167434, least=0,
+        unit="people", other_names="population"),
+    _country("country_neighbors", TEXTS, "alpha-2 codes of the neighbours by land; `[]` for none",
+        ["CA", "CU", "MX"], other_names="neighbors neighbours borders"),
+    _country("country_is_eu", BOOLEAN, "whether the country belongs to the European Union", False,
+        other_names="eu iseu ineu isineuropeanunion countryisineuropeanunion",
+        maxmind="country.is_in_european_union"),
+    _place("region_code", TEXT, "code of the region, without the country", "CA",
+        other_names="state statecode subdivisioncode province provincecode",
+        maxmind="subdivisions.0.iso_code"),
+    _place("region_name", TEXT, "name of the region: state or province", "California",
+        other_names="region statename subdivision subdivisions provincename",
+        maxmind="subdivisions.0.names.en"),
+    _place("city_name", TEXT, "name of the city", "San Francisco",
+        other_names="city town cityname citynamesen citynames", maxmind="city.names.en"),
+    _place("postal_code", TEXT, "postal code", "94107",
+        other_names="zip zipcode postal postcode postalzip", maxmind="postal.code"),
+    _place("latitude", REAL, "WGS 84, north is positive", 37.7697, least=-90.0, most=90.0,
+        unit="degrees", other_names="lat", maxmind="location.latitude"),
+    _place("longitude", REAL, "WGS 84, east is positive", -122.3933, least=-180.0, most=180.0,
+        unit="degrees", other_names="lon lng long", maxmind="location.longitude"),
+    _place("weather_code", TEXT, "code of a weather station", "USCA0987",
+        other_names="weather weatherstationcode weatherstation"),
+    Field("time", OBJECT, "local time, at the instant of the lookup",
+        other_names="localtime datetime"),
+    Field("time.zone", TEXT, "IANA name", "America/Los_Angeles", table=ZONE, layer="location",
+        source_column="time_zone", check="zone",
+        other_names="timezone tz timezonename timezoneid tzname", maxmind="location.time_zone"),
+    Field("time.abbr", TEXT, "abbreviation of the time in use", "PST"),
+    Field("time.utc_offset", TEXT, "offset from UTC", "-08:00",
+        other_names="offset gmtoffset timezoneoffset"),
+    Field("time.utc_offset_seconds", "int32", "offset from UTC; west of UTC is negative", -28800,
+        unit="seconds", other_names="offsetseconds"),
+    Field("time.current_time", TEXT, "ISO 8601 with offset", "2026-11-20T00:23:07-08:00"),
+    Field("time.current_timestamp", "int64", "Unix time; never null", 1795162987, nullable=False,
+        unit="seconds"),
+    Field("time.is_dst", BOOLEAN, "whether daylight saving is in use", False,
+        other_names="dst daylightsaving"),
+    Field("currency", OBJECT, "currency of the country"),
+    _currency("code", TEXT, "ISO 4217", "USD", other_names="currencycode"),
+    _currency("name", TEXT, "English name", "US Dollar"),
+    _currency("symbol", TEXT, "symbol", "$"),
+    Field("network", OBJECT, "who announces and uses the network"),
+    _network("asn", "uint32", "number of the autonomous system, never 0", 13335,
+        optional=True, check="asn", least=1,  # AS 0 is reserved (RFC 7607)
+        other_names="as asnumber autonomoussystemnumber",
+        maxmind="traits.autonomous_system_number"),
+    _network("asn_organization", TEXT, "organization that the autonomous system is registered for",
+        "Cloudflare, Inc.", layer="asn",
+        other_names="asname asorg asorganization autonomoussystemorganization aso",
+        maxmind="traits.autonomous_system_organization"),
+    _network("isp", TEXT, "Internet service provider", "Cloudflare, Inc.",
+        other_names="provider carrier internetserviceprovider", maxmind="traits.isp"),
+    _network("organization", TEXT, "organization that uses the network", "Cloudflare DNS",
+        other_names="org company companyname organisation organizationname",
+        maxmind="traits.organization"),
+    _network("connection_type", TEXT, "kind of line", "Corporate",
+        words=("Corporate", "Residential", "Mobile", "Satellite", "Dialup"),
+        other_names="connectiontype connection netspeed nettype speed",
+        maxmind="traits.connection_type"),
+    _network("user_type", TEXT, "kind of user", "hosting", words=_USER_TYPES,
+        other_names="usertype usagetype usage hosting", maxmind="traits.user_type"),
+)
+# fmt: on
+#: A member of the envelope, not of data. Only tables have it as a column, and only on request.
+ERROR_CODE = Field("error_code", "int32", "code of the error")
+
+#: The fields of data: its members that are not objects.
+FIELDS = tuple(entry for entry in ENTRIES if entry.type != OBJECT)
+#: The objects of data.
+GROUPS = tuple(entry.path for entry in ENTRIES if entry.type == OBJECT)
 #: What an enriched table can have as columns.
 COLUMNS = (*FIELDS, ERROR_CODE)
-
+#: The fields of each layer that a source row may state; the others follow from them.
 #: In each layer one source decides all fields; ``docs/recipe.md`` lists the fields of each.
-LAYERS = tuple(dict.fromkeys(field.layer for field in FIELDS if field.layer))
+STATED: dict[str, tuple[str, ...]] = {}
+for _field in FIELDS:
+    if _field.source_column:
+        STATED[_field.layer] = (*STATED.get(_field.layer, ()), _field.source_column)
+LAYERS = tuple(STATED)
+#: The field by its column in sources.
+BY_SOURCE_COLUMN = {field.source_column: field for field in FIELDS if field.source_column}
+#: The field at each path in records of MaxMind's structure; a digit is a position in a list.
+MAXMIND = {field.maxmind: field for field in FIELDS if field.maxmind}
 #: The greatest absolute value of coordinates, in degrees.
-DEGREES = {"latitude": 90.0, "longitude": 180.0}
-#: The objects of data.
-GROUPS = tuple(dict.fromkeys(field.group for field in FIELDS if field.group))
+DEGREES = {field.member: field.most or 0.0 for field in FIELDS if field.unit == "degrees"}
 #: The paths that ``Engine.get`` accepts: members and groups of data, in contract order.
 PATHS: tuple[FieldPath, ...] = (  # a test compares them with the type
-    *(field.path for field in FIELDS if not field.group),  # type: ignore[arg-type]
-    *GROUPS,  # type: ignore[arg-type]
-    *(field.path for field in FIELDS if field.group),  # type: ignore[arg-type]
+    *(entry.path for entry in ENTRIES if not entry.group),  # type: ignore[arg-type]
+    *(entry.path for entry in ENTRIES if entry.group),  # type: ignore[arg-type]
 )
 
 
@@ -147,55 +288,9 @@ TIME_MEMBERS = members(FIELDS, "time")
 CURRENCY_MEMBERS = members(FIELDS, "currency")
 NETWORK_MEMBERS = members(FIELDS, "network")
 #: The members of a network object whose ``asn`` is unknown.
-NETWORK_MEMBERS_WITHOUT_ASN = members((each for each in FIELDS if not each.optional), "network")
-#: The fields that a source row may state in each layer; the others follow from them.
-STATED = {
-    layer: tuple(field.member for field in FIELDS if field.layer == layer) for layer in LAYERS
-} | {"location": ("continent_code", "country_code", *PLACE_MEMBERS, "time_zone")}
+NETWORK_MEMBERS_WITHOUT_ASN = members((field for field in FIELDS if not field.optional), "network")
 
 
 def value_in(data: Mapping[str, Any], field: Field) -> Any:
     """Return the value of a field in data; None if it is unknown or absent."""
     return (data[field.group] if field.group else data).get(field.member)
-
-
-def expanded(paths: Iterable[str], known: tuple[Field, ...]) -> tuple[Field, ...]:
-    """Return the fields that paths name, groups expanded, each once, in the order given.
-
-    Raises ValueError for a path that names none of those ``known``.
-    """
-    chosen: dict[Field, None] = {}
-    for path in paths:
-        found = [field for field in known if path in (field.path, field.group) and path]
-        if not found:
-            raise unknown_path(path, *(field.path for field in known if field.path not in PATHS))
-        chosen.update(dict.fromkeys(found))
-    return tuple(chosen)
-
-
-def unknown_path(path: object, *more: str) -> ValueError:
-    """Return the error for a path that is neither in ``PATHS`` nor in ``more``.
-
-    Arguments in the wrong order make an address the path: the text does not contain it.
-    """
-    if not isinstance(path, str) and hasattr(path, "__iter__"):
-        return ValueError("no field or group: get takes one path, get_many takes several")
-    from geolookup.contract.other_names import path_called
-
-    known = "write location, time, currency, network or a member, such as location.country_code"
-    if is_address_or_network(path):
-        return ValueError(f"no field or group, but an address; {known}")
-    called = path_called(str(path))
-    hint = near_match(called or path, (called,) if called else (*PATHS, *more), fallback=known)
-    return ValueError(f"no field or group {path!r}; {hint}")
-
-
-def is_address_or_network(value: object) -> bool:
-    """Return whether a value is an address or a network, also as ``clean=True`` reads it.
-
-    Such a value stands in no message.
-    """
-    from geolookup.contract.address import is_address
-    from geolookup.contract.cleaning import clean_text
-
-    return is_address(str(clean_text(str(value).partition("/")[0])))

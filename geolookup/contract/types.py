@@ -9,7 +9,8 @@ annotations are evaluated, so that ``__optional_keys__`` is right.
 from collections.abc import Iterable
 from typing import Any, Literal, NotRequired, TypedDict
 
-#: Paths by the type of their values.
+#: Paths by the type of their values. Those of ``AddressPath`` and ``InstantPath`` are never None.
+# --- written by python -m docs.fields: paths
 StringPath = Literal[
     "location.continent_code",
     "location.continent_name",
@@ -42,11 +43,10 @@ StringsPath = Literal["location.country_languages", "location.country_neighbors"
 NumberPath = Literal["location.country_area_km2", "location.latitude", "location.longitude"]
 IntegerPath = Literal["location.country_population", "time.utc_offset_seconds", "network.asn"]
 BooleanPath = Literal["location.country_is_eu", "time.is_dst"]
-#: Paths whose values are never None.
 AddressPath = Literal["ip", "ip_type"]
 InstantPath = Literal["time.current_timestamp"]
-#: Paths of objects.
 GroupPath = Literal["location", "time", "currency", "network"]
+# --- end of what it wrote
 #: Every path that ``get`` and ``get_many`` take; ``contract.fields`` has the same list.
 FieldPath = (
     AddressPath
@@ -65,6 +65,9 @@ FieldPaths = FieldPath | Iterable[FieldPath] | list[str] | tuple[str, ...]
 ColumnPaths = ColumnPath | Iterable[ColumnPath] | list[str] | tuple[str, ...]
 #: What ``enrich`` does with a row that has no answer.
 OnInvalid = Literal["null", "raise"]
+
+
+# --- written by python -m docs.fields: objects
 
 
 class Location(TypedDict):
@@ -122,6 +125,9 @@ class Network(TypedDict):
     organization: str | None
     connection_type: str | None
     user_type: str | None
+
+
+# --- end of what it wrote
 
 
 class Data(TypedDict):

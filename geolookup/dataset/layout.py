@@ -94,10 +94,7 @@ def _fields(table: str) -> dict[str, Column]:
 
 
 #: The type of values of each field that source rows state.
-STATED = {name: fields.TEXT for stated in fields.STATED.values() for name in stated} | {
-    **dict.fromkeys(fields.DEGREES, "double"),
-    "asn": "uint32",
-}
+STATED = {name: field.type for name, field in fields.BY_SOURCE_COLUMN.items()}
 
 
 def _stated(kind: str) -> Column:

@@ -81,7 +81,7 @@ class Metadata:
 
     def _repr_html_(self) -> str:
         """Return the metadata as a table, for notebooks."""
-        from geolookup.contract.notebook import joined, table
+        from geolookup.contract.display import html_table, joined
 
         sources = [
             (f"source {number}", joined(each.name, each.date, each.licence))
@@ -94,7 +94,7 @@ class Metadata:
             *(("age of the data", self.age), *sources),
             *(*counts, ("bytes", f"{self.bytes:,}"), ("explain", self.explain)),
         ]
-        return table(self.name, [*rows, ("fields", ", ".join(self.fields))])
+        return html_table(self.name, [*rows, ("fields", ", ".join(self.fields))])
 
 
 @dataclass(frozen=True, slots=True)

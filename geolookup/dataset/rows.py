@@ -18,16 +18,17 @@ from json.encoder import encode_basestring
 from sys import float_info
 
 from geolookup.contract.fields import (
+    BOOLEAN,
+    BY_SOURCE_COLUMN,
     COUNTRY,
     COUNTRY_MEMBERS,
     CURRENCY_MEMBERS,
-    DEGREES,
-    FIELDS,
     LOCATION,
     NETWORK,
     NETWORK_MEMBERS,
     NETWORK_MEMBERS_WITHOUT_ASN,
     PLACE_MEMBERS,
+    REAL,
     TEXT,
     TEXTS,
     in_table,
@@ -169,10 +170,9 @@ def _object(members: tuple[str, ...], row: bytes) -> Object:
 
 def _kind(field: Field) -> Kind:
     unknown = ABSENT if field.optional else UNKNOWN
-    if field.member in DEGREES:
-        limit = DEGREES[field.member]
-        return Kind(NUMBER, unknown, -limit, limit)
-    return Kind(_FORM[field.type], unknown, *_RANGE.get(field.type, ()))
+    least = -float_info.max if field.least is None else field.least
+    most = float_info.max if field.most is None else field.most
+    return Kind(_FORMS.get(field.type, WHOLE), unknown, least, most)
 
 
 def _is_string(text: str, _kind: Kind) -> bool:
@@ -240,24 +240,10 @@ _IS_VALUE: dict[str, Callable[[str, Kind], bool]] = {
     BOOL: _is_bool,
     OBJECT: _is_object,
 }
-#: The form of values by the type of a field.
-_FORM = {
-    TEXT: STRING,
-    TEXTS: STRINGS,
-    "double": NUMBER,
-    "int64": WHOLE,
-    "uint32": WHOLE,
-    "bool": BOOL,
-}
-#: Areas and whole numbers are not negative, and AS 0 is reserved (RFC 7607).
-_RANGE = {
-    "double": (0.0, float_info.max),
-    "int64": (0, (1 << 63) - 1),
-    "uint32": (1, (1 << 32) - 1),
-}
-#: By the name of a field in source rows.
-_STATED = {each.member: _kind(each) for each in FIELDS if each.layer}
-_STATED["time_zone"] = Kind(STRING)
+#: The form of values by the type of a field; integers of all sizes are whole numbers.
+_FORMS = {TEXT: STRING, TEXTS: STRINGS, REAL: NUMBER, BOOLEAN: BOOL}
+#: By the column of a source.
+_STATED = {name: _kind(field) for name, field in BY_SOURCE_COLUMN.items()}
 #: The kinds of the texts of a table's rows, in their order.
 KINDS = {
     table: tuple(_kind(each) for each in in_table(table)) for table in (LOCATION, NETWORK, COUNTRY)

@@ -126,7 +126,7 @@ class NetworkAnswers(ManyAnswers):
         field, a malformed condition, ``within`` or ``family``; TypeError for conditions of
         another type; at the call, not at the first step.
         """
-        from geolookup.prefixes.answers import networks
+        from geolookup.prefixes.lists import networks
         from geolookup.prefixes.select import Selection, question
 
         asked = question(where, within=within, family=family, aggregate=aggregate)
@@ -149,7 +149,7 @@ class NetworkAnswers(ManyAnswers):
         are those of ``prefixes``; without conditions the table has all known networks. Raises
         what ``prefixes`` raises, and ValueError for a list in ``by``.
         """
-        from geolookup.prefixes.answers import table
+        from geolookup.prefixes.lists import table
         from geolookup.prefixes.select import Selection, question
 
         asked = question(where, within=within, family=family, aggregate=aggregate, by=by)

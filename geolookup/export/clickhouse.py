@@ -12,10 +12,9 @@ import pyarrow as pa
 
 from geolookup.contract.fields import TEXTS
 from geolookup.dataset.files import Dataset
-from geolookup.export.escaped import joined_cells, list_texts
-from geolookup.export.format import Counts, Values
+from geolookup.export.formats import Counts, Values
 from geolookup.export.ranges import PREFIXES, FieldRanges
-from geolookup.export.text_rows import Syntax, write_rows
+from geolookup.export.text_rows import Syntax, escaped_cells, list_texts, write_rows
 from geolookup.filesystem.atomic import fsync_file
 from geolookup.progress import Progress
 
@@ -39,7 +38,7 @@ lifetime(0);
 
 
 def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
-    """Write ``dictionary.sql`` and ``prefixes.tsv``; see ``format.Write``."""
+    """Write ``dictionary.sql`` and ``prefixes.tsv``; see ``formats.Write``."""
     ranges = FieldRanges(dataset, values, progress)
     rows, statement = place / _ROWS, place / "dictionary.sql"
     with pa.OSFile(str(rows), "wb") as stream:
@@ -63,7 +62,7 @@ def _array(column: pa.Array) -> pa.Array:
 
 def _cells(_names: list[str], columns: list[pa.Array]) -> pa.Array:
     known = (_without_null(each) if pa.types.is_floating(each.type) else each for each in columns)
-    return joined_cells(list(known), _array)
+    return escaped_cells(list(known), _array)
 
 
 def _without_null(column: pa.Array) -> pa.Array:

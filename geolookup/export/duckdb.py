@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from geolookup.contract.fields import TEXTS
 from geolookup.dataset.files import Dataset
-from geolookup.export.format import Counts, Values
-from geolookup.export.origin import add_origin_tables
+from geolookup.export.formats import Counts, Values
 from geolookup.export.ranges import HALVES, FieldRanges
+from geolookup.export.sqlite import add_origin_tables
 from geolookup.progress import Progress
 
 _NUMBERS = {4: "uinteger", 6: "uhugeint"}
@@ -40,7 +40,7 @@ _LIMITS: dict[str, Any] = {"memory_limit": "256MB"}
 
 
 def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
-    """Write a database; see ``format.Write``."""
+    """Write a database; see ``formats.Write``."""
     ranges = FieldRanges(dataset, values, progress)
     with _write_errors(), closing(duckdb.connect(place, config=_LIMITS)) as database:
         database.execute("begin")

@@ -10,20 +10,21 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from geolookup.dataset.files import Dataset
 from geolookup.errors import OutputError
-from geolookup.export.format import Format
-from geolookup.files.byte_streams import COMPRESSIONS, STANDARD, open_output
+from geolookup.export.formats import ExportFormat
+from geolookup.files.byte_streams import STANDARD, open_output
 from geolookup.filesystem.atomic import check_file, check_folder, staged_file, staged_folder
 from geolookup.filesystem.atomic import staged_file_in_folder as staged_database
+from geolookup.filesystem.unpacking import compression
 from geolookup.parallel import cores
 
 
 @contextmanager
-def opened(dataset: Dataset, output: str, chosen: Format, *, force: bool) -> Iterator[Any]:
+def opened(dataset: Dataset, output: str, chosen: ExportFormat, *, force: bool) -> Iterator[Any]:
     """Yield what the format writes to; the output exists if the block succeeds.
 
     Raises OutputError where it cannot be written, lies in the dataset, or exists and ``force``
@@ -45,43 +46,42 @@ def _check_outside(dataset: Dataset, output: Path) -> None:
 
 
 @contextmanager
-def _file(output: str, _chosen: Format, force: bool) -> Iterator[Path]:
+def _file(output: str, _chosen: ExportFormat, force: bool) -> Iterator[Path]:
     check_file(Path(output), force=force)
     with staged_file(Path(output)) as fresh:
         yield fresh
 
 
 @contextmanager
-def _database(output: str, _chosen: Format, force: bool) -> Iterator[Path]:
+def _database(output: str, _chosen: ExportFormat, force: bool) -> Iterator[Path]:
     check_file(Path(output), force=force)
     with staged_database(Path(output)) as fresh:
         yield fresh
 
 
 @contextmanager
-def _folder(output: str, chosen: Format, force: bool) -> Iterator[Path]:
+def _folder(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
     written = partial(_is_written_by, chosen)
     check_folder(Path(output), force=force, replaceable=written, what=f"{chosen.name} export")
     with staged_folder(Path(output)) as fresh:
         yield fresh
 
 
-def _is_written_by(chosen: Format, folder: Path) -> bool:
+def _is_written_by(chosen: ExportFormat, folder: Path) -> bool:
     """Return whether every file of a folder has a name that the format writes."""
     files = (each.relative_to(folder) for each in folder.rglob("*") if not each.is_dir())
     return all(re.fullmatch(chosen.holds, each.as_posix()) for each in files)
 
 
 @contextmanager
-def _stream(output: str, _chosen: Format, force: bool) -> Iterator[Any]:
+def _stream(output: str, _chosen: ExportFormat, force: bool) -> Iterator[Any]:
     if output != STANDARD:
         check_file(Path(output), force=force)
-    compression = COMPRESSIONS.get(PurePath(output).suffix.lower())
-    with open_output(output, compression, None, cores()) as stream:
+    with open_output(output, compression(output), None, cores()) as stream:
         yield stream
 
 
-_KINDS: dict[str, Callable[[str, Format, bool], AbstractContextManager[Any]]] = {
+_KINDS: dict[str, Callable[[str, ExportFormat, bool], AbstractContextManager[Any]]] = {
     "file": _file,
     "database": _database,
     "folder": _folder,

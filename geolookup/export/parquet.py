@@ -14,9 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from geolookup.dataset.files import Dataset
-from geolookup.export.format import Counts, Values
-from geolookup.export.origin import origin
-from geolookup.export.ranges import PREFIXES, TYPED, FieldRanges, chosen
+from geolookup.export.formats import Counts, Values
+from geolookup.export.ranges import PREFIXES, TYPED, FieldRanges, chosen, origin
 from geolookup.files.parquet import GroupSink
 from geolookup.filesystem.atomic import fsync_file, fsync_folder
 from geolookup.progress import Progress
@@ -27,7 +26,7 @@ _GROUP, _FILE = 1 << 16, 1 << 20
 
 
 def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
-    """Write the folders ``ipv4`` and ``ipv6``; see ``format.Write``."""
+    """Write the folders ``ipv4`` and ``ipv6``; see ``formats.Write``."""
     ranges, form = FieldRanges(dataset, values, progress), chosen(values, _FORMS)
     about = {"geolookup": json.dumps(origin(dataset), ensure_ascii=False)}
     count = 0

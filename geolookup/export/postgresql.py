@@ -14,11 +14,9 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import TEXTS
 from geolookup.dataset.files import Dataset
-from geolookup.export.escaped import escaped, joined_cells, list_texts
-from geolookup.export.format import Counts, Values
-from geolookup.export.origin import origin
-from geolookup.export.ranges import PREFIXES, RANGES, SPANS, FieldRanges, Form, chosen
-from geolookup.export.text_rows import Syntax, write_rows
+from geolookup.export.formats import Counts, Values
+from geolookup.export.ranges import PREFIXES, RANGES, SPANS, FieldRanges, Form, chosen, origin
+from geolookup.export.text_rows import Syntax, escaped, escaped_cells, list_texts, write_rows
 from geolookup.progress import Progress
 
 
@@ -71,7 +69,7 @@ analyze geolookup;
 
 
 def write(dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
-    """Write the script; see ``format.Write``."""
+    """Write the script; see ``formats.Write``."""
     ranges, layout = FieldRanges(dataset, values, progress), chosen(values, _LAYOUTS)
     place.write(_begin(layout, ranges, dataset).encode())
     count = write_rows(_SYNTAX, ranges, layout.form, place)
@@ -95,7 +93,7 @@ def _array(column: pa.Array) -> pa.Array:
 
 def _cells(_names: list[str], columns: list[pa.Array]) -> pa.Array:
     """Return the rows; a NUL, which PostgreSQL stores in no text, is the replacement character."""
-    return pc.replace_substring(joined_cells(columns, _array), b"\0", _REPLACEMENT)
+    return pc.replace_substring(escaped_cells(columns, _array), b"\0", _REPLACEMENT)
 
 
 _SYNTAX = Syntax(_cells, b"\t")

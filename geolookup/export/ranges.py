@@ -2,32 +2,120 @@
 
 Adjacent ranges with the same values of the chosen fields are one range. A range of which none of
 these fields is known has no row.
+
+Strategy: the fields are columns by row of the location and of the network table. What belongs to a
+country or a zone is taken once for each location, as a dictionary if it is text, so that a batch of
+ranges only takes indices. Rows whose chosen values are all equal are represented by the first of
+them; then equal values are equal row numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from geolookup.contract.fields import FIELDS, NETWORK, Field
+from geolookup.contract.paths import expanded
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import I64, U64
+from geolookup.dataset.intervals import I64, U64, Bools
 from geolookup.dataset.networks import limits_of
 from geolookup.dataset.public_ranges import Ranges, public_ranges
 from geolookup.errors import ExportError
-from geolookup.export.columns import FieldColumns, fields_of
-from geolookup.export.format import Values
+from geolookup.export.formats import Values
 from geolookup.prefixes.aggregate import prefixes_of
 from geolookup.prefixes.spans import Halves, Spans, joined
 from geolookup.prefixes.texts import address_texts, cidr_texts, range_texts
 from geolookup.progress import Progress
+from geolookup.tables.rows import first_equal, row_tables
 
+U32 = NDArray[np.uint32]
+I32 = NDArray[np.int32]
+#: The fields that a dataset stores; the others depend on the address or the time of a lookup.
+STORED = tuple(field for field in FIELDS if field.table)
+#: The fields that sources state. The others follow from the country.
+DEFAULT = tuple(field for field in STORED if field.source_column)
+#: What an export says of a source.
+SOURCE = ("name", "date", "licence", "attribution", "url")
 #: Ranges that become rows at a time: one of IPv6 can be 254 prefixes.
 _BATCH = 1 << 15
 _IPV6 = pa.binary(16)
 T = TypeVar("T")
+
+
+def origin(dataset: Dataset) -> dict[str, Any]:
+    """Return the dataset's name and generation, and its sources and credits, null if unknown."""
+    about = dataset.manifest.metadata()
+    sources = [{name: getattr(source, name) for name in SOURCE} for source in about.sources]
+    credits_ = [{name: credit.get(name) for name in SOURCE} for credit in about.credits]
+    return {"name": about.name, "generation": about.generation, "sources": [*sources, *credits_]}
+
+
+def fields_of(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
+    """Return the fields that paths name, groups expanded, each once; None: ``DEFAULT``.
+
+    Raises ExportError for a path that names no stored field.
+    """
+    if paths is None:
+        return DEFAULT
+    unstored = {field.path for field in FIELDS if not field.table}
+    paths = (paths,) if isinstance(paths, str) else tuple(paths)
+    for path in paths:
+        if path in unstored:
+            remedy = "write location, time.zone, currency, network or a member of them"
+            raise ExportError(f"{path} is not the same for a whole range", remedy)
+    try:
+        return expanded(paths, STORED)
+    except ValueError as error:
+        problem, _, remedy = str(error).partition("; ")
+        raise ExportError(problem, remedy) from None
+
+
+class FieldColumns:
+    """The values of some fields: an array by field, by row of its large table."""
+
+    def __init__(self, dataset: Dataset, fields: Sequence[Field]) -> None:
+        tables = row_tables(dataset)
+        #: by name of a field's column
+        self.by_row = {field.name: tables.by_row(field) for field in fields}
+        self._of_network = {field.name for field in fields if field.table == NETWORK}
+        self.schema = pa.schema([(name, column.type) for name, column in self.by_row.items()])
+        #: the rows of each table
+        self.counts = len(dataset.locations), len(dataset.networks)
+        #: by row of each table, the first row with the same values; 0 where all are null
+        self._locations, self._networks = (
+            first_equal(self.of_table(network=bool(table)).values(), count)
+            for table, count in enumerate(self.counts)
+        )
+
+    def is_of_network(self, name: str) -> bool:
+        """Return whether a column is by row of the network table."""
+        return name in self._of_network
+
+    def of_table(self, *, network: bool) -> dict[str, pa.Array]:
+        """Return the columns by row of one table."""
+        return {
+            name: column
+            for name, column in self.by_row.items()
+            if self.is_of_network(name) == network
+        }
+
+    def known(self, locations: U32, networks: U32) -> Bools:
+        """Return for n pairs of rows whether any of the fields is known."""
+        is_known: Bools = (self._locations[locations] | self._networks[networks]) != 0
+        return is_known
+
+    def first_equal(self, locations: U32, networks: U32) -> tuple[I32, I32]:
+        """Return for n pairs of rows the first rows with the same values."""
+        return self._locations[locations], self._networks[networks]
+
+    def take(self, locations: I32, networks: I32) -> list[pa.Array]:
+        """Return a column a field for n pairs of rows."""
+        rows = pa.array(locations), pa.array(networks)
+        return [column.take(rows[self.is_of_network(name)]) for name, column in self.by_row.items()]
 
 
 class Rows(NamedTuple):
@@ -49,7 +137,7 @@ class Form(NamedTuple):
 def as_texts(spans: Spans) -> Rows:
     """Return the ends of ranges as texts."""
     ends = spans.first, spans.last
-    return Rows([address_texts(spans.family, *each) for each in ends], np.arange(len(spans)))
+    return Rows([address_texts(spans.family, *end) for end in ends], np.arange(len(spans)))
 
 
 def as_prefixes(spans: Spans) -> Rows:
@@ -61,7 +149,7 @@ def as_prefixes(spans: Spans) -> Rows:
 def as_values(spans: Spans) -> Rows:
     """Return the ends of ranges: of IPv4 uint32, of IPv6 16 bytes in network order."""
     make = _numbers if spans.family == 4 else _bytes
-    return Rows([make(*each) for each in (spans.first, spans.last)], np.arange(len(spans)))
+    return Rows([make(*end) for end in (spans.first, spans.last)], np.arange(len(spans)))
 
 
 def as_spans(spans: Spans) -> Rows:
@@ -71,7 +159,7 @@ def as_spans(spans: Spans) -> Rows:
 
 def as_halves(spans: Spans) -> Rows:
     """Return the ends of ranges as uint64 halves."""
-    return Rows([pa.array(each) for each in (*spans.first, *spans.last)], np.arange(len(spans)))
+    return Rows([pa.array(half) for half in (*spans.first, *spans.last)], np.arange(len(spans)))
 
 
 def _numbers(_high: U64, low: U64) -> pa.Array:
@@ -128,16 +216,16 @@ class FieldRanges:
 
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the ranges of a family; their codes are the rows of locations and of networks."""
-        found = public_ranges(self._dataset, family, self._within, self.columns.known)
-        for spans in joined(map(self._represented, found)):
+        ranges = public_ranges(self._dataset, family, self._within, self.columns.known)
+        for spans in joined(map(self._represented, ranges)):
             for begin in range(0, len(spans), _BATCH):
                 yield spans.taken(slice(begin, begin + _BATCH))
 
-    def _represented(self, found: Ranges) -> Spans:
-        first = Halves(found.first_high, found.first_low)
-        last = Halves(found.last_high, found.last_low)
-        rows = self.columns.first_equal(found.location_rows, found.network_rows)
-        return Spans(found.family, first, last, rows)
+    def _represented(self, ranges: Ranges) -> Spans:
+        first = Halves(ranges.first_high, ranges.first_low)
+        last = Halves(ranges.last_high, ranges.last_low)
+        rows = self.columns.first_equal(ranges.location_rows, ranges.network_rows)
+        return Spans(ranges.family, first, last, rows)
 
     def schema(self, form: Form, family: int = 4) -> pa.Schema:
         """Return the columns of the rows of a family."""
@@ -149,7 +237,7 @@ class FieldRanges:
         schema = self.schema(form, family)
         for spans in self.spans(family):
             rows = form.rows(spans)
-            locations, networks = (each[rows.of] for each in spans.codes)
+            locations, networks = (code[rows.of] for code in spans.codes)
             arrays: list[Any] = [*rows.columns, *self.columns.take(locations, networks)]
             self.progress.rows(len(locations))
             yield pa.record_batch(arrays, schema=schema)

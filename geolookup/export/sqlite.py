@@ -20,10 +20,8 @@ import pyarrow as pa
 from geolookup.contract.fields import LOCATION, NETWORK, TEXTS
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
-from geolookup.export.columns import FieldColumns
-from geolookup.export.format import Counts, Values
-from geolookup.export.origin import add_origin_tables
-from geolookup.export.ranges import FieldRanges, as_values
+from geolookup.export.formats import Counts, Values
+from geolookup.export.ranges import SOURCE, FieldColumns, FieldRanges, as_values, origin
 from geolookup.progress import Progress
 
 _TYPES = {"double": "real", "uint32": "integer", "int64": "integer", "bool": "integer"}
@@ -38,7 +36,7 @@ _SETTINGS = "pragma journal_mode = off; pragma synchronous = off;"
 
 
 def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
-    """Write a database; see ``format.Write``."""
+    """Write a database; see ``formats.Write``."""
     ranges = FieldRanges(dataset, values, progress)
     used = [np.zeros(count, bool) for count in ranges.columns.counts]
     with _write_errors(), closing(sqlite3.connect(place, isolation_level=None)) as database:
@@ -94,3 +92,14 @@ def _cells(column: pa.Array) -> Iterable[Any]:
     if str(column.type) == TEXTS:
         return [each if each is None else json.dumps(each, ensure_ascii=False) for each in values]
     return values
+
+
+def add_origin_tables(database: Any, dataset: Dataset) -> None:
+    """Write the tables ``dataset`` and ``source`` through a connection to SQLite or DuckDB."""
+    about = origin(dataset)
+    database.execute("create table dataset (name text, generation text)")
+    database.execute("insert into dataset values (?, ?)", (about["name"], about["generation"]))
+    database.execute(f"create table source ({', '.join(f'{name} text' for name in SOURCE)})")
+    marks = ", ".join("?" for _ in SOURCE)
+    for source in about["sources"]:
+        database.execute(f"insert into source values ({marks})", list(source.values()))  # noqa: S608

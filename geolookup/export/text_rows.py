@@ -1,7 +1,7 @@
-"""Lines of text, IPv4 before IPv6: one for each range or prefix.
+"""Lines of text, one for each range or prefix, IPv4 first: CSV, JSON lines, and escaped cells.
 
-Strategy: what a line says of a location or a network is the same for all ranges that have it. So
-the rows of these tables are rendered once, and a batch of ranges takes and joins their texts.
+Strategy: the text of a location or a network is the same for all ranges that have it. So the rows
+of these tables are rendered once, and a batch of ranges takes and joins their texts.
 """
 
 from __future__ import annotations
@@ -11,9 +11,20 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from geolookup.export.ranges import FieldRanges, Form
-from geolookup.files.column_text import bytes_of, joined
+from geolookup.dataset.files import Dataset
+from geolookup.export.formats import Counts, Values
+from geolookup.export.ranges import TEXT_FORMS, FieldRanges, Form, chosen
+from geolookup.files import delimited
+from geolookup.files.column_text import bytes_of, cell_texts, joined
+from geolookup.files.json_lines import joined_members
+from geolookup.progress import Progress
+
+#: The backslash first: what the others insert is not escaped again.
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_SPECIAL = r"[\\\t\n\r]"
+_BYTES = pa.large_binary()
 
 
 class Syntax(NamedTuple):
@@ -29,6 +40,23 @@ class Syntax(NamedTuple):
     end: bytes = b"\n"
 
 
+_CSV = Syntax(lambda _names, columns: delimited.joined_cells(columns, ","), b",")
+_JSONL = Syntax(joined_members, b",", b"{", b"}\n")
+
+
+def write_csv(dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
+    """Write CSV (RFC 4180): a header and the rows, null as an empty cell; see ``formats.Write``."""
+    ranges, form = FieldRanges(dataset, values, progress), chosen(values, TEXT_FORMS)
+    delimited.CellSink(place, ranges.schema(form), ",", header=True).close()
+    return {form.counted: write_rows(_CSV, ranges, form, place)}
+
+
+def write_jsonl(dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
+    """Write an object for each row, with a member for each field; see ``formats.Write``."""
+    ranges, form = FieldRanges(dataset, values, progress), chosen(values, TEXT_FORMS)
+    return {form.counted: write_rows(_JSONL, ranges, form, place)}
+
+
 def write_rows(syntax: Syntax, ranges: FieldRanges, form: Form, stream: Any) -> int:
     """Write a line for each row of both families; return their number."""
     segments = list(_segments(syntax, ranges))
@@ -36,7 +64,7 @@ def write_rows(syntax: Syntax, ranges: FieldRanges, form: Form, stream: Any) -> 
     for family in ranges.families:
         for spans in ranges.spans(family):
             rows = form.rows(spans)
-            codes = [pa.array(each[rows.of]) for each in spans.codes]
+            codes = [pa.array(code[rows.of]) for code in spans.codes]
             parts = [syntax.texts(list(form.names), rows.columns)]
             for is_network, texts in segments:
                 parts += [syntax.separator, texts.take(codes[is_network])]
@@ -50,5 +78,42 @@ def _segments(syntax: Syntax, ranges: FieldRanges) -> Iterator[tuple[bool, pa.Ar
     """Yield for consecutive fields of one table whether it is the networks', and a text by row."""
     columns = ranges.columns
     for is_network, names in groupby(columns.schema.names, columns.is_of_network):
-        chosen = list(names)
-        yield is_network, syntax.texts(chosen, [columns.by_row[each] for each in chosen])
+        members = list(names)
+        yield is_network, syntax.texts(members, [columns.by_row[name] for name in members])
+
+
+def escaped_cells(columns: list[pa.Array], lists: Callable[[pa.Array], pa.Array]) -> pa.Array:
+    r"""Return n rows of cells with escapes and tabs, as PostgreSQL and ClickHouse read them.
+
+    Null is ``\N``; ``lists`` makes the texts of a column of lists.
+    """
+    parts: list[Any] = []
+    for column in columns:
+        texts = lists(column) if pa.types.is_list(column.type) else escaped(cell_texts(column))
+        parts += [b"\t", texts.fill_null(b"\\N")]
+    return joined(*parts[1:])
+
+
+def escaped(texts: pa.Array) -> pa.Array:
+    """Return texts with backslashes, tabs and line ends escaped."""
+    special = pc.fill_null(pc.match_substring_regex(texts, _SPECIAL), False)
+    if not pc.any(special).as_py():
+        return texts
+    chosen = texts.filter(special)
+    for character, escape in _ESCAPES.items():
+        chosen = pc.replace_substring(chosen, character.encode(), escape.encode())
+    return pc.replace_with_mask(texts, special, chosen)
+
+
+def list_texts(column: pa.Array, begin: str, quote: str, end: str) -> pa.Array:
+    """Return lists of texts, each in quotes; a backslash precedes a quote and a backslash."""
+    literals = (
+        None if texts is None else begin + ",".join(_quoted(text, quote) for text in texts) + end
+        for texts in column.to_pylist()
+    )
+    return pa.array(literals, pa.large_string()).cast(_BYTES)
+
+
+def _quoted(text: str, quote: str) -> str:
+    inner = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+    return f"{quote}{inner}{quote}"

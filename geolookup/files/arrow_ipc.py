@@ -6,6 +6,7 @@ are read in one pass, also from pipes and compressed files.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.errors import TableFileError
-from geolookup.files.byte_streams import InputStream, Prefixed
+from geolookup.files.byte_streams import InputStream
 from geolookup.files.row_streams import (
     ReadOptions,
     Rows,
@@ -23,6 +24,7 @@ from geolookup.files.row_streams import (
     explained,
     explained_batches,
 )
+from geolookup.files.text_blocks import filled
 
 _WHAT = "Arrow file"
 _MAGIC = b"ARROW1"
@@ -40,9 +42,9 @@ class ArrowIpc:
     def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
         """Return the rows with the file's types; dictionaries stay where the rest is ``as_is``."""
         with explained(wanted.name, _WHAT):
-            first = _first_bytes(stream.plain)
+            first = filled(stream.plain, len(_MAGIC) + _PADDING)
             is_file = first.startswith(_MAGIC)
-            source = Prefixed(b"" if is_file else first, stream.plain)
+            source = _Prefixed(b"" if is_file else first, stream.plain)
             reader = pa.ipc.open_stream(pa.PythonFile(source, "r"))
         check_columns(wanted.name, reader.schema.names, wanted.keys)
         schema = reader.schema if wanted.rest == "as_is" else decoded(reader.schema)
@@ -76,14 +78,6 @@ def _batches(reader: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
             yield whole.slice(begin, _BATCH)
 
 
-def _first_bytes(plain: Any) -> bytes:
-    """Read as many bytes as a file's magic number and its padding have."""
-    first, size = b"", len(_MAGIC) + _PADDING
-    while len(first) < size and (part := plain.read(size - len(first))):
-        first += part
-    return first
-
-
 def _to_the_end(
     batches: Iterator[pa.RecordBatch], plain: Any, name: str, *, is_file: bool
 ) -> Iterator[pa.RecordBatch]:
@@ -101,6 +95,20 @@ def _ends_with_magic(plain: Any) -> bool:
     while part := plain.read(_BLOCK):
         last = (last + part)[-len(_MAGIC) :]
     return last == _MAGIC
+
+
+class _Prefixed:
+    """A stream whose first bytes were read already; it returns them again."""
+
+    closed = False
+
+    def __init__(self, first: bytes, rest: Any) -> None:
+        self._first, self._rest = io.BytesIO(first), rest
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most ``size`` bytes, none at the end."""
+        part = self._first.read(size) or self._rest.read(size)
+        return bytes(part)
 
 
 class IpcSink:

@@ -10,10 +10,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-import time
-from collections.abc import Iterator
-from contextlib import suppress
-from itertools import chain
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +19,7 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from geolookup.errors import TableFileError
-from geolookup.files.byte_streams import InputStream, Prefixed
+from geolookup.files.byte_streams import InputStream
 from geolookup.files.column_text import bytes_of, cell_texts, joined
 from geolookup.files.row_streams import (
     ReadOptions,
@@ -33,12 +31,13 @@ from geolookup.files.row_streams import (
     explained,
     holds_address,
 )
+from geolookup.files.text_blocks import filled, record_blocks
+from geolookup.filesystem.signatures import START_BYTES
+from geolookup.parallel import in_order
 
 _BLOCK = 1 << 22
-#: Seconds in which a thread of Arrow frees the blocks that it has read, with time to spare.
-_FREEING_TIME = 0.05
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
-_BOM = b"\xef\xbb\xbf"
+_ROW = re.compile(r"Row #(\d+)")
 
 
 class Delimited:
@@ -49,54 +48,18 @@ class Delimited:
 
     def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
         """Return the rows, all columns as text unless ``infer_types``."""
-        delimiter = wanted.delimiter or self._delimiter
-        first, names = _header(stream, delimiter, wanted)
-        _check_header(names, wanted)
-        return _Reader(stream, first, names, delimiter, wanted).rows()
+        table = _Table(stream, wanted.delimiter or self._delimiter, wanted)
+        _check_header(table.names, wanted)
+        return table.rows()
 
     def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
         """Return the cells of the header; no other row is read."""
-        return _header(stream, wanted.delimiter or self._delimiter, wanted)[1]
+        return _Table(stream, wanted.delimiter or self._delimiter, wanted).names
 
     def write(self, stream: Any, schema: pa.Schema, wanted: WriteOptions) -> CellSink:
         """Return a sink; the header, if the options ask for one, is written at once."""
         delimiter = wanted.delimiter or self._delimiter
         return CellSink(stream, schema, delimiter, header=wanted.header)
-
-
-def _header(stream: InputStream, delimiter: str, wanted: ReadOptions) -> tuple[bytes, list[str]]:
-    """Return the first block, and the names of the columns."""
-    with explained(wanted.name, "CSV"):
-        first = _first_block(stream.plain)
-    if not first:
-        raise TableFileError(wanted.name, "is empty", "give at least a header")
-    check_kind(wanted.name, first, "CSV")
-    names = _first_row(first, delimiter, wanted.name)
-    if not wanted.header:
-        names = [f"column{number}" for number in range(1, len(names) + 1)]
-    return first, names
-
-
-def _first_block(plain: Any) -> bytes:
-    """Return the first block, which must hold the header."""
-    parts, size = [], 0
-    while size < _BLOCK and (part := plain.read(_BLOCK - size)):
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts)
-
-
-def _first_row(first: bytes, delimiter: str, name: str) -> list[str]:
-    # The rows after the header need not be UTF-8.
-    text = io.TextIOWrapper(io.BytesIO(first.removeprefix(_BOM)), "utf-8", "surrogateescape", "")
-    try:
-        names = next(csv.reader(text, delimiter=delimiter), [])
-        "".join(names).encode()
-    except UnicodeEncodeError:
-        raise TableFileError(name, "the header is not UTF-8", "convert the file", row=1) from None
-    except csv.Error:
-        raise TableFileError(name, "the header is too long", "is it a CSV?", row=1) from None
-    return names
 
 
 def _check_header(names: list[str], wanted: ReadOptions) -> None:
@@ -107,100 +70,121 @@ def _check_header(names: list[str], wanted: ReadOptions) -> None:
     check_columns(wanted.name, names, wanted.keys)
 
 
-class _Reader:
-    """Reads one file by Arrow's reader, and explains that reader's errors."""
+class _Table:
+    """One file: the names of its columns, and its rows, whose blocks threads parse.
 
-    def __init__(
-        self,
-        stream: InputStream,
-        first: bytes,
-        names: list[str],
-        delimiter: str,
-        wanted: ReadOptions,
-    ) -> None:
-        self._stream = stream
-        self._source = Prefixed(first, stream.plain)
-        self._reader: Any = None
-        self._complete = False
-        self._names = names
-        self._delimiter = delimiter
-        self._wanted = wanted
+    The first block decides the types. Arrow gets numbers for names: names may occur twice.
+    """
+
+    def __init__(self, stream: InputStream, delimiter: str, wanted: ReadOptions) -> None:
+        self._delimiter, self._wanted = delimiter, wanted
+        self._blocks = self._read(stream.plain)
+        self._first = next(self._blocks, b"")
+        names, lines = _first_record(self._first, delimiter, wanted.name)
+        self._header_lines = lines if wanted.header else 0
+        self.names = names if wanted.header else [f"column{at}" for at in range(1, len(names) + 1)]
+
+    def _read(self, plain: Any) -> Iterator[bytes]:
+        with explained(self._wanted.name, "CSV"):
+            begun = filled(plain, START_BYTES)
+            if not begun:
+                raise TableFileError(self._wanted.name, "is empty", "give at least a header")
+            check_kind(self._wanted.name, begun, "CSV")
+            for _, block in record_blocks(plain, _BLOCK, self._delimiter, begun=begun):
+                yield block
 
     def rows(self) -> Rows:
-        batches = self._batches()
-        first = next(batches)
-        numbers = RowNumbers(2 if self._wanted.header else 1)
-        return Rows(first.schema, chain([first], batches), numbers=numbers)
-
-    def _batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield batches, at least one; with ``dropped``, only the columns that are keys."""
+        """Return the rows; with ``dropped``, only the columns that are keys."""
+        wanted, header = self._wanted, int(self._wanted.header)
+        inferred = wanted.infer_types and wanted.rest == "typed"
+        text = set() if inferred else {*range(len(self.names))}
+        keys = {self.names.index(key) for key in wanted.keys[:1]}
+        types = {str(at): pa.string() for at in text | keys}
         try:
-            with explained(self._wanted.name, "CSV"):
-                self._stream.before_close(self._stop)
-                reader = self._reader = self._open()
-                empty = pa.record_batch(
-                    [pa.array([], each.type) for each in reader.schema], schema=reader.schema
-                )
-                yield empty
-                yield from reader
-                self._complete = True
-        except TableFileError as error:
-            raise self._explained(error) from None  # Arrow's text quotes cells
+            first = self._parsed(self._first, types, self._header_lines)
+        except pa.ArrowException as error:
+            raise self._explained(str(error), header - self._header_lines) from None
+        types = {field.name: field.type for field in first.schema}
+        schema = pa.schema([field.with_name(self.names[int(field.name)]) for field in first.schema])
+        batches = self._batches(first, types, schema)
+        return Rows(schema, batches, numbers=RowNumbers(1 + header))
 
-    def _open(self) -> Any:
+    def _batches(
+        self, first: pa.RecordBatch, types: Mapping[str, pa.DataType], schema: pa.Schema
+    ) -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch(first.columns, schema=schema)
+        passed = int(self._wanted.header) + len(first)
+        with in_order(partial(self._parsed, types=types), self._blocks) as parsed:
+            try:
+                for batch in parsed:
+                    yield pa.record_batch(batch.columns, schema=schema)
+                    passed += len(batch)
+            except pa.ArrowException as error:
+                raise self._explained(str(error), passed) from None  # Arrow's text quotes cells
+
+    def _parsed(
+        self, block: bytes, types: Mapping[str, pa.DataType], skipped_lines: int = 0
+    ) -> pa.RecordBatch:
         wanted = self._wanted
-        text = [] if wanted.infer_types and wanted.rest == "typed" else self._names
-        return arrow_csv.open_csv(
-            pa.PythonFile(self._source, "r"),
+        if skipped_lines and not block.endswith((b"\n", b"\r")):
+            block += b"\n"  # Arrow skips lines that have an end
+        keys = [str(self.names.index(key)) for key in wanted.keys]
+        table = arrow_csv.read_csv(
+            pa.py_buffer(block),
             # With one thread Arrow's errors state the row number.
             arrow_csv.ReadOptions(
                 use_threads=False,
-                block_size=_BLOCK,
-                column_names=None if wanted.header else self._names,
+                block_size=len(block) + 1,  # all of it at once
+                column_names=[str(at) for at in range(len(self.names))],
+                skip_rows=skipped_lines,
             ),
             arrow_csv.ParseOptions(
                 delimiter=self._delimiter,
                 newlines_in_values=True,
                 # In a file of one column an empty line is an empty cell.
-                ignore_empty_lines=len(self._names) > 1,
+                ignore_empty_lines=len(self.names) > 1,
             ),
             arrow_csv.ConvertOptions(
-                column_types={name: pa.string() for name in {*text, *wanted.keys[:1]}},
-                include_columns=list(wanted.keys) if wanted.rest == "dropped" else [],
+                column_types=types,
+                include_columns=keys if wanted.rest == "dropped" else [],
                 check_utf8=wanted.rest == "typed",
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
                 null_values=[""],
             ),
         )
+        columns = [column.combine_chunks() for column in table.columns]
+        return pa.RecordBatch.from_arrays(columns, schema=table.schema)
 
-    def _stop(self) -> None:
-        """End the reading ahead of Arrow, so that its thread makes no call of Python any more.
-
-        A process whose main thread has ended would abort at such a call, and freeing the
-        reader would wait for the thread, which waits for the interpreter's lock.
-        """
-        if self._complete:
-            return
-        self._source.end()
-        self._stream.end()
-        with suppress(StopIteration, pa.ArrowException):
-            while self._reader is not None:
-                self._reader.read_next_batch()
-        time.sleep(_FREEING_TIME)
-
-    def _explained(self, error: TableFileError) -> TableFileError:
-        cause, name = str(error.__cause__), self._wanted.name
+    def _explained(self, cause: str, passed: int) -> TableFileError:
+        """Return the error for what Arrow says of a block, after ``passed`` rows of the file."""
+        name, found = self._wanted.name, _ROW.search(cause)
+        row = passed + int(found[1]) if found else None
         if ragged := _RAGGED.search(cause):
             first = "the header, row 1," if self._wanted.header else "row 1"
             problem = f"{ragged[2]} cells where {first} has {ragged[1]}"
-            return TableFileError(name, problem, "repair the row", row=error.row)
+            return TableFileError(name, problem, "repair the row", row=row)
         if "UTF8" in cause:
-            return TableFileError(name, "not UTF-8", "convert the file first", row=error.row)
+            return TableFileError(name, "not UTF-8", "convert the file first", row=row)
         if "conversion error" in cause:
             problem = "a value is not of the type that its column begins with"
-            return TableFileError(name, problem, "leave out --infer-types", row=error.row)
-        return error
+            return TableFileError(name, problem, "leave out --infer-types", row=row)
+        return TableFileError(name, "is damaged or no CSV", "is it whole?", row=row)
+
+
+def _first_record(block: bytes, delimiter: str, name: str) -> tuple[list[str], int]:
+    """Return the cells of the first record, and how many lines it has."""
+    # The rows after the header need not be UTF-8.
+    text = io.TextIOWrapper(io.BytesIO(block), "utf-8", "surrogateescape", "")
+    records = csv.reader(text, delimiter=delimiter)
+    try:
+        names = next(records, [])
+        "".join(names).encode()
+    except UnicodeEncodeError:
+        raise TableFileError(name, "the header is not UTF-8", "convert the file", row=1) from None
+    except csv.Error:
+        raise TableFileError(name, "the header is too long", "is it a CSV?", row=1) from None
+    return names, records.line_num
 
 
 class CellSink:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from geolookup.engine import Engine
 from geolookup.errors import TableFileError
-from geolookup.files.byte_streams import GZIP, STANDARD, input_name, open_output
+from geolookup.files.byte_streams import STANDARD, input_name, open_output
 from geolookup.files.enriched_rows import Counts, EnrichedRows, EnrichOptions
 from geolookup.files.file_tree import Record, Task, stamp, tree
 from geolookup.files.formats import kind_of
@@ -156,7 +156,7 @@ class EnrichJob:
 
     def _check_level(self, output: str, targets: list[TableFile]) -> None:
         """Raise TableFileError for a level of compression that no output has."""
-        compressed = any(each.kind.compression == GZIP for each in targets)
+        compressed = any(each.kind.compression == ".gz" for each in targets)
         if self._options.compression_level is not None and not compressed:
             problem = "--compression-level is for .gz outputs only"
             raise TableFileError(output, problem, "leave it out, or name a .gz")

@@ -11,13 +11,14 @@ import pyarrow as pa
 
 from geolookup.errors import TableFileError, near_match
 from geolookup.files.arrow_ipc import ArrowIpc
-from geolookup.files.byte_streams import COMPRESSIONS, InputStream
+from geolookup.files.byte_streams import InputStream
 from geolookup.files.delimited import Delimited
 from geolookup.files.json_lines import JsonLines
 from geolookup.files.lines import PlainList
 from geolookup.files.logs import Log, LogLines
 from geolookup.files.parquet import Parquet
 from geolookup.files.row_streams import ReadOptions, Rows, Sink, WriteOptions
+from geolookup.filesystem.unpacking import COMPRESSED, compression
 
 
 class Reader(Protocol):
@@ -79,17 +80,15 @@ class Kind:
     """A format and its compression."""
 
     format: Format
-    compression: str | None  # of Arrow's codecs
+    compression: str | None  # the ending that names it
 
 
 def known_kind(path: str) -> Kind | None:
     """Return the kind that a file's suffixes name, None where they name none."""
-    suffixes = PurePath(_ROTATED.sub(".log", PurePath(path).name.lower())).suffixes
-    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
-    if compression:
-        suffixes.pop()
-    found = _OF_SUFFIX.get(suffixes[-1]) if suffixes else None
-    return Kind(found, compression) if found else None
+    packing = compression(path)
+    name = PurePath(path).name.lower().removesuffix(packing or "")
+    table_format = _OF_SUFFIX.get(PurePath(_ROTATED.sub(".log", name)).suffix)
+    return Kind(table_format, packing) if table_format else None
 
 
 def kind_of(path: str, format_name: str | None, option: str) -> Kind:
@@ -101,8 +100,7 @@ def kind_of(path: str, format_name: str | None, option: str) -> Kind:
     if format_name is not None:
         if format_name not in FORMATS:
             raise ValueError(f"no format {format_name!r}; {near_match(format_name, FORMATS)}")
-        compression = COMPRESSIONS.get(PurePath(path).suffix.lower())
-        return Kind(FORMATS[format_name], compression)
+        return Kind(FORMATS[format_name], compression(path))
     found = known_kind(path)
     if found is None:
         known = " ".join(_OF_SUFFIX)
@@ -112,6 +110,6 @@ def kind_of(path: str, format_name: str | None, option: str) -> Kind:
 
 def renamed(path: PurePath, target: Format) -> PurePath:
     """Return a file's name in another format, without compression."""
-    while path.suffix.lower() in (*COMPRESSIONS, *_OF_SUFFIX):
+    while path.suffix.lower() in (*COMPRESSED, *_OF_SUFFIX):
         path = path.with_suffix("")
     return path.with_name(path.name + target.suffixes[0])

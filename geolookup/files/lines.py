@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.row_streams import (
     ReadOptions,
@@ -21,12 +20,11 @@ from geolookup.files.row_streams import (
     explained,
     explained_batches,
 )
+from geolookup.files.text_blocks import filled, line_blocks
+from geolookup.filesystem.signatures import START_BYTES
 
 _BLOCK = 1 << 22
-#: The longest line, in bytes: a line is held in memory as a whole.
-_LONGEST = 1 << 28
 _NEWLINE = 10
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,41 +34,28 @@ class Lines:
     texts: pa.Array  # large_binary
     numbers: Any  # int64, the line number of each in the file, from 1
 
+    @classmethod
+    def of(cls, block: bytes, first: int) -> Lines:
+        """Return the lines of a block, the first of which has the number ``first``."""
+        if not block.endswith(b"\n"):
+            block += b"\n"
+        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE) + 1
+        bounds = np.concatenate([[0], ends]).astype(np.int64)
+        buffers = [None, pa.py_buffer(bounds), pa.py_buffer(block)]
+        texts = pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
+        texts = pc.ascii_trim_whitespace(texts).cast(pa.large_binary())
+        not_blank = pc.greater(pc.binary_length(texts), 0)
+        numbers = np.flatnonzero(not_blank.to_numpy(zero_copy_only=False)) + first
+        return cls(texts.filter(not_blank), numbers)
+
 
 def lines_of(plain: Any, name: str) -> Iterator[Lines]:
     """Yield the lines of a stream block by block, without blank ones."""
-    before, left = 0, b""
     with explained(name, "file of lines"):
-        while block := plain.read(_BLOCK):
-            if not before and not left:
-                check_kind(name, block, "text")
-                block = block.removeprefix(_BOM)
-            cut = block.rfind(b"\n") + 1
-            if not cut:
-                left = _longer(left, block, name, before)
-                continue
-            whole, left = left + block[:cut], block[cut:]
-            yield _cut(whole, before)
-            before += whole.count(b"\n")
-    if left:
-        yield _cut(left + b"\n", before)
-
-
-def _longer(left: bytes, block: bytes, name: str, before: int) -> bytes:
-    if len(left) + len(block) > _LONGEST:
-        raise TableFileError(name, "a line has no end", "is it a file of lines?", row=before + 1)
-    return left + block
-
-
-def _cut(whole: bytes, before: int) -> Lines:
-    ends = np.flatnonzero(np.frombuffer(whole, np.uint8) == _NEWLINE) + 1
-    bounds = np.concatenate([[0], ends]).astype(np.int64)
-    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(whole)]
-    texts = pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
-    texts = pc.ascii_trim_whitespace(texts).cast(pa.large_binary())
-    not_blank = pc.greater(pc.binary_length(texts), 0)
-    numbers = np.flatnonzero(not_blank.to_numpy(zero_copy_only=False)) + before + 1
-    return Lines(texts.filter(not_blank), numbers)
+        begun = filled(plain, START_BYTES)
+        check_kind(name, begun, "text")
+        for first, block in line_blocks(plain, _BLOCK, begun=begun):
+            yield Lines.of(block, first)
 
 
 class PlainList:

@@ -13,7 +13,9 @@ import pyarrow as pa
 
 from geolookup.contract.address import is_address
 from geolookup.errors import RowNote, TableFileError, near_match
+from geolookup.files.text_blocks import TextError
 from geolookup.filesystem.signatures import START_BYTES, looks_like
+from geolookup.filesystem.unpacking import DAMAGE
 
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
 #: of the same format; ``typed`` gives them Arrow types, for another format; ``dropped`` skips them.
@@ -143,8 +145,10 @@ def explained(name: str, what: str) -> Iterator[None]:
     """Turn Arrow's errors about a bad file into one line that quotes no content of the file."""
     try:
         yield
-    except OSError as error:
-        reason = error.strerror or _first_line(error)
+    except TextError as error:
+        raise TableFileError(name, error.problem, error.remedy, row=error.line) from error
+    except (OSError, *DAMAGE) as error:
+        reason = getattr(error, "strerror", None) or _first_line(error)
         raise TableFileError(name, f"cannot be read ({reason})", "is it whole?") from error
     except pa.ArrowException as error:
         found = _ROW.search(str(error))
@@ -159,7 +163,7 @@ def check_kind(name: str, start: bytes, format_name: str) -> None:
         raise TableFileError(name, f"this looks like {kind.name}, not {format_name}", kind.remedy)
 
 
-def _first_line(error: OSError) -> str:
+def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0][:100]
 
 

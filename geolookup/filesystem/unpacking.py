@@ -1,7 +1,8 @@
-"""How files are packed, by their names; bzip2 and LZMA, unpacked no further than they are read.
+"""How files are packed, by their names, and their plain bytes, unpacked no further than read.
 
-The readers of the standard library accept dictionaries of any size, and skip what follows the
-last stream of a file. ``reading_errors`` turns the errors of all decompressors into one.
+For bzip2 and LZMA the readers of the standard library accept dictionaries of any size, and skip
+what follows the last stream of a file; ``Stepwise`` does neither.
+``reading_errors`` turns the errors of all decompressors into one.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import PurePath
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 from geolookup.errors import BuildError
 
@@ -32,12 +34,19 @@ PACKED = (*(f".tar{each}" for each in COMPRESSED), *SHORT_TARS, *COMPRESSED, ZIP
 LZMA_MEMORY = 128 << 20
 _CHUNK = 1 << 16
 _PADDING = b"\0"  # which may follow each stream of an .xz file
-_DAMAGE = (
+#: What readers raise for damage, besides OSError.
+DAMAGE = (
     *(EOFError, zlib.error, lzma.LZMAError),
     *(zipfile.BadZipFile, gzip.BadGzipFile, tarfile.TarError),
     UnicodeDecodeError,  # a name in the directory of a zip archive
 )
 _FETCH_AGAIN = "fetch it again"
+
+
+def compression(path: str | PurePath) -> str | None:
+    """Return the ending of a name that shows its compression; None if it has none."""
+    ending = PurePath(path).suffix.lower()
+    return ending if ending in COMPRESSED else None
 
 
 def packing(path: PurePath) -> str:
@@ -120,14 +129,20 @@ class Stepwise(io.RawIOBase):
         return True
 
 
-def bzip2(packed: IO[bytes]) -> Stepwise:
-    """Return the unpacked bytes of a .bz2 file."""
-    return Stepwise(packed, bz2.BZ2Decompressor)
+def unpacked(packed: Any, ending: str) -> Any:
+    """Return the plain bytes of a file that is compressed as its ``ending`` says, to be closed.
 
+    Reading an .xz file needs at most ``LZMA_MEMORY``. Damage raises one of ``DAMAGE``.
+    """
+    if ending == ".gz":
+        return gzip.open(packed)
+    if ending == ".bz2":
+        return Stepwise(packed, bz2.BZ2Decompressor)
+    if ending == ".xz":
+        return Stepwise(packed, partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, LZMA_MEMORY))
+    import pyarrow as pa
 
-def xz(packed: IO[bytes]) -> Stepwise:
-    """Return the unpacked bytes of an .xz file; reading it needs at most ``LZMA_MEMORY``."""
-    return Stepwise(packed, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=LZMA_MEMORY))
+    return pa.CompressedInputStream(packed, "zstd")
 
 
 @contextmanager
@@ -135,7 +150,7 @@ def reading_errors(label: str) -> Iterator[None]:
     """Turn what files and decompressors raise into a BuildError that names ``label``."""
     try:
         yield
-    except _DAMAGE as error:
+    except DAMAGE as error:
         problem = f"truncated or damaged ({error})"
         raise BuildError(label, problem, remedy=_FETCH_AGAIN) from error
     except OSError as error:

@@ -18,8 +18,7 @@ from typing import Any, ClassVar
 from geolookup.errors import SettingsError
 from geolookup.http import follow_status
 from geolookup.http.metrics import CONTENT_TYPE, ENDED, SERVING, Reading, exposition, readings
-from geolookup.mirrors import status
-from geolookup.mirrors.status import Status
+from geolookup.mirrors.polling import Status, read_status
 from geolookup.store import resolve
 
 _PLAIN = "text/plain; charset=utf-8"
@@ -83,7 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, _PLAIN, "")
 
     def _status(self) -> Status:
-        return status.read(self.dataset or resolve.user_store())
+        return read_status(self.dataset or resolve.user_store())
 
     def _living(self) -> list[Reading]:
         return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from geolookup.mirrors.status import RESULTS, Status
+from geolookup.mirrors.polling import RESULTS, Status
 
 
 def readiness(status: Status) -> str:

@@ -19,8 +19,8 @@ from threading import Event, Thread
 from geolookup.errors import SettingsError
 from geolookup.http.settings import Settings
 from geolookup.http.supervision import Backoff
-from geolookup.mirrors.processes import command, environment
-from geolookup.mirrors.request import current_in
+from geolookup.mirrors.child import command, environment
+from geolookup.mirrors.polling import Polling, current_in
 
 #: Exit status of a follower whose options cannot be met: another start cannot help.
 _MISUSE = 2
@@ -38,7 +38,7 @@ def followed(url: str, settings: Settings) -> Iterator[None]:
     """
     if settings.dataset is None:
         raise SettingsError("--follow needs the store that follows; give --dataset STORE")
-    follower = _Follower(_command(url, Path(settings.dataset), settings))
+    follower = _Follower(_command(url, Path(settings.dataset), settings.polling))
     try:
         _await_generation(Path(settings.dataset), url, follower)
         yield
@@ -46,12 +46,12 @@ def followed(url: str, settings: Settings) -> Iterator[None]:
         follower.end()
 
 
-def _command(url: str, store: Path, settings: Settings) -> list[str]:
-    options = ["--store", str(store), "--every", f"{settings.every:.3f}s"]
-    options += ["--jitter", str(settings.jitter), "--keep", str(settings.keep), "--until-eof"]
-    if settings.budget is not None:
-        options += ["--budget", str(settings.budget)]
-    for key in settings.trust:
+def _command(url: str, store: Path, polling: Polling) -> list[str]:
+    options = ["--store", str(store), "--every", f"{polling.every:.3f}s"]
+    options += ["--jitter", str(polling.jitter), "--keep", str(polling.keep), "--until-eof"]
+    if polling.budget is not None:
+        options += ["--budget", str(polling.budget)]
+    for key in polling.trust:
         options += ["--trust", str(key)]
     return command("geolookup", "follow", url, *options)
 

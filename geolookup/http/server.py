@@ -47,7 +47,7 @@ _log = logging.getLogger("geolookup.http")
 
 def run(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; see ``geolookup.http.serve``."""
-    if settings.trust and settings.follow is None:
+    if settings.polling.trust and settings.follow is None:
         raise SettingsError("--trust is an option of --follow; use 'geolookup trust STORE KEY'")
     with ExitStack() as stack:
         if (url := settings.follow) is not None:

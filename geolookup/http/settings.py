@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from geolookup.mirrors.polling import Polling
 
+if TYPE_CHECKING:
     from geolookup.store.requirements import OnStale
 
 #: Maximum bytes of the request line and headers; a larger head is answered with 431.
@@ -24,12 +24,8 @@ class Settings:
     dataset: str | None = None
     #: Address of a mirror that the store ``dataset`` follows; None: none.
     follow: str | None = None
-    #: Seconds between two polls of it, and the other options of ``geolookup follow``.
-    every: float = 300.0
-    jitter: float = 0.1
-    budget: int | None = None
-    trust: tuple[Path, ...] = ()
-    keep: int = 2
+    #: How it is polled: the options of ``geolookup follow``.
+    polling: Polling = field(default_factory=Polling)
     #: As in ``geolookup.open``.
     watch: float | None = None
     max_age: str | None = None

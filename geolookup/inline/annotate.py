@@ -1,21 +1,40 @@
-"""Text with a tag after each of its addresses; without the tags it has the same bytes."""
+"""Text with a tag after each of its addresses; without the tags it has the same bytes.
+
+Strategy: a tag is rendered once for each pair of a location row and a network row. A text with many
+different pairs is likely to have more of them. Then pairs whose fields have the same values share
+a tag: there are far fewer countries than cities.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from string import Formatter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geolookup.dataset.intervals import I64, U8
-from geolookup.inline.scanner import Part, Scanner, rows_of
-from geolookup.kernel import copy_texts
+from geolookup.contract.fields import FIELDS, LOCATION, NETWORK
+from geolookup.contract.paths import unknown_path
+from geolookup.dataset.intervals import U8
+from geolookup.inline.scanner import Part, Rows, Scanner, rows_of, with_texts
 
 if TYPE_CHECKING:
-    from geolookup.inline.tags import Tags
+    from geolookup.dataset.files import Dataset
+    from geolookup.dataset.intervals import U64
+    from geolookup.dataset.public_ranges import U32
     from geolookup.kernel.protocol import State
 
+#: What stands for a value that is unknown, for values that all are, and for a private address.
+_UNKNOWN, _ALL_UNKNOWN, _PRIVATE = "-", "unknown", "private"
+_ZONE = "time.zone"
+#: The fields that depend on the rows of an address alone.
+_PATHS = {each.path for each in FIELDS if each.group not in ("", "time")} | {_ZONE}
+#: The most tags that are kept. With more, all are rendered again.
+_MOST = 1 << 17
+#: Pairs of rows after which the rows of equal values count as one.
+_FEW = 1 << 13
+_PRIVATE_PAIR = (1 << 64) - 1
 #: The empty block, which ends a text.
 _END = b""
 
@@ -31,17 +50,116 @@ def annotated(state: State, blocks: Iterable[bytes], tags: Tags) -> Iterator[U8]
         yield with_texts(part, part.ends, tags.of(part, rows_of(state, part)))
 
 
-def with_texts(part: Part, places: I64, texts: Sequence[bytes]) -> U8:
-    """Return the bytes of a part with a text inserted at each of the places, which ascend."""
-    if not texts:
-        return part.data[part.begin : part.end]
-    inserted = b"".join(texts)
-    data = np.concatenate([part.data, np.frombuffer(inserted, np.uint8)])
-    starts, lengths = np.empty((2, 2 * len(texts) + 1), np.int64)
-    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-    starts[0], starts[2::2] = part.begin, places
-    lengths[0::2] = np.append(places, part.end) - starts[0::2]
-    starts[1::2], lengths[1::2] = len(part.data) + np.cumsum(sizes) - sizes, sizes
-    out = np.empty(part.end - part.begin + len(inserted), np.uint8)
-    copy_texts(data, starts, lengths, out)
-    return out
+class Template:
+    """A text with the paths of fields in braces; ``{{`` and ``}}`` are braces.
+
+    Raises ValueError for a path that is none, or whose value depends on more than the network
+    that the address is in: ``ip``, ``ip_type`` and, but for ``time.zone``, the members of ``time``.
+    ``shown`` writes a value that is known.
+    """
+
+    def __init__(self, text: str, shown: Callable[[Any], str]) -> None:
+        self._shown = shown
+        self._form, self.paths = _parsed(text)
+
+    def tag(self, values: Sequence[Any]) -> str:
+        """Return the tag for the values of ``paths``."""
+        if self.paths and not any(value is not None for value in values):
+            return _ALL_UNKNOWN
+        shown = self._shown
+        return self._form % tuple([_UNKNOWN if value is None else shown(value) for value in values])
+
+    def private(self) -> str:
+        """Return the tag of a private address."""
+        return _PRIVATE if self.paths else self._form % ()
+
+
+def _parsed(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return the text as the left side of the ``%`` operator, and the paths of its fields."""
+    parts, paths = [], []
+    for literal, path, form, conversion in Formatter().parse(text):
+        parts.append(literal.replace("%", "%%"))
+        if path is not None:
+            if form or conversion:
+                raise ValueError(f"{{{path}}} takes no format; write the path alone")
+            paths.append(_checked(path))
+            parts.append("%s")
+    return "".join(parts), tuple(paths)
+
+
+def _checked(path: str) -> str:
+    if path in _PATHS:
+        return path
+    if path in {each.path for each in FIELDS}:
+        known = f"write a member of location, currency or network, or {_ZONE}"
+        raise ValueError(f"{{{path}}} depends on more than the network of the address; {known}")
+    raise unknown_path(path)
+
+
+class Tags:
+    """Renders the tags of one dataset; ``written`` makes the bytes of a tag's text."""
+
+    def __init__(self, state: State, template: Template, written: Callable[[str], bytes]) -> None:
+        self._state, self._template, self._written = state, template, written
+        self._known = {_PRIVATE_PAIR: written(template.private())}
+        self._first_equal: tuple[U32, U32] | None = None
+
+    def of(self, part: Part, rows: Rows) -> list[bytes]:
+        """Return the tag of each address of a part."""
+        self._limit()
+        pairs = self._pairs(rows).tolist()
+        tags = list(map(self._known.get, pairs))
+        if None in tags:
+            missing = {
+                pair: at
+                for at, (pair, tag) in enumerate(zip(pairs, tags, strict=True))
+                if tag is None
+            }
+            self._render(part, missing)
+        return [tag or self._known[pair] for pair, tag in zip(pairs, tags, strict=True)]
+
+    def _pairs(self, rows: Rows) -> U64:
+        """Return a number for the pair of rows of each address."""
+        locations, networks = rows.locations, rows.networks
+        if self._first_equal is not None:
+            of_location, of_network = self._first_equal
+            locations, networks = of_location[locations], of_network[networks]
+        pairs: U64 = locations.astype(np.uint64) << np.uint64(32) | networks
+        pairs[rows.is_private] = _PRIVATE_PAIR
+        return pairs
+
+    def _limit(self) -> None:
+        """Remove the known tags if there are too many."""
+        is_first = self._first_equal is None and len(self._known) > _FEW
+        if is_first:
+            self._first_equal = first_equal_rows(self._state.dataset, self._template.paths)
+        if is_first or len(self._known) > _MOST:
+            self._known = {_PRIVATE_PAIR: self._known[_PRIVATE_PAIR]}
+
+    def _render(self, part: Part, missing: dict[int, int]) -> None:
+        """Render the tags of pairs, each with the number of an address that has it."""
+        text, places = part.data.data, [*missing.values()]
+        ends = zip(part.starts[places].tolist(), part.ends[places].tolist(), strict=True)
+        texts: list[object] = [str(text[first:end], "ascii") for first, end in ends]
+        for pair, values in zip(
+            missing, self._state.values(texts, self._template.paths, 0), strict=True
+        ):
+            self._known[pair] = self._written(self._template.tag(values))
+
+
+def first_equal_rows(dataset: Dataset, paths: Sequence[str]) -> tuple[U32, U32]:
+    """Return for each location row and each network row the first with the same values of fields.
+
+    Raises DatasetError where the dataset is damaged.
+    """
+    from geolookup.tables.rows import first_equal, row_tables, table_of  # they import Arrow
+
+    tables = row_tables(dataset)
+    columns: dict[str, list[Any]] = {LOCATION: [], NETWORK: []}
+    for field in FIELDS:
+        if field.path in paths:
+            columns[table_of(field)].append(tables.by_row(field))
+    return (
+        first_equal(columns[LOCATION], len(dataset.locations)).astype(np.uint32),
+        first_equal(columns[NETWORK], len(dataset.networks)).astype(np.uint32),
+    )

@@ -1,17 +1,32 @@
-"""The bytes of a text as they arrive: from a file, compressed or not, or from standard input."""
+"""The bytes of a text as they arrive: from a file, standard input, or a file that grows.
+
+Strategy for a file that grows, as ``tail -F`` reads it: the file stays open and is asked for more a
+few times a second. When its name belongs to another file, the old one is read until nothing more
+was written to it for a second: a server keeps writing to it until it is told to reopen its log.
+"""
 
 from __future__ import annotations
 
 import os
+import select
 import sys
-from collections.abc import Iterator
-from pathlib import PurePath
+import time
+from collections.abc import Callable, Generator, Iterator
+from typing import BinaryIO
 
 from geolookup.errors import TableFileError
+from geolookup.filesystem.regular import open_regular
 
 STANDARD = "-"
 #: The most bytes that are read at a time; few enough for a cache of the processor.
 BLOCK = 1 << 19
+#: Lines before the end with which a file begins that is there already.
+_LAST_LINES = 10
+_PAUSE = 0.25
+#: Pauses without new bytes after which a replaced file is left.
+_QUIET = 4
+#: Ends one text; the next block begins another.
+_END = b""
 
 
 def blocks_of(path: str) -> Iterator[bytes]:
@@ -30,9 +45,106 @@ def _standard_input() -> Iterator[bytes]:
 
 
 def _file(path: str) -> Iterator[bytes]:
-    from geolookup.files.byte_streams import COMPRESSIONS, open_input
+    from geolookup.files.byte_streams import open_input
     from geolookup.files.row_streams import explained
+    from geolookup.filesystem.unpacking import compression
 
-    compression = COMPRESSIONS.get(PurePath(path).suffix.lower())
-    with open_input(path, compression) as stream, explained(path, "file"):
+    with open_input(path, compression(path)) as stream, explained(path, "file"):
         yield from iter(lambda: stream.plain.read(BLOCK), b"")
+
+
+def appended(path: str, output: int, tell: Callable[[str], None]) -> Iterator[bytes]:
+    """Yield the last lines of a file, and what is appended, for ever.
+
+    An empty block stands between the bytes of a file and those of the next one, or those after
+    the file was truncated. While the name belongs to no regular file, waits for one. ``tell``
+    gets a line about each of these. Raises BrokenPipeError when the reader of ``output`` closed
+    it.
+    """
+    is_there = os.path.exists(path)  # noqa: PTH110 - unlike pathlib it takes any text
+    stream = _opened(path, output, tell)
+    if is_there:
+        _seek_last_lines(stream)
+    while True:
+        with stream:
+            following = yield from _until_replaced(stream, path, output, tell)
+        tell(f"{path} is another file now; following it")
+        stream = following
+        yield _END
+
+
+def _opened(path: str, output: int, tell: Callable[[str], None]) -> BinaryIO:
+    """Open the file as soon as there is one."""
+    told = ""
+    while True:
+        try:
+            return open_regular(path)
+        except OSError as error:
+            reason = f"{path} cannot be read ({error.strerror}); waiting for it"
+        if told != reason:
+            tell(told := reason)
+        _pause(output)
+
+
+def _until_replaced(
+    stream: BinaryIO, path: str, output: int, tell: Callable[[str], None]
+) -> Generator[bytes, None, BinaryIO]:
+    """Yield what is appended until the name belongs to another file and no more is written.
+
+    Return that file: it is opened as soon as it has the name, which it may lose soon.
+    """
+    descriptor, quiet, following = stream.fileno(), 0, None
+    while following is None or quiet < _QUIET:
+        if block := os.read(descriptor, BLOCK):
+            yield block
+            quiet = 0
+            continue
+        if os.fstat(descriptor).st_size < os.lseek(descriptor, 0, os.SEEK_CUR):
+            tell(f"{path} was truncated; following it from its beginning")
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            yield _END
+            continue
+        if following is None:
+            following = _other(descriptor, path)
+        quiet = quiet + 1 if following else 0
+        _pause(output)
+    return following
+
+
+def _other(descriptor: int, path: str) -> BinaryIO | None:
+    """Return the file that has the name, None while it is the same, or none that can be read."""
+    try:
+        if not os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116
+            return open_regular(path)
+    except OSError:  # nothing has this name at the moment
+        pass
+    return None
+
+
+def _seek_last_lines(stream: BinaryIO) -> None:
+    """Go to the beginning of the last lines of a file; a file without lines is read as a whole."""
+    at, missing = stream.seek(0, os.SEEK_END), _LAST_LINES
+    is_last = True  # a line feed that ends the file ends its last line
+    while at > 0:
+        size = min(BLOCK, at)
+        at = stream.seek(at - size)
+        block = os.read(stream.fileno(), size)
+        feed = len(block) - 1 if is_last and block.endswith(b"\n") else len(block)
+        is_last = False
+        while missing and (feed := block.rfind(b"\n", 0, feed)) >= 0:
+            missing -= 1
+        if not missing:
+            at += feed + 1
+            break
+    os.lseek(stream.fileno(), at, os.SEEK_SET)
+
+
+def _pause(output: int) -> None:
+    """Wait for a moment; BrokenPipeError if nobody reads the output any more."""
+    if not hasattr(select, "poll"):  # Windows
+        time.sleep(_PAUSE)
+        return
+    poll = select.poll()
+    poll.register(output, 0)
+    if any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(_PAUSE * 1000)):
+        raise BrokenPipeError

@@ -11,8 +11,7 @@ import numpy as np
 
 from geolookup.dataset.intervals import I64, U8, Bools
 from geolookup.errors import TableFileError
-from geolookup.inline.annotate import with_texts
-from geolookup.inline.scanner import Part, Scanner, rows_of
+from geolookup.inline.scanner import Part, Scanner, rows_of, with_texts
 from geolookup.kernel import copy_texts
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class Lines:
         text = self._marked(part, meets)
         lines = np.searchsorted(ends, part.starts)
         counts = tuple(
-            np.bincount(lines[each], minlength=len(ends) + 1) for each in (meets, ~rows.is_private)
+            np.bincount(lines[mask], minlength=len(ends) + 1) for mask in (meets, ~rows.is_private)
         )
         return self._ended(text, *counts)
 

@@ -7,13 +7,14 @@ needed does not depend on the text or its lines.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from geolookup.dataset.intervals import I64, U8, U64, Bools
-from geolookup.kernel import find_addresses
+from geolookup.kernel import copy_texts, find_addresses
 
 if TYPE_CHECKING:
     from geolookup.dataset.public_ranges import U32
@@ -64,6 +65,25 @@ def rows_of(state: State, part: Part) -> Rows:
     return Rows(locations, networks, ids < 0)
 
 
+def with_texts(part: Part, places: I64, texts: Sequence[bytes]) -> U8:
+    """Return the bytes of a part with a text inserted at each of the places, which ascend.
+
+    The texts are appended to the bytes, and the kernel copies pieces of both in turn.
+    """
+    if not texts:
+        return part.data[part.begin : part.end]
+    inserted = b"".join(texts)
+    data = np.concatenate([part.data, np.frombuffer(inserted, np.uint8)])
+    starts, lengths = np.empty((2, 2 * len(texts) + 1), np.int64)
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    starts[0], starts[2::2] = part.begin, places
+    lengths[0::2] = np.append(places, part.end) - starts[0::2]
+    starts[1::2], lengths[1::2] = len(part.data) + np.cumsum(sizes) - sizes, sizes
+    out = np.empty(part.end - part.begin + len(inserted), np.uint8)
+    copy_texts(data, starts, lengths, out)
+    return out
+
+
 class Scanner:
     """Finds the addresses in the blocks of a text."""
 
@@ -78,13 +98,13 @@ class Scanner:
         data = self._before + self._held + block
         tail = data[-_CONTEXT:] if block else b""
         held = len(tail) - len(tail.rstrip(_TOKEN))
-        found = _found(data, len(self._before), max(len(data) - held, len(self._before)))
-        self._before = data[max(found.end - _CONTEXT, 0) : found.end] if block else b""
-        self._held = data[found.end :]
-        return found
+        part = _part(data, len(self._before), max(len(data) - held, len(self._before)))
+        self._before = data[max(part.end - _CONTEXT, 0) : part.end] if block else b""
+        self._held = data[part.end :]
+        return part
 
 
-def _found(data: bytes, begin: int, end: int) -> Part:
+def _part(data: bytes, begin: int, end: int) -> Part:
     """Return the part with the addresses that begin in it; it ends after the last one."""
     room = (len(data) + 1) // _SHORTEST + 1
     starts, ends = np.empty(room, np.int64), np.empty(room, np.int64)

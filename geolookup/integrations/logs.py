@@ -1,9 +1,8 @@
 """Fields of an answer in logs, in place of the address: for ``logging`` and for structlog.
 
-Both take the address out of a record or an event, add the fields that its lookup gives, and
-remove the address from everything else that they hold: the message and its arguments, extra
-values, the text of exceptions. Neither raises for what it is given, and an address without
-an answer has None in each field.
+Both remove the address from a record or an event, add the fields of its answer, and redact the
+address in the rest: the message and its arguments, extra values, the text of exceptions. Neither
+raises, whatever the record holds. An address without an answer has None in each field.
 """
 
 from __future__ import annotations
@@ -92,12 +91,12 @@ class GeoFilter(logging.Filter):
         """Change a record; always True."""
         address = self._taken(record)
         if address is _ABSENT:
-            found = self._fields.unknown
+            values = self._fields.unknown
         else:
             _redact(record, Redaction(address))
-            found = self._fields.of(address, record.created)
-            vars(record).update(found)
-        for name, value in found.items():
+            values = self._fields.of(address, record.created)
+            vars(record).update(values)
+        for name, value in values.items():
             vars(record).setdefault(name, value)
         return True
 

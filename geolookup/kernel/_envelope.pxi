@@ -47,7 +47,7 @@ cdef _Period _period(State state, Py_ssize_t zone, int64_t second):
 
 cdef dict _location(State state, uint32_t row, _Country country, Text texts, Py_ssize_t size):
     """Return a location object that the caller may change; ``texts`` are the row's."""
-    cdef Py_ssize_t slot = row & (CACHE_SIZE - 1)
+    cdef Py_ssize_t at, slot = row & (CACHE_SIZE - 1)
     cdef dict location
     cached = state.location_cache[slot]
     if cached is not None and (<_Cached>cached).row == row:
@@ -59,10 +59,9 @@ cdef dict _location(State state, uint32_t row, _Country country, Text texts, Py_
             state.location_cache[slot] = _Cached(row, PyDict_Copy(location))
         else:
             state.location_misses[slot] = row
-    if country.languages is not None:
-        location[_LANGUAGES] = country.languages[:]
-    if country.neighbors is not None:
-        location[_NEIGHBORS] = country.neighbors[:]
+    for at in range(len(country.lists)):
+        location[country.list_names[at]] = (<list>country.lists[at])[:]
+    _copy_lists(location, _PLACE_LISTS)
     return location
 
 
@@ -72,14 +71,26 @@ cdef dict _network(State state, uint32_t row, Text texts, Py_ssize_t size):
     cdef dict network
     cached = state.network_cache[slot]
     if cached is not None and (<_Cached>cached).row == row:
-        return PyDict_Copy((<_Cached>cached).template)
+        network = PyDict_Copy((<_Cached>cached).template)
+        _copy_lists(network, _NETWORK_LISTS)
+        return network
     network = PyDict_Copy(_NO_NETWORK)
     _fill(state, network, _NETWORK, texts, size)
     if state.network_misses[slot] == row:
         state.network_cache[slot] = _Cached(row, PyDict_Copy(network))
+        _copy_lists(network, _NETWORK_LISTS)
     else:
         state.network_misses[slot] = row
     return network
+
+
+cdef inline int _copy_lists(dict target, tuple names) except -1:
+    """Copy the lists of a template, so that a caller's changes do not reach the cache."""
+    for name in names:
+        value = target[name]
+        if value is not None:
+            target[name] = value.copy()
+    return 0
 
 
 cdef int _fill(State state, dict target, tuple names, Text texts, Py_ssize_t size) except -1:
@@ -195,10 +206,11 @@ cdef Py_ssize_t _json_size(Parts* parts, _CountryJson country, bytes time) noexc
     """Return the size of the envelope, if its rows have as many texts as they must."""
     return (
         _head.size + parts.echo_size + parts.ip_type.size + PyBytes_GET_SIZE(country.head)
-        + _place_names_size + parts.place_size - 6 + PyBytes_GET_SIZE(time)
-        + PyBytes_GET_SIZE(country.currency)
-        + (_names_without_asn_size if parts.without_asn else _network_names_size) + parts.network_size - 5
-        + _tail.size
+        + parts.place_size + _PLACE_NAMES.added + PyBytes_GET_SIZE(time)
+        + PyBytes_GET_SIZE(country.currency) + _tail.size
+        # Without an asn the row begins with a line feed, which goes as well.
+        + parts.network_size
+        + (_NAMES_WITHOUT_ASN.added - 1 if parts.without_asn else _NETWORK_NAMES.added)
     )
 
 
@@ -210,16 +222,16 @@ cdef char* _write_json(
     out = _copy(out, <Text>parts.echo, parts.echo_size)
     out = _copy_piece(out, parts.ip_type)
     out = _put_bytes(out, country.head)
-    out = _copy_members(out, _place_names, 7, state.locations, parts.place, parts.place_size)
+    out = _copy_members(out, _PLACE_NAMES, state.locations, parts.place, parts.place_size)
     if out == NULL:
         raise _outside(state)
     out = _put_bytes(_put_bytes(out, time), country.currency)
     if parts.without_asn:
         out = _copy_members(
-            out, _names_without_asn, 5, state.networks, parts.network + 1, parts.network_size - 1
+            out, _NAMES_WITHOUT_ASN, state.networks, parts.network + 1, parts.network_size - 1
         )
     else:
-        out = _copy_members(out, _network_names, 6, state.networks, parts.network, parts.network_size)
+        out = _copy_members(out, _NETWORK_NAMES, state.networks, parts.network, parts.network_size)
     if out == NULL:
         raise _outside(state)
     return _put(out, _tail.text, _tail.size)

@@ -8,11 +8,7 @@ cdef struct Piece:
     Py_ssize_t size
 
 
-cdef Piece _place_names[7]
-cdef Piece _network_names[6]
-cdef Piece _names_without_asn[5]
 cdef Piece _head, _ipv4_type, _ipv6_type, _tail
-cdef Py_ssize_t _place_names_size = 0, _network_names_size = 0, _names_without_asn_size = 0
 _pieces = []  # holds the bytes objects that pieces point into
 
 
@@ -24,26 +20,74 @@ cdef Piece _piece(bytes text):
     return piece
 
 
-cdef int _load_names() except -1:
-    """Render the names of members once, at import."""
+@cython.final
+cdef class _Names:
+    """The names of the members of a row, rendered once: ``"asn":``, ``,"isp":`` and so on.
+
+    A row ``15169\\n"Google"`` becomes ``"asn":15169,"isp":"Google"``: the line feeds go, the names
+    come. So the JSON of a row of n bytes has n + ``added`` bytes.
+    """
+
+    cdef Piece* pieces
+    cdef int count
+    cdef Py_ssize_t added
+
+    def __cinit__(self, tuple names, bytes before=b""):
+        self.count = len(names)
+        self.pieces = <Piece*>calloc(max(self.count, 1), sizeof(Piece))
+        if self.pieces == NULL:
+            raise MemoryError
+        self.added = 1 - self.count
+        for at, name in enumerate(names):
+            self.pieces[at] = _piece(b'%b"%b":' % (b"," if at else before, name.encode()))
+            self.added += self.pieces[at].size
+
+    def __dealloc__(self):
+        free(self.pieces)
+
+
+cdef int _load_texts() except -1:
     global _head, _ipv4_type, _ipv6_type, _tail
-    global _place_names_size, _network_names_size, _names_without_asn_size
-    for at, name in enumerate(fields.PLACE_MEMBERS):
-        _place_names[at] = _piece(b',"%b":' % name.encode())
-        _place_names_size += _place_names[at].size
-    for at, name in enumerate(fields.NETWORK_MEMBERS):
-        _network_names[at] = _piece(b'%b"%b":' % (b"," if at else b"", name.encode()))
-        _network_names_size += _network_names[at].size
-    for at, name in enumerate(fields.NETWORK_MEMBERS_WITHOUT_ASN):
-        _names_without_asn[at] = _piece(b'%b"%b":' % (b"," if at else b"", name.encode()))
-        _names_without_asn_size += _names_without_asn[at].size
     _head, _tail = _piece(envelope.HEAD), _piece(b"}" + envelope.TAIL)
     _ipv4_type, _ipv6_type = _piece(envelope.IP_TYPE[4]), _piece(envelope.IP_TYPE[6])
     return 0
 
 
-_load_names()
+cdef int _check_fields() except -1:
+    """Raise ImportError if the contract has fields that this kernel was not written for.
 
+    It takes numbers and names of fields from ``contract.fields``, but not the groups, what the
+    members of ``time`` are, and that only the first field of a row may be left out.
+    """
+    cdef tuple top = ("ip", "ip_type", "location", "time", "currency", "network")
+    cdef tuple time = (
+        *("zone", "abbr", "utc_offset", "utc_offset_seconds"),
+        *("current_time", "current_timestamp", "is_dst"),
+    )
+    others = [each.path for each in fields.FIELDS if each.optional]
+    if (
+        tuple(fields.PATHS[:len(top)]) != top
+        or fields.GROUPS != top[2:]
+        or fields.TIME_MEMBERS != time
+        or others != [fields.in_table(fields.NETWORK)[0].path]
+    ):
+        raise ImportError("the compiled kernel was built for other fields than contract/fields.py has")
+    return 0
+
+
+cdef tuple _lists_of(str table):
+    """Return the members of a table's objects that are lists, so that each answer needs a copy."""
+    return tuple([each.member for each in fields.in_table(table) if each.type == fields.TEXTS])
+
+
+_check_fields()
+_load_texts()
+cdef _Names _PLACE_NAMES = _Names(fields.PLACE_MEMBERS, b",")
+cdef _Names _NETWORK_NAMES = _Names(fields.NETWORK_MEMBERS)
+cdef _Names _NAMES_WITHOUT_ASN = _Names(fields.NETWORK_MEMBERS_WITHOUT_ASN)
+cdef tuple _COUNTRY_LISTS = _lists_of(fields.COUNTRY)
+cdef tuple _PLACE_LISTS = _lists_of(fields.LOCATION)
+cdef tuple _NETWORK_LISTS = _lists_of(fields.NETWORK)
 cdef tuple _PLACE = fields.PLACE_MEMBERS
 cdef tuple _NETWORK = fields.NETWORK_MEMBERS
 cdef dict _NO_NETWORK = dict.fromkeys(fields.NETWORK_MEMBERS)
@@ -53,8 +97,6 @@ cdef str _IPV6 = "ipv6"
 cdef Py_ssize_t _STRIDE = fmt.SPARSE_STRIDE  # intervals between two entries of the sparse index
 cdef bytes _INVALID_JSON = envelope.FAILURES_JSON[InvalidAddressError]
 cdef bytes _PRIVATE_JSON = envelope.FAILURES_JSON[PrivateAddressError]
-cdef str _LANGUAGES = "country_languages"
-cdef str _NEIGHBORS = "country_neighbors"
 
 
 cdef inline char* _put(char* out, Text text, Py_ssize_t size) noexcept nogil:
@@ -80,20 +122,21 @@ cdef inline char* _copy_piece(char* out, Piece* piece) noexcept nogil:
 
 
 cdef inline char* _copy_members(
-    char* out, Piece* names, int count, _Texts table, Text texts, Py_ssize_t size
+    char* out, _Names names, _Texts table, Text texts, Py_ssize_t size
 ) noexcept:
-    """Write names and texts of a row alternately; return NULL if there are not ``count`` texts.
+    """Write names and texts of a row alternately; return NULL if there are not as many texts.
 
     Up to ``CHUNK`` bytes after the end are written.
     """
     cdef Text end = texts + size
     cdef Py_ssize_t left
     cdef uint64_t stops
-    cdef int at
+    cdef int at, count = names.count
+    cdef Piece* pieces = names.pieces
     if not PY_LITTLE_ENDIAN or <Text>table.data.data + table.data.count - end < CHUNK:
-        return _put_members(out, names, count, texts, size)
+        return _put_members(out, names, texts, size)
     for at in range(count):
-        out = _copy_piece(out, &names[at])
+        out = _copy_piece(out, &pieces[at])
         while True:
             # Copy up to the next line feed, or to the end of the row.
             left = end - texts
@@ -112,13 +155,13 @@ cdef inline char* _copy_members(
     return NULL
 
 
-cdef char* _put_members(char* out, Piece* names, int count, Text texts, Py_ssize_t size) noexcept:
+cdef char* _put_members(char* out, _Names names, Text texts, Py_ssize_t size) noexcept:
     """Do the same as ``_copy_members``, for a row at the end of the file."""
     cdef Text end = texts + size
     cdef Text stop
-    cdef int at
+    cdef int at, count = names.count
     for at in range(count):
-        out = _copy_piece(out, &names[at])
+        out = _copy_piece(out, &names.pieces[at])
         stop = <Text>memchr(texts, c"\n", end - texts)
         if (stop == NULL) != (at == count - 1):
             return NULL

@@ -113,13 +113,15 @@ cdef class Kernel:
 
 
 cdef enum:
-    IP, IP_TYPE, LOCATION_GROUP, CURRENCY_GROUP, NETWORK_GROUP, TIME_GROUP
-    TIME = 10
-    COUNTRY = 20
-    CURRENCY = 40
-    PLACE = 50
-    NETWORK = 60
-    CODES = 70  # more than any code
+    # The codes of paths: those that are not members of a group, then the members of each group or
+    # table in turn, from TIME, COUNTRY, CURRENCY, PLACE and NETWORK; CODES is their number.
+    IP, IP_TYPE, LOCATION_GROUP, CURRENCY_GROUP, NETWORK_GROUP, TIME_GROUP, TIME
+
+cdef int COUNTRY = TIME + len(fields.TIME_MEMBERS)
+cdef int CURRENCY = COUNTRY + len(fields.COUNTRY_MEMBERS)
+cdef int PLACE = CURRENCY + len(fields.CURRENCY_MEMBERS)
+cdef int NETWORK = PLACE + len(fields.PLACE_MEMBERS)
+cdef int CODES = NETWORK + len(fields.NETWORK_MEMBERS)
 
 
 cdef object _cleaned(object ip):
@@ -191,7 +193,9 @@ cdef str _echo(object ip, Found* answer):
 cdef int _path_code(object path) except -1:
     code = _PATHS.get(path) if isinstance(path, str) else None
     if code is None:
-        raise fields.unknown_path(path)
+        from geolookup.contract.paths import unknown_path
+
+        raise unknown_path(path)
     return code
 
 

@@ -52,7 +52,8 @@ cdef Member _member_of(kind):
     member.least, member.most = kind.least, kind.most
     member.least_whole = member.most_whole = 0
     if member.form == WHOLE:
-        member.least_whole, member.most_whole = kind.least, kind.most
+        # ``dataset.rows`` decides on negative numbers.
+        member.least_whole, member.most_whole = max(kind.least, 0), kind.most
     return member
 
 
@@ -218,12 +219,15 @@ for _at in range(16):
     _whole_powers[_at] = 10**_at
 
 
-def _accepts(kinds, const unsigned char[::1] row):
+def _accepts(kinds, bytes row):
     """Return whether the scan accepts a row of some kinds; tests compare it with ``dataset.rows``."""
-    cdef Member[32] members
     cdef Py_ssize_t at, count = len(kinds)
-    if count > 32:
-        raise ValueError("more members than a row has")
-    for at in range(count):
-        members[at] = _member_of(kinds[at])
-    return _is_right(members, count, &row[0], &row[0] + row.shape[0])
+    cdef Member* members = <Member*>calloc(max(count, 1), sizeof(Member))
+    if members == NULL:
+        raise MemoryError
+    try:
+        for at in range(count):
+            members[at] = _member_of(kinds[at])
+        return _is_right(members, count, <Text>row, <Text>row + len(row))
+    finally:
+        free(members)

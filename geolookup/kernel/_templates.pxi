@@ -19,15 +19,15 @@ cdef class _Country:
     """A row of the country table as templates of location and currency."""
 
     cdef dict location, currency
-    cdef list languages, neighbors
+    cdef list list_names, lists  # the known lists, which each answer copies
 
     def __cinit__(self, list texts):
         cdef Py_ssize_t count = len(fields.COUNTRY_MEMBERS)
         self.location = _named(fields.COUNTRY_MEMBERS, texts[:count])
         self.location.update(dict.fromkeys(fields.PLACE_MEMBERS))
         self.currency = _named(fields.CURRENCY_MEMBERS, texts[count:])
-        self.languages = self.location[_LANGUAGES]
-        self.neighbors = self.location[_NEIGHBORS]
+        self.list_names = [name for name in _COUNTRY_LISTS if self.location[name] is not None]
+        self.lists = [self.location[name] for name in self.list_names]
 
 
 cdef dict _named(tuple names, list texts):

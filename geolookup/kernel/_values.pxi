@@ -20,7 +20,7 @@ cdef object _UNREAD = object()
 cdef list _many_values(State state, list ips, tuple paths, seconds):
     cdef Batch batch
     cdef Py_ssize_t begin, at
-    cdef bytes codes = bytes([_path_code(path) for path in paths])
+    cdef tuple codes = tuple([_path_code(path) for path in paths])
     cdef list kept = [_kept_values(state, code) for code in codes]
     cdef list found = []
     cdef tuple nothing = (None,) * len(codes)
@@ -59,9 +59,9 @@ cdef inline _Texts _table_of(State state, int code):
     return state.locations if code >= PLACE else state.country_texts
 
 
-cdef int _texts_of(bytes codes) noexcept:
+cdef int _texts_of(tuple codes) except -1:
     """Return which texts of rows the groups among the paths need."""
-    cdef uint8_t code
+    cdef int code
     cdef int texts = 0
     for code in codes:
         if code == LOCATION_GROUP:

@@ -127,15 +127,14 @@ def view_text(view: View) -> str:
 
 def card(answer: Answer) -> str:
     """Return an answer as HTML for a notebook: a table of what is known."""
-    from geolookup.contract.names import network_name, place_name
-    from geolookup.contract.notebook import joined, table
+    from geolookup.contract.display import html_table, joined, network_name, place_name
 
     if not answer:
-        return table(f"error {answer.error_code}", [("message", answer.error_message)])
+        return html_table(f"error {answer.error_code}", [("message", answer.error_message)])
     location, time = answer.location, answer.time
     currency, network = answer.currency, answer.network
     place = place_name(members(location)) or "unknown"
-    return table(
+    return html_table(
         joined(location.country_flag_emoji, place, by=" "),
         [
             ("address", answer.ip),

@@ -172,7 +172,9 @@ class Kernel:
         if clean:
             ip = _cleaned(ip)
         if not isinstance(path, str) or path not in fields.PATHS:
-            raise fields.unknown_path(path)
+            from geolookup.contract.paths import unknown_path
+
+            raise unknown_path(path)
         return value_of(state, find(state, ip), path, at)
 
     def answer(self, ip: object, at: Any = None, *, clean: bool = False) -> Answer:

@@ -223,6 +223,7 @@ class LocationView(View):
     __slots__ = ()
     _group = "location"
 
+    # --- written by python -m docs.fields: location
     continent_code: str | None
     continent_name: str | None
     country_code: str | None
@@ -244,6 +245,7 @@ class LocationView(View):
     latitude: float | None
     longitude: float | None
     weather_code: str | None
+    # --- end of what it wrote
 
 
 class TimeView(View):
@@ -252,6 +254,7 @@ class TimeView(View):
     __slots__ = ()
     _group = "time"
 
+    # --- written by python -m docs.fields: time
     zone: str | None
     abbr: str | None
     utc_offset: str | None
@@ -259,6 +262,7 @@ class TimeView(View):
     current_time: dt.datetime | None
     current_timestamp: int | None
     is_dst: bool | None
+    # --- end of what it wrote
 
 
 class CurrencyView(View):
@@ -267,9 +271,11 @@ class CurrencyView(View):
     __slots__ = ()
     _group = "currency"
 
+    # --- written by python -m docs.fields: currency
     code: str | None
     name: str | None
     symbol: str | None
+    # --- end of what it wrote
 
 
 class NetworkView(View):
@@ -278,9 +284,11 @@ class NetworkView(View):
     __slots__ = ()
     _group = "network"
 
+    # --- written by python -m docs.fields: network
     asn: int | None
     asn_organization: str | None
     isp: str | None
     organization: str | None
     connection_type: str | None
     user_type: str | None
+    # --- end of what it wrote

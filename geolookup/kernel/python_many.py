@@ -39,7 +39,9 @@ def values(
     """See ``protocol.State``."""
     for path in paths:
         if not isinstance(path, str) or path not in fields.PATHS:
-            raise fields.unknown_path(path)
+            from geolookup.contract.paths import unknown_path
+
+            raise unknown_path(path)
     return [_values(state, ip, paths, second) for ip, second in _paired(ips, seconds)]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from geolookup.contract import envelope
 from geolookup.contract.envelope import Object
+from geolookup.contract.fields import FIELDS, TEXTS, members
 from geolookup.contract.localtime import instant
 from geolookup.dataset import rows
 from geolookup.dataset.files import Dataset, outside
@@ -92,13 +93,29 @@ class Rendering:
         return rows.network(self._dataset.networks[row])
 
 
+#: The members of objects that are lists.
+_LOCATION_LISTS, _NETWORK_LISTS = (
+    members((field for field in FIELDS if field.type == TEXTS), group)
+    for group in ("location", "network")
+)
+
+
 def copied_location(template: Any) -> Any:
     """Copy a location with its lists, so that a caller's changes do not reach the cache."""
-    location = template.copy()
-    for member in ("country_languages", "country_neighbors"):
-        if location[member] is not None:
-            location[member] = location[member].copy()
-    return location
+    return _copied(template, _LOCATION_LISTS)
+
+
+def copied_network(template: Any) -> Any:
+    """Copy a network with its lists."""
+    return _copied(template, _NETWORK_LISTS)
+
+
+def _copied(template: Any, lists: tuple[str, ...]) -> Any:
+    copy = template.copy()
+    for member in lists:
+        if copy[member] is not None:
+            copy[member] = copy[member].copy()
+    return copy
 
 
 def data_of(state: State, found: Found, second: int) -> Data:
@@ -112,7 +129,7 @@ def data_of(state: State, found: Found, second: int) -> Data:
             "location": copied_location(location),
             "time": state._time(zone, second).copy(),
             "currency": currency.copy(),
-            "network": state._networks[network_row].copy(),
+            "network": copied_network(state._networks[network_row]),
         }
     except IndexError:
         raise outside(state.dataset.path) from None
@@ -132,7 +149,7 @@ def _group(state: State, found: Found, group: str, at: Any) -> Any:
     """Return a member of data by name; the caller may change it."""
     family, echo, (location_row, network_row) = found
     if group == "network":
-        return state._networks[network_row].copy()
+        return copied_network(state._networks[network_row])
     if group in ("ip", "ip_type"):
         return echo if group == "ip" else f"ipv{family}"
     location, zone, currency = state._locations[location_row]

@@ -23,7 +23,7 @@ from geolookup.contract.special import classes, is_private
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import PrivateAddressError
 from geolookup.kernel.python_columns import parse_texts
-from geolookup.kernel.python_rows import Cache, Found, Rendering, copied_location
+from geolookup.kernel.python_rows import Cache, Found, Rendering, copied_location, copied_network
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Envelope, Time
@@ -87,7 +87,7 @@ class State:
         return {
             "location": copied_location(location),
             "currency": currency.copy(),
-            "network": self._networks[network_row].copy(),
+            "network": copied_network(self._networks[network_row]),
         }
 
     def locate_texts(self, data: U8, offsets: I64, ids: I32, families: U8) -> None:

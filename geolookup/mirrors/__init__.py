@@ -1,6 +1,7 @@
 """Mirrors: a static folder of archives, and the stores that follow it.
 
-``index`` is what both sides share: the signed list of the generations and their files.
-``write`` makes the folder from a store: ``wanted`` says of what, ``acceptance`` whether followers
-would take it, and ``archive_files`` keeps the archives.
+Both sides share ``index``: the signed list of the generations and their files. ``folder`` makes
+the folder of a store, with ``listing`` (which generations) and ``archive_files``. ``follow`` polls
+it: ``source`` fetches its files, ``install`` publishes them, in a process of ``child``.
+``polling`` has the options, results and state.
 """

@@ -22,7 +22,7 @@ from geolookup.filesystem import atomic
 from geolookup.filesystem.leftovers import sweep
 from geolookup.filesystem.lock import locked
 from geolookup.mirrors.index import INDEX, File, Index
-from geolookup.mirrors.wanted import Wanted
+from geolookup.mirrors.listing import Wanted
 
 _PACKS, _DELTAS = "packs", "deltas"
 _LOCK = ".lock"
@@ -86,7 +86,7 @@ class Archives:
 
 
 class _Key(NamedTuple):
-    """What an archive is of; its bytes hold the statement of the generation."""
+    """The content of an archive; its bytes include the statement of the generation."""
 
     generation: str
     base: str | None
@@ -95,14 +95,14 @@ class _Key(NamedTuple):
 
 def _known(index: Index) -> dict[_Key, File]:
     packs = {
-        _Key(each.generation, None, each.signature): each.pack
-        for each in index.generations
-        if each.pack is not None
+        _Key(item.generation, None, item.signature): item.pack
+        for item in index.generations
+        if item.pack is not None
     }
     deltas = {
-        _Key(each.generation, delta.base, each.signature): delta.file
-        for each in index.generations
-        for delta in each.deltas
+        _Key(item.generation, delta.base, item.signature): delta.file
+        for item in index.generations
+        for delta in item.deltas
     }
     return packs | deltas
 

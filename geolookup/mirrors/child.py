@@ -1,29 +1,56 @@
 """The installation of a generation, in a process of its own.
 
-A follower waits most of the time. What verifies and unpacks archives needs Arrow and much more
+A follower waits most of the time. Verifying and unpacking archives needs Arrow and much more
 memory, which ends with the process. Request and result are a line of JSON each, on standard input
 and output. Standard input stays open: when it ends, the follower has died, and the child ends too.
+``command``, ``environment`` and ``end_with_input`` serve other such processes too.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from threading import Thread
 from typing import IO, Any, cast
 
 from geolookup.errors import GeoLookupError, MirrorError, PathError
-from geolookup.mirrors.processes import command, end_with_input, environment
-from geolookup.mirrors.request import Polled, Request
-from geolookup.mirrors.status import Status
+from geolookup.mirrors.polling import Polled, Request, Status
 
 #: Seconds in which a child removes unfinished files, before it is killed.
 _END = 0.7
 _RETRY = "it is tried again at the next poll"
+
+
+def command(module: str, *arguments: str) -> list[str]:
+    """Return the command of a module; ``environment`` goes with it."""
+    # Without -P Python would import modules of the working folder first.
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def environment() -> dict[str, str]:
+    """Return the environment in which that Python finds the modules that this one has."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def end_with_input() -> None:
+    """Send this process SIGTERM when its standard input ends; returns at once.
+
+    It is a pipe from the other process, which the system closes however that process dies.
+    """
+    Thread(target=_wait, name="geolookup-parent", daemon=True).start()
+
+
+def _wait() -> None:
+    # Not sys.stdin: at exit, Python waits for the lock of a stream that is being read.
+    while os.read(0, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def install_in_child(request: Request, index_file: Path, before: Status) -> Polled:

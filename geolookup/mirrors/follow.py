@@ -1,18 +1,36 @@
-"""``geolookup follow``: polls a mirror again and again, whatever fails."""
+"""``geolookup follow``: one poll of a mirror, and polls again and again, whatever fails."""
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import NoReturn
 
-from geolookup.errors import GeoLookupError, MirrorError
+from geolookup.errors import GeoLookupError, MirrorError, OutputError
+from geolookup.filesystem import atomic
+from geolookup.filesystem.lock import locked, locked_if_free
 from geolookup.mirrors.child import install_in_child
-from geolookup.mirrors.poll import poll
-from geolookup.mirrors.request import Polled, Request
-from geolookup.mirrors.schedule import Schedule
-from geolookup.mirrors.status import HELD, UPDATED
+from geolookup.mirrors.index import is_past
+from geolookup.mirrors.polling import (
+    CURRENT,
+    HELD,
+    UPDATED,
+    Polled,
+    Polling,
+    Request,
+    Status,
+    current_in,
+    read_status,
+    write_status,
+)
+from geolookup.mirrors.source import FOLDER, Source
+from geolookup.store import pointer
+from geolookup.store.changing import changing
 
 #: From what a generation was installed, by ``Polled.kind``.
 _ORIGINS = {
@@ -20,6 +38,7 @@ _ORIGINS = {
     "delta": "from a delta of {0.bytes:,} bytes",
     "pack": "from a pack of {0.bytes:,} bytes",
 }
+Install = Callable[[Request, Path, Status], Polled]
 Tell = Callable[[str], None]
 
 
@@ -28,7 +47,7 @@ class Follower:
     """A store that follows a mirror; ``tell`` gets a line of news, ``warn`` one of what failed."""
 
     request: Request
-    schedule: Schedule
+    polling: Polling
     tell: Tell
     warn: Tell
     _succeeded: bool = field(default=False, init=False)
@@ -51,7 +70,7 @@ class Follower:
     def _after_failure(self, error: Exception) -> float:
         self._failures += 1
         asked = error.wait if isinstance(error, MirrorError) else None
-        wait = self.schedule.retry(self._failures, asked)
+        wait = self.polling.retry(self._failures, asked)
         text = str(error) or type(error).__name__
         if text != self._warned:  # one line for each problem, not for each poll
             self._warned = text
@@ -65,7 +84,7 @@ class Follower:
         if (line := line_of(polled)) is not None:
             self.tell(line)
         is_first, self._succeeded = not self._succeeded, True
-        return self.schedule.first() if is_first else self.schedule.next()
+        return self.polling.first() if is_first else self.polling.next()
 
 
 def line_of(polled: Polled) -> str | None:
@@ -76,3 +95,82 @@ def line_of(polled: Polled) -> str | None:
     if polled.state == HELD:
         return f"generation {polled.generation} was chosen here; the mirror's is not installed"
     return None
+
+
+def poll(
+    request: Request, install: Install | None = None, tell: Tell = lambda _text: None
+) -> Polled:
+    """Bring a store to the current generation of a mirror; return what was done.
+
+    The store is created if it is missing. ``install`` does what an index that changed asks for;
+    None: in this process. Another poll of the same store is waited for. Raises MirrorError where
+    the mirror does not answer, or has nothing that the store may take, DatasetError for an index,
+    an archive or a store that is damaged or refused, OutputError for a store that cannot be
+    written. The store then keeps its generation, and STORE/follow.json says why.
+    """
+    if not (request.store / pointer.GENERATIONS).is_dir():
+        with changing(request.store, make=True):
+            pass
+    with _alone(request.store, tell):
+        before = replace(read_status(request.store), url=source_of(request).shown)
+        try:
+            polled, after = _polled(request, before, install or _installed_here)
+        except (GeoLookupError, OSError) as error:
+            with suppress(OutputError):  # the disk may be full: that is not what failed first
+                write_status(request.store, before.after_failure(str(error)))
+            raise
+        write_status(request.store, after)
+    return polled
+
+
+def _installed_here(request: Request, index_file: Path, before: Status) -> Polled:
+    from geolookup.mirrors.install import install  # imports Arrow
+
+    return install(request, index_file, before)
+
+
+@contextmanager
+def _alone(store: Path, tell: Tell) -> Iterator[None]:
+    """Hold the lock of polls of a store for the block; other polls wait."""
+    lock = store / FOLDER / "lock"
+    with ExitStack() as stack:
+        with atomic.output_errors(lock):
+            lock.parent.mkdir(exist_ok=True)
+            is_free = stack.enter_context(locked_if_free(lock))
+        if not is_free:
+            tell(f"another process polls for {store}; waiting until it has finished")
+            with atomic.output_errors(lock):
+                stack.enter_context(locked(lock))
+        yield
+
+
+def source_of(request: Request) -> Source:
+    """Return the mirror that a store is asked to follow."""
+    return Source(request.url, request.store, request.budget)
+
+
+def _polled(request: Request, before: Status, install: Install) -> tuple[Polled, Status]:
+    """Poll; return what was done, and the state of the follower after it."""
+    path, fetched = source_of(request).index()
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    current = current_in(request.store)
+    if current and _is_followed(before, digest):
+        return Polled(CURRENT, current), before.after_success(
+            CURRENT, generation=current, bytes=before.bytes + fetched
+        )
+    polled = install(request, path, before)
+    return polled, before.after_success(
+        polled.state,
+        index=digest,
+        serial=polled.serial,
+        expires_at=polled.expires_at,
+        followed=polled.followed,
+        generation=polled.generation,
+        bytes=before.bytes + fetched + polled.bytes,
+    )
+
+
+def _is_followed(before: Status, digest: str) -> bool:
+    """Return whether an index was followed before, and has not expired since."""
+    has_expired = before.expires_at != "" and is_past(before.expires_at, datetime.now(UTC))
+    return before.index == digest and not has_expired

@@ -1,4 +1,4 @@
-"""The index of a mirror: which generation is current, and which files bring a store there.
+"""The index of a mirror: its current generation, and the files that bring a store there.
 
 It is the payload of an envelope (``signing.envelope``), in the file ``INDEX`` of the mirror. It is
 not trusted: each member is checked when it is read, and paths stay within the mirror.
@@ -64,7 +64,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What a mirror has: ``generations``, the last published first, of which one is current."""
+    """The content of a mirror: ``generations``, the last published first; one is current."""
 
     name: str  # of the dataset
     serial: int  # microseconds since 1970; that of a later index is greater
@@ -76,11 +76,11 @@ class Index:
     @property
     def now(self) -> Listed:
         """The current generation."""
-        return next(each for each in self.generations if each.generation == self.current)
+        return next(item for item in self.generations if item.generation == self.current)
 
     def listed(self, generation: str) -> Listed | None:
         """Return what the index says of a generation; None if it does not list it."""
-        return next((each for each in self.generations if each.generation == generation), None)
+        return next((item for item in self.generations if item.generation == generation), None)
 
     def is_expired(self, at: datetime) -> bool:
         """Return whether the index has expired at an instant."""
@@ -89,8 +89,8 @@ class Index:
     @property
     def files(self) -> tuple[File, ...]:
         """All files that the index names."""
-        packs = (each.pack for each in self.generations if each.pack is not None)
-        deltas = (delta.file for each in self.generations for delta in each.deltas)
+        packs = (item.pack for item in self.generations if item.pack is not None)
+        deltas = (delta.file for item in self.generations for delta in item.deltas)
         return (*packs, *deltas)
 
 
@@ -144,7 +144,7 @@ def _index(stated: Mapping[str, Any]) -> Index:
         generations=tuple(map(_listed, _list(stated["generations"]))),
         expires_at=None if stated["expires_at"] is None else _time(stated["expires_at"]),
     )
-    _require_distinct(each.generation for each in index.generations)
+    _require_distinct(item.generation for item in index.generations)
     current = index.listed(index.current)
     _require(current is not None and not current.withdrawn)
     return index
@@ -162,7 +162,7 @@ def _listed(stated: Mapping[str, Any]) -> Listed:
     )
     _require(type(listed.withdrawn) is bool and listed.withdrawn == (pack is None))
     _require(not (listed.withdrawn and listed.deltas))
-    _require_distinct((listed.generation, *(each.base for each in listed.deltas)))
+    _require_distinct((listed.generation, *(delta.base for delta in listed.deltas)))
     return listed
 
 

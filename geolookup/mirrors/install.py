@@ -1,8 +1,8 @@
 """From the index of a mirror to the current generation of a store.
 
 Strategy: the smallest archive that may do is tried first: none, if the store has the generation;
-a delta, if it has the base; else the pack. What refuses one leads to the pack, in the same poll.
-Only a publication changes the store, in one rename.
+a delta, if it has the base; else the pack. If a delta is refused, the pack is fetched in the same
+poll. Only a publication changes the store, in one rename.
 """
 
 from __future__ import annotations
@@ -17,9 +17,16 @@ from geolookup.archives.publish import publish
 from geolookup.errors import DatasetError, MirrorError, OutputError
 from geolookup.filesystem.regular import open_regular
 from geolookup.mirrors.index import INDEX, File, Index, read_index
-from geolookup.mirrors.request import Polled, Request, current_in
+from geolookup.mirrors.polling import (
+    CURRENT,
+    HELD,
+    UPDATED,
+    Polled,
+    Request,
+    Status,
+    current_in,
+)
 from geolookup.mirrors.source import Source
-from geolookup.mirrors.status import CURRENT, HELD, UPDATED, Status
 from geolookup.signing.statement import read_statement
 from geolookup.store import pointer
 from geolookup.store.generations import make_current, prune
@@ -111,7 +118,7 @@ class _Installation:
 
     def _take(self) -> None:
         """Make the generation current; neither rollback nor fallback returns to a withdrawn one."""
-        withdrawn = {each.generation for each in self._index.generations if each.withdrawn}
+        withdrawn = {item.generation for item in self._index.generations if item.withdrawn}
         signature = self._index.now.signature
         text = None if signature is None else signature.encode()
         make_current(self._store, self._index.current, withdrawn, text)
@@ -127,12 +134,12 @@ class _Installation:
 
     def _delta(self) -> File | None:
         """Return the smallest delta from a generation that the store has."""
-        there = (
-            each.file
-            for each in self._index.now.deltas
-            if Path(pointer.folder_of(self._store, each.base)).is_dir()
+        usable = (
+            delta.file
+            for delta in self._index.now.deltas
+            if Path(pointer.folder_of(self._store, delta.base)).is_dir()
         )
-        return min(there, key=lambda each: each.bytes, default=None)
+        return min(usable, key=lambda file: file.bytes, default=None)
 
     def _is_published(self, delta: File) -> bool:
         """Return whether a delta could be published: base or delta may be damaged, or gone."""
@@ -151,7 +158,7 @@ class _Installation:
     def _check(self, archive: Path) -> None:
         """Raise DatasetError for an archive of another name, or other bytes, than the index says.
 
-        Once it were published, the store would refuse the index, or each later one.
+        A published archive with the wrong name would make the store refuse every later index.
         """
         with open_archive(archive) as (head, _):
             name, text = head.manifest.metadata().name, head.manifest_text

@@ -32,10 +32,8 @@ from geolookup.contract.fields import (
     TEXT,
     TEXTS,
     Field,
-    is_address_or_network,
-    unknown_path,
 )
-from geolookup.contract.other_names import path_called
+from geolookup.contract.paths import is_address_or_network, path_called, unknown_path
 from geolookup.prefixes.predicates import Among, Around, Compared, InBox, Predicate, StartsWith
 
 #: What ``conditions_of`` takes.

@@ -1,8 +1,10 @@
 """The ranges whose answers meet conditions, as columns.
 
-Strategy: conditions mark rows of the location and network tables. The marks are gathered over
-the intervals in public space; only chosen intervals are decoded. A field that keeps ranges apart
-adds a column: the number of its value.
+Strategy: a field belongs to the location or the network table, or to a table that locations refer
+to. So a condition marks rows of one table, and an interval meets all conditions if both of its
+rows do. The tables have far fewer rows than the dataset has intervals. The marks are gathered
+over the intervals in public space; only chosen intervals are decoded. A field that keeps ranges
+apart adds a column: the number of its value.
 """
 
 from __future__ import annotations
@@ -11,19 +13,82 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.fields import LOCATION, TEXTS, Field
+from geolookup.contract.fields import LOCATION, NETWORK, TEXTS, Field
+from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.networks import limits_of
 from geolookup.dataset.public_ranges import U32, Ranges, known, public_ranges
-from geolookup.prefixes.conditions import Condition, Where, conditions_of, field_of
-from geolookup.prefixes.row_masks import row_masks
+from geolookup.errors import near_match
+from geolookup.prefixes.conditions import Condition, Where, conditions_of, field_of, shown
+from geolookup.prefixes.predicates import Among, distinct
 from geolookup.prefixes.spans import I32, Halves, Spans, joined
-from geolookup.tables.rows import row_tables, table_of
+from geolookup.tables.rows import RowTables, row_tables, table_of
 
 _FAMILIES = (4, 6)
+#: The values of a condition that are named: to find a city that is like one takes half a second.
+_NAMED = 5
+
+
+class RowMasks(NamedTuple):
+    """The rows that meet conditions: a mark for each row of the location and network tables."""
+
+    location: Bools
+    network: Bools
+
+    def chosen(self, location_rows: U32, network_rows: U32) -> Bools:
+        """Mark the intervals that meet the conditions, by their rows in both tables."""
+        marks: Bools = self.location[location_rows] & self.network[network_rows]
+        return marks
+
+
+def row_masks(dataset: Dataset, conditions: Iterable[Condition]) -> RowMasks:
+    """Return the rows that meet all conditions.
+
+    Row 0, of which nothing is known, is marked where unknown values meet the conditions. Raises
+    DatasetError where the dataset is damaged.
+    """
+    tables = row_tables(dataset)
+    marks = {
+        LOCATION: np.ones(len(dataset.locations), bool),
+        NETWORK: np.ones(len(dataset.networks), bool),
+    }
+    for each in conditions:
+        marks[table_of(each.fields[0])] &= _marks(tables, each)
+    return RowMasks(marks[LOCATION], marks[NETWORK])
+
+
+def _marks(tables: RowTables, condition: Condition) -> Bools:
+    """Mark the rows of the location or network table that meet one condition."""
+    columns = map(tables.column, condition.fields)
+    marks: Bools = condition.predicate.marks(*columns) ^ condition.negated
+    table = condition.fields[0].table
+    if table in fmt.LINKS:  # a table to which locations refer
+        marks = marks[tables.values(LOCATION, table).to_numpy()]
+    return marks
+
+
+def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator[str]:
+    """Yield a line for each value of a condition that no row of the dataset has.
+
+    Of a condition with many of them, one more line states how many others there are.
+    """
+    tables = row_tables(dataset)
+    for each in conditions:
+        if isinstance(each.predicate, Among):
+            (field,) = each.fields
+            column = tables.column(field)
+            absent = list(dict.fromkeys(each.predicate.absent(column)))
+            for value in absent[:_NAMED]:
+                known = distinct(column).to_pylist() if isinstance(value, str) else ()
+                hint = near_match(value, known, fallback="check its spelling")
+                line = f"no answer has the {field.path} {shown(value)}"
+                yield line + (f"; {hint}" if known else "")
+            if len(absent) > _NAMED:
+                yield f"no answer has {len(absent) - _NAMED:,} more values of {field.path}"
 
 
 @dataclass(frozen=True, slots=True)

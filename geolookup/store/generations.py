@@ -130,7 +130,7 @@ def _adopt(store: Path, folder: Path, signature: bytes | None) -> None:
         adopt_signature(folder, signature)
 
 
-def prune(store: str | os.PathLike[str] | None = None, keep: int = 2) -> list[str]:
+def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP) -> list[str]:
     """Remove all but the ``keep`` last published generations; return the removed ids.
 
     The store is by default the user's. The current generation is always kept, and the one

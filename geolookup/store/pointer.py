@@ -22,6 +22,8 @@ CURRENT = "current"
 GENERATIONS = "generations"
 #: The folder of the keys that the store trusts; it may be there before the store has a generation.
 TRUSTED = "trusted"
+#: Generations that stay in a store unless its user says otherwise.
+KEEP = 2
 _FORMAT = "geolookup-store"
 _VERSION = 1
 _RESTORE = "restore it, or remove it and publish again"

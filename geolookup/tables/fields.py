@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from geolookup.contract.fields import COLUMNS, ERROR_CODE, FIELDS, Field, expanded
+from geolookup.contract.fields import COLUMNS, ERROR_CODE, FIELDS, Field
+from geolookup.contract.paths import expanded
 
 #: What an address alone tells, so that interval ids cannot.
 OF_ADDRESS = (*(field for field in FIELDS if not field.group), ERROR_CODE)

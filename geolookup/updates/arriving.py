@@ -14,7 +14,6 @@ from geolookup.store.generations import prune
 from geolookup.updates.in_store import State, Updated, check_place, current_of, make_data_folder
 from geolookup.updates.sources import Tell
 
-_KEEP = 2
 #: What a poll came to, as an update states it.
 _STATES: dict[str, State] = {"updated": "updated", "current": "current", "held": "withdrawn"}
 
@@ -61,7 +60,7 @@ class FromArchive:
     def _pruned(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the removed generations, and what failed: the store is up to date by now."""
         try:
-            return tuple(prune(self.store, _KEEP)), ()
+            return tuple(prune(self.store)), ()
         except OutputError as error:
             return (), (f"old generations are not all removed: {error}",)
 
@@ -90,8 +89,8 @@ class FromMirror:
 
     def performed(self, progress: Progress, tell: Tell) -> Updated:
         """Poll the mirror; UpdateError where it does not answer."""
-        from geolookup.mirrors.poll import poll
-        from geolookup.mirrors.request import Request
+        from geolookup.mirrors.follow import poll
+        from geolookup.mirrors.polling import Request
 
         make_data_folder(self.store)
         try:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.report import BuildReport, Filled
+from geolookup_builder.build_report import BuildReport, Filled
 from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract.names import fold
+from geolookup.contract.display import fold
 from geolookup.dataset import layout as fmt
 from tests.builder.building import STATIONS, enriched, fails, recipe
 from tests.conftest import Build
@@ -156,7 +156,7 @@ def test_names_in_one_text() -> None:
         assert {fold(each) for each in regions.names_of(text)} == names, text
 
 
-weather = optional("geolookup_builder.enrichment.weather")
+weather = optional("geolookup_builder.enrichment.by_coordinates")
 
 HEADER = "country_code,latitude,longitude,weather_code"
 WEATHER_ON = "[enrich.weather]\nstations = 'stations.csv'\n"

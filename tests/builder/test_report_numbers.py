@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from geolookup_builder import schema
-from geolookup_builder.report import BuildReport, SourceReport
+from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.sources.reading import delimited
-from geolookup_builder.vocabulary import CONNECTION_TYPES, USER_TYPES, VOCABULARY, translated
+from geolookup_builder.vocabulary import VOCABULARY, translated
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN, LAYERS
 from tests.builder.building import known, recipe
 from tests.conftest import Build, build_at
 from tests.oracle import Address, place
@@ -269,22 +269,22 @@ USERS = {
 
 
 def test_words_of_vendors() -> None:
-    for words, kinds in ((CONNECTION_TYPES, CONNECTIONS), (USER_TYPES, USERS)):
+    for name, kinds in (("connection_type", CONNECTIONS), ("user_type", USERS)):
         for kind, listed in kinds.items():
             cells = listed.split()
-            values, understood = translated(pa.array(cells), words)
+            values, understood = translated(pa.array(cells), VOCABULARY[name])
             assert values.to_pylist() == [kind] * len(cells)
             assert understood.to_pylist() == [True] * len(cells)
     unknown = ["pigeon", "/", "ISP/", "ISP/pigeon", "", "I S P", "none", None]
-    values, understood = translated(pa.array(unknown), USER_TYPES)
+    values, understood = translated(pa.array(unknown), VOCABULARY["user_type"])
     assert values.to_pylist() == [None] * len(unknown)
     assert understood.to_pylist() == [False] * len(unknown)
-    of_contract = (schema.CONNECTION_TYPES, schema.USER_TYPES)
-    for words, types in zip((CONNECTION_TYPES, USER_TYPES), of_contract, strict=True):
-        assert all(words[each.lower()] == each for each in types)
-        assert set(words.values()) - {None} == set(types)
+    for name, words in VOCABULARY.items():
+        own = BY_SOURCE_COLUMN[name].words
+        assert all(words[word.lower()] == word for word in own)
+        assert set(words.values()) - {None} == set(own)
         assert all(word == word.lower().strip() for word in words)
-    assert set(VOCABULARY) == {"connection_type", "user_type"} <= set(schema.LAYERS)
+    assert set(VOCABULARY) == {"connection_type", "user_type"} <= set(LAYERS)
 
 
 def test_the_summary_names_the_commonest_unknown_words(

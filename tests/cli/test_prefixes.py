@@ -8,14 +8,12 @@ import json
 import resource
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import geolookup
-from geolookup.cli.prefixes import _NAMES, FORMATS
-from geolookup.prefixes.syntaxes import SYNTAXES
-from geolookup.prefixes.syntaxes.settings import Settings
 from tests.cli.program import refusal, refused, run, started
 from tests.conftest import build_at
 from tests.datasets import SMALL
@@ -26,9 +24,13 @@ OLD = "network,country_code\n8.8.8.0/24,US\n9.0.0.0/15,DE\n2a00::/16,US\n"
 NEW = "network,country_code\n8.8.8.0/25,US\n9.1.0.0/16,US\n9.0.0.0/16,DE\n2a00::/16,US\n"
 
 
-def test_help_names_every_syntax_and_the_defaults_of_names() -> None:
-    assert tuple(SYNTAXES) == FORMATS
-    assert {name: default for name, _, default in _NAMES} == vars(Settings())
+def test_help_imports_no_arrow() -> None:
+    code = "import sys, geolookup.cli.prefixes; print('pyarrow' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_names_in_an_output() -> None:
     asked = ("prefixes", "--where", "country=US", "--family", "4")
     named = run(*asked, "--format", "nft", "--name", "listed", "--table", "my-filter")
     assert named.stdout.startswith("add table inet my-filter\nadd set inet my-filter listed_v4 ")

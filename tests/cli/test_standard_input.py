@@ -18,7 +18,6 @@ from unittest import mock
 import pytest
 
 from geolookup.cli.address_input import piped
-from geolookup.files import byte_streams
 from tests.cli import program
 from tests.cli.bad_moments import MOMENTS
 from tests.cli.program import pipe, started
@@ -95,16 +94,6 @@ def test_a_slow_pipe_is_read_to_its_end() -> None:
         output, _ = process.communicate(timeout=60)
         assert process.returncode == 0
         assert output.count(b"15169") == 7
-
-
-def test_standard_input_is_read_ahead_up_to_a_bound(tmp_path: Path) -> None:
-    with (tmp_path / "in").open("w+b", 0) as file, mock.patch.object(byte_streams, "Thread"):
-        file.truncate(8 << 20)
-        stream = byte_streams._StandardInput(file.fileno())
-        stream._changed = mock.MagicMock(wait_for=lambda ready: 1 // ready())
-        with pytest.raises(ZeroDivisionError):  # it would wait here
-            stream._read_ahead(file.fileno())
-        assert 0 < file.tell() <= 2 << 20
 
 
 def _unread(process: program.Process) -> int:

@@ -8,7 +8,8 @@ from ipaddress import ip_address
 from typing import Any, get_args, get_type_hints
 
 import geolookup
-from geolookup.contract import fields, other_names, types
+from docs import fields as generator
+from geolookup.contract import fields, paths, types
 from geolookup.contract.fields import FIELDS, Field
 from tests.conftest import ROOT
 from tests.envelopes import published
@@ -78,12 +79,12 @@ def test_an_unknown_path_names_the_nearest_and_no_address() -> None:
         ("networks", "did you mean 'network'?"),
         (7, choices),
     ):
-        assert str(fields.unknown_path(path)) == f"no field or group {path!r}; {hint}"
+        assert str(paths.unknown_path(path)) == f"no field or group {path!r}; {hint}"
     for address in (
         *("8.8.8.8", " 8.8.8.8:443", "8.8.8.0/24", "[2001:4860:4860::8888]:53", "10.0.0.1"),
         *("fe80::1%eth0", "8.8.8.8, 1.1.1.1", ip_address("8.8.8.8")),
     ):
-        text = str(fields.unknown_path(address))
+        text = str(paths.unknown_path(address))
         assert text.startswith("no field or group, but an address; write location, ")
         assert not re.search(r"\d|::", text)
 
@@ -118,22 +119,22 @@ OTHER_NAMES = {
 def test_a_name_of_another_product() -> None:
     for path, names in OTHER_NAMES.items():
         for name in names.split():
-            text = str(fields.unknown_path(name))
+            text = str(paths.unknown_path(name))
             assert text == f"no field or group {name!r}; did you mean {path!r}?"
     for name in ("", "location.", "qwerty", "-"):
-        assert other_names.path_called(name) is None
+        assert paths.path_called(name) is None
 
 
-def test_every_name_leads_to_a_path() -> None:
-    assert set(other_names._PATHS.values()) <= set(fields.PATHS)
-    listed = [name for names in other_names._NAMES.values() for name in names.split()]
+def test_every_other_name_leads_to_one_path() -> None:
+    listed = [name for entry in fields.ENTRIES for name in entry.other_names.split()]
     assert len(listed) == len(set(listed))
     assert not set(listed) & set(fields.PATHS)
+    for entry in fields.ENTRIES:
+        assert {paths.path_called(name) for name in entry.other_names.split()} <= {entry.path}
 
 
-# ``geolookup.fields()``, and the table of the contract's page.
+# ``geolookup.fields()``, and the texts that repeat the entries.
 
-_ROW = re.compile(r"^\| `([a-z0-9_.]+)` \| (\w+) \| (.*?) ?\| (.*) \|$", re.MULTILINE)
 _KINDS: dict[str, Any] = {
     "string": str,
     "strings": list,
@@ -154,12 +155,14 @@ def test_every_path_is_listed_after_its_group() -> None:
         assert listed[at : at + len(members)] == members
 
 
-def test_the_page_has_the_same_table_of_single_lines() -> None:
-    page = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
-    assert _ROW.findall(page) == [tuple(each) for each in geolookup.fields()]
+def test_types_pages_and_schema_are_those_of_the_entries() -> None:
+    assert generator.main(["--check"]) == 0
     assert all(
-        each.meaning and not re.search(r"[\n|]", each.meaning) for each in geolookup.fields()
+        info.meaning and not re.search(r"[\n|]", info.meaning) for info in geolookup.fields()
     )
+    for field in FIELDS:
+        assert field.example is not None, field.path
+        assert not field.words or field.example in field.words
 
 
 def test_each_value_is_of_its_type(sample: geolookup.Engine) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 import geolookup
 from geolookup.contract.fields import Field, value_in
-from geolookup.export.columns import fields_of
 from geolookup.export.mmdb.schemas import Schema, schema_of
+from geolookup.export.ranges import fields_of
 
 #: Family, first and last address, and the values of the fields.
 Row = tuple[int, int, int, tuple[Any, ...]]

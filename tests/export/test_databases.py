@@ -16,7 +16,7 @@ import pytest
 from pyarrow import parquet
 
 import geolookup
-from geolookup.export.columns import DEFAULT, fields_of
+from geolookup.export.ranges import DEFAULT, fields_of
 from tests.conftest import Build
 from tests.export.postgresql_server import has_ip4r, psql
 from tests.export.reading import Row, expected

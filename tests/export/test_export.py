@@ -12,8 +12,8 @@ import pytest
 import geolookup
 from geolookup import export
 from geolookup.errors import ExportError, OutputError
-from geolookup.export import FORMATS, options_of_formats
-from geolookup.export.columns import STORED, fields_of
+from geolookup.export.formats import FORMATS, options_of_formats
+from geolookup.export.ranges import STORED, fields_of
 from tests.cli.program import python, refusal, run
 from tests.damage import copied
 from tests.datasets import SMALL
@@ -138,12 +138,16 @@ def test_a_folder_of_other_files_stays(sample: geolookup.Engine, tmp_path: Path)
         sample.export(output, "parquet", force=True)
 
 
-def test_each_format_has_a_module_and_each_option_one_name() -> None:
+def test_each_format_has_a_writer_and_each_option_one_name() -> None:
     names = [option.name for option in options_of_formats()]
     assert len(names) == len(set(names))  # options of one name are the same in every format
     for form in FORMATS.values():
-        module = Path(export.__file__).parent / f"{form.module.replace('.', '/')}.py"
-        assert module.is_file(), form.name
+        module, _, function = form.writer.partition(":")
+        folder = Path(export.__file__).parent
+        path = next(
+            p for p in (folder / f"{module}.py", folder / module / "__init__.py") if p.is_file()
+        )
+        assert f"def {function}(" in path.read_text(encoding="utf-8"), form.name
 
 
 def test_values_as_python_writes_them(sample: geolookup.Engine, tmp_path: Path) -> None:

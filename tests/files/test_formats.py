@@ -7,12 +7,15 @@ import gzip
 import io
 import re
 import sys
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import product
 from pathlib import Path
+from threading import active_count
 from typing import Any
 from unittest import mock
 
@@ -23,6 +26,7 @@ import pytest
 
 from geolookup import Engine
 from geolookup.errors import TableFileError
+from geolookup.files.byte_streams import open_output
 from geolookup.files.enrich import enrich_file
 from geolookup.files.enriched_rows import Counts, EnrichOptions
 from geolookup.files.formats import FORMATS, kind_of
@@ -42,6 +46,7 @@ from tests.files.tables import (
     unpacked,
     written,
 )
+from tests.skips import needs
 
 OPTIONS = EnrichOptions("ip", FIELDS, at=AT)
 _ASN = EnrichOptions("ip", ("network.asn",))
@@ -274,7 +279,7 @@ WRONG: list[tuple[str, bytes, str]] = [
     ("a.csv.zst", b"8.8.8.8" * 100, "a.csv.zst: cannot be read"),
     ("a.jsonl.gz", b"", "a.jsonl.gz: is empty; is it whole?"),
     ("a.jsonl", b'{"ip":"8.8.8.8"}\n' * 500_000 + b"{", "a.jsonl, row 500001: no JSON object"),
-    ("a.jsonl", b"8" * (9 << 20), "a.jsonl, row 1: a line has no end"),
+    ("a.jsonl", b"8" * (9 << 20), "a.jsonl, row 1: a line or record of more than"),
 ]
 
 
@@ -290,7 +295,7 @@ def _refused(engine: Engine, folder: Path, name: str, content: bytes, **options:
     return told
 
 
-@mock.patch("geolookup.files.lines._LONGEST", 1 << 22)
+@mock.patch("geolookup.files.text_blocks.LONGEST_LINE", 1 << 22)
 def test_what_is_wrong_is_told_in_a_line(sample: Engine, tmp_path: Path) -> None:
     for name, content, told in WRONG:
         assert told in _refused(sample, tmp_path, name, content)
@@ -350,6 +355,31 @@ def test_the_page_names_every_format() -> None:
     suffixes = {each for line in rows for each in re.findall(r"`(\.\w+)`", line.split("|")[2])}
     assert names == set(FORMATS)
     assert suffixes == {suffix for each in FORMATS.values() for suffix in each.suffixes}
+
+
+@pytest.mark.parametrize("threaded", [pytest.param(True, marks=needs("zlib_ng")), False])
+def test_gzip_outputs_are_whole_or_have_no_end(
+    threaded: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Compressed by the library on threads, which end, or by the standard library."""
+    if not threaded:
+        monkeypatch.setitem(sys.modules, "zlib_ng", None)
+    data, threads = b"8.8.8.8,US\n" * 500_000, active_count()
+    with open_output(str(tmp_path / "a.gz"), ".gz", None, 3) as stream:
+        stream.write(data)
+    assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == data
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", mock.Mock(buffer=written))
+    with suppress(KeyError), open_output("-", ".gz", 1, 3) as stream:
+        stream.write(data)
+        raise KeyError
+    unpacker = zlib.decompressobj(31)
+    assert data.startswith(unpacker.decompress(written.getvalue()))
+    assert not unpacker.eof
+    written.write = mock.Mock(side_effect=OSError(28, "No space left"))  # type: ignore[method-assign]
+    with pytest.raises(OSError, match="No space"), open_output("-", ".gz", 1, 3) as stream:
+        stream.write(data)
+    assert active_count() == threads
 
 
 def test_a_sink_that_is_abandoned_writes_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ def test_rotated_logs() -> None:
     for name in ("a.log", "A.LOG.1", "a.b.log-20261120", "a.log.2.gz", "d.csv/a.log.10"):
         kind = known_kind(name)
         assert kind is not None
-        assert (kind.format.name, kind.compression) == ("log", "gzip" if "gz" in name else None)
+        assert (kind.format.name, kind.compression) == ("log", ".gz" if "gz" in name else None)
     assert known_kind("a.log.old") is None
     assert known_kind("a.log.1.csv") == known_kind("a.csv")
 

@@ -17,12 +17,11 @@ from geolookup_builder.sources import FORMATS, auto
 
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import BuildError, DatasetError, TableFileError
-from geolookup.mirrors import status
-from geolookup.prefixes import since
-from geolookup.prefixes.since import read_list
+from geolookup.mirrors import polling
+from geolookup.prefixes import lists as prefix_lists
+from geolookup.prefixes.list_text import Lists, Settings
+from geolookup.prefixes.lists import read_list
 from geolookup.prefixes.syntaxes import SYNTAXES
-from geolookup.prefixes.syntaxes.protocol import Lists
-from geolookup.prefixes.syntaxes.settings import Settings
 from geolookup.remote import Version
 from geolookup.remote import cache as download_cache
 from geolookup.remote.address import Remote
@@ -70,20 +69,20 @@ def _members(published: list[Published]) -> list[tuple[str, str, bool]]:
 
 
 def _states() -> Iterator[bytes]:
-    followed = status.Status("https://example.net/geo", _IDS[0], 7, _TIME, _IDS[1], _TIME)
+    followed = polling.Status("https://example.net/geo", _IDS[0], 7, _TIME, _IDS[1], _TIME)
     for state in (followed, followed.after_failure("timed out"), followed.after_success("updated")):
-        status.write(scratch(), state)
-        yield (scratch() / status.STATUS).read_bytes()
+        polling.write_status(scratch(), state)
+        yield (scratch() / polling.STATUS).read_bytes()
 
 
 def _read_status(data: bytes) -> None:
     """A state is whole, or that of a follower that has not polled; the next poll is counted."""
-    (scratch() / status.STATUS).write_bytes(data)
-    state = status.read(scratch())
+    (scratch() / polling.STATUS).write_bytes(data)
+    state = polling.read_status(scratch())
     failed = state.after_failure("timed out")
     assert failed.failures == state.failures + 1
-    status.write(scratch(), failed)
-    assert status.read(scratch()) == failed
+    polling.write_status(scratch(), failed)
+    assert polling.read_status(scratch()) == failed
 
 
 _CONTENT = b"downloaded\n"
@@ -172,7 +171,7 @@ _LISTS: Lists = {4: [pa.array(["8.8.8.0/24", "9.0.0.0/8"])], 6: [pa.array(["2600
 def _lists() -> Iterator[bytes]:
     for number, syntax in enumerate(_SYNTAXES):
         for lists in (_LISTS, _EMPTY):
-            yield bytes([number]) + b"".join(syntax.whole(lists, Settings()))
+            yield bytes([number]) + b"".join(syntax.list_text(lists, Settings()))
 
 
 def _read_list(data: bytes) -> None:
@@ -202,7 +201,7 @@ TARGETS = {
     "follow-status": Target(
         _read_status,
         _states,
-        lambda: mock.patch.object(status, "_status", lambda stated: status.Status(**stated)),
+        lambda: mock.patch.object(polling, "_status", lambda stated: polling.Status(**stated)),
         mutated_json,
     ),
     "download-cache": Target(
@@ -216,6 +215,8 @@ TARGETS = {
     "prefix-list": Target(
         _read_list,
         _lists,
-        lambda: mock.patch.object(since, "_family", lambda prefix: 6 if ":" in prefix else 4),
+        lambda: mock.patch.object(
+            prefix_lists, "_family", lambda prefix: 6 if ":" in prefix else 4
+        ),
     ),
 }

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from geolookup.cli.follow import follow
+from geolookup.cli.follow_options import with_polling
 from geolookup.cli.serve import serve as command
 from geolookup.http.settings import Settings
 from tests import servers
@@ -55,7 +56,7 @@ def _arguments(name: str) -> list[str]:
 
 
 def _settings(arguments: list[str]) -> Settings:
-    return Settings(**command.make_context("serve", arguments[1:]).params)
+    return Settings(**with_polling(command.make_context("serve", arguments[1:]).params))
 
 
 @needs("yaml")

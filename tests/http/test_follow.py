@@ -17,8 +17,7 @@ import pytest
 from geolookup import publish
 from geolookup.cli.follow import follow
 from geolookup.http import follow_status
-from geolookup.http.settings import Settings
-from geolookup.mirrors.status import Status
+from geolookup.mirrors.polling import Polling, Status
 from tests.cli.program import run
 from tests.http.serving import Server, Store, serving
 from tests.http.test_admin import _LINE
@@ -145,10 +144,10 @@ following = optional("geolookup.http.following")
 @needs("granian")
 def test_the_follower_has_the_options_of_the_server() -> None:
     options: dict[str, Any] = {"every": 7.0, "jitter": 0.25, "budget": 20_000, "keep": 3}
-    settings = Settings("sqlite:///a", trust=(Path("key.pub"),), **options)
-    words = following._command("https://example.com/", Path("store"), settings)
+    polling = Polling(trust=(Path("key.pub"),), **options)
+    words = following._command("https://example.com/", Path("store"), polling)
     parameters = follow.make_context("follow", words[words.index("follow") + 1 :]).params
-    options |= {"url": "https://example.com/", "store": Path("store"), "trust": settings.trust}
+    options |= {"url": "https://example.com/", "store": Path("store"), "trust": polling.trust}
     assert options.items() <= parameters.items()
 
 

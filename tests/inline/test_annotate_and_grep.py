@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import TableFileError
-from geolookup.inline.annotate import annotated
+from geolookup.inline.annotate import Tags, Template, annotated, first_equal_rows
 from geolookup.inline.grep import LineFilter, Lines
 from geolookup.inline.scanner import Part, Rows
-from geolookup.inline.tags import Tags, first_equal_rows
-from geolookup.inline.template import Template
 from geolookup.kernel import python as kernel_python
 from geolookup.prefixes.conditions import conditions_of
-from geolookup.prefixes.row_masks import RowMasks, row_masks
+from geolookup.prefixes.select import RowMasks, row_masks
 from tests.kernel.test_scan import find, lines
 
 FORM = "{location.country_code} AS{network.asn}"
@@ -83,8 +81,8 @@ def test_many_tags(state: Any, monkeypatch: pytest.MonkeyPatch, few: int) -> Non
     form = FORM + " {time.zone} {location.country_languages} {currency.code}"
     text = b"8.8.8.8 1.1.1.1 9.9.9.9 10.0.0.1 193.0.0.1 3fff:f000::1 "
     whole = annotate(state, text, form=form) * 3
-    monkeypatch.setattr("geolookup.inline.tags._FEW", few)
-    monkeypatch.setattr("geolookup.inline.tags._MOST", 2)
+    monkeypatch.setattr("geolookup.inline.annotate._FEW", few)
+    monkeypatch.setattr("geolookup.inline.annotate._MOST", 2)
     tags = Tags(state, Template(form, str), written)
     assert b"".join(map(bytes, annotated(state, [text] * 3, tags))) == whole
     assert len(tags._known) <= 6

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.inline import tail
+from geolookup.inline import blocks
 
 
 def _until_error(blocks: Iterator[bytes]) -> Iterator[bytes]:
@@ -37,9 +37,9 @@ class Log:
                 raise BrokenPipeError
             event()
 
-        monkeypatch.setattr(tail, "_pause", pause)
-        blocks = tail.appended(str(self.path), 1, self.told.append)
-        return list(_until_error(blocks))
+        monkeypatch.setattr(blocks, "_pause", pause)
+        arrived = blocks.appended(str(self.path), 1, self.told.append)
+        return list(_until_error(arrived))
 
     def append(self, text: bytes) -> Callable[[], object]:
         def event() -> None:
@@ -67,7 +67,7 @@ def test_the_last_lines_and_what_follows(log: Log, monkeypatch: pytest.MonkeyPat
 
 def test_the_beginning(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     for size, text in product((3, 1 << 19), (b"", b"a", b"a\n", b"a\n" * 9 + b"b", b"\n" * 12)):
-        monkeypatch.setattr(tail, "BLOCK", size)
+        monkeypatch.setattr(blocks, "BLOCK", size)
         log.path.write_bytes(text)
         expected = b"".join(text.splitlines(keepends=True)[-10:])
         assert b"".join(log.bytes_of(monkeypatch)) == expected, (size, text)
@@ -119,7 +119,7 @@ def test_a_file_that_does_not_exist_yet(log: Log, monkeypatch: pytest.MonkeyPatc
 def test_nobody_reads_the_output(log: Log) -> None:
     log.path.write_bytes(b"one\n")
     ours, theirs = os.pipe()
-    found = tail.appended(str(log.path), theirs, log.told.append)
+    found = blocks.appended(str(log.path), theirs, log.told.append)
     assert next(found) == b"one\n"
     os.close(ours)
     with pytest.raises(BrokenPipeError):

@@ -8,8 +8,7 @@ from collections.abc import Iterable, MutableMapping
 from typing import Any
 
 import geolookup
-from geolookup.integrations.asgi import GeoMiddleware as AsgiMiddleware
-from geolookup.integrations.wsgi import GeoMiddleware as WsgiMiddleware
+from geolookup.integrations.middleware import AsgiMiddleware, WsgiMiddleware
 
 #: Loaded by the first process: with gunicorn --preload, before it forks.
 _engine = geolookup.open(watch=0.1, preload=True)

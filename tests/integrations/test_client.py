@@ -14,9 +14,8 @@ import pytest
 
 import geolookup
 from geolookup.errors import DatasetError, SettingsError
-from geolookup.integrations.asgi import GeoMiddleware as AsgiMiddleware
 from geolookup.integrations.client import ClientAnswer
-from geolookup.integrations.wsgi import GeoMiddleware as WsgiMiddleware
+from geolookup.integrations.middleware import AsgiMiddleware, WsgiMiddleware
 from tests.datasets import SMALL
 
 IP, PROXY = "8.8.8.8", "10.0.0.1"

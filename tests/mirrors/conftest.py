@@ -17,10 +17,10 @@ import pytest
 import geolookup
 from geolookup import publish
 from geolookup.integrity import verify
+from geolookup.mirrors.folder import mirror
+from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX, Index, read_index, written
-from geolookup.mirrors.poll import poll
-from geolookup.mirrors.request import Polled, Request
-from geolookup.mirrors.write import mirror
+from geolookup.mirrors.polling import Polled, Request
 from geolookup.signing.keys import PublicKey
 from geolookup.store.signatures import sign
 from geolookup.store.trusted import trust

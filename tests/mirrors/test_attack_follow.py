@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import GeoLookupError
+from geolookup.mirrors.folder import mirror
+from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX, Index, read_index, written
-from geolookup.mirrors.poll import poll
-from geolookup.mirrors.request import Request
-from geolookup.mirrors.write import mirror
+from geolookup.mirrors.polling import Request
 from geolookup.signing.keys import generate, read_private
 from geolookup.store.signatures import sign
 from geolookup.store.trusted import trust

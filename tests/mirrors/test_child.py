@@ -16,8 +16,8 @@ from geolookup import OutputError
 from geolookup.errors import MirrorError
 from geolookup.mirrors import child
 from geolookup.mirrors.child import install_in_child
+from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX
-from geolookup.mirrors.poll import poll
 from tests.mirrors.conftest import Edge, content_of, folder_act
 from tests.remote.serving import Handler
 from tests.servers import PATIENCE, family, until

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from geolookup import publish
+from geolookup.mirrors.folder import mirror
+from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX
-from geolookup.mirrors.poll import poll
-from geolookup.mirrors.request import Request
-from geolookup.mirrors.write import mirror
+from geolookup.mirrors.polling import Request
 from geolookup.store.generations import rollback
 from tests.mirrors.conftest import Edge, archives_of, index_of
 from tests.store.dying import DONE, FAILED, KILLED, REFUSED, Kind, ending, endings

@@ -11,11 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.mirrors import follow
-from geolookup.mirrors.follow import Follower
-from geolookup.mirrors.poll import poll
-from geolookup.mirrors.request import Request
-from geolookup.mirrors.schedule import Schedule
-from geolookup.mirrors.status import STATUS, Status, read, write
+from geolookup.mirrors.follow import Follower, poll
+from geolookup.mirrors.polling import (
+    STATUS,
+    Polling,
+    Request,
+    Status,
+    read_status,
+    write_status,
+)
 from tests.cli.program import run
 from tests.mirrors.conftest import Edge, folder_act
 from tests.remote.serving import status
@@ -40,8 +44,8 @@ def follower(followed: Edge, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> F
         return poll(request, None, tell)
 
     monkeypatch.setattr(follow, "poll", here)
-    schedule = Schedule(1000, 0)
-    return Follower(followed.request, schedule, lines.told.append, lines.warned.append)
+    polling = Polling(1000, 0)
+    return Follower(followed.request, polling, lines.told.append, lines.warned.append)
 
 
 def test_news_is_a_line(
@@ -138,8 +142,8 @@ def test_what_no_later_poll_can_use_is_misuse(tmp_path: Path) -> None:
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     found = Status(url="https://x/", index="ab", serial=7).after_failure("no")
     found = found.after_success("updated", generation="cd", bytes=5)
-    write(tmp_path, found)
-    assert read(tmp_path) == found
+    write_status(tmp_path, found)
+    assert read_status(tmp_path) == found
 
 
 def test_failures_are_counted_until_a_success() -> None:
@@ -169,7 +173,7 @@ CHANGES: tuple[dict[str, object], ...] = (
 
 
 def test_another_file_is_as_none(tmp_path: Path) -> None:
-    write(tmp_path, Status(serial=7).after_success("current"))
+    write_status(tmp_path, Status(serial=7).after_success("current"))
     stated = json.loads((tmp_path / STATUS).read_text(encoding="utf-8"))
     changed = [json.dumps({**stated, **change}) for change in CHANGES]
     lacking = [
@@ -178,48 +182,48 @@ def test_another_file_is_as_none(tmp_path: Path) -> None:
     ]
     for text in (*changed, *lacking, "", "[]", "null", "{", "[" * 100_000):
         (tmp_path / STATUS).write_text(text, encoding="utf-8")
-        assert read(tmp_path) == Status(), text[:99]
-    assert read(tmp_path / "nowhere") == Status()
+        assert read_status(tmp_path) == Status(), text[:99]
+    assert read_status(tmp_path / "nowhere") == Status()
 
 
-SCHEDULES = st.builds(Schedule, st.floats(0.1, 1e6), st.floats(0, 1))
+POLLINGS = st.builds(Polling, st.floats(0.1, 1e6), st.floats(0, 1))
 
 
-@given(SCHEDULES)
-def test_waits_differ_by_the_jitter_at_most(schedule: Schedule) -> None:
-    low, high = schedule.every * (1 - schedule.jitter), schedule.every * (1 + schedule.jitter)
-    assert low <= schedule.next() <= high
-    assert 0 <= schedule.first() <= schedule.every
+@given(POLLINGS)
+def test_waits_differ_by_the_jitter_at_most(polling: Polling) -> None:
+    low, high = polling.every * (1 - polling.jitter), polling.every * (1 + polling.jitter)
+    assert low <= polling.next() <= high
+    assert 0 <= polling.first() <= polling.every
 
 
-@given(SCHEDULES, st.integers(1, 10_000))
+@given(POLLINGS, st.integers(1, 10_000))
 def test_failures_wait_from_a_tenth_of_the_interval_up_to_it(
-    schedule: Schedule, failures: int
+    polling: Polling, failures: int
 ) -> None:
-    most = min(schedule.every, schedule.every / 10 * 2 ** min(failures - 1, 20))
-    found = schedule.retry(failures, None)
-    assert most * (1 - schedule.jitter) <= found <= most * (1 + schedule.jitter)
+    most = min(polling.every, polling.every / 10 * 2 ** min(failures - 1, 20))
+    found = polling.retry(failures, None)
+    assert most * (1 - polling.jitter) <= found <= most * (1 + polling.jitter)
 
 
 def test_waits_double() -> None:
-    schedule = Schedule(300, 0)
-    waits = [schedule.retry(failures, None) for failures in range(1, 8)]
+    polling = Polling(300, 0)
+    waits = [polling.retry(failures, None) for failures in range(1, 8)]
     assert waits == [30, 60, 120, 240, 300, 300, 300]
 
 
-@given(SCHEDULES, st.integers(1, 100), st.floats(0, 1e9))
+@given(POLLINGS, st.integers(1, 100), st.floats(0, 1e9))
 def test_a_wait_that_the_mirror_asks_for_is_kept_within_reason(
-    schedule: Schedule, failures: int, asked: float
+    polling: Polling, failures: int, asked: float
 ) -> None:
-    found = schedule.retry(failures, asked)
-    assert found >= min(asked, max(schedule.every, 3600))
-    assert found <= max(schedule.every, 3600) * (1 + schedule.jitter)
+    found = polling.retry(failures, asked)
+    assert found >= min(asked, max(polling.every, 3600))
+    assert found <= max(polling.every, 3600) * (1 + polling.jitter)
 
 
 def test_waits_are_spread_over_their_range(monkeypatch: pytest.MonkeyPatch) -> None:
     """Evenly between two ends, of which this takes each."""
-    schedule = Schedule(100, 0.5)
+    polling = Polling(100, 0.5)
     for end, waits in ((0, (0, 50, 50, 30)), (1, (100, 150, 150, 45))):
         monkeypatch.setattr("random.uniform", lambda *ends, end=end: ends[end])
-        asked = schedule.retry(1, 30)
-        assert (schedule.first(), schedule.next(), schedule.retry(9, None), asked) == waits
+        asked = polling.retry(1, 30)
+        assert (polling.first(), polling.next(), polling.retry(9, None), asked) == waits

@@ -21,13 +21,12 @@ import pytest
 
 from geolookup import publish
 from geolookup.errors import DatasetError, MirrorError, OutputError
-from geolookup.mirrors import child, processes
+from geolookup.mirrors import child
+from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.index import Delta, File, Index, Listed
 from geolookup.mirrors.install import _Installation
-from geolookup.mirrors.request import Polled, Request
+from geolookup.mirrors.polling import Polled, Request, Status
 from geolookup.mirrors.source import Source
-from geolookup.mirrors.status import Status
-from geolookup.mirrors.write import mirror
 from geolookup.signing.envelope import LARGEST_ENVELOPE
 from tests.mirrors.conftest import Edge, content_of, folder_act
 from tests.remote.serving import Handler
@@ -270,13 +269,13 @@ def test_the_child_answers_in_a_line(
 
 def test_the_process_of_the_child(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same Python with the same modules, which ends when its standard input does."""
-    assert processes.command("a.b", "c") == [sys.executable, "-P", "-m", "a.b", "c"]
+    assert child.command("a.b", "c") == [sys.executable, "-P", "-m", "a.b", "c"]
     monkeypatch.setattr(sys, "path", ["/a", "", "/b"])
     monkeypatch.setenv("KEPT", "1")
-    environment = processes.environment()
+    environment = child.environment()
     assert (environment["PYTHONPATH"], environment["KEPT"]) == (f"/a{os.pathsep}/b", "1")
     content, killed = [b"x", b"\n", b""], []
     monkeypatch.setattr(os, "read", lambda _descriptor, _size: content.pop(0))
     monkeypatch.setattr(os, "kill", lambda *to: killed.append(to))
-    processes._wait()
+    child._wait()
     assert (content, killed) == ([], [(os.getpid(), signal.SIGTERM)])

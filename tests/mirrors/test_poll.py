@@ -18,10 +18,10 @@ from geolookup import DatasetError, GeoLookupError, publish
 from geolookup.errors import MirrorError, OutputError
 from geolookup.filesystem.lock import locked
 from geolookup.mirrors import install
+from geolookup.mirrors.folder import mirror
+from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX, File, time_text
-from geolookup.mirrors.poll import poll
-from geolookup.mirrors.request import Request
-from geolookup.mirrors.write import mirror
+from geolookup.mirrors.polling import Request
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
 from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
@@ -29,7 +29,7 @@ from tests.remote.serving import cut, status
 from tests.store.numbered import id_of, shared
 from tests.tiers import scaled
 
-poll_module = import_module("geolookup.mirrors.poll")
+poll_module = import_module("geolookup.mirrors.follow")
 
 
 def test_the_first_poll_fetches_the_pack(edge: Edge) -> None:

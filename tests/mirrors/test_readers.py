@@ -18,8 +18,8 @@ from typing import NamedTuple
 import pytest
 
 from geolookup import publish
+from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.index import INDEX, Index, read_index
-from geolookup.mirrors.write import mirror
 from tests.conftest import ROOT
 from tests.servers import free_port, nginx, nginx_files, started
 from tests.store.numbered import shared

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from geolookup import DatasetError, publish
+from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.index import INDEX, read_index, written
-from geolookup.mirrors.write import mirror
 from geolookup.signing.keys import read_private, read_public
 from geolookup.signing.statement import serial_in, serial_of
 from geolookup.store.generations import generations, rollback

@@ -15,7 +15,7 @@ import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.prefixes.conditions import conditions_of
 from geolookup.prefixes.predicates import InBox
-from geolookup.prefixes.row_masks import absent_values, row_masks
+from geolookup.prefixes.select import absent_values, row_masks
 from tests.conftest import build_at
 from tests.damage import copied, flipped, refused
 from tests.oracle import Source

@@ -1,1 +1,137 @@
-"""The format ``mmdb``: a database for the readers of MaxMind's format."""
+"""A dataset as an MMDB file, the database format of MaxMind's readers.
+
+Strategy: the rows of the dataset give encoded records, the intervals give boundaries, and the
+kernel makes the search tree from those. No Python code runs for a single interval.
+Format: https://maxmind.github.io/MaxMind-DB/ (version 2.0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from geolookup import kernel
+from geolookup.compat.geoip2_records import LANGUAGE, build_epoch
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.intervals import I64
+from geolookup.dataset.metadata import Metadata
+from geolookup.dataset.public_ranges import U32
+from geolookup.errors import ExportError
+from geolookup.export.formats import FLAT, Counts, Values
+from geolookup.export.mmdb.boundaries import ALIAS, Boundaries, boundaries
+from geolookup.export.mmdb.encoding import UINT16, UINT32, UINT64, encoded
+from geolookup.export.mmdb.records import Records, Written
+from geolookup.export.mmdb.schemas import Schema, check_languages, schema_of
+from geolookup.progress import Progress
+
+_IP_VERSION = 6
+#: The depth of ::/96, at which the IPv4 addresses begin.
+_IPV4_DEPTH = 96
+_SEPARATOR = bytes(16)
+_MARKER = b"\xab\xcd\xefMaxMind.com"
+#: The sizes that a record of the tree may have, in bits.
+_RECORD_BITS = (24, 28, 32)
+#: The build epoch of data without a date: libmaxminddb refuses a file with 0.
+_UNDATED = 1
+#: Nodes that are written at once.
+_CHUNK = 1 << 18
+#: What ranges have in place of the number of a record, as places from the end of a column.
+_TO_ALIAS, _TO_NOTHING = -2, -1
+
+
+def write(dataset: Dataset, path: Path, values: Values, progress: Progress) -> Counts:
+    """Write the file; see ``formats.Write``."""
+    about = dataset.manifest.metadata()
+    check_languages(values.get("languages", ()))
+    schema = schema_of(values.get("schema", FLAT), about.fields, values.get("fields", ()))
+    with progress.stage("encoding rows"):
+        records = Records(dataset, schema)
+    with progress.stage("joining intervals"):
+        found = boundaries(dataset, records.pairs, progress)
+    with progress.stage("writing records"):
+        distinct, codes = _distinct(found.pairs)
+        written = records.write(distinct)
+    with progress.stage("writing the search tree"):
+        tree = _tree(found, codes, written.positions, written.size)
+        _write_file(path, tree, written, _metadata(about, schema, tree))
+    return {"nodes": len(tree.nodes), "records": len(distinct), "record bits": tree.bits}
+
+
+class _Tree(NamedTuple):
+    """The nodes (count, 2) of a search tree, and the bits of each of their records."""
+
+    nodes: U32
+    bits: int
+
+
+def _distinct(pairs: I64) -> tuple[I64, I64]:
+    """Return the distinct pairs, and the number of each pair among them.
+
+    The number is _TO_NOTHING where there is no record, _TO_ALIAS for an alias.
+    """
+    known = pairs > 0
+    coded = pa.array(pairs[known]).dictionary_encode()
+    codes = np.where(pairs == ALIAS, _TO_ALIAS, _TO_NOTHING)
+    codes[known] = coded.indices.to_numpy()
+    return coded.dictionary.to_numpy(), codes
+
+
+def _tree(found: Boundaries, codes: I64, positions: I64, data_size: int) -> _Tree:
+    """Return the tree whose records lead to nodes, and to ``positions`` in the data section."""
+    low, high = found.starts.halves()
+    count = kernel.count_nodes(high, low)
+    base = count + len(_SEPARATOR)
+    bits = next((each for each in _RECORD_BITS if base + data_size < 1 << each), None)
+    if bits is None:
+        remedy = "limit it by --fields, or write a schema of fewer members"
+        raise ExportError("the dataset is too large for records of 32 bits", remedy)
+    has_ipv4 = bool(high[0] == 0 and low[0] >> np.uint64(32) == 0)
+    alias = _IPV4_DEPTH if has_ipv4 else count
+    # The last two are at _TO_ALIAS and _TO_NOTHING.
+    values = np.concatenate([base + positions, [alias, count]]).astype(np.uint32)
+    nodes = np.empty((count, 2), np.uint32)
+    kernel.fill_nodes(high, low, values[codes], nodes)
+    return _Tree(nodes, bits)
+
+
+def _write_file(path: Path, tree: _Tree, written: Written, metadata: bytes) -> None:
+    with path.open("wb") as stream:
+        for chunk in _packed(tree):
+            stream.write(chunk)
+        stream.write(_SEPARATOR)
+        for part in written.chunks:
+            stream.write(part.data)
+        stream.write(_MARKER + metadata)
+
+
+def _packed(tree: _Tree) -> Iterator[bytes]:
+    """Yield the bytes of the nodes; in 28 bits the middle byte has the top bits of both records."""
+    for begin in range(0, len(tree.nodes), _CHUNK):
+        nodes = tree.nodes[begin : begin + _CHUNK]
+        octets = nodes.astype(">u4").view(np.uint8).reshape(-1, 2, 4)
+        if tree.bits == 28:
+            middle = octets[:, 0, :1] << 4 | octets[:, 1, :1]
+            yield np.hstack([octets[:, 0, 1:], middle, octets[:, 1, 1:]]).tobytes()
+        else:
+            yield octets[:, :, 4 - tree.bits // 8 :].tobytes()
+
+
+def _metadata(about: Metadata, schema: Schema, tree: _Tree) -> bytes:
+    owed = (each.attribution for each in about.sources if each.attribution)
+    return encoded(
+        {
+            "binary_format_major_version": (UINT16, 2),
+            "binary_format_minor_version": (UINT16, 0),
+            "build_epoch": (UINT64, max(build_epoch(about), _UNDATED)),
+            "database_type": schema.database_type,
+            "description": {LANGUAGE: "; ".join(dict.fromkeys([about.name, *owed]))},
+            "ip_version": (UINT16, _IP_VERSION),
+            "languages": [LANGUAGE],
+            "node_count": (UINT32, len(tree.nodes)),
+            "record_size": (UINT16, tree.bits),
+        }
+    )

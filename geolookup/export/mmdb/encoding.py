@@ -1,7 +1,15 @@
 """Values of the data section of an MMDB file, whole columns at once.
 
-A value is a control byte, which has its type and size, then its bytes; a pointer is the position
-of a value that is written elsewhere. Columns are Arrow arrays of bytes, one value each.
+A value begins with a control byte: three bits of type, five of size. Types above 7 have type 0
+there and a byte of their own after it; sizes from 29 on have further bytes. The text ``AT`` is
+``42 41 54``: type 2 (010), size 2 (00010), then its UTF-8. The Boolean true is ``01 07``: type 14
+is 7 + 7, and the size is the value.
+
+A pointer is the position of a value that is written elsewhere, type 1: two bits tell its size, then
+three bits and one to three bytes hold the position, less the positions that shorter pointers reach.
+``28 00 0A`` (001 01 000) is position 2,048 + 10.
+
+Columns are Arrow arrays of bytes, one value each.
 Format: https://maxmind.github.io/MaxMind-DB/ ("Output Data Section").
 """
 
@@ -44,8 +52,8 @@ def header(kind: int, size: int) -> bytes:
 
 def headers(kind: int, sizes: I64) -> pa.Array:
     """Return the header of each of n values of a type."""
-    different, codes = np.unique(sizes, return_inverse=True)
-    return binary(header(kind, int(size)) for size in different).take(pa.array(codes.ravel()))
+    distinct, codes = np.unique(sizes, return_inverse=True)
+    return binary(header(kind, int(size)) for size in distinct).take(pa.array(codes.ravel()))
 
 
 def binary(values: Iterable[bytes]) -> pa.Array:
@@ -74,7 +82,10 @@ def pointer_sizes(positions: I64) -> I64:
 
 
 def pointers(positions: I64) -> pa.Array:
-    """Return a pointer to each of n positions in the data section."""
+    """Return a pointer to each of n positions in the data section.
+
+    The longest pointer has the position itself in four bytes; the control byte has no bits of it.
+    """
     bases = np.array([base for base, _ in _POINTERS])
     size = pointer_sizes(positions) - 2
     is_full = size == len(_POINTERS) - 1
@@ -143,7 +154,7 @@ def encoded(value: Any) -> bytes:
         text = value.encode()
         return header(STRING, len(text)) + text
     if isinstance(value, dict):
-        members = b"".join(encoded(name) + encoded(each) for name, each in value.items())
+        members = b"".join(encoded(name) + encoded(member) for name, member in value.items())
         return header(MAP, len(value)) + members
     if isinstance(value, list):
         return header(ARRAY, len(value)) + b"".join(map(encoded, value))
@@ -154,8 +165,8 @@ def encoded(value: Any) -> bytes:
 
 def lengths(values: pa.Array) -> I64:
     """Return the number of bytes of each value of a column."""
-    found: I64 = pc.binary_length(values).to_numpy(zero_copy_only=False).astype(np.int64)
-    return found
+    sizes: I64 = pc.binary_length(values).to_numpy(zero_copy_only=False).astype(np.int64)
+    return sizes
 
 
 def placed_bytes(column: pa.Array) -> NDArray[np.uint8]:

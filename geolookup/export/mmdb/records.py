@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, U8
-from geolookup.export.mmdb.contents import Contents
+from geolookup.export.mmdb.contents import Contents, Places
 from geolookup.export.mmdb.encoding import (
     MAP,
     binary,
@@ -27,10 +27,8 @@ from geolookup.export.mmdb.encoding import (
     strings,
 )
 from geolookup.export.mmdb.members import Columns, Group, keys_of, nested, table_of
-from geolookup.export.mmdb.order import Order, order_of
-from geolookup.export.mmdb.positions import Places
 from geolookup.export.mmdb.schemas import Schema
-from geolookup.export.mmdb.slots import Slot, number_shared, slots_of
+from geolookup.export.mmdb.sharing import Order, Slot, number_shared, order_of, slots_of
 from geolookup.tables.rows import row_tables
 
 #: Records that are encoded at once.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from geolookup.compat.geoip2_records import CONNECTION_TYPES, KINDS, LANGUAGE, fitting
 from geolookup.contract.fields import Field
 from geolookup.errors import ExportError
-from geolookup.export.columns import DEFAULT, STORED, fields_of
-from geolookup.export.mmdb.options import FLAT
+from geolookup.export.formats import FLAT
+from geolookup.export.ranges import DEFAULT, STORED, fields_of
 
 #: ``database_type`` by schema. Readers choose their model by it, some by the whole text.
 _TYPES = {

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.compile import _Build
-from geolookup_builder.report import BuildReport, SourceReport
 from geolookup_builder.sources.reading.reader import Reject
 
 from geolookup import parallel
@@ -133,9 +133,9 @@ def read_at(
     """Read the sources of a recipe, with the arguments of ``build_at``."""
     builds: list[_Build] = []
 
-    def finish(build: _Build, _output: Path) -> BuildReport:
+    def finish(build: _Build, _output: Path) -> tuple[BuildReport, None]:
         builds.append(build)
-        return build._report
+        return build._report, None
 
     # Threads cost more than they save on a few rows; the tests of whole builds use them.
     with mock.patch.object(_Build, "finish", finish), mock.patch.object(parallel, "cores", int):

@@ -14,7 +14,7 @@ import pytest
 
 import geolookup
 from geolookup.errors import ExportError
-from geolookup.export.mmdb import write
+from geolookup.export import mmdb
 from tests.conftest import Build, build_at
 from tests.export.reading import Address, Expected, addresses, carrying
 from tests.skips import needs, optional
@@ -176,11 +176,11 @@ def test_records_of_each_size(
     sample: geolookup.Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for sizes in ((24, 28, 32), (28, 32), (32,)):
-        monkeypatch.setattr(write, "_RECORD_BITS", sizes)
+        monkeypatch.setattr(mmdb, "_RECORD_BITS", sizes)
         counts = sample.export(tmp_path / "a.mmdb", "mmdb", force=True)
         assert counts["record bits"] == sizes[0]
         check(tmp_path / "a.mmdb", Expected(sample, "flat"), 5)
-    monkeypatch.setattr(write, "_RECORD_BITS", (8,))
+    monkeypatch.setattr(mmdb, "_RECORD_BITS", (8,))
     with pytest.raises(ExportError, match="too large for records of 32 bits"):
         sample.export(tmp_path / "b.mmdb", "mmdb")
     assert [each.name for each in tmp_path.iterdir()] == ["a.mmdb"]

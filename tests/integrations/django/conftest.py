@@ -22,7 +22,7 @@ def _django() -> None:
             ROOT_URLCONF="tests.integrations.django.urls",
             ALLOWED_HOSTS=["testserver"],
             INSTALLED_APPS=["geolookup.integrations.django"],
-            MIDDLEWARE=["geolookup.integrations.django.middleware.GeoMiddleware"],
+            MIDDLEWARE=["geolookup.integrations.django.GeoMiddleware"],
             USE_TZ=True,
         )
         django.setup()

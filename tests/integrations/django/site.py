@@ -11,7 +11,7 @@ settings.configure(
     ROOT_URLCONF="tests.integrations.django.urls",
     ALLOWED_HOSTS=["x"],
     INSTALLED_APPS=["geolookup.integrations.django"],
-    MIDDLEWARE=["geolookup.integrations.django.middleware.GeoMiddleware"],
+    MIDDLEWARE=["geolookup.integrations.django.GeoMiddleware"],
     GEOLOOKUP={"TRUSTED_PROXIES": ["127.0.0.0/8", "unix:"], "WATCH": 60},
     USE_TZ=True,
 )

@@ -13,9 +13,8 @@ from ipaddress import IPv4Network, ip_address, ip_network
 
 import pyarrow as pa
 
+from geolookup.prefixes.list_text import Changes, Lists, Settings
 from geolookup.prefixes.syntaxes import SYNTAXES
-from geolookup.prefixes.syntaxes.protocol import Changes, Lists
-from geolookup.prefixes.syntaxes.settings import Settings
 
 USUAL = Settings()
 
@@ -63,7 +62,7 @@ def _without(some: dict[int, list[str]], others: dict[int, list[str]]) -> dict[i
 
 
 def whole_text(name: str, prefixes: dict[int, list[str]], settings: Settings = USUAL) -> str:
-    return _text(SYNTAXES[name].whole(lists(prefixes), settings))
+    return _text(SYNTAXES[name].list_text(lists(prefixes), settings))
 
 
 def changes_text(
@@ -72,9 +71,7 @@ def changes_text(
     new: dict[int, list[str]],
     settings: Settings = USUAL,
 ) -> str:
-    writes = SYNTAXES[name].changes
-    assert writes is not None
-    return _text(writes(changes(old, new), settings))
+    return _text(SYNTAXES[name].changes_text(changes(old, new), settings))
 
 
 def _text(blocks: Iterable[bytes]) -> str:

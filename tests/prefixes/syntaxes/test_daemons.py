@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.prefixes.syntaxes.settings import Settings
+from geolookup.prefixes.list_text import Settings
 from tests.prefixes.syntaxes import clients
 from tests.prefixes.syntaxes.reading import changes_text, drawn, members, neighbours, whole_text
 from tests.prefixes.syntaxes.tools import needs, needs_root, requested, run, running, said, script

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from geolookup.prefixes.syntaxes.settings import Settings
+from geolookup.prefixes.list_text import Settings
 from tests.conftest import ROOT
 from tests.docs.blocks import blocks
 from tests.prefixes.syntaxes import clients

@@ -18,12 +18,11 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import TableFileError
-from geolookup.prefixes.answers import lists as selection_lists
+from geolookup.prefixes.list_text import Lists, Settings
+from geolookup.prefixes.lists import changes, read_list
+from geolookup.prefixes.lists import lists as selection_lists
 from geolookup.prefixes.select import Selection, question
-from geolookup.prefixes.since import changes, read_list
 from geolookup.prefixes.syntaxes import SYNTAXES
-from geolookup.prefixes.syntaxes.protocol import Lists
-from geolookup.prefixes.syntaxes.settings import Settings
 from tests.prefixes.syntaxes.reading import READERS, Held, changes_text, drawn, lists, whole_text
 from tests.tiers import scaled
 
@@ -209,7 +208,7 @@ def test_a_selection_read_back_is_what_the_engine_yields(sample: geolookup.Engin
     assert found
     for name, read in READERS.items():
         listed = selection_lists(selected, SYNTAXES[name].entries)
-        text = b"".join(SYNTAXES[name].whole(listed, Settings())).decode("ascii")
+        text = b"".join(SYNTAXES[name].list_text(listed, Settings())).decode("ascii")
         assert _prefixes(read({}, text)) == found, name
 
 

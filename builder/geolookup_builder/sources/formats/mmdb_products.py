@@ -12,9 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from geolookup.contract.fields import MAXMIND
 from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources.formats import ip2proxy, ipinfo_products, maxmind
-from geolookup_builder.sources.formats.maxmind_joins import PROVIDER_FIELDS
 
 #: The keys that may state each field, in order of preference.
 Paths: TypeAlias = Mapping[str, Sequence[str]]
@@ -99,21 +99,17 @@ _REFUSED = (
     Product("points of interest", None, _marks("ssid", "bssid", "category brand"), refusal=_VENUE),
 )
 
+_STATED = {field.source_column: path for path, field in MAXMIND.items() if field.source_column}
+_TRAITS = {name: path for name, path in _STATED.items() if path.startswith("traits.")}
 #: Of MaxMind, and of the vendors that follow its structure.
 _NESTED: Paths = {
-    # Some editions of DB-IP state plain codes and names.
-    "continent_code": ("continent.code", "continent"),
-    "country_code": ("country.iso_code", "country"),
+    **{name: (path,) for name, path in _STATED.items()},
     REGISTERED: ("registered_country.iso_code",),
-    "region_code": ("subdivisions.0.iso_code",),
-    "region_name": ("subdivisions.0.names.en",),
-    "city_name": ("city.names.en", "city"),
-    "postal_code": ("postal.code",),
-    "latitude": ("location.latitude",),
-    "longitude": ("location.longitude",),
+    # Some editions of DB-IP state plain codes and names.
+    "continent_code": (_STATED["continent_code"], "continent"),
+    "country_code": (_STATED["country_code"], "country"),
+    "city_name": (_STATED["city_name"], "city"),
     "weather_code": ("location.weather_code",),
-    "time_zone": ("location.time_zone",),
-    **{name: (f"traits.{key}",) for key, name in PROVIDER_FIELDS.items()},
 }
 _NESTED_MARKS = _marks(
     "country.iso_code",
@@ -121,9 +117,9 @@ _NESTED_MARKS = _marks(
     "continent.code",
     "city.names.en",
     "location.latitude",
-    *(f"traits.{key}" for key in PROVIDER_FIELDS),
+    *_TRAITS.values(),
 )
-_PROVIDER: Paths = {name: (key,) for key, name in PROVIDER_FIELDS.items()}
+_PROVIDER: Paths = {name: (path.removeprefix("traits."),) for name, path in _TRAITS.items()}
 _PROVIDER_MARKS = _marks("autonomous_system_number", "isp organization", "connection_type")
 
 _FLAGS: Words = {

@@ -8,24 +8,19 @@ has no directory, are unpacked once into a temporary file without a name. A stre
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
-
-import pyarrow as pa
+from typing import IO, Any
 
 from geolookup.errors import BuildError
 from geolookup.filesystem.regular import open_regular
 from geolookup.filesystem.signatures import START_BYTES, looks_like
-from geolookup.filesystem.unpacking import SHORT_TARS, ZIP, bzip2, packing, xz
+from geolookup.filesystem.unpacking import COMPRESSED, SHORT_TARS, ZIP, packing, unpacked
 from geolookup_builder.sources.reading.archive_names import Opener, holds_no_data
 from geolookup_builder.sources.reading.budget import Budget, Passed
 from geolookup_builder.sources.reading.tar_files import tar_files
 from geolookup_builder.sources.reading.zip_files import zip_files
-
-Unpacked = Callable[[IO[bytes]], AbstractContextManager[Any]]
 
 
 def openers(path: Path, suffixes: tuple[str, ...], source: Budget) -> list[tuple[str, Opener]]:
@@ -44,21 +39,17 @@ def openers(path: Path, suffixes: tuple[str, ...], source: Budget) -> list[tuple
     if kind in _TARS:
         with _compressed(path, _TARS[kind], budget)() as stream:
             return tar_files(path, stream, suffixes, budget)
-    return [(str(path), _compressed(path, _COMPRESSED[kind], budget))]
+    return [(str(path), _compressed(path, kind, budget))]
 
 
-def _zstandard_stream(file: IO[bytes]) -> AbstractContextManager[Any]:
-    return cast("AbstractContextManager[Any]", pa.input_stream(file, compression="zstd"))
-
-
-def _compressed(path: Path, unpacked: Unpacked, budget: Budget) -> Opener:
+def _compressed(path: Path, ending: str, budget: Budget) -> Opener:
     passed = Passed()
 
     @contextmanager
     def opened() -> Iterator[Any]:
         with open_regular(path) as file:
             _check_kind(path, file)
-            with unpacked(file) as stream:
+            with unpacked(file, ending) as stream:
                 yield budget.counted(passed, stream)
 
     return opened
@@ -81,12 +72,5 @@ def holds_data(path: Path, suffixes: tuple[str, ...]) -> bool:
     return not holds_no_data(path.as_posix()) and (archive or name.endswith(suffixes))
 
 
-_COMPRESSED: dict[str, Unpacked] = {
-    ".gz": gzip.open,
-    ".bz2": bzip2,
-    ".xz": xz,
-    ".zst": _zstandard_stream,
-}
-_TARS = {f".tar{ending}": unpacked for ending, unpacked in _COMPRESSED.items()} | {
-    short: _COMPRESSED[ending] for short, ending in SHORT_TARS.items()
-}
+#: The compression of each ending of a tar archive.
+_TARS = {f".tar{ending}": ending for ending in COMPRESSED} | SHORT_TARS

@@ -23,7 +23,7 @@ from typing import IO
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from geolookup.filesystem.regular import open_regular
-from geolookup.filesystem.unpacking import LZMA_MEMORY, Stepwise, bzip2
+from geolookup.filesystem.unpacking import LZMA_MEMORY, Stepwise, unpacked
 from geolookup_builder.sources.reading.archive_names import UNPACK, Opener, data, link_error
 from geolookup_builder.sources.reading.budget import Budget, LimitedStream, Passed
 
@@ -126,7 +126,7 @@ class _Checked(io.RawIOBase):
         if info.compress_type == zipfile.ZIP_LZMA:
             self._stream = Stepwise(packed, _lzma, _lzma_header(packed, info))
         else:
-            self._stream = bzip2(packed)
+            self._stream = unpacked(packed, ".bz2")
 
     def readable(self) -> bool:
         return True

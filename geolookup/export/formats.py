@@ -1,0 +1,145 @@
+"""The formats of ``export``: what each is called, writes and can be told. A table.
+
+A format is added by writing its module and adding its entry to ``FORMATS``. Imports nothing heavy:
+the command reads the table for ``--help``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from geolookup.dataset.files import Dataset
+    from geolookup.progress import Progress
+
+#: The values of options by name, without those that were not given.
+Values = Mapping[str, Any]
+#: What was written, by the name of the things counted, such as ``{"networks": 1200}``.
+Counts = Mapping[str, int]
+
+
+class Option(NamedTuple):
+    """An option of one or several formats: ``--name`` of the command, ``name`` of ``export``.
+
+    Its value is a text, one of the ``choices`` if there are any. With ``several`` it is a tuple of
+    texts, which the command reads separated by commas. ``metavar`` is its value in ``--help``.
+    """
+
+    name: str
+    help: str
+    metavar: str = "NAME"
+    choices: tuple[str, ...] = ()
+    several: bool = False
+
+
+class ExportFormat(NamedTuple):
+    """A format by its name. ``writer`` is a module of this package and its function.
+
+    ``output`` is what it writes (see ``outputs``): ``file``; ``database``, a file that a library
+    creates; ``folder``, whose files have names that the pattern ``holds`` matches; ``stream``,
+    which can be standard output, and is compressed as its suffix says.
+    """
+
+    name: str
+    help: str
+    writer: str
+    options: tuple[Option, ...] = ()
+    output: str = "file"
+    holds: str = ""
+
+
+class Write(Protocol):
+    """The writer of a format."""
+
+    def __call__(self, dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
+        """Write a dataset to ``place``, which ``outputs.opened`` yields.
+
+        ``values`` are those of the format's own options. Raises ExportError for a value that the
+        option does not have, DatasetError where the dataset is damaged.
+        """
+
+
+#: The schema of ``mmdb`` that has fields by their own names.
+FLAT = "flat"
+_FIELDS = Option(
+    "fields",
+    "Members and groups of the answer to write.",
+    metavar="PATH,...",
+    several=True,
+)
+_MMDB = (
+    Option(
+        "schema",
+        "Structure of the records: that of the databases that geoip2 reads, or flat, which"
+        " `geolookup build` reads. [default: flat]",
+        choices=("city", "country", "asn", "isp", "enterprise", FLAT),
+    ),
+    _FIELDS,
+    Option(
+        "languages",
+        "Languages of names; a dataset has each name once, as en. [default: en]",
+        metavar="LANGUAGE,...",
+        several=True,
+    ),
+)
+_RANGES = Option(
+    "ranges",
+    "Rows are ranges or CIDR prefixes; ip4r, only for postgresql, is the type of that extension."
+    " [default: range; for postgresql, cidr]",
+    choices=("range", "cidr", "ip4r"),
+)
+_WITHIN = Option("within", "Only addresses in this network.", metavar="NETWORK")
+_FAMILY = Option("family", "Only IPv4 or only IPv6.", choices=("4", "6"))
+_SERVER_FOLDER = Option(
+    "folder",
+    "Folder in which the server reads what is written."
+    " [default: /var/lib/clickhouse/user_files/geolookup]",
+    metavar="PATH",
+)
+_PART = (_FIELDS, _WITHIN, _FAMILY)
+_TABLE = (
+    ExportFormat("mmdb", "MaxMind DB, for the readers of that format", "mmdb:write", _MMDB),
+    ExportFormat(
+        "csv", "CSV, a row for each range", "text_rows:write_csv", (*_PART, _RANGES), "stream"
+    ),
+    ExportFormat(
+        "jsonl",
+        "JSON lines, an object for each range",
+        "text_rows:write_jsonl",
+        (*_PART, _RANGES),
+        "stream",
+    ),
+    ExportFormat(
+        "parquet",
+        "Parquet, a folder of files for each family",
+        "parquet:write",
+        (*_PART, _RANGES),
+        "folder",
+        r"ipv[46]/part-\d+\.parquet",
+    ),
+    ExportFormat("duckdb", "a DuckDB database", "duckdb:write", _PART, "database"),
+    ExportFormat("sqlite", "an SQLite database", "sqlite:write", _PART, "database"),
+    ExportFormat(
+        "clickhouse",
+        "a dictionary of ClickHouse: its statement and its rows",
+        "clickhouse:write",
+        (*_PART, _SERVER_FOLDER),
+        "folder",
+        r"dictionary\.sql|prefixes\.tsv",
+    ),
+    ExportFormat(
+        "postgresql", "a script for psql", "postgresql:write", (*_PART, _RANGES), "stream"
+    ),
+)
+#: The formats by name.
+FORMATS = {export_format.name: export_format for export_format in _TABLE}
+
+
+def options_of_formats() -> dict[Option, list[str]]:
+    """Return the options of all formats, each with the names of the formats that have it."""
+    names: dict[Option, list[str]] = {}
+    for export_format in FORMATS.values():
+        for option in export_format.options:
+            names.setdefault(option, []).append(export_format.name)
+    return names

@@ -1,0 +1,146 @@
+r"""Texts in blocks of whole lines, or of whole records of CSV, which threads can parse apart.
+
+A quote opens a cell only where the cell begins (RFC 4180, and Arrow's parser); anywhere else it is
+a character. A line feed ends a record unless it is in an open cell:
+
+    a,"x\n  the record goes on: one quote before, so the cell is open
+    y",5"\n  it ends: the quote after 5 opens nothing
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+_LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
+#: Bytes of a line, and of a record of CSV: each is held in memory as a whole.
+LONGEST_LINE, LONGEST_RECORD = 1 << 28, 1 << 24
+
+
+class TextError(ValueError):
+    """A text that cannot be read: problem, remedy and, where known, the line, from 1."""
+
+    def __init__(self, problem: str, remedy: str, line: int | None = None) -> None:
+        super().__init__(problem)
+        self.problem, self.remedy, self.line = problem, remedy, line
+
+
+def line_blocks(
+    stream: Any, size: int, longest: int | None = None, begun: bytes = b""
+) -> Iterator[tuple[int, bytes]]:
+    """Yield blocks of whole lines, each with the number of its first line, from 1.
+
+    The last line may have no line feed. ``begun`` is what was read of the stream before. A byte
+    order mark is left out. Raises TextError for a line of more than ``longest`` bytes, by
+    default ``LONGEST_LINE``.
+    """
+
+    def end(text: bytes) -> tuple[int, bool]:
+        return text.rfind(b"\n") + 1, False
+
+    return _blocks(stream, size, longest or LONGEST_LINE, begun, end)
+
+
+def record_blocks(
+    stream: Any, size: int, delimiter: str, *, quoted: bool = True, begun: bytes = b""
+) -> Iterator[tuple[int, bytes]]:
+    """Yield blocks of whole records as ``line_blocks`` does.
+
+    Raises TextError for a quote that is never closed, and for a record of more than
+    ``LONGEST_RECORD`` bytes. Where not ``quoted``, a quote is a character like any other.
+    """
+
+    def end(text: bytes) -> tuple[int, bool]:
+        return _end_of_records(text, delimiter) if quoted else (_end_of_lines(text), False)
+
+    return _blocks(stream, size, max(LONGEST_RECORD, 2 * size), begun, end)
+
+
+def _blocks(
+    stream: Any, size: int, longest: int, begun: bytes, end_of: Callable[[bytes], tuple[int, bool]]
+) -> Iterator[tuple[int, bytes]]:
+    """Yield blocks; ``end_of`` a text is where its last whole unit ends, and if a cell is open."""
+    line, pending = 1, filled(stream, size, begun).removeprefix(codecs.BOM_UTF8)
+    following = pending
+    while following:
+        end, is_open = end_of(pending)
+        if end:
+            yield line, pending[:end]
+            line += lines_in(pending[:end])
+            pending = pending[end:]
+        elif len(pending) > longest:
+            raise _unended(longest, line, is_open=is_open)
+        following = filled(stream, size)
+        pending += following
+    if pending:
+        if end_of(pending)[1]:
+            raise _unended(longest, line, is_open=True)
+        yield line, pending
+
+
+def filled(stream: Any, size: int, begun: bytes = b"") -> bytes:
+    """Read ``size`` bytes, fewer only at the end; pipes and decompressors return small parts."""
+    parts, missing = [begun], size - len(begun)
+    while missing > 0 and (part := stream.read(missing)):
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts) if len(parts) > 1 else parts[0]
+
+
+def lines_in(text: bytes) -> int:
+    """Return how many lines end in a text; a carriage return ends one if nothing else does."""
+    return text.count(b"\n") or text.count(b"\r")
+
+
+def _unended(longest: int, line: int, *, is_open: bool) -> TextError:
+    if is_open:
+        remedy = "close it; a quote inside a quoted cell is written twice"
+        return TextError("a quote is never closed", remedy, line)
+    problem = f"a line or record of more than {longest:,} bytes"
+    return TextError(problem, "check that the file is of the format", line)
+
+
+def _end_of_lines(text: bytes, before: int | None = None) -> int:
+    """Return where the last whole line ends; a last return may be half a line end."""
+    before = len(text) if before is None else before
+    end = text.rfind(b"\n", 0, before) + 1
+    return end or text.rfind(b"\r", 0, min(before, len(text) - 1)) + 1
+
+
+def _end_of_records(text: bytes, delimiter: str) -> tuple[int, bool]:
+    """Return where the last whole record ends, 0 if none does, and if a cell after it is open."""
+    end = _end_of_lines(text)
+    if text.find(_QUOTE) < 0:
+        return end, False
+    data = np.frombuffer(text, np.uint8)
+    quotes = np.flatnonzero(data == _QUOTE)
+    opening = quotes[::2]  # or the second quote of a doubled one
+    before = data[opening[opening > 0] - 1]
+    if not np.isin(before, (ord(delimiter), _LINE_FEED, _RETURN, _QUOTE)).all():
+        return _end_among_other_quotes(text, delimiter)
+    while end and (passed := int(np.searchsorted(quotes, end))) % 2:
+        # In an open cell: try the last line feed before the quote that opens it.
+        end = _end_of_lines(text, int(quotes[passed - 1]))
+    return end, bool(len(quotes) % 2)
+
+
+def _end_among_other_quotes(text: bytes, delimiter: str) -> tuple[int, bool]:
+    """Return the same where some quotes open nothing: quoted cells are found one by one."""
+    plain, is_open = [], False
+    at = 0
+    for cell in _quoted_cells(delimiter).finditer(text):
+        plain += [text[at : cell.start()], b"x" * len(cell[0])]
+        at, is_open = cell.end(), cell.lastindex is None
+    return _end_of_lines(b"".join([*plain, text[at:]])), is_open
+
+
+@lru_cache
+def _quoted_cells(delimiter: str) -> re.Pattern[bytes]:
+    """Return the pattern of a quoted cell; its group is the closing quote."""
+    start = rf"(?:(?<=[\r\n{re.escape(delimiter)}])|\A)"
+    return re.compile(start.encode() + rb'"(?:[^"]++|"")*+(")?')

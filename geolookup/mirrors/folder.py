@@ -1,0 +1,204 @@
+"""``mirror``: a static folder of a store's archives, for any web server or bucket.
+
+::
+
+    FOLDER/index.json                              the generations and their files, signed
+    FOLDER/packs/GENERATION.DIGITS.tar.zst         the current generation and the one before it
+    FOLDER/deltas/BASE-GENERATION.DIGITS.tar.zst   to the current one, from each of the last ones
+
+Strategy: archives first, then the index by one rename. A reader takes the index and then what it
+names: what the former index names stays, until an index that names other files replaces this one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.metadata import age_limit
+from geolookup.errors import DatasetError
+from geolookup.filesystem import atomic
+from geolookup.filesystem.regular import open_regular
+from geolookup.mirrors.archive_files import Archives, changing, remove_others
+from geolookup.mirrors.index import (
+    INDEX,
+    Delta,
+    File,
+    Index,
+    Listed,
+    read_index,
+    time_text,
+    written,
+)
+from geolookup.mirrors.listing import (
+    DELTAS,
+    MOST_DELTAS,
+    Wanted,
+    check_acceptable,
+    wanted_generations,
+)
+from geolookup.signing.keys import PrivateKey, Signing, signing_keys
+from geolookup.signing.statement import serial_of
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """The result of ``mirror``; ``state`` is "published", or "current" if the index stays."""
+
+    state: str
+    index: Index
+    added: tuple[File, ...]  # archives that were written
+    removed: tuple[str, ...]  # paths of archives that neither this index nor the former one names
+
+
+def mirror(
+    store: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    deltas: int = DELTAS,
+    sign: Signing = (),
+    expires: timedelta | str | None = None,
+) -> Mirrored:
+    """Write the current generation of a store into a folder from which other stores follow it.
+
+    The folder is made if it is missing. It gets an archive of the current generation and of the
+    one before it, a delta to the current one from each of the ``deltas`` others published last,
+    and an index, which names the withdrawn ones too. Archives that are there and right are kept.
+    The index is replaced last, atomically; what the former one names stays for its readers.
+    ``sign`` is the file of a private key that signs the index, or several. ``expires`` is for how
+    long followers accept it, such as "7d"; by default without end. One call at a time changes a
+    folder, others wait. Returns ``state``, ``index``, ``added`` and ``removed``. Raises
+    DatasetError for a store that is missing or damaged, and for a generation or an index that
+    followers would refuse; OutputError for a folder that is neither a mirror nor empty, or cannot
+    be written; ValueError for an invalid ``deltas`` or ``expires``. On an error the index stays as
+    it was.
+    """
+    if not 0 <= deltas <= MOST_DELTAS:
+        raise ValueError(f"deltas is {deltas}; write 0 to {MOST_DELTAS}")
+    limit = None if expires is None else age_limit(expires, "expires")
+    keys = signing_keys(sign)
+    store, folder = Path(store), Path(folder)
+    ask = partial(wanted_generations, store, deltas)
+    ask()  # without a store, no folder is made
+    with changing(folder):
+        text, former = _former(folder)
+        archives = Archives(folder, former)
+        check = partial(check_acceptable, store, folder=folder, former=former, keys=keys)
+        current, listed = _packed(ask, check, archives)
+        index = _index(current, listed, former, limit)
+        if former is not None and limit is None and _is_same(index, former, text, keys):
+            return Mirrored("current", former, tuple(archives.added), ())
+        _replace(folder, index, keys)
+        removed = _prune(folder, index, former)
+    return Mirrored("published", index, tuple(archives.added), removed)
+
+
+def _former(folder: Path) -> tuple[bytes, Index | None]:
+    """Return text and content of the index that a mirror has; DatasetError for a damaged one."""
+    path = folder / INDEX
+    try:
+        with open_regular(path) as stream:
+            text = stream.read()
+    except FileNotFoundError:
+        return b"", None
+    try:
+        return text, read_index(text, None, path)
+    except DatasetError as error:
+        raise DatasetError(path, error.problem, "remove it, and mirror again") from None
+
+
+def _packed(
+    ask: Callable[[], list[Wanted]], check: Callable[[Wanted], None], archives: Archives
+) -> tuple[Wanted, tuple[Listed, ...]]:
+    """Return the current generation, and all that are listed with their archives.
+
+    Again where the store changes meanwhile: what was read may be pruned or withdrawn.
+    """
+    while True:
+        asked = ask()
+        current = next(item for item in asked if not item.withdrawn)
+        check(current)
+        try:
+            listed = tuple(_listed(item, archives) for item in asked)
+        except DatasetError:
+            if ask() == asked:
+                raise
+        else:
+            if ask() == asked:
+                return current, listed
+
+
+def _listed(item: Wanted, archives: Archives) -> Listed:
+    pack = None if item.withdrawn else archives.pack(item)
+    deltas = tuple(Delta(base.name, archives.delta(base, item)) for base in item.bases)
+    return Listed(item.generation, item.published_at, pack, deltas, item.withdrawn, item.signature)
+
+
+def _index(
+    current: Wanted, listed: tuple[Listed, ...], former: Index | None, limit: timedelta | None
+) -> Index:
+    """Return the index; its serial is the present time, whose clock may be behind others.
+
+    It is above that of the former index, and above those of the statements: a follower that
+    knows only its dataset accepts no index from before that.
+    """
+    now = datetime.now(UTC)
+    serials = [serial_of(item.signature.encode(), INDEX) for item in listed if item.signature]
+    if former is not None:
+        serials.append(former.serial)
+    return Index(
+        name=read_manifest(current.folder).metadata().name,
+        serial=max(time.time_ns() // 1000, max(serials, default=0) + 1),
+        published_at=time_text(now),
+        current=current.generation,
+        generations=listed,
+        expires_at=None if limit is None else time_text(now + limit),
+    )
+
+
+def _is_same(index: Index, former: Index, text: bytes, keys: Sequence[PrivateKey]) -> bool:
+    """Return whether an index differs from the former one in its time alone.
+
+    Ed25519 is deterministic: the same content signed with the same keys is the same text.
+    """
+    same = replace(index, serial=former.serial, published_at=former.published_at)
+    return written(same, keys) == text
+
+
+def _replace(folder: Path, index: Index, keys: Sequence[PrivateKey]) -> None:
+    """Replace the index of a mirror, atomically, by one that its readers can read."""
+    path, text = folder / INDEX, written(index, keys)
+    read_index(text, [key.public for key in keys] or None, path)
+    with atomic.staged_file(path) as fresh:
+        fresh.write_bytes(text)
+        if path.exists():
+            _set_later(fresh, path)
+
+
+def _set_later(fresh: Path, former: Path) -> None:
+    """Give a file a time of modification in a later second than that of the former one.
+
+    Web servers answer If-Modified-Since by seconds (RFC 9110, section 8.8.2), and some make their
+    ETag of second and size: readers would never learn of a second index within one.
+    """
+    second = 1_000_000_000
+    earliest = (former.stat().st_mtime_ns // second + 1) * second
+    if fresh.stat().st_mtime_ns < earliest:
+        os.utime(fresh, ns=(earliest, earliest))
+
+
+def _prune(folder: Path, index: Index, former: Index | None) -> tuple[str, ...]:
+    """Remove what neither of the last two indexes names; return the paths.
+
+    Where both name the same files, nothing is removed: those of the index before stay as long as
+    they would without the additional index.
+    """
+    if former is None or {*former.files} == {*index.files}:
+        return ()
+    return tuple(remove_others(folder, (*former.files, *index.files)))

@@ -1,0 +1,181 @@
+"""How a store polls a mirror, what came of one poll, and the state after it.
+
+STORE/follow.json has the state. The follower writes it after each poll; ``geolookup serve`` reads
+it for its probes and metrics. A missing or damaged file counts as a follower that has not polled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from geolookup.filesystem import atomic
+from geolookup.remote import backoff_wait
+from geolookup.store import pointer
+
+STATUS = "follow.json"
+#: The results of a poll, as they are counted.
+CURRENT, UPDATED, HELD, FAILED = RESULTS = ("current", "updated", "held", "failed")
+_FORMAT, _VERSION = "geolookup-follow", 1
+#: The first wait after a failure is the interval over this; it doubles with each further one.
+_FIRST_PART = 10
+#: Seconds: the longest wait that a mirror may ask for, unless the interval is longer.
+_LONGEST_ASKED = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Polling:
+    """How a follower polls: the options of ``geolookup follow``, and their defaults.
+
+    ``every`` is the interval in seconds, ``jitter`` the part of it by which each wait may differ.
+    ``budget`` is the highest rate of a download in bytes a second, None for any; ``trust`` are the
+    files of the keys that a store without trusted keys shall trust, ``keep`` is how many
+    generations stay.
+    """
+
+    every: float = 300.0
+    jitter: float = 0.1
+    budget: int | None = None
+    trust: tuple[Path, ...] = ()
+    keep: int = pointer.KEEP
+
+    def first(self) -> float:
+        """Return the wait after the first poll that succeeded, anything up to the interval.
+
+        Followers that start together, as after a power failure, poll apart from then on.
+        """
+        return random.uniform(0, self.every)  # noqa: S311 (no secret)
+
+    def next(self) -> float:
+        """Return the wait after a poll that succeeded."""
+        return self.every * self._about_one()
+
+    def retry(self, failures: int, asked: float | None) -> float:
+        """Return the wait after so many failures in a row, of which the last asked for a wait.
+
+        It is never longer than that after a success, unless the mirror asks for more.
+        """
+        wait = backoff_wait(failures, self.every / _FIRST_PART, self.every)
+        limited = min(asked or 0.0, max(self.every, _LONGEST_ASKED))
+        # Not less than what was asked for, and apart from others that were asked the same.
+        return max(
+            wait * self._about_one(),
+            limited * random.uniform(1, 1 + self.jitter),  # noqa: S311 (no secret)
+        )
+
+    def _about_one(self) -> float:
+        return random.uniform(1 - self.jitter, 1 + self.jitter)  # noqa: S311 (no secret)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A mirror's address, and the store that follows it; ``keep`` and ``budget`` as in Polling."""
+
+    url: str
+    store: Path
+    keep: int = pointer.KEEP
+    budget: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """The outcome of one poll.
+
+    ``state`` is one of ``RESULTS`` but "failed": "current" (the store has what the mirror has),
+    "updated", or "held" (a rollback or a publication here stands until the mirror publishes
+    again). ``generation`` is current in the store. ``kind`` is the origin of an installation:
+    "stored" (the store had it), "delta" or "pack", of so many ``bytes``; empty without one.
+    The other members are those of the index, as in ``Status``.
+    """
+
+    state: str
+    generation: str
+    bytes: int = 0
+    kind: str = ""
+    serial: int = 0
+    expires_at: str = ""
+    followed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of a follower after a poll. Times are ISO 8601 in UTC, empty for never.
+
+    ``index`` is the SHA-256 of the index that was followed last, ``serial`` and ``expires_at``
+    are its own. ``followed`` is its current generation, and when the mirror published that.
+    ``failures`` counts the polls that failed since the last one that succeeded.
+    """
+
+    url: str = ""
+    index: str = ""
+    serial: int = 0
+    expires_at: str = ""
+    followed: str = ""
+    generation: str = ""
+    polled_at: str = ""
+    succeeded_at: str = ""
+    failures: int = 0
+    problem: str = ""
+    polls: Mapping[str, int] = field(default_factory=dict)
+    bytes: int = 0
+
+    def after_failure(self, problem: str) -> Status:
+        """Return the state after a poll that failed."""
+        counted = self._counted(FAILED)
+        return replace(counted, failures=self.failures + 1, problem=problem)
+
+    def after_success(self, result: str, **changes: Any) -> Status:
+        """Return the state after a poll with a result of ``RESULTS``, and members that changed."""
+        counted = self._counted(result)
+        now = counted.polled_at
+        return replace(counted, failures=0, problem="", succeeded_at=now, **changes)
+
+    def _counted(self, result: str) -> Status:
+        polls = {**self.polls, result: self.polls.get(result, 0) + 1}
+        return replace(self, polls=polls, polled_at=datetime.now(UTC).isoformat("T", "seconds"))
+
+
+def read_status(store: str | os.PathLike[str]) -> Status:
+    """Return the state of the follower of a store; of one that has not polled if there is none."""
+    try:
+        stated = json.loads(Path(store, STATUS).read_bytes())
+        is_ours = stated.pop("format") == _FORMAT and stated.pop("format_version") == _VERSION
+        return _status(stated) if is_ours else Status()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Status()
+
+
+def _status(stated: dict[str, Any]) -> Status:
+    """Return the state that a file states; TypeError or ValueError if a member is malformed."""
+    status = Status(**stated)
+    for member in fields(Status):
+        value = getattr(status, member.name)
+        if member.name != "polls" and type(value) is not type(member.default):
+            raise TypeError
+    for time in filter(None, (status.polled_at, status.succeeded_at, status.expires_at)):
+        if datetime.fromisoformat(time).tzinfo is None:
+            raise ValueError
+    if not all(type(count) is int for count in status.polls.values()):
+        raise TypeError
+    return status
+
+
+def write_status(store: Path, status: Status) -> None:
+    """Replace the file, atomically; OutputError if it cannot be written."""
+    stated = {"format": _FORMAT, "format_version": _VERSION, **asdict(status)}
+    with atomic.staged_file(store / STATUS) as fresh:
+        fresh.write_text(json.dumps(stated, indent=1) + "\n", encoding="utf-8")
+
+
+def current_in(store: Path) -> str:
+    """Return the current generation of a store; an empty text if it has none, or lost its files."""
+    standing = pointer.standing(pointer.read(store))
+    if not standing or not Path(pointer.folder_of(store, standing[-1].generation)).is_dir():
+        return ""
+    return standing[-1].generation

@@ -1,0 +1,173 @@
+"""Lists of prefixes: of a selection, read from a file, and what changed between two.
+
+Strategy: prefixes are compared as texts, because each has one text only. So the earlier lists may
+also come from a file that was written: its prefixes are the words of the form of a prefix.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.contract.address import BITS, parse_text
+from geolookup.dataset.networks import Network, network_at
+from geolookup.errors import InvalidAddressError, TableFileError
+from geolookup.filesystem.regular import open_regular
+from geolookup.prefixes.aggregate import prefixes_of
+from geolookup.prefixes.list_text import Changes, EntryKind, Lists, Settings, Syntax
+from geolookup.prefixes.select import Selection
+from geolookup.prefixes.spans import I32, Halves, Spans
+from geolookup.prefixes.texts import cidr_texts, range_texts
+
+#: The name of the column of prefixes.
+NETWORK_COLUMN = "network"
+_COMMENT = re.compile(rb"^[ \t]*#.*$", re.MULTILINE)
+_REMEDY = "name a file that geolookup prefixes has written"
+#: Lines that only a file of changes has, and how only such a file begins.
+_CHANGE = re.compile(
+    rb"^(?:delete element |del |-D |prompt$| no |[+-][0-9a-f:]|add \S+ \S+ -exist$)"
+    rb"|\A\s*(?:add element |\*filter\s+-A )",
+    re.MULTILINE,
+)
+#: The most digits of a length.
+_DIGITS = 3
+
+
+def networks(selection: Selection) -> Iterator[Network]:
+    """Yield the prefixes in address order, IPv4 first."""
+    for family in selection.families:
+        for spans in selection.spans(family):
+            yield from _networks(spans)
+
+
+def _networks(spans: Spans) -> Iterator[Network]:
+    prefixes, _ = prefixes_of(spans)
+    host_bits = BITS[prefixes.family] - prefixes.lengths.astype(np.int64)
+    columns = (each.tolist() for each in (prefixes.high, prefixes.low, host_bits))
+    for high, low, bits in zip(*columns, strict=True):
+        yield network_at(prefixes.family, high << 64 | low, bits)
+
+
+def table(selection: Selection) -> pa.Table:
+    """Return a row for each prefix: its text, and a column for each field of the values."""
+    spans = chain.from_iterable(map(selection.spans, selection.families))
+    batches = [_batch(selection, each) for each in spans]
+    return pa.Table.from_batches(batches, _batch(selection, _nothing(selection)).schema)
+
+
+def lists(selection: Selection, entries: EntryKind) -> Lists:
+    """Return the lists of a selection by family; ``entries`` says what their entries are."""
+    return {family: _ENTRIES[entries](selection, family) for family in selection.families}
+
+
+def _prefix_texts(selection: Selection, family: int) -> Iterator[pa.Array]:
+    return (cidr_texts(prefixes_of(spans)[0]) for spans in selection.spans(family))
+
+
+def _range_texts(selection: Selection, family: int) -> Iterator[pa.Array]:
+    return map(range_texts, selection.spans(family))
+
+
+def _rows(selection: Selection, family: int) -> Iterator[pa.Array]:
+    for spans in chain([_nothing(selection)], selection.spans(family)):
+        yield _batch(selection, spans).to_struct_array()
+
+
+_ENTRIES: Mapping[EntryKind, Callable[[Selection, int], Iterator[pa.Array]]] = {
+    "prefix": _prefix_texts,
+    "range": _range_texts,
+    "row": _rows,
+}
+
+
+def _batch(selection: Selection, spans: Spans) -> pa.RecordBatch:
+    prefixes, of = prefixes_of(spans)
+    values = (
+        each.taken(codes[of]) for each, codes in zip(selection.values, spans.codes, strict=True)
+    )
+    names = [NETWORK_COLUMN, *(each.field.name for each in selection.values)]
+    return pa.record_batch([cidr_texts(prefixes), *values], names)
+
+
+def _nothing(selection: Selection) -> Spans:
+    """Return no range, with the columns that ranges of the selection have."""
+    none = Halves(np.array([], np.uint64), np.array([], np.uint64))
+    codes: tuple[I32, ...] = tuple(each.codes[:0] for each in selection.values)
+    return Spans(4, none, none, codes)
+
+
+def changes(old: Lists, new: Lists) -> Changes:
+    """Return the prefixes that are only in the new lists, and those only in the old ones.
+
+    A family that the new lists do not have is left out.
+    """
+    before = {family: _column(old.get(family, ())) for family in new}
+    after = {family: _column(batches) for family, batches in new.items()}
+    return Changes(_without(after, before), _without(before, after))
+
+
+def _column(batches: Iterable[pa.Array]) -> pa.Array:
+    return pa.concat_arrays([pa.array([], pa.string()), *batches])
+
+
+def _without(some: dict[int, pa.Array], others: dict[int, pa.Array]) -> Lists:
+    return {
+        family: [texts.filter(pc.invert(pc.is_in(texts, value_set=others[family])))]
+        for family, texts in some.items()
+    }
+
+
+def count(lists: Lists) -> int:
+    """Return the number of prefixes in lists that ``changes`` has returned."""
+    return sum(len(texts) for batches in lists.values() for texts in batches)
+
+
+def read_list(path: Path, syntax: Syntax) -> Lists:
+    """Return the prefixes of a file that was written in a syntax, or that has a prefix a line.
+
+    Raises TableFileError for a file that cannot be read, and for one that holds changes, a
+    malformed prefix, or no list.
+    """
+    content = _COMMENT.sub(b"", _content(path))
+    if _CHANGE.search(content):
+        raise TableFileError(path, "holds changes, not a list", "name a file without changes")
+    found = syntax.prefixes_in(content)
+    if not found and content.split()[:1] != _first_word(syntax):
+        raise TableFileError(path, "holds no prefix", _REMEDY)
+    lists: dict[int, list[str]] = {family: [] for family in BITS}
+    for text in found:
+        try:
+            lists[_family(text)].append(text)
+        except InvalidAddressError:
+            raise TableFileError(path, "holds a malformed prefix", _REMEDY) from None
+    return {family: [pa.array(texts, pa.string())] for family, texts in lists.items()}
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with open_regular(path) as file:
+            return file.read()
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+        remedy = "name a list that was written, a dataset or a store"
+        raise TableFileError(path, problem, remedy) from None
+
+
+def _first_word(syntax: Syntax) -> list[bytes]:
+    """Return the first word of a file without prefixes, or nothing if it has no word."""
+    return b"".join(syntax.list_text(dict.fromkeys(BITS, ()), Settings())).split()[:1]
+
+
+def _family(prefix: str) -> int:
+    """Return the family of a prefix; raises InvalidAddressError for a malformed one."""
+    address, _, length = prefix.partition("/")
+    family, _ = parse_text(address)
+    if not length.isdecimal() or len(length) > _DIGITS or int(length) > BITS[family]:
+        raise InvalidAddressError
+    return family
