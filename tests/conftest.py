@@ -15,7 +15,7 @@ import geolookup
 from tests.datasets import SMALL
 
 if TYPE_CHECKING:
-    from geolookup_builder.report import BuildReport
+    from geolookup_builder.build_report import BuildReport
 
 ROOT = Path(__file__).resolve().parent.parent
 pytest_plugins = ["tests.tiers", "tests.skips", "tests.browser"]

@@ -95,7 +95,7 @@ def imports() -> tuple[Import, ...]:
         Import(path, package, _room(path, package, folder), name, lazy)
         for package, folder in PACKAGES.items()
         for path in sorted(folder.rglob("*"))
-        if path.suffix in (".py", ".pyx", ".pxi")
+        if path.suffix in (".py", ".pyx", ".pxi", ".pxd")
         for name, lazy in _imported(path)
     )
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from geolookup_builder.build_report import SourceReport
 from geolookup_builder.reference.tables import load_countries
-from geolookup_builder.report import SourceReport
 
 import geolookup
 from tests.conftest import build_at

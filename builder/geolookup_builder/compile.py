@@ -2,7 +2,8 @@
 
 ``recipe`` -> ``sources`` (rows) -> ``ranges`` -> ``gather`` (rows of a table) ->
 ``table_intervals`` (disjoint intervals) -> ``layers`` (sources overlaid) -> ``complete`` ->
-``intern`` (distinct rows of the dataset) -> ``tables`` and ``manifest`` -> ``write``.
+``intern`` (distinct rows of the dataset) -> ``row_numbers`` (as in the base) -> ``tables`` ->
+``output_files``.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ from geolookup.parallel import alongside, in_order
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hidden, mask_of
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
-from geolookup_builder import expected_rows, loading, manifest, rejects, row_numbers, write
-from geolookup_builder.base import NO_BASE, opened
+from geolookup_builder import expected_rows, loading, output_files, rejects, row_numbers
+from geolookup_builder.base_dataset import NO_BASE, opened
+from geolookup_builder.build_report import BuildReport, SourceReport
+from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.downloads import with_local_paths
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.flatten import Intervals
@@ -41,9 +44,7 @@ from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
 from geolookup_builder.rejects import Rejects
-from geolookup_builder.report import BuildReport, SourceReport
 from geolookup_builder.schema import LAYERS
-from geolookup_builder.source_rows import DecidingRows
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import RowPositions
@@ -314,16 +315,16 @@ class _Build:
             content = tables(interned, self._known) | explaining
             content = row_numbers.with_dictionaries(content, self._base)
             added = [each.credit for each in self._finders if each.credit is not None]
-            described = manifest.logical(self._plan, interned, content, added, self._rows)
+            described = output_files.manifest(self._plan, interned, content, added, self._rows)
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
             rows = max(table.num_rows for table in content.values())
             with alongside(partial(generation, described, content), rows) as identity:
-                files = write.write_tables(folder, content)
+                files = output_files.write_tables(folder, content)
             complete = described.completed(identity(), files, self._base.of(identity()))
-            write.write_manifest(folder, complete)
-            verified = write.verified(folder, output)
-            write.write_signature(folder, output, self._options.sign)
+            output_files.write_manifest(folder, complete)
+            verified = output_files.verified(folder, output)
+            output_files.write_signature(folder, output, self._options.sign)
             self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
         written = complete.metadata()
         self._report.counts, self._report.coverage = written.counts, written.coverage

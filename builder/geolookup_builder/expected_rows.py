@@ -16,7 +16,7 @@ from typing import Any
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import BuildError
 from geolookup.filesystem.unpacking import PACKED
-from geolookup_builder.report import SourceReport
+from geolookup_builder.build_report import SourceReport
 
 KEYS = ("empty", "min_rows", "max_drop", "releases")
 _PERCENT = re.compile(r"(\d{1,2}(?:\.\d+)?|100)%", re.ASCII)

@@ -16,18 +16,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.contract.special import CARRIES_IPV4, ranges_of
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, concat, empty
-from geolookup_builder.clip import FOLDED
+from geolookup_builder.build_report import SourceReport
 from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Keys, Ranges, duplicates, stated_keys
 from geolookup_builder.layer_values import UNKNOWN, Column, Distinct, LayerValues, distinct
-from geolookup_builder.report import SourceReport
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.values import Known, clean
 from geolookup_builder.vocabulary import VOCABULARY
 
+#: IPv4-mapped space is folded into IPv4; NAT64 and 6to4 space is excluded.
+FOLDED, *EXCLUDED = ranges_of(6, CARRIES_IPV4)
 #: Unknown words kept for each batch; limits memory where a column holds other data.
 _MAX_WORDS = 100
 

@@ -18,14 +18,13 @@ import pyarrow as pa
 from geolookup.contract.fields import PLACE_MEMBERS
 from geolookup.dataset.intervals import I64, Addresses
 from geolookup.parallel import alongside
+from geolookup_builder.build_report import BuildReport
 from geolookup_builder.complete import Located, completed
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import changes
 from geolookup_builder.layer_values import UNKNOWN, LayerValues
-from geolookup_builder.layers import Layered
-from geolookup_builder.provenance import Provenance, provenance
-from geolookup_builder.report import BuildReport
+from geolookup_builder.layers import Layered, Provenance, provenance
 from geolookup_builder.schema import LAYERS, NETWORK_LAYERS
 from geolookup_builder.values import Known
 

@@ -1,22 +1,34 @@
 """Sources overlaid: for each layer, the first source that states it decides.
 
-The intervals of a source have a number for each layer (0: unknown). Two partitions are
-overlaid; each joint interval takes its number, layer by layer, from the first one that has
-one. Sources are overlaid in the order of the recipe.
+The intervals of a source have a number for each layer (0: unknown). Two partitions are overlaid;
+each joint interval takes its number, layer by layer, from the first one that has one. Sources are
+overlaid in the order of the recipe. For one layer::
+
+    source 1     |  5  |     0      |  7  |  0  |
+    source 2     |   2    |    3    |     0     |
+    joint        |  5  |2 |    3    |  7  |  0  |
+
+Provenance is a partition of its own: the source that decided each layer. It is much smaller than
+the partition of the answers, because neighbours with the same sources are one interval.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geolookup.contract.special import Range
-from geolookup.dataset.intervals import I64, Addresses, Bools, cut_at, overlay
+from geolookup.dataset.intervals import I64, Addresses, Bools, count_addresses, cut_at, overlay
 from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Intervals, changes
-from geolookup_builder.layer_values import UNKNOWN
+from geolookup_builder.layer_values import UNKNOWN, LayerValues
+
+_NO_SOURCE = 0
+#: The number of addresses decided: by layer, then by "ipv4" and "ipv6".
+Coverage = dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +50,15 @@ def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> Layered:
     return Layered(
         intervals.starts,
         {
-            layer: np.append(each, np.int32(UNKNOWN))[intervals.owner]
-            for layer, each in numbers.items()
+            layer: np.append(codes, np.int32(UNKNOWN))[intervals.owner]
+            for layer, codes in numbers.items()
         },
     )
 
 
 def underlay(base: Layered, below: Layered) -> Layered:
     """Fill the layers that are unknown in ``base`` from ``below``."""
-    if len(base.starts) == 1 and not any(each[0] for each in base.numbers.values()):
+    if len(base.starts) == 1 and not any(codes[0] for codes in base.numbers.values()):
         unknown = np.zeros(len(below.starts), np.int32)
         numbers = {layer: below.numbers.get(layer, unknown) for layer in base.numbers}
         return _coalesce(Layered(below.starts, numbers))
@@ -79,13 +91,51 @@ def _inserted(starts: Addresses, at: I64, values: Addresses) -> Addresses:
 
 
 def _coalesce(layered: Layered) -> Layered:
-    distinct = {id(each): each for each in layered.numbers.values()}
+    distinct = {id(codes): codes for codes in layered.numbers.values()}
     keep = changes(*distinct.values())
     return Layered(layered.starts[keep], _taken(layered.numbers, keep))
 
 
 def _taken(numbers: dict[str, Codes], rows: I64 | Bools) -> dict[str, Codes]:
     """Return the numbers at ``rows``; layers that share an array share the result."""
-    distinct = {id(each): each for each in numbers.values()}
-    found = {key: each[rows] for key, each in distinct.items()}
-    return {layer: found[id(each)] for layer, each in numbers.items()}
+    distinct = {id(codes): codes for codes in numbers.values()}
+    taken = {key: codes[rows] for key, codes in distinct.items()}
+    return {layer: taken[id(codes)] for layer, codes in numbers.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """A gap-free partition of a family; for each layer the source by its number in the recipe."""
+
+    starts: Addresses
+    sources: dict[str, NDArray[np.uint8]]  # from 1; 0 where the layer is unknown
+
+
+def provenance(layered: Layered, layers: Mapping[str, LayerValues]) -> Provenance:
+    """Return the provenance of the merged layers."""
+    sources = {layer: layers[layer].sources(codes) for layer, codes in layered.numbers.items()}
+    keep = changes(*sources.values())
+    kept = {layer: numbers[keep] for layer, numbers in sources.items()}
+    return Provenance(layered.starts[keep], kept)
+
+
+def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]:
+    """Return, for each source, the number of addresses that it decides, by layer and family.
+
+    Layers in which it decides no address are left out.
+    """
+    counts: list[Coverage] = [{} for _ in range(sources)]
+    for family, decided in families.items():
+        for layer, numbers in decided.sources.items():
+            for number in _stated(numbers):
+                of_layer = counts[number - 1].setdefault(layer, {"ipv4": 0, "ipv6": 0})
+                of_layer[f"ipv{family}"] = count_addresses(decided.starts, numbers == number)
+    return counts
+
+
+def _stated(numbers: NDArray[np.uint8]) -> list[int]:
+    """Return the distinct sources among the numbers, ascending, without a sort of the numbers."""
+    stated = np.zeros(256, bool)
+    stated[numbers] = True
+    stated[_NO_SOURCE] = False
+    return np.flatnonzero(stated).tolist()

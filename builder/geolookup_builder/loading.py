@@ -1,14 +1,22 @@
-"""From what a user names to a recipe: a recipe file, a packaged recipe, or files of data."""
+"""From the name that a user gives to a recipe: a recipe file, a packaged recipe, or files of data.
+
+Packaged recipes are for well-known data sets. One is named by the stem of its file in
+``recipes/``; the files that come with it lie in a folder of that name beside it.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
-from geolookup.errors import BuildError
-from geolookup_builder import packaged, recipe
-from geolookup_builder.recipe import Recipe
+from geolookup.errors import BuildError, OutputError, near_match
+from geolookup.filesystem import atomic
+from geolookup_builder import recipe
+from geolookup_builder.recipe import PACKAGED, Recipe
 from geolookup_builder.sources import FORMATS, auto
+
+SUFFIX = ".toml"
 
 
 def load(text: str | os.PathLike[str]) -> Recipe:
@@ -22,7 +30,7 @@ def load(text: str | os.PathLike[str]) -> Recipe:
         remedy = "name a recipe file, a packaged recipe, or a file or folder of data"
         raise BuildError("''", "names no recipe", remedy=remedy)
     named = Path(text)
-    if named.suffix == packaged.SUFFIX:
+    if named.suffix == SUFFIX:
         return recipe.load(named, auto.options(FORMATS))
     if named.exists():
         return recipe.of_data(named, auto.NAME)
@@ -31,4 +39,45 @@ def load(text: str | os.PathLike[str]) -> Recipe:
 
 def load_packaged(name: str) -> Recipe:
     """Return a packaged recipe, whatever files of that name exist. Raises BuildError."""
-    return recipe.load(packaged.path_of(name), auto.options(FORMATS))
+    return recipe.load(path_of(name), auto.options(FORMATS))
+
+
+def names() -> list[str]:
+    """Return the names of the packaged recipes, in alphabetical order."""
+    return sorted(path.stem for path in PACKAGED.glob(f"*{SUFFIX}"))
+
+
+def path_of(name: str) -> Path:
+    """Return the file of a packaged recipe; BuildError with a near match where there is none."""
+    if name not in names():
+        hint = near_match(name, names(), fallback="'geolookup recipes' lists the packaged recipes")
+        raise BuildError(name, "neither a file nor the name of a packaged recipe", remedy=hint)
+    return PACKAGED / f"{name}{SUFFIX}"
+
+
+def text(name: str) -> str:
+    """Return the text of a packaged recipe."""
+    return path_of(name).read_text(encoding="utf-8")
+
+
+def summary(name: str) -> str:
+    """Return what a packaged recipe describes: its first line."""
+    return text(name).partition("\n")[0].removeprefix("#").strip()
+
+
+def copy(name: str, folder: Path) -> Path:
+    """Copy a packaged recipe and the files that come with it into a folder; return the copy.
+
+    The folder is created if it is missing. Raises OutputError for a file that exists already
+    or cannot be written.
+    """
+    source = path_of(name)
+    data = PACKAGED / name
+    for target in (folder / source.name, *([folder / name] if data.is_dir() else [])):
+        if target.exists():
+            raise OutputError(target, "exists already", "name another folder")
+    with atomic.output_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if data.is_dir():
+            shutil.copytree(data, folder / name)
+        return Path(shutil.copyfile(source, folder / source.name))

@@ -17,10 +17,12 @@ from geolookup.errors import BuildError, DiffError, name_text, near_match
 from geolookup.filesystem.regular import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
-from geolookup_builder import expected_rows, packaged
+from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import Expected
 from geolookup_builder.schema import FIELDS
 
+#: The folder of the packaged recipes.
+PACKAGED = Path(__file__).resolve().parent / "recipes"
 _TEXTS = ("name", "date", "licence", "attribution", "url")
 #: Provenance stores the number of a source in one byte; 0 is "no source", 255 is reserved.
 MAX_SOURCES = 254
@@ -141,11 +143,10 @@ def _gates(path: Path, stated: object) -> tuple[str, ...]:
         remedy = 'write fail_if = ["country_moved > 2%"]'
         raise BuildError(path, "update.fail_if is not a list of texts", remedy=remedy)
     if stated:
-        from geolookup.comparison.metrics import parse_gate
+        from geolookup.comparison.gates import DIFF_METRICS
 
         try:
-            for each in stated:
-                parse_gate(each)
+            DIFF_METRICS.gates(stated)
         except DiffError as error:
             problem = f"update.fail_if: {error.problem}"
             raise BuildError(path, problem, remedy=error.remedy) from error
@@ -225,11 +226,26 @@ def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[s
         options={key: value for key, value in table.items() if key in formats[name]},
         texts={key: _text(path, section, table, key) for key in _TEXTS if key in table},
         recipe=path,
-        base=packaged.base(path, place),
+        base=_base(path, place),
         sha256=sha256,
         remote=found if isinstance(found, Remote) else None,
         expected=expected_rows.stated(path, table),
     )
+
+
+def _base(recipe: Path, path: str) -> Path:
+    """Return the folder that a local path in a recipe is relative to.
+
+    That is the folder of the recipe. A packaged recipe has no folder that users put files into:
+    its paths are relative to the current folder, except those of files that come with it.
+    """
+    if recipe.parent != PACKAGED or Path(path).parts[:1] == (recipe.stem,):
+        return recipe.parent
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:  # removed meanwhile
+        problem = "its files are looked for in the current folder, which does not exist"
+        raise BuildError(recipe.stem, problem, remedy="change to another folder") from error
 
 
 def _location(path: Path, table: dict[str, Any]) -> tuple[str | Remote, str]:

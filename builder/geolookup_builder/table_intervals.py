@@ -1,6 +1,8 @@
 """The intervals of one source table, and the counts of its rows and addresses.
 
-Each family is flattened (``flatten``) and loses the space that lookups never search (``clip``).
+Each family is flattened (``flatten``). Then it loses the space that lookups never search: a lookup
+in private space always answers 10002, one in 6to4 or NAT64 space uses the IPv4 address that the
+address carries. ``gather`` has folded IPv4-mapped ranges into IPv4 before.
 """
 
 from __future__ import annotations
@@ -10,22 +12,68 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geolookup.dataset.intervals import I64, Bools
-from geolookup_builder import clip
-from geolookup_builder.flatten import Intervals, flatten
-from geolookup_builder.gather import Gathered
+from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
+from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, cut_at
+from geolookup_builder.build_report import SourceReport
+from geolookup_builder.flatten import Intervals, Ranges, flatten
+from geolookup_builder.gather import EXCLUDED, Gathered
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.layers import Layered, hide, of_source
-from geolookup_builder.report import SourceReport
+
+
+@dataclass(frozen=True, slots=True)
+class Clipped:
+    """The parts of one family's ranges that no lookup reaches: a mask of rows, and counts."""
+
+    private: Bools
+    addresses: int  # private ones
+    excluded_rows: int  # in 6to4 and NAT64 space
+    excluded_addresses: int
+
+
+def _clipped(ranges: Ranges, family: int) -> Clipped:
+    """Count clipped (private) addresses, and excluded (6to4, NAT64) rows and addresses.
+
+    The caller counts the clipped rows, because a row that is partly folded has ranges of
+    both families.
+    """
+    private, excluded = ranges_of(family, PRIVATE), EXCLUDED if family == 6 else ()
+    in_private, in_excluded = _rows_inside(ranges, private), _rows_inside(ranges, excluded)
+    return Clipped(
+        in_private,
+        _addresses_inside(ranges, private) if in_private.any() else 0,
+        int(in_excluded.sum()),
+        _addresses_inside(ranges, excluded) if in_excluded.any() else 0,
+    )
+
+
+def _rows_inside(ranges: Ranges, blocks: Sequence[Range]) -> Bools:
+    """Mark the ranges with an address in a block; the blocks are not adjacent."""
+    starts, within = cut_at(ranges.first.family, blocks)
+    begin, end = starts.search(ranges.first) - 1, starts.search(ranges.last) - 1
+    inside: Bools = within[begin] | (begin != end)
+    return inside
+
+
+def _addresses_inside(ranges: Ranges, blocks: Sequence[Range]) -> int:
+    total = 0
+    for first, last in blocks:
+        begin, end = (Addresses.of(ranges.first.family, [bound]) for bound in (first, last))
+        touched = ~(ranges.last < begin) & ~(end < ranges.first)
+        if touched.any():
+            inner_first = clamp(ranges.first[touched], first, last)
+            inner_last = clamp(ranges.last[touched], first, last)
+            total += inner_last.minus(inner_first).total() + int(touched.sum())
+    return total
 
 
 @dataclass(frozen=True, slots=True)
 class TableIntervals:
-    """The intervals of one family in a table, and what the build report counts of its rows."""
+    """The intervals of one family in a table, and the counts of its rows."""
 
     deciding: Intervals  # owned by the row's position in the table; -1: a gap
     layered: Layered
-    counts: clip.Clipped
+    counts: Clipped
     clipped: I64  # positions of the rows with private addresses
     owning: Bools  # by position: whether the row owns an interval, hidden space included
     known: Bools  # by position: whether the row has a value
@@ -36,14 +84,14 @@ def intervals_of(rows: Gathered, family: int, size: int) -> TableIntervals:
 
     Arrays are released as soon as nothing needs them: here a build takes the most memory.
     """
-    counts, flat = clip.count(rows.ranges, family), flatten(rows.ranges, family)
+    counts, flat = _clipped(rows.ranges, family), flatten(rows.ranges, family)
     position, numbers = rows.position, rows.numbers
     del rows
     owning, known = np.zeros(size, bool), np.zeros(size, bool)
     owning[position[flat.owner[flat.owner >= 0]]] = True
-    for each in numbers.values():
-        known[position[each != UNKNOWN]] = True
-    intervals = hide(flat, clip.hidden(family))
+    for of_layer in numbers.values():
+        known[position[of_layer != UNKNOWN]] = True
+    intervals = hide(flat, ranges_of(family, PRIVATE, CARRIES_IPV4))
     del flat
     layered = of_source(intervals, numbers)
     # One more entry, so that the owner -1 (a gap) maps to -1.
@@ -54,15 +102,15 @@ def intervals_of(rows: Gathered, family: int, size: int) -> TableIntervals:
 def count(families: Sequence[TableIntervals], report: SourceReport) -> None:
     """Add the counts of a table's rows and addresses to the build report."""
     used, clipped, owning, known = (np.zeros(report.read, bool) for _ in range(4))
-    for each in families:
-        owners = each.deciding.owner
+    for family in families:
+        owners = family.deciding.owner
         used[owners[owners >= 0]] = True
-        clipped[each.clipped] = True
-        owning |= each.owning
-        known |= each.known
-        report.addresses_clipped += each.counts.addresses
-        report.rows_excluded += each.counts.excluded_rows
-        report.addresses_excluded += each.counts.excluded_addresses
+        clipped[family.clipped] = True
+        owning |= family.owning
+        known |= family.known
+        report.addresses_clipped += family.counts.addresses
+        report.rows_excluded += family.counts.excluded_rows
+        report.addresses_excluded += family.counts.excluded_addresses
     report.used, report.rows_clipped = int(used.sum()), int(clipped.sum())
     report.known = bool((used & known).any())
     accepted = report.read - report.rejected.total()

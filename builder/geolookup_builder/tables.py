@@ -15,7 +15,7 @@ from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from geolookup_builder.intern import FamilyIntervals, Interned
-from geolookup_builder.provenance import Provenance
+from geolookup_builder.layers import Provenance
 from geolookup_builder.values import Known
 
 

@@ -24,6 +24,7 @@ from geolookup.errors import GeoLookupError, line_text
 
 if TYPE_CHECKING:
     from geolookup.comparison import Judged
+    from geolookup.comparison.gates import Gated
     from geolookup.comparison.scoring import Score
     from geolookup.engine import Engine
 
@@ -189,25 +190,25 @@ def note_age(engine: Engine) -> None:
         click.echo(f"geolookup: {notice}", err=True)
 
 
-def print_judged(found: Judged | Score, lines: Iterable[str], *, as_json: bool) -> NoReturn:
+def print_judged(result: Judged | Score, lines: Iterable[str], *, as_json: bool) -> NoReturn:
     """Print a comparison, then exit by its gates."""
     from dataclasses import asdict
 
     if as_json:
-        click.echo(json_text(asdict(found)))
+        click.echo(json_text(asdict(result)))
     else:
         # Not map(): after an import of the command of that name it is a module here.
         click.echo("\n".join(line_text(line) for line in lines))
-    exit_by_gates(found)
+    exit_by_gates(result)
 
 
-def exit_by_gates(found: Judged | Score) -> NoReturn:
+def exit_by_gates(result: Gated) -> NoReturn:
     """Print the failed gates on standard error; exit with 1 if there are any, else with 0."""
-    from geolookup.comparison import verdict_line
+    from geolookup.comparison.gates import verdict_line
 
-    for verdict in found.failed:
+    for verdict in result.failed:
         click.echo(verdict_line(verdict), err=True)
-    sys.exit(1 if found.failed else 0)
+    sys.exit(1 if result.failed else 0)
 
 
 def exit_on_signals() -> None:

@@ -51,7 +51,7 @@ def diff(
 
     Example: geolookup diff mydata mydata-new --fail-if "country_moved > 2%"
     """
-    from geolookup.comparison import lines
+    from geolookup.comparison.report import lines
 
     found = geolookup.diff(old, new, **wanted)
     print_judged(found, lines(found), as_json=as_json)

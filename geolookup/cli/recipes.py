@@ -18,13 +18,13 @@ def recipes(context: click.Context) -> None:
 
     Example: geolookup recipes copy maxmind-geolite2
     """
-    from geolookup_builder import packaged
+    from geolookup_builder import loading
 
     if context.invoked_subcommand is None:
-        names = packaged.names()
+        names = loading.names()
         width = max(map(len, names))
         for name in names:
-            click.echo(f"{name:<{width}}  {packaged.summary(name)}")
+            click.echo(f"{name:<{width}}  {loading.summary(name)}")
 
 
 @recipes.command(name="show", short_help="Print a packaged recipe.")
@@ -34,9 +34,9 @@ def show(name: str) -> None:
 
     Example: geolookup recipes show world
     """
-    from geolookup_builder import packaged
+    from geolookup_builder import loading
 
-    click.echo(packaged.text(name), nl=False)
+    click.echo(loading.text(name), nl=False)
 
 
 @recipes.command(name="copy", short_help="Copy a packaged recipe, to be changed.")
@@ -50,6 +50,6 @@ def copy(name: str, folder: Path) -> None:
 
     Example: geolookup recipes copy world
     """
-    from geolookup_builder import packaged
+    from geolookup_builder import loading
 
-    click.echo(packaged.copy(name, folder))
+    click.echo(loading.copy(name, folder))

@@ -51,7 +51,7 @@ def score(
 
     Example: geolookup score mydata --truth feed.csv --fail-if "city_wrong > 5%"
     """
-    from geolookup.comparison.scoring import lines
+    from geolookup.comparison.scoring.text import lines
 
     exit_on_signals()
     found = geolookup.score(datasets, truth, **wanted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from geolookup.comparison.compare import Comparison, Part
+from geolookup.comparison import Comparison, Part
 from geolookup.comparison.measures import Coverage, Share, SourceChange
 
 #: Larger numbers are printed with 4 significant digits.

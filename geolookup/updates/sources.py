@@ -43,11 +43,12 @@ def _problem(spec: SourceSpec) -> str:
 
 
 def _origin(recipe: Recipe) -> str:
-    from geolookup_builder import packaged
+    from geolookup_builder.loading import SUFFIX
+    from geolookup_builder.recipe import PACKAGED
 
-    if recipe.path.suffix != packaged.SUFFIX:
+    if recipe.path.suffix != SUFFIX:
         return "name a file or folder of data that is there"
-    if recipe.path.parent != packaged.FOLDER:
+    if recipe.path.parent != PACKAGED:
         return f"the recipe {recipe.path} names these files; put them there, or correct it"
     return (
         "put these files there; 'geolookup recipes show"

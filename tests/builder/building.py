@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.report import Filled
+from geolookup_builder.build_report import Filled
 
 import geolookup
 from geolookup.errors import BuildError, OutputError

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from geolookup_builder.report import BuildReport
+from geolookup_builder.build_report import BuildReport
 
 import geolookup
 from geolookup.errors import OutputError

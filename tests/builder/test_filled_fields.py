@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.report import BuildReport, Filled
+from geolookup_builder.build_report import BuildReport, Filled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -156,7 +156,7 @@ def test_names_in_one_text() -> None:
         assert {fold(each) for each in regions.names_of(text)} == names, text
 
 
-weather = optional("geolookup_builder.enrichment.weather")
+weather = optional("geolookup_builder.enrichment.by_coordinates")
 
 HEADER = "country_code,latitude,longitude,weather_code"
 WEATHER_ON = "[enrich.weather]\nstations = 'stations.csv'\n"

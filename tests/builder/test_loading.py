@@ -8,7 +8,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from geolookup_builder import loading, packaged
+from geolookup_builder import loading
+from geolookup_builder.recipe import PACKAGED
 
 import geolookup
 from geolookup.dataset.manifest import read_manifest
@@ -31,9 +32,9 @@ def refused(named: str | Path) -> str:
 
 
 def test_names_of_packaged_recipes() -> None:
-    assert "world" in packaged.names()
-    for name in packaged.names():
-        assert loading.load(Path(name)).path == packaged.FOLDER / f"{name}.toml"
+    assert "world" in loading.names()
+    for name in loading.names():
+        assert loading.load(Path(name)).path == PACKAGED / f"{name}.toml"
     assert refused(Path("wrld")).endswith("packaged recipe; did you mean 'world'?")
     assert refused(Path("none-of-them")).endswith("'geolookup recipes' lists the packaged recipes")
     assert "packaged recipe" in refused(Path("folder/world"))
@@ -46,10 +47,10 @@ def test_paths_that_exist_and_are_relative(tmp_path: Path, monkeypatch: pytest.M
     (source, *_) = loading.load(Path("dbip-lite")).sources
     assert source.base == tmp_path
     files = [each for each in loading.load(Path("world")).sources if each.remote is None]
-    assert {each.base for each in files} == {packaged.FOLDER}
+    assert {each.base for each in files} == {PACKAGED}
     assert all(list(each.base.glob(each.path)) for each in files)
     (tmp_path / "below").mkdir()
-    shutil.copy(packaged.FOLDER / "dbip-lite.toml", tmp_path / "below" / "my.toml")
+    shutil.copy(PACKAGED / "dbip-lite.toml", tmp_path / "below" / "my.toml")
     assert loading.load(tmp_path / "below" / "my.toml").sources[0].base == tmp_path / "below"
     (tmp_path / "world").mkdir()
     (tmp_path / "world" / "a.csv").write_text(CSV, encoding="utf-8")
@@ -74,10 +75,10 @@ def test_an_empty_text_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_recipes_lists_and_prints_them() -> None:
     done = run("recipes")
     listed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
-    assert list(listed) == packaged.names()
+    assert list(listed) == loading.names()
     assert all(re.match(r"[A-Z].*\.$", text) for text in listed.values())
     shown = run("recipes", "show", "world")
-    assert shown.stdout == (packaged.FOLDER / "world.toml").read_text(encoding="utf-8")
+    assert shown.stdout == (PACKAGED / "world.toml").read_text(encoding="utf-8")
     refusal = run("recipes", "show", "wrld")
     assert (refusal.returncode, refusal.stdout) == (2, "")
     assert "did you mean 'world'?" in refusal.stderr

@@ -11,10 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from geolookup_builder import factorize as module
-from geolookup_builder.base import Base
+from geolookup_builder.base_dataset import Base, with_successors
 from geolookup_builder.factorize import factorize
-from geolookup_builder.numbering import inverse, kept, matches, reencoded
-from geolookup_builder.successors import with_successors
+from geolookup_builder.row_numbers import inverse, kept, matches, reencoded
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder import packaged
+from geolookup_builder import loading
+from geolookup_builder.build_report import BuildReport
 from geolookup_builder.compile import Options, compile_dataset
 from geolookup_builder.loading import load
-from geolookup_builder.report import BuildReport
 
 import geolookup
 from geolookup.errors import OutputError
@@ -276,9 +276,9 @@ def _credited(name: str, stated: dict[str, Any], kept: dict[str, Any]) -> None:
 
 
 def test_a_copy_has_the_files_that_come_with_it(tmp_path: Path) -> None:
-    made = packaged.copy("world", tmp_path / "mine")
+    made = loading.copy("world", tmp_path / "mine")
     assert made == tmp_path / "mine" / "world.toml"
-    assert made.read_text(encoding="utf-8") == packaged.text("world")
+    assert made.read_text(encoding="utf-8") == loading.text("world")
     for path in (FOLDER / "world").iterdir():
         assert (tmp_path / "mine" / "world" / path.name).read_bytes() == path.read_bytes()
     local = [each for each in load(made).sources if each.remote is None]
@@ -292,5 +292,5 @@ def test_a_copy_replaces_nothing(tmp_path: Path) -> None:
         folder = tmp_path / f"{name} there"
         (folder / name).mkdir(parents=True)
         with pytest.raises(OutputError, match="exists already"):
-            packaged.copy("world", folder)
+            loading.copy("world", folder)
         assert [path.name for path in folder.iterdir()] == [name]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.report import BuildReport, SourceReport
+from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.sources.reading import delimited
 from geolookup_builder.vocabulary import VOCABULARY, translated
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from geolookup_builder import write
+from geolookup_builder import output_files
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
@@ -67,7 +67,7 @@ def test_a_dataset_that_reads_back_otherwise_gets_no_name(
     """As from a disk that changes a byte behind the compiler's back."""
     kept, report = build_at(tmp_path, {"a.csv": CSV})
     before = sorted(path.name for path in tmp_path.iterdir())
-    written = write.write_manifest
+    written = output_files.write_manifest
 
     def then_changed(folder: Path, manifest: Manifest) -> None:
         written(folder, manifest)
@@ -75,7 +75,7 @@ def test_a_dataset_that_reads_back_otherwise_gets_no_name(
         content[content.index(b"Dublin")] ^= 1
         (folder / fmt.LOCATION).write_bytes(content)
 
-    monkeypatch.setattr(write, "write_manifest", then_changed)
+    monkeypatch.setattr(output_files, "write_manifest", then_changed)
     error = unwritable(tmp_path, {"a.csv": CSV})
     assert error.path == str(tmp_path / "dataset")
     assert "the written dataset is damaged: location.arrow: its digest" in str(error)

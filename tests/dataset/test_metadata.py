@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from geolookup_builder.report import BuildReport
+from geolookup_builder.build_report import BuildReport
 
 import geolookup
 from geolookup.contract.fields import FIELDS

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder import write
+from geolookup_builder import output_files
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical, is_dataset
@@ -42,7 +42,7 @@ def test_a_failed_build_leaves_nothing_or_the_old_dataset(
         fails(tmp_path, {"a.csv": content}, max_rejects=0)
         assert names(tmp_path) == {"a.csv", "recipe.toml"}
     with monkeypatch.context() as patch:
-        patch.setattr(write, "write_manifest", interrupt)
+        patch.setattr(output_files, "write_manifest", interrupt)
         with pytest.raises(KeyboardInterrupt):
             build_at(tmp_path, NEW)
     assert names(tmp_path) == {"a.csv", "recipe.toml"}
@@ -65,7 +65,7 @@ def test_a_full_disk_leaves_the_old_dataset(
     output, _ = build(OLD)
     for step in ("write_tables", "write_manifest", "_rename_into", "fsync_folder"):
         with monkeypatch.context() as patch:
-            patch.setattr(write if hasattr(write, step) else atomic, step, full)
+            patch.setattr(output_files if hasattr(output_files, step) else atomic, step, full)
             error = unwritable(tmp_path, NEW)
         assert str(error) == f"{output}: {FULL}", step
         assert isps(output, "8.8.8.8") == ["old"]

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder import packaged
+from geolookup_builder import loading
+from geolookup_builder.recipe import PACKAGED
 
 import geolookup
 from geolookup import integrity
@@ -215,13 +216,13 @@ def test_the_world_from_its_publisher(
     (tmp_path / "world" / "a.csv").write_text("network,country_code\n8.0.0.0/24,FR\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     assert FromRecipe.of("world", None, None, None).recipe.path == Path("world")
-    assert FromRecipe.of(None, None, None, None).recipe.path == packaged.FOLDER / "world.toml"
-    text = packaged.text("world")
+    assert FromRecipe.of(None, None, None, None).recipe.path == PACKAGED / "world.toml"
+    text = loading.text("world")
     addresses = re.findall(r'"(https://.*)/([^/"]+)"', text.replace('url = "', ""))
     files = [name for folder, name in addresses if "releases" in folder]
     assert len(files) == 4
     text = re.sub(r'path = "https://[^"]*/', f'path = "{publisher.site.url}/', text)
-    text = text.replace('"world/', f'"{packaged.FOLDER.as_posix()}/world/')
+    text = text.replace('"world/', f'"{PACKAGED.as_posix()}/world/')
     (tmp_path / "world.toml").write_text(text, encoding="utf-8")
     six = "2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,"
     for name in files:
@@ -242,7 +243,7 @@ def test_a_key_of_a_vendor(
     publisher: Publisher, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The addresses of a packaged recipe, its key, and a file that is not one."""
-    text = packaged.text("maxmind-geolite2")
+    text = loading.text("maxmind-geolite2")
     text = text.replace("https://download.maxmind.com", publisher.site.url)
     (tmp_path / "geolite2.toml").write_text(text, encoding="utf-8")
     monkeypatch.setenv("MAXMIND_KEY", "12345:secret")

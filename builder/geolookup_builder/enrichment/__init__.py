@@ -15,8 +15,10 @@ from typing import Protocol
 import pyarrow as pa
 
 from geolookup.errors import BuildError
+from geolookup_builder.enrichment.by_coordinates import Stations, Zones
+from geolookup_builder.enrichment.regions import Regions
 from geolookup_builder.recipe import Recipe
-from geolookup_builder.reference.credits import Credit
+from geolookup_builder.reference import Credit
 from geolookup_builder.values import Known
 
 
@@ -41,23 +43,17 @@ class Finder(Protocol):
 
 def finders(plan: Recipe, known: Known) -> tuple[Finder, ...]:
     """Return the finders that a recipe asks for; BuildError where one is not available."""
-    return tuple(_finders(plan, known))
-
-
-def _finders(plan: Recipe, known: Known) -> Iterator[Finder]:
-    wanted = plan.enrich
+    wanted, listed = plan.enrich, list[Finder]()
     if wanted.time_zone:
         with _library(plan.path, "enrich.time_zone", "tzfpy"):
-            from geolookup_builder.enrichment.zones import Zones
-        yield Zones(known.zones)
+            listed.append(Zones(known.zones))
     if wanted.region_code:
         with _library(plan.path, "enrich.region_code", "pycountry"):
-            from geolookup_builder.enrichment.regions import Regions
-        yield Regions()
+            listed.append(Regions())
     if wanted.stations is not None:
         with _library(plan.path, "enrich.weather", "scipy"):
-            from geolookup_builder.enrichment.weather import Stations
-        yield Stations(wanted.stations, wanted.max_km)
+            listed.append(Stations(wanted.stations, wanted.max_km))
+    return tuple(listed)
 
 
 @contextmanager

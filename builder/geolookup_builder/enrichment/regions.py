@@ -9,15 +9,15 @@ upper level matches; none where that is still ambiguous.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pycountry
 
 from geolookup.contract.display import fold
 from geolookup_builder.factorize import factorize
-from geolookup_builder.reference.credits import Credit
+from geolookup_builder.reference import Credit
 
 _BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 #: A code that some texts repeat in brackets: "Cardiff [Caerdydd GB-CRD]".
@@ -37,13 +37,18 @@ class Regions:
     )
 
     def __init__(self) -> None:
+        import pycountry
+
+        self._subdivisions = pycountry.subdivisions
         self._countries: dict[str, dict[str, str | None]] = {}
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the code of each row's region."""
         encoded = [columns[name].dictionary_encode() for name in self.needs]
-        indices = [each.indices.fill_null(-1).to_numpy(zero_copy_only=False) for each in encoded]
-        countries, names = (each.dictionary.to_pylist() for each in encoded)
+        indices = [
+            column.indices.fill_null(-1).to_numpy(zero_copy_only=False) for column in encoded
+        ]
+        countries, names = (column.dictionary.to_pylist() for column in encoded)
         same, first = factorize(indices)
         pairs = zip(indices[0][first], indices[1][first], strict=True)
         codes = [
@@ -55,7 +60,9 @@ class Regions:
     def _code(self, country: str, name: str) -> str | None:
         known = self._countries.get(country)
         if known is None:
-            known = self._countries[country] = _codes_by_name(country)
+            known = self._countries[country] = _codes_by_name(
+                self._subdivisions.get(country_code=country)  # type: ignore[no-untyped-call]
+            )
         return known.get(fold(name))
 
 
@@ -72,14 +79,13 @@ def names_of(text: str) -> Iterator[str]:
             yield f"{after} {before}"
 
 
-def _codes_by_name(country: str) -> dict[str, str | None]:
-    """Return region codes of a country by folded name; None for an ambiguous name."""
+def _codes_by_name(regions: Iterable[Any] | None) -> dict[str, str | None]:
+    """Return region codes by folded name; None for an ambiguous name."""
     upper: dict[str, set[str]] = {}
     lower: dict[str, set[str]] = {}
-    regions = pycountry.subdivisions.get(country_code=country)  # type: ignore[no-untyped-call]
     for region in regions or ():
         level = upper if region.parent_code is None else lower
-        for name in {fold(each) for each in names_of(region.name)} - {""}:
+        for name in {fold(text) for text in names_of(region.name)} - {""}:
             level.setdefault(name, set()).add(region.code.partition("-")[2])
     return {name: _only(codes) for name, codes in (lower | upper).items()}
 

@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from geolookup.comparison.measures import F64
 from geolookup.comparison.overlay import FAMILIES, Side, blocked_space
-from geolookup.comparison.scoring.places import Places, Stated, of_dataset, stated
-from geolookup.comparison.scoring.truth import Truth
+from geolookup.comparison.scoring.places import Places, Stated, Truth, of_dataset, stated
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS, Addresses, overlay, sizes
 
-F64 = NDArray[np.float64]
 Numbers = NDArray[Any]
 #: The parts of a score: addresses by family, rows of the truth, and requests.
 IPV4, IPV6, NETWORKS, REQUESTS = "ipv4", "ipv6", "networks", "requests"

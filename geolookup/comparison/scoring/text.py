@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from geolookup.comparison.measures import Share
 from geolookup.comparison.report import count_text, percent_text, table_lines
-from geolookup.comparison.scoring.agreement import LEVELS, Measured
-from geolookup.comparison.scoring.gating import NAMES
-from geolookup.comparison.scoring.scoring import Group, Score, ScoredPart
-from geolookup.comparison.scoring.truth import TruthFile
+from geolookup.comparison.scoring import Group, Score, ScoredPart
+from geolookup.comparison.scoring.agreement import LEVELS, NAMES, Measured
+from geolookup.comparison.scoring.breakdown import WorstNetwork
+from geolookup.comparison.scoring.places import TruthFile
 from geolookup.comparison.scoring.votes import Majority, Pair, Vote
-from geolookup.comparison.scoring.worst import WorstNetwork
 
 #: Groups of one kind that are listed; JSON has all of them.
 _GROUPS = 12

@@ -14,8 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.comparison.overlay import FAMILIES
-from geolookup.comparison.scoring.places import COORDINATES, NAMES, of_table
-from geolookup.comparison.scoring.truth import ADDRESSES, Partition, Truth, TruthFile, TruthRows
+from geolookup.comparison.scoring.places import (
+    ADDRESSES,
+    COORDINATES,
+    NAMES,
+    Partition,
+    Truth,
+    TruthFile,
+    TruthRows,
+    of_table,
+)
 from geolookup.contract.address import BITS
 from geolookup.contract.fields import DEGREES
 from geolookup.dataset.intervals import I64, Addresses, Bools, MixedAddresses, concat

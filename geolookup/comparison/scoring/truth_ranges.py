@@ -21,14 +21,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import FAMILIES
-from geolookup.comparison.scoring.places import COORDINATES, NAMES, Places, of_table
-from geolookup.comparison.scoring.truth import (
+from geolookup.comparison.scoring.places import (
+    COORDINATES,
+    NAMES,
     NO_PREFIX,
     Partition,
+    Places,
     Truth,
     TruthFile,
     TruthRows,
     first_stating,
+    of_table,
 )
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Addresses, lasts

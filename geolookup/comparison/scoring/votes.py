@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison.measures import Move, Share, share
+from geolookup.comparison.measures import F64, Move, Share, share
 from geolookup.comparison.scoring.agreement import (
     AGREES,
     FAR_KM,
@@ -30,7 +30,6 @@ from geolookup.comparison.scoring.agreement import (
 )
 from geolookup.comparison.scoring.joint import Joint
 from geolookup.comparison.scoring.places import Stated
-from geolookup.comparison.weighted import F64
 
 #: The datasets that have to say the same, at least.
 _QUORUM = 2

@@ -9,9 +9,9 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison import Judged, parse_gate
+from geolookup.comparison import Judged, Overlaid, judged, measured, read
 from geolookup.comparison.changes import KINDS, UNCHANGED, kinds
-from geolookup.comparison.compare import Overlaid, judged, measured, read
+from geolookup.comparison.gates import DIFF_METRICS
 from geolookup.comparison.overlay import FAMILIES
 from geolookup.pictures import colours
 from geolookup.pictures.address_map import changes
@@ -41,7 +41,7 @@ def difference(
     old: str | PathLike[str], new: str | PathLike[str], fail_if: Iterable[str] = ()
 ) -> Difference:
     """Compare two datasets or stores, with the gates and the errors of ``geolookup.diff``."""
-    gates = [parse_gate(text) for text in fail_if]
+    gates = DIFF_METRICS.gates(fail_if)
     overlaid = read(old, new)
     found = {f: kinds(overlaid.values, overlaid.changes[f"ipv{f}"]) for f in FAMILIES}
     return Difference(overlaid, judged(measured(overlaid), gates), found)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from geolookup.comparison.compare import Compared, Part
-from geolookup.comparison.flows import CLASSES_KM, by_distance, country_flows
+from geolookup.comparison import Compared, Part
+from geolookup.comparison.changes import CLASSES_KM, by_distance, country_flows
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars, histogram
 from geolookup.reports.changes.difference import Difference

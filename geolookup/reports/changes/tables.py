@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from geolookup.comparison import Judged, Verdict
-from geolookup.comparison.flows import by_kind
-from geolookup.comparison.gates import metric_text
+from geolookup.comparison import Judged
+from geolookup.comparison.changes import Mover, by_kind
+from geolookup.comparison.gates import Verdict, metric_text
 from geolookup.comparison.measures import Share, SourceChange, share
-from geolookup.comparison.movers import Mover
 from geolookup.pictures import texts
 from geolookup.reports.changes.difference import Difference
 from geolookup.reports.table import Table

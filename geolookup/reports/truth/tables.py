@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from geolookup.comparison.scoring import ScoredPart
+from geolookup.comparison.scoring import Group, ScoredPart
 from geolookup.comparison.scoring.agreement import LEVELS, Agreement, Measured
-from geolookup.comparison.scoring.scoring import Group
-from geolookup.comparison.scoring.truth import TruthFile
-from geolookup.comparison.scoring.worst import WorstNetwork
+from geolookup.comparison.scoring.breakdown import WorstNetwork
+from geolookup.comparison.scoring.places import TruthFile
 from geolookup.pictures import texts
 from geolookup.reports.changes.tables import QUANTILES
 from geolookup.reports.table import Table

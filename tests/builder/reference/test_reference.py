@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
-from geolookup_builder.reference.credits import CREDITS
+from geolookup_builder.reference import CREDITS
 from geolookup_builder.reference.tables import COLUMNS, Country, load_continents, load_countries
 
 from geolookup.errors import BuildError

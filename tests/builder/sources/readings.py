@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.compile import _Build
-from geolookup_builder.report import BuildReport, SourceReport
 from geolookup_builder.sources.reading.reader import Reject
 
 from geolookup import parallel

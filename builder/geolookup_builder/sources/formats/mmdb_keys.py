@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from geolookup.errors import line_text
-from geolookup_builder.report import KeysRead
+from geolookup_builder.build_report import KeysRead
 from geolookup_builder.sources.formats.mmdb_products import REGISTERED, Product
 
 _SHOWN = 8  # keys, in messages

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset.intervals import I64
+from geolookup_builder.build_report import KeysRead
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.report import KeysRead
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from geolookup_builder.build_report import KeysRead
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.report import KeysRead
 from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.formats import mmdb_products

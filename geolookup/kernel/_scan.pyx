@@ -1,9 +1,27 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: freethreading_compatible=True, auto_pickle=False
 """Finds the addresses in a text; ``protocol.Implementation.find_addresses`` states the rule.
 
 Strategy: every address has a dot or a colon, so sixteen bytes at a time are searched for these.
 Around each the text is read byte by byte, a bounded number of them. Most dots and colons are
 dropped after the two bytes beside them.
 """
+
+cimport cython
+from cpython.buffer cimport (
+    PyBUF_C_CONTIGUOUS,
+    PyBUF_FORMAT,
+    PyBUF_WRITABLE,
+    PyBuffer_Release,
+    PyObject_GetBuffer,
+)
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memchr
+
+from geolookup.kernel._address cimport LONGEST, Address, _parse_ipv6
+from geolookup.kernel._words cimport LOWEST_BIT, MARKS, Text
+
+include "_column.pxi"
 
 cdef enum:
     SCAN_WORD = 1  # letters, digits, underscore
@@ -40,37 +58,31 @@ cdef int _load_scan_classes() except -1:
 _load_scan_classes()
 
 
-def find_addresses(
-    const uint8_t[::1] data,
-    Py_ssize_t begin,
-    Py_ssize_t end,
-    int64_t[::1] starts,
-    int64_t[::1] ends,
-    uint8_t[::1] families,
-    uint64_t[::1] highs,
-    uint64_t[::1] lows,
-):
+def find_addresses(data, Py_ssize_t begin, Py_ssize_t end, starts, ends, families, highs, lows):
     """See ``protocol.Implementation``."""
-    cdef Py_ssize_t room = starts.shape[0], count = 0
-    cdef Text base, at, stop
+    cdef _Column text = _array(data, c"B"), first = _output(starts, c"q"), after = _output(ends, c"q")
+    cdef _Column family = _output(families, c"B"), high = _output(highs, c"Q"), low = _output(lows, c"Q")
+    cdef Py_ssize_t room = first.count, count = 0
+    cdef Text base = <Text>text.data, at, stop
     cdef Hit hit
-    if not ends.shape[0] == families.shape[0] == highs.shape[0] == lows.shape[0] == room:
+    if not after.count == family.count == high.count == low.count == room:
         raise ValueError("the columns differ in length")
-    if not 0 <= begin <= end <= data.shape[0]:
+    if not 0 <= begin <= end <= text.count:
         raise ValueError("the part is outside the text")
     if begin == end:
         return 0
-    base = &data[0]
     with nogil:
-        at, stop = base + begin, base + data.shape[0]
+        at, stop = base + begin, base + text.count
         while count < room:
             at = _next_hit(base, at, stop, &hit)
             if at == NULL or hit.start >= base + end:
                 break
             if hit.start >= base + begin:
-                starts[count], ends[count] = hit.start - base, hit.end - base
-                families[count] = <uint8_t>hit.address.family
-                highs[count], lows[count] = hit.address.high, hit.address.low
+                (<int64_t*>first.data)[count] = hit.start - base
+                (<int64_t*>after.data)[count] = hit.end - base
+                (<uint8_t*>family.data)[count] = <uint8_t>hit.address.family
+                (<uint64_t*>high.data)[count] = hit.address.high
+                (<uint64_t*>low.data)[count] = hit.address.low
                 count += 1
     return count
 
@@ -89,11 +101,11 @@ cdef Text _next_hit(Text first, Text at, Text stop, Hit* hit) noexcept nogil:
 
 cdef inline Text _next_stop(Text at, Text stop) noexcept nogil:
     """Return the next dot or colon, or the end."""
-    cdef uint64_t found
+    cdef uint64_t marks
     while stop - at >= 16:
-        found = MARKS(at, c".") | MARKS(at, c":")
-        if found:
-            return at + LOWEST_BIT(found)
+        marks = MARKS(at, c".") | MARKS(at, c":")
+        if marks:
+            return at + LOWEST_BIT(marks)
         at += 16
     while at < stop and at[0] != c"." and at[0] != c":":
         at += 1
@@ -118,7 +130,7 @@ cdef inline Text _ipv4_around(Text first, Text dot, Text stop, Hit* hit) noexcep
 cdef inline Text _read_octets(Text at, Text stop, uint64_t* value) noexcept nogil:
     """Read four octets without leading zeros; return the end of the last one, or NULL."""
     cdef uint32_t octet, digit
-    cdef uint64_t found = 0
+    cdef uint64_t number = 0
     cdef int part
     for part in range(4):
         octet = <uint32_t>at[0] - 48 if at < stop else 10
@@ -135,12 +147,12 @@ cdef inline Text _read_octets(Text at, Text stop, uint64_t* value) noexcept nogi
             at += 1
         if octet > 255:
             return NULL
-        found = found << 8 | octet
+        number = number << 8 | octet
         if part < 3:
             if at == stop or at[0] != c".":
                 return NULL
             at += 1
-    value[0] = found
+    value[0] = number
     return at
 
 

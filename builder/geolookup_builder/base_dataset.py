@@ -1,12 +1,16 @@
 """The base of a build: an earlier dataset, whose row numbers and dictionaries the new one keeps.
 
-Of its files those are read that number something, and only these are checked. Its row numbers are
-compared, and never followed.
+Only the files that number something are read and checked. Row numbers in the base are compared,
+never used as an index.
+
+A new row takes the number of the row of the base that it succeeds. A vendor that corrects the
+coordinates of a city makes a new row of it, and none of its intervals moves; with the number of
+the former row they stay the same bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -21,7 +25,7 @@ from geolookup.dataset.metadata import Metadata
 from geolookup.integrity import files
 from geolookup.integrity.shapes import shapes
 from geolookup.integrity.tables import Tables
-from geolookup_builder.factorize import Codes
+from geolookup_builder.factorize import Codes, factorize
 
 #: The files that number something: rows, or the values of a dictionary.
 NUMBERING = (
@@ -47,7 +51,7 @@ class Base:
     def rows_at(self, first: Addresses, table: str) -> Codes:
         """Return the row in "location" or "network" of the base's interval of each address."""
         file, names = _INTERVALS[first.family]
-        starts = Addresses(*(each.to_numpy() for each in self.columns(file, *names)))
+        starts = Addresses(*(column.to_numpy() for column in self.columns(file, *names)))
         rows = self.columns(file, table)[0].to_numpy()
         return np.asarray(rows[starts.search(first) - 1], np.int32)
 
@@ -56,9 +60,9 @@ class Base:
         batch = self.batches.get(file)
         columns = {} if batch is None else dict(zip(batch.schema.names, batch.columns, strict=True))
         return {
-            name: each.dictionary
-            for name, each in columns.items()
-            if pa.types.is_dictionary(each.type)
+            name: column.dictionary
+            for name, column in columns.items()
+            if pa.types.is_dictionary(column.type)
         }
 
     def of(self, generation: str) -> str | None:
@@ -77,7 +81,7 @@ NO_BASE = Base(None, {})
 
 def opened(path: Path) -> Base:
     """Return a dataset, or the current one of a store, as a base; DatasetError where damaged."""
-    from geolookup.comparison.compare import opened as current
+    from geolookup.comparison import opened as current
 
     folder = path if is_dataset(path) else Path(current(path).path)
     manifest = files.manifest_of(folder)
@@ -91,3 +95,43 @@ def opened(path: Path) -> Base:
 
 def _decoded(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def with_successors(
+    known: Codes, table: str, intervals: Sequence[tuple[Addresses, Codes]], base: Base
+) -> Codes:
+    """Return the number in the base of each row of a table, or of the row that it succeeds.
+
+    ``known`` are those of the rows that the base has, -1 for new ones. ``table`` is "location" or
+    "network", ``intervals`` are the starts and rows of each family. A new row succeeds the one
+    that most of its intervals had in the base, of those that are gone. No two rows succeed the
+    same; what succeeds none keeps -1.
+    """
+    parts = [_of_new_rows(known, table, starts, rows, base) for starts, rows in intervals]
+    new, former = (np.concatenate(rows) for rows in zip(*parts, strict=True))
+    gone = ~np.isin(former, known)
+    new, former = _paired(new[gone], former[gone])
+    numbers = known.copy()
+    numbers[new] = former
+    return numbers
+
+
+def _of_new_rows(
+    known: Codes, table: str, starts: Addresses, rows: Codes, base: Base
+) -> tuple[Codes, Codes]:
+    """Return the row of each interval that has a new one, and the row that it had in the base."""
+    at = np.flatnonzero(known[rows] < 0)
+    return rows[at], base.rows_at(starts[at], table)
+
+
+def _paired(new: Codes, former: Codes) -> tuple[Codes, Codes]:
+    """Return pairs in which no row occurs twice, of those given the most frequent."""
+    codes, first = factorize([new, former])
+    by_frequency = first[np.argsort(-np.bincount(codes), kind="stable")]
+    best = by_frequency[np.sort(_first_occurrences(new[by_frequency]))]
+    best = best[_first_occurrences(former[best])]
+    return new[best], former[best]
+
+
+def _first_occurrences(values: Codes) -> Codes:
+    return np.asarray(np.unique(values, return_index=True)[1], np.int32)

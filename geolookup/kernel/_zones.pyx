@@ -1,9 +1,22 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: freethreading_compatible=True, auto_pickle=False
 """The period of a time zone from the bytes of its TZif file (RFC 9636), without Python objects.
 
 The first pass over a list of addresses needs hundreds of zones, each for the first time. This is the
 usual case of ``localtime``, ``tzif`` and ``tzrule``: a file of version 2 or later, whose footer has
 dates such as M3.5.0. ``localtime`` decides on all other files, malformed ones included.
 """
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memchr, memcmp
+
+from geolookup.kernel._words cimport Text
+
+from geolookup.contract.localtime import Period
+
+include "_tzif.pxi"
 
 cdef enum:
     MOST_RUNS = 8  # of a local year; the tz database has at most five
@@ -28,38 +41,28 @@ cdef struct Year:  # a local year, and the changes of the rule around it
     int run_count
 
 
-cdef object _zone_period(str zone, int64_t second):
-    """Return the ``localtime.Period`` of a zone that holds a second; None for an unknown zone."""
-    data = zone_file(zone)
-    found = None if data is None else _period_in_file(data, second)
-    return period_of(zone, second) if found is None else found
-
-
-def _period_in_file(bytes data, int64_t second):
+def period_in_file(bytes data, int64_t second):
     """Return the period that holds a second, from a TZif file; None if ``localtime`` must decide."""
     cdef Rules rules
     cdef Year year
     cdef Run* run
     cdef int64_t minutes
-    cdef char written[8]
     cdef Text text = <Text>PyBytes_AS_STRING(data)
     if not _read_rules(text, text + PyBytes_GET_SIZE(data), &rules):
         return None
     run = _run_of(&rules, &year, second)
     if run == NULL:
         return None
+    # To the nearest minute: the offsets of mean times have seconds.
     minutes = ((-run.clock.offset if run.clock.offset < 0 else run.clock.offset) + 30) // 60
-    written[0] = c"-" if minutes and run.clock.offset < 0 else c"+"
-    _write_two(written + 1, minutes // 60)
-    written[3] = c":"
-    _write_two(written + 4, minutes % 60)
+    sign = "-" if minutes and run.clock.offset < 0 else "+"
     return Period(
         run.start,
         run.end,
         PyUnicode_DecodeUTF8(<const char*>run.clock.name, run.clock.size, NULL),
-        minutes * (-60 if written[0] == c"-" else 60),
+        minutes * (-60 if sign == "-" else 60),
         _is_daylight(run, &year),
-        PyUnicode_DecodeUTF8(written, 6, NULL),
+        f"{sign}{minutes // 60:02d}:{minutes % 60:02d}",
     )
 
 
@@ -126,8 +129,8 @@ cdef int64_t _next_change(Rules* rules, Year* year, int64_t second, int64_t end)
     return end
 
 
-cdef bint _clock(Rules* rules, Year* year, int64_t second, Clock* found) noexcept nogil:
-    """Find the state at a second; False for a malformed table."""
+cdef bint _clock(Rules* rules, Year* year, int64_t second, Clock* clock) noexcept nogil:
+    """Set the local time type at a second; False for a malformed table."""
     cdef int at
     cdef Py_ssize_t index
     if rules.count and second < rules.last:
@@ -136,26 +139,26 @@ cdef bint _clock(Rules* rules, Year* year, int64_t second, Clock* found) noexcep
         if not rules.is_right:
             return False
         index = _transitions_until(rules, second)
-        return _read_type(rules, rules.kinds[index - 1] if index else 0, found)
-    found[0] = rules.standard
+        return _read_type(rules, rules.kinds[index - 1] if index else 0, clock)
+    clock[0] = rules.standard
     for at in range(year.count):
         if year.changes[at].second <= second:
-            found[0] = year.changes[at].clock[0]
+            clock[0] = year.changes[at].clock[0]
     return True
 
 
 cdef void _set_year(Rules* rules, Year* year, int64_t number) noexcept nogil:
     """Sort the changes of the rule in a year and those beside it; see ``tzrule.Rule.changes``."""
-    cdef int64_t start, end, each
+    cdef int64_t start, end, at
     year.year, year.count = number, 0
     if not rules.changes:
         return
-    for each in range(number - 2, number + 2):
-        start = _second_of(&rules.first, each) - rules.standard.offset
+    for at in range(number - 2, number + 2):
+        start = _second_of(&rules.first, at) - rules.standard.offset
         _put_change(year, start, &rules.daylight)
-        end = _second_of(&rules.after, each) - rules.daylight.offset
+        end = _second_of(&rules.after, at) - rules.daylight.offset
         # An end at or after the next start is no change: daylight saving is permanent.
-        if end < _second_of(&rules.first, each + 1) - rules.standard.offset:
+        if end < _second_of(&rules.first, at + 1) - rules.standard.offset:
             _put_change(year, end, &rules.standard)
 
 

@@ -1,4 +1,4 @@
-"""The networks of a dataset whose answers are wrong for the most weight.
+"""A score broken down: by groups of the truth and sources, and the worst networks of a dataset.
 
 A network is an interval of the dataset: consecutive addresses with one answer. So a list of
 addresses as truth is not shown; with such a list, or with requests, the networks are widened
@@ -7,7 +7,7 @@ too, because an interval of a dataset may be one address.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any
@@ -15,16 +15,63 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison.measures import Share, share
+from geolookup.comparison.measures import F64, Share, share
 from geolookup.comparison.scoring.agreement import FIELDS, LEVELS, NOT_COUNTED, WRONG, Judged
-from geolookup.comparison.scoring.joint import DatasetAnswers
-from geolookup.comparison.scoring.places import Places
-from geolookup.comparison.weighted import F64
+from geolookup.comparison.scoring.joint import DatasetAnswers, Joint
+from geolookup.comparison.scoring.places import NO_PREFIX, Places, Truth
 from geolookup.contract.address import BITS, MAX
 from geolookup.dataset.intervals import Addresses
+from geolookup.dataset.metadata import Metadata
 
 #: The longest prefixes that are shown of lists of addresses.
 WIDENED = {4: 24, 6: 48}
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The group of each joint interval, and the names of the groups; None is unknown."""
+
+    group: NDArray[Any]
+    names: Sequence[str | None]
+
+
+def groupings(truth: Truth, joint: Joint) -> dict[str, Grouping]:
+    """Return the groups that the truth makes, by what they are made of."""
+    return {
+        "family": Grouping((joint.family == 6).astype(np.int64), ["ipv4", "ipv6"]),
+        "country": _countries(truth, joint),
+        "prefix_length": _lengths(truth, joint),
+    }
+
+
+def sources(joint: Joint, at: int, described: Metadata) -> Grouping:
+    """Return the groups of the sources that decided the location in a dataset."""
+    names = [None, *(each.name for each in described.sources)]
+    return Grouping(joint.datasets[at].source.astype(np.int64), names)
+
+
+def _countries(truth: Truth, joint: Joint) -> Grouping:
+    """Group by country; codes of the truth's own table, where equal ones may repeat."""
+    column = truth.places.names["country_code"]
+    codes = column.codes[truth.rows.place[joint.row]]
+    texts = [None, *column.values.to_pylist()]
+    names = list(dict.fromkeys(texts))
+    numbers = {name: number for number, name in enumerate(names)}
+    common = np.array([numbers[text] for text in texts], np.int64)
+    return Grouping(common[codes + 1], names)
+
+
+def _lengths(truth: Truth, joint: Joint) -> Grouping:
+    """Group by the length of the truth's prefix, per family; ranges that are no prefix apart."""
+    rows = truth.rows
+    keys = rows.family[joint.row].astype(np.int64) << 16 | (rows.length[joint.row] - NO_PREFIX)
+    lengths, group = np.unique(keys, return_inverse=True)
+    return Grouping(group, [_length_name(int(key)) for key in lengths])
+
+
+def _length_name(key: int) -> str:
+    family, length = key >> 16, (key & 0xFFFF) + NO_PREFIX
+    return f"ipv{family} " + ("range" if length == NO_PREFIX else f"/{length}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +108,10 @@ def _of_level(
 ) -> Iterator[WorstNetwork]:
     verdict, interval = judged.verdicts[level], sides.answers.interval
     counted = np.flatnonzero((verdict != NOT_COUNTED) & (weight > 0))
-    found, group = np.unique(interval[counted], return_inverse=True)
+    networks, group = np.unique(interval[counted], return_inverse=True)
     wrong = verdict[counted] == WRONG
-    sums = np.bincount(group, weight[counted] * wrong, minlength=len(found))
-    of = np.bincount(group, weight[counted], minlength=len(found))
+    sums = np.bincount(group, weight[counted] * wrong, minlength=len(networks))
+    of = np.bincount(group, weight[counted], minlength=len(networks))
     # A stable sort: networks of equal weight stay in address order.
     for at in np.argsort(-sums, kind="stable")[:most]:
         if not sums[at]:
@@ -72,7 +119,7 @@ def _of_level(
         rows = counted[(group == at) & wrong]
         row = _heaviest(sides.truth_place[rows], weight[rows], rows)
         yield WorstNetwork(
-            network=_name(sides.answers.starts, int(found[at]), sides.widened),
+            network=_name(sides.answers.starts, int(networks[at]), sides.widened),
             wrong=share(sums[at], of[at]),
             truth=_text(sides.truth, level, int(sides.truth_place[row])),
             dataset=_text(sides.answers.places, level, int(sides.answers.place[row])),
@@ -82,8 +129,8 @@ def _of_level(
 
 def _heaviest(places: NDArray[Any], weight: F64, rows: NDArray[Any]) -> int:
     """Return a row of the place with the most weight."""
-    found, first, group = np.unique(places, return_index=True, return_inverse=True)
-    return int(rows[first[np.argmax(np.bincount(group, weight, minlength=len(found)))]])
+    _, first, group = np.unique(places, return_index=True, return_inverse=True)
+    return int(rows[first[np.argmax(np.bincount(group, weight, minlength=len(first)))]])
 
 
 def _text(places: Places, level: str, place: int) -> str | None:

@@ -1,4 +1,15 @@
-"""Parses and writes one address in C, as ``geolookup.contract.address`` does."""
+"""Parses and writes one address in C, as ``geolookup.contract.address`` does.
+
+All functions are inline: each extension module that cimports them has its own copy.
+"""
+
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from geolookup.kernel._words cimport Text
+
+cdef enum:
+    LONGEST = 45  # characters of an address
 
 cdef struct Address:
     int family
@@ -6,14 +17,9 @@ cdef struct Address:
     uint64_t low
 
 
-cdef struct Found:
-    Address address
-    uint32_t location, network  # rows, not yet compared with the lengths of the tables
-
-
-cdef bint _parse_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexcept nogil:
+cdef inline bint _parse_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexcept nogil:
     """Parse exactly four decimal octets without leading zeros."""
-    cdef uint32_t octet, digit, found = 0
+    cdef uint32_t octet, digit, number = 0
     cdef Py_ssize_t at = 0
     cdef int part
     if size < 7 or size > 15:
@@ -35,12 +41,12 @@ cdef bint _parse_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexcept nogi
             if octet > 255:
                 return False
             at += 1
-        found = found << 8 | octet
+        number = number << 8 | octet
         if part < 3:
             if at >= size or text[at] != c".":
                 return False
             at += 1
-    value[0] = found
+    value[0] = number
     return at == size
 
 
@@ -53,7 +59,7 @@ cdef inline int _nibble(unsigned char digit) noexcept nogil:
     return -1
 
 
-cdef bint _parse_ipv6(Text text, Py_ssize_t size, Address* out) noexcept nogil:
+cdef inline bint _parse_ipv6(Text text, Py_ssize_t size, Address* out) noexcept nogil:
     """Parse groups, at most one ``::``, and a dotted-quad tail (RFC 4291, section 2.2)."""
     cdef uint16_t groups[8]
     cdef uint64_t tail
@@ -105,18 +111,18 @@ cdef bint _parse_ipv6(Text text, Py_ssize_t size, Address* out) noexcept nogil:
     return True
 
 
-cdef void _join(uint16_t* groups, int count, int gap, Address* out) noexcept nogil:
+cdef inline void _join(uint16_t* groups, int count, int gap, Address* out) noexcept nogil:
     """Join groups to 128 bits; zero groups replace ``::``, which is before group ``gap``."""
-    cdef int at, place
+    cdef int at, position
     cdef uint64_t halves[2]
     halves[0] = halves[1] = 0
     for at in range(count):
-        place = at if gap < 0 or at < gap else 8 - count + at
-        halves[place >> 2] |= <uint64_t>groups[at] << (48 - 16 * (place & 3))
+        position = at if gap < 0 or at < gap else 8 - count + at
+        halves[position >> 2] |= <uint64_t>groups[at] << (48 - 16 * (position & 3))
     out.high, out.low = halves[0], halves[1]
 
 
-cdef int _parse(Text text, Py_ssize_t size, Address* out) noexcept nogil:
+cdef inline int _parse(Text text, Py_ssize_t size, Address* out) noexcept nogil:
     """Return the family, 0 for a malformed text."""
     out.family, out.high = 0, 0
     if _parse_ipv4(text, size, &out.low):
@@ -126,8 +132,8 @@ cdef int _parse(Text text, Py_ssize_t size, Address* out) noexcept nogil:
     return out.family
 
 
-cdef bint _embedded(Address* address, uint64_t* carried) noexcept nogil:
-    """Find the IPv4 address that an IPv6 address carries; see ``address.embedded_ipv4``."""
+cdef inline bint _embedded(Address* address, uint64_t* carried) noexcept nogil:
+    """Set the IPv4 address that an IPv6 address carries; see ``address.embedded_ipv4``."""
     if address.high == 0 and address.low >> 32 == 0xFFFF:
         carried[0] = address.low & 0xFFFFFFFFu
     elif address.high == <uint64_t>0x0064FF9B00000000 and address.low >> 32 == 0:
@@ -139,7 +145,7 @@ cdef bint _embedded(Address* address, uint64_t* carried) noexcept nogil:
     return True
 
 
-cdef char* _write_octets(char* out, uint64_t value) noexcept nogil:
+cdef inline char* _write_octets(char* out, uint64_t value) noexcept nogil:
     cdef int shift
     cdef uint32_t octet
     for shift in range(24, -8, -8):
@@ -156,7 +162,7 @@ cdef char* _write_octets(char* out, uint64_t value) noexcept nogil:
     return out - 1
 
 
-cdef char* _write_ipv6(char* out, Address* address) noexcept nogil:
+cdef inline char* _write_ipv6(char* out, Address* address) noexcept nogil:
     """Write RFC 5952 text; mixed notation in ::ffff:0:0/96 and 64:ff9b::/96."""
     cdef uint16_t groups[8]
     cdef int at, begin = -1, best = 1, run = 0, count = 8
@@ -188,7 +194,7 @@ cdef char* _write_ipv6(char* out, Address* address) noexcept nogil:
     return out
 
 
-cdef char* _write_group(char* out, uint32_t group) noexcept nogil:
+cdef inline char* _write_group(char* out, uint32_t group) noexcept nogil:
     cdef int shift
     cdef bint begun = False
     for shift in range(12, -4, -4):

@@ -1,6 +1,6 @@
 """Parses address texts eight bytes at a time, for columns.
 
-The scalar parsers of ``_address.pxi`` branch at every byte. In a column of mixed addresses the
+The scalar parsers of ``_address.pxd`` branch at every byte. In a column of mixed addresses the
 processor mispredicts many of those branches, and each costs as much as parsing a few digits.
 
 Idea: treat a 64-bit word as eight lanes of one byte (SWAR, SIMD within a register), and work on all
@@ -26,61 +26,29 @@ Twiddling Hacks ("Determine if a word has a byte equal to n", "Counting bits set
 IP addresses crazily fast, 2023.
 """
 
-cdef extern from *:
-    """
-    #include <string.h>
-    #define EACH_BYTE 0x0101010101010101ull
-    #define EACH_WORD 0x0000000100000001ull
-    #define BITS_TO_TOP 0x0102040810204080ull
-    #if defined(__SSE2__)
-    #include <emmintrin.h>
-    #endif
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memset
 
-    #if defined(__GNUC__) || defined(__clang__)
-    #define LOWEST_BIT(bits) __builtin_ctzll(bits)
-    #else
-    static int LOWEST_BIT(unsigned long long bits) {
-        int at = 0;
-        for (; !(bits & 1); bits >>= 1) at++;
-        return at;
-    }
-    #endif
-
-    /* Bit i of the result is 1 if byte i of the 8 is ``wanted``. The XOR makes such a byte 0; the
-       next line makes it 0x80 and any other byte 0. The product gathers the 8 bits in one byte. */
-    static inline unsigned long long marks8(const unsigned char* text, unsigned char wanted) {
-        unsigned long long word;
-        memcpy(&word, text, 8);
-        word ^= EACH_BYTE * wanted;
-        word = ~(((word & EACH_BYTE * 127) + EACH_BYTE * 127) | word | EACH_BYTE * 127);
-        return (word >> 7) * BITS_TO_TOP >> 56;
-    }
-
-    /* The same for 16 bytes; every x86-64 has SSE2. */
-    static inline unsigned long long MARKS(const unsigned char* text, unsigned char wanted) {
-    #if defined(__SSE2__)
-        __m128i bytes = _mm_loadu_si128((const __m128i*)text);
-        return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)wanted)));
-    #else
-        return marks8(text, wanted) | marks8(text + 8, wanted) << 8;
-    #endif
-    }
-    """
-    const uint64_t EACH_BYTE, EACH_WORD
-    const bint PY_LITTLE_ENDIAN
-    int LOWEST_BIT(uint64_t bits) noexcept nogil  # of bits that are not all zero
-    uint64_t MARKS(Text text, unsigned char wanted) noexcept nogil
+from geolookup.kernel._address cimport Address, _parse
+from geolookup.kernel._words cimport (
+    EACH_BYTE,
+    EACH_WORD,
+    LEAST_OCTET,
+    LOWEST_BIT,
+    MARKS,
+    PY_LITTLE_ENDIAN,
+    Text,
+    _half_word,
+    _word,
+)
 
 cdef enum:
     # Number of bytes that the parsers read, counted from the beginning of the text.
     QUICK_IPV4 = 24
     QUICK_IPV6 = 48
 
-#: The least octet of 1, 2 and 3 digits: an octet below it has a leading zero.
-cdef uint64_t[4] _least_octet = [0, 0, 10, 100]
 
-
-cdef int _parse_quickly(Text text, Py_ssize_t size, Py_ssize_t room, Address* out) noexcept nogil:
+cdef inline int _parse_quickly(Text text, Py_ssize_t size, Py_ssize_t room, Address* out) noexcept nogil:
     """Parse as ``_parse`` does; ``room`` is the number of readable bytes from ``text`` on."""
     if PY_LITTLE_ENDIAN and room >= QUICK_IPV4:
         if not _begins_with_group(text):
@@ -92,18 +60,6 @@ cdef int _parse_quickly(Text text, Py_ssize_t size, Py_ssize_t room, Address* ou
             if _quick_ipv6(text, size, out):
                 return 6
     return _parse(text, size, out)
-
-
-cdef inline uint64_t _word(Text text) noexcept nogil:
-    cdef uint64_t word
-    memcpy(&word, text, 8)
-    return word
-
-
-cdef inline uint64_t _half_word(Text text) noexcept nogil:
-    cdef uint32_t word
-    memcpy(&word, text, 4)
-    return word
 
 
 cdef inline bint _begins_with_group(Text text) noexcept nogil:
@@ -129,7 +85,7 @@ cdef inline uint64_t _octets(uint64_t digits, int first, int second, uint64_t* b
     Bytes 0 h t o of an octet become h and 10 t + o, 16 bits each, then 100 h + 10 t + o. An
     invalid octet sets bits in ``bad``.
     """
-    cdef uint64_t least = _least_octet[first] | _least_octet[second] << 32, octets
+    cdef uint64_t least = LEAST_OCTET[first] | LEAST_OCTET[second] << 32, octets
     # A byte from 10 on reaches 0x80 when 0x76 is added.
     bad[0] |= (digits | digits + EACH_BYTE * 0x76) & EACH_BYTE * 0x80
     octets = (digits >> 8 & EACH_WORD * 0xFF00FF) + 10 * (digits & EACH_WORD * 0xFF00FF)

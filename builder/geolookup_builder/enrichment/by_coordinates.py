@@ -1,29 +1,79 @@
-"""The nearest weather station, by a k-d tree of unit vectors: chords order as great circles do."""
+"""Time zones and weather stations from coordinates.
+
+Zones come from the boundaries in tzfpy. At sea it returns nautical zones (``Etc/GMT+5``), which
+are not in use on land; coordinates just off the coast get no zone. The nearest station comes from
+a k-d tree of unit vectors: chords order as great circles do.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from geolookup.contract.fields import DEGREES
 from geolookup.errors import BuildError
-from geolookup_builder.enrichment.coordinates import (
-    COORDINATES,
-    Degrees,
-    by_row,
-    distinct_coordinates,
-)
+from geolookup_builder.factorize import factorize
+from geolookup_builder.reference import Credit
 from geolookup_builder.reference.csv_table import Row, read_table
 
+Degrees = NDArray[np.float64]
+Vectors = NDArray[np.float64]
+#: The fields that these finders need.
+COORDINATES = ("latitude", "longitude")
+_NAUTICAL = "Etc/"
 _COLUMNS = ("code", *COORDINATES)
 _EARTH_KM = 6371.0088  # the mean radius
-Vectors = NDArray[np.float64]
+
+
+def _distinct_coordinates(
+    columns: Mapping[str, pa.Array],
+) -> tuple[NDArray[np.int64], Degrees, Degrees]:
+    """Return the index of each row's coordinates (-1: unknown), and the distinct coordinates."""
+    latitude, longitude = (
+        columns[name].to_numpy(zero_copy_only=False).astype(np.float64) for name in COORDINATES
+    )
+    rows = np.flatnonzero(~np.isnan(latitude) & ~np.isnan(longitude))
+    codes, first = factorize([degrees[rows].view(np.int64) for degrees in (latitude, longitude)])
+    index = np.full(len(latitude), -1, np.int64)
+    index[rows] = codes
+    return index, latitude[rows[first]], longitude[rows[first]]
+
+
+def _by_row(values: pa.Array, index: NDArray[np.int64]) -> pa.Array:
+    """Return the value at the coordinates of each row; null if it has none."""
+    return values.take(pa.array(index, mask=index < 0))
+
+
+class Zones:
+    """Finds ``time_zone``."""
+
+    field = "time_zone"
+    needs = COORDINATES
+    credit = Credit(
+        "Timezone Boundary Builder",
+        "ODbL-1.0",
+        "Time zones of coordinates from Timezone Boundary Builder, by way of tzfpy;"
+        " contains information from OpenStreetMap, © OpenStreetMap contributors",
+        "https://github.com/evansiroky/timezone-boundary-builder",
+    )
+
+    def __init__(self, known: Sequence[str]) -> None:
+        from tzfpy import get_tz
+
+        self._zone_at = get_tz
+        self._known = frozenset(name for name in known if not name.startswith(_NAUTICAL))
+
+    def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
+        """Return the zone at the coordinates of each row."""
+        index, latitudes, longitudes = _distinct_coordinates(columns)
+        names = map(self._zone_at, longitudes.tolist(), latitudes.tolist())
+        zones = [name if name in self._known else None for name in names]
+        return _by_row(pa.array(zones, pa.string()), index)
 
 
 class Stations:
@@ -34,6 +84,8 @@ class Stations:
     credit = None
 
     def __init__(self, path: Path, max_km: float) -> None:
+        from scipy.spatial import cKDTree
+
         stations = _load(path)
         self._codes = pa.array(stations.values(), pa.string())
         points = np.array(list(stations))
@@ -42,11 +94,11 @@ class Stations:
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the code of the station nearest to the coordinates of each row."""
-        index, latitudes, longitudes = distinct_coordinates(columns)
+        index, latitudes, longitudes = _distinct_coordinates(columns)
         chord, nearest = self._tree.query(_vectors(latitudes, longitudes))
         near = _kilometres(chord) <= self._max_km
         codes = self._codes.take(pa.array(nearest, pa.int64(), mask=~near))
-        return by_row(codes, index)
+        return _by_row(codes, index)
 
 
 def _vectors(latitude: Degrees, longitude: Degrees) -> Vectors:

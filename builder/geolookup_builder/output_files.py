@@ -1,0 +1,119 @@
+"""The dataset that a build writes: its manifest, tables and signature, in a staging directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from geolookup.contract import fields
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import counts, describe, known_fields
+from geolookup.dataset.manifest import FileDescription, Manifest
+from geolookup.dataset.metadata import Source
+from geolookup.errors import DatasetError, OutputError
+from geolookup.filesystem import atomic
+from geolookup.integrity import Verified
+from geolookup.parallel import in_order, threads_for
+from geolookup.signing.keys import PrivateKey
+from geolookup.signing.statement import SIGNATURE, serial_in, stated
+from geolookup_builder.intern import Interned
+from geolookup_builder.layers import Coverage, coverage
+from geolookup_builder.recipe import Recipe
+from geolookup_builder.reference import CREDITS, Credit
+
+
+def manifest(
+    recipe: Recipe,
+    interned: Interned,
+    tables: Mapping[str, pa.Table],
+    added: Sequence[Credit],
+    rows: Sequence[int],
+) -> Manifest:
+    """Return the manifest without generation and files.
+
+    ``added`` are credits besides the usual, ``rows`` the usable rows of each source.
+    """
+    decided = coverage(interned.provenance, len(recipe.sources))
+    reference = CREDITS if recipe.countries is None else ()
+    return Manifest.of(
+        name=recipe.name,
+        sources=_sources(recipe, decided, rows),
+        credits=_credits([*reference, *added]),
+        fields=known_fields(tables),
+        counts=counts(tables),
+        coverage=_total(decided),
+    )
+
+
+def _credits(listed: Iterable[Credit]) -> list[dict[str, str]]:
+    names = ("name", "licence", "attribution", "url")
+    return [{name: getattr(credit, name) for name in names} for credit in listed]
+
+
+def _sources(recipe: Recipe, decided: Sequence[Coverage], rows: Sequence[int]) -> list[Source]:
+    return [
+        Source(
+            **{**spec.texts, "name": spec.name}, format=spec.format, rows=used, coverage=addresses
+        )
+        for spec, addresses, used in zip(recipe.sources, decided, rows, strict=True)
+    ]
+
+
+def _total(decided: Sequence[Coverage]) -> Coverage:
+    """Return how many addresses each layer is known for, whichever source decides it."""
+    families = ("ipv4", "ipv6")
+    return {
+        layer: {
+            family: sum(source[layer][family] for source in decided if layer in source)
+            for family in families
+        }
+        for layer in fields.LAYERS
+    }
+
+
+def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, FileDescription]:
+    """Write every table as an uncompressed Arrow IPC file; return the manifest's ``files``."""
+    # The longest first, so that the threads end at about the same time.
+    by_size = sorted(tables, key=lambda name: -tables[name].num_rows)
+    threads = threads_for(tables[by_size[0]].num_rows)
+    files = ((folder / name, tables[name]) for name in by_size)
+    with in_order(_write_table, files, threads) as described:
+        descriptions = dict(zip(by_size, described, strict=True))
+    return {name: descriptions[name] for name in tables}
+
+
+def _write_table(file: tuple[Path, pa.Table]) -> FileDescription:
+    path, table = file
+    batch = table.combine_chunks().to_batches()[0]
+    with path.open("wb") as stream:
+        with pa.ipc.new_file(stream, batch.schema) as writer:
+            writer.write_batch(batch)
+        atomic.sync(stream)
+    return describe(path)
+
+
+def write_manifest(folder: Path, complete: Manifest) -> None:
+    """Write the canonical manifest, after the tables: a folder without it is not a dataset."""
+    with (folder / fmt.MANIFEST).open("wb") as stream:
+        stream.write(complete.canonical())
+        atomic.sync(stream)
+
+
+def write_signature(folder: Path, output: Path, keys: Sequence[PrivateKey]) -> None:
+    """Sign the written dataset, with a greater serial than the one that it replaces."""
+    if keys:
+        text = (folder / fmt.MANIFEST).read_bytes()
+        path = folder / SIGNATURE
+        path.write_bytes(stated(text, keys, serial_in(output)))
+        atomic.fsync_file(path)
+
+
+def verified(folder: Path, output: Path) -> Verified:
+    """Verify the written dataset before it is renamed into place; OutputError if it is damaged."""
+    try:
+        return Verified(folder)
+    except DatasetError as error:
+        problem = f"the written dataset is damaged: {Path(error.path).name}: {error.problem}"
+        raise OutputError(output, problem, "build it again on another disk") from error
