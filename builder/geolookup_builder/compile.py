@@ -42,7 +42,7 @@ from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.recipe import Recipe, SourceSpec
-from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
+from geolookup_builder.reference.countries import load_continents, load_countries, load_time_zones
 from geolookup_builder.rejects import Rejects
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources import FORMATS, auto

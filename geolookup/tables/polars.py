@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from geolookup import Engine, GeoLookupError, _engine
 from geolookup.contract.localtime import instant
-from geolookup.tables.dispatch import check_names, check_no_column, in_one
+from geolookup.tables import check_names, check_no_column, in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.fields import of_table
 
