@@ -45,7 +45,7 @@ from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.countries import load_continents, load_countries, load_time_zones
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.reading.damage import silent_invalid_rows
+from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import RowPositions
 from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.table_intervals import TableIntervals, count, intervals_of
