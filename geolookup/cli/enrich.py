@@ -48,7 +48,7 @@ from geolookup.cli import exit_on_signals, fail, note_age, options
     type=click.IntRange(1, 9),
     help="Level of .gz outputs: 1 (fastest) to 9 (smallest). [default: 4]",
 )
-@click.option("--force", is_flag=True, help="Replace existing outputs.")
+@options.force("existing outputs")
 def enrich(
     source: str,
     output: str,

