@@ -50,11 +50,11 @@ def stated(recipe: Path, table: Mapping[str, Any]) -> Expected:
         remedy = "write min_rows = 1000, for example"
         raise BuildError(recipe, "source.min_rows is not a number of rows", remedy=remedy)
     drop = table.get("max_drop")
-    found = _PERCENT.fullmatch(drop) if isinstance(drop, str) else None
-    if drop is not None and found is None:
+    percentage = _PERCENT.fullmatch(drop) if isinstance(drop, str) else None
+    if drop is not None and percentage is None:
         remedy = 'write max_drop = "20%", for example'
         raise BuildError(recipe, "source.max_drop is not a percentage", remedy=remedy)
-    percent = float(found[1]) if found else None
+    percent = float(percentage[1]) if percentage else None
     return Expected("empty" in table, rows, percent, "releases" in table)
 
 
@@ -76,7 +76,7 @@ def product(label: str) -> str:
 
 
 def _dates(label: str) -> list[str]:
-    return [found[0] for found in _DATE.finditer(label)]
+    return [date[0] for date in _DATE.finditer(label)]
 
 
 def check_some(expected: Expected, recipe: Path, path: str, tables: Sequence[SourceReport]) -> None:
@@ -114,7 +114,9 @@ class RowsBefore:
 
 def rows_before(base: Metadata | None) -> RowsBefore | None:
     """Return the rows of the sources of the base; None where a build has none."""
-    return None if base is None else RowsBefore((each.name, each.rows) for each in base.sources)
+    if base is None:
+        return None
+    return RowsBefore((source.name, source.rows) for source in base.sources)
 
 
 def check_drop(

@@ -97,8 +97,8 @@ def location(recipe: Path, path: str, texts: Mapping[str, str], *, insecure: boo
 
     Raises BuildError for a malformed address, and for keys that its scheme does not allow.
     """
-    found = _URI.match(path)
-    scheme = found[1].lower() if found else ""
+    uri = _URI.match(path)
+    scheme = uri[1].lower() if uri else ""
     if scheme not in _ALLOWED:
         known = near_match(scheme, filter(None, _ALLOWED))
         raise BuildError(recipe, f"unknown scheme {scheme}:// in source.path", remedy=known)

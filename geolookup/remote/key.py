@@ -74,7 +74,7 @@ def _any_coding(secret: str) -> str:
     """
     others = {"+": "-", "/": "_", " ": "+"}
     return "".join(
-        rf"(?:\\?[{re.escape(each + others.get(each, ''))}]|%{ord(each):02x})" for each in secret
+        rf"(?:\\?[{re.escape(sign + others.get(sign, ''))}]|%{ord(sign):02x})" for sign in secret
     )
 
 
@@ -84,8 +84,8 @@ def mask_of(remotes: Iterable[Remote]) -> Mask:
     for remote in remotes:
         with suppress(BuildError):
             keys.append(key_of(remote))
-    found = [each for each in keys if each is not None]
-    return lambda text: reduce(lambda shown, key: key.masked(shown), found, text)
+    present = [key for key in keys if key is not None]
+    return lambda text: reduce(lambda shown, key: key.masked(shown), present, text)
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def hidden(mask: Mask) -> Iterator[None]:
     except BuildError as error:
         if mask(str(error)) == str(error):
             raise
-        path, problem, remedy = (mask(each) for each in (error.path, error.problem, error.remedy))
+        path, problem, remedy = (mask(text) for text in (error.path, error.problem, error.remedy))
         # Without its cause, whose text contains the key.
         raise BuildError(path, problem, line=error.line, remedy=remedy) from None
 

@@ -240,11 +240,11 @@ def answered_range(status: int, headers: Message, wanted: int) -> tuple[int, int
     length = headers.get("Content-Length", "").strip()
     if status != HTTPStatus.PARTIAL_CONTENT:
         return 0, int(length) if _LENGTH.fullmatch(length) else None
-    found = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", "").strip())
-    if found is None:
+    part = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", "").strip())
+    if part is None:
         raise TransientError("the server does not state which part it sends", discard=True)
-    first, last = int(found[1]), int(found[2])
-    total = last + 1 if found[3] == "*" else int(found[3])
+    first, last = int(part[1]), int(part[2])
+    total = last + 1 if part[3] == "*" else int(part[3])
     if not wanted or first != wanted or last + 1 != total:
         raise TransientError("the server sent another part than requested", discard=True)
     return first, total
@@ -287,8 +287,9 @@ def retry_seconds(retry_after: str | None) -> float | None:
 def _iso(date: str) -> str:
     """Return the date of a header as ISO 8601 in UTC; empty where it is malformed."""
     try:
-        found = parsedate_to_datetime(date)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+        instant = parsedate_to_datetime(date)
+        known = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+        return known.astimezone(UTC).isoformat()
     except (ValueError, OverflowError):
         return ""
 
