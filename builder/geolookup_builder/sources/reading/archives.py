@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from geolookup.errors import BuildError
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 from geolookup.filesystem.signatures import START_BYTES, looks_like
 from geolookup.filesystem.unpacking import COMPRESSED, SHORT_TARS, ZIP, packing, unpacked
 from geolookup_builder.sources.reading.data_files import Budget, Opener, Passed, holds_no_data
