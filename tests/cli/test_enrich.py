@@ -20,8 +20,8 @@ import pytest
 
 import geolookup
 from geolookup.cli.options import READ, WRITTEN
-from geolookup.files.file_tree import RECORD
-from geolookup.files.formats import FORMATS
+from geolookup.files.enrich_job import RECORD
+from geolookup.files.table_files import FORMATS
 from tests.cli.program import pipe, refusal, run, started
 from tests.cli.test_lookup import terminal
 from tests.conftest import Build
