@@ -27,7 +27,7 @@ class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before 
         self.case_sensitive, self._is_written = True, is_written
 
     @cached_property
-    def choices(self) -> tuple[str, ...]:
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names of the formats; with ``is_written`` without those that are only read."""
         from geolookup.files.formats import FORMATS
 
