@@ -20,6 +20,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
+from geolookup.contract.gregorian import timestamp
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import DatasetError
@@ -33,7 +34,6 @@ from geolookup.mirrors.index import (
     Index,
     Listed,
     read_index,
-    time_text,
     written,
 )
 from geolookup.mirrors.listing import (
@@ -155,10 +155,10 @@ def _index(
     return Index(
         name=read_manifest(current.folder).metadata().name,
         serial=max(time.time_ns() // 1000, max(serials, default=0) + 1),
-        published_at=time_text(now),
+        published_at=timestamp(now),
         current=current.generation,
         generations=listed,
-        expires_at=None if limit is None else time_text(now + limit),
+        expires_at=None if limit is None else timestamp(now + limit),
     )
 
 

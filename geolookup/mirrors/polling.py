@@ -11,10 +11,10 @@ import os
 import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.filesystem import atomic
 from geolookup.remote import backoff_wait
 from geolookup.store import pointer
@@ -138,7 +138,7 @@ class Status:
 
     def _counted(self, result: str) -> Status:
         polls = {**self.polls, result: self.polls.get(result, 0) + 1}
-        return replace(self, polls=polls, polled_at=datetime.now(UTC).isoformat("T", "seconds"))
+        return replace(self, polls=polls, polled_at=timestamp())
 
 
 def read_status(store: str | os.PathLike[str]) -> Status:
@@ -159,8 +159,7 @@ def _status(stated: dict[str, Any]) -> Status:
         if member.name != "polls" and type(value) is not type(member.default):
             raise TypeError
     for time in filter(None, (status.polled_at, status.succeeded_at, status.expires_at)):
-        if datetime.fromisoformat(time).tzinfo is None:
-            raise ValueError
+        read_timestamp(time)
     if not all(type(count) is int for count in status.polls.values()):
         raise TypeError
     return status
