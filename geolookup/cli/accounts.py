@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from geolookup.cli import fail, options
+from geolookup.contract.gregorian import timestamp
 
 if TYPE_CHECKING:
     from geolookup.gate.account_store import Key
@@ -196,4 +197,4 @@ def _line(key: Key) -> str:
 
 
 def _date(moment: int) -> str:
-    return datetime.fromtimestamp(moment // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return timestamp(datetime.fromtimestamp(moment // 1_000_000, UTC))

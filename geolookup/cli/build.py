@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -40,18 +41,7 @@ from geolookup.cli import exit_on_signals, json_text, options
 )
 @options.sign
 @options.as_json("Print the report as JSON.")
-def build(
-    recipe: str,
-    output: Path,
-    force: bool,
-    rejects: Path | None,
-    max_rejects: int | None,
-    cache: Path | None,
-    offline: bool,
-    base: Path | None,
-    sign: tuple[str, ...],
-    as_json: bool,
-) -> None:
+def build(recipe: str, output: Path, sign: tuple[str, ...], as_json: bool, **chosen: Any) -> None:
     """Compile the sources that RECIPE names into a dataset.
 
     RECIPE is a recipe file (.toml), the name of a packaged recipe (`geolookup
@@ -72,8 +62,8 @@ def build(
     from geolookup.signing.keys import signing_keys
 
     exit_on_signals()
-    chosen = Options(force, rejects, max_rejects, cache, offline, base, signing_keys(sign))
-    report = compile_dataset(recipe, output, chosen, Progress())
+    wanted = Options(**chosen, sign=signing_keys(sign))
+    report = compile_dataset(recipe, output, wanted, Progress())
     if as_json:
         click.echo(json_text(asdict(report)))
     else:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 
+from geolookup.contract.gregorian import read_timestamp
 from geolookup.mirrors.polling import RESULTS, Status
 
 
@@ -50,4 +50,4 @@ def _numbers(status: Status) -> dict[str, tuple[str, str, float]]:
 
 
 def _seconds(time_text: str) -> float:
-    return datetime.fromisoformat(time_text).timestamp() if time_text else 0.0
+    return read_timestamp(time_text).timestamp() if time_text else 0.0
