@@ -44,8 +44,8 @@ class SourceSpec:
     texts: Mapping[str, str]
     recipe: Path
     base: Path  # the folder that a relative path is relative to
-    detected: str = ""  # why the files are of the format, where ``auto`` detected it
-    sha256: str = ""  # of a source that is one file, where the recipe states it
+    detected: str = ""  # why the files are of the format, if ``auto`` detected it
+    sha256: str = ""  # of a source that is one file, if the recipe has it
     remote: Remote | None = None  # the address to download from
     expected: Expected = field(default_factory=Expected)  # of its rows
 
@@ -249,7 +249,7 @@ def _base(recipe: Path, path: str) -> Path:
 
 
 def _location(path: Path, table: dict[str, Any]) -> tuple[str | Remote, str]:
-    """Return the path or address of a source, and its digest, empty where none is stated."""
+    """Return the path or address of a source, and its digest, empty without one."""
     section = "source."
     texts = {
         key: _string(path, section, table, key) for key in remote_address.TEXTS if key in table
@@ -281,7 +281,7 @@ def _table(path: Path, document: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _optional(path: Path, section: str, document: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a table; empty where the recipe has none."""
+    """Return a table; empty if the recipe has none."""
     table = document.get(key, {})
     if not isinstance(table, dict):
         raise BuildError(path, f"no [{section}{key}] table", remedy=f"add [{section}{key}]")

@@ -15,7 +15,9 @@ from geolookup.cli import exit_on_signals, fail, note_age, options
 @click.command(name="enrich", short_help="Add columns of answers to files of addresses.")
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @click.option("--output", metavar="OUTPUT", required=True, help="File or folder to write, or -.")
-@click.option("--output-format", type=click.Choice(options.WRITTEN), help="[default: by suffix]")
+@click.option(
+    "--output-format", type=options.FileFormat(is_written=True), help="[default: by suffix]"
+)
 @options.table_input
 @options.clean
 @options.fields("add", "all but ip")
