@@ -152,8 +152,8 @@ if not TYPE_CHECKING:  # with __getattr__ a type checker accepts any name
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        found = globals()[name] = getattr(import_module(_LAZY[name]), name)
-        return found
+        value = globals()[name] = getattr(import_module(_LAZY[name]), name)
+        return value
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

@@ -44,8 +44,8 @@ class SourceSpec:
     texts: Mapping[str, str]
     recipe: Path
     base: Path  # the folder that a relative path is relative to
-    detected: str = ""  # why the files are of the format, where ``auto`` detected it
-    sha256: str = ""  # of a source that is one file, where the recipe states it
+    detected: str = ""  # why the files are of the format, if ``auto`` detected it
+    sha256: str = ""  # of a source that is one file, if the recipe has it
     remote: Remote | None = None  # the address to download from
     expected: Expected = field(default_factory=Expected)  # of its rows
 
@@ -121,7 +121,7 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     if len(listed) > MAX_SOURCES:
         problem = f"{len(listed)} sources, at most {MAX_SOURCES} are allowed"
         raise BuildError(path, problem, remedy="name files of one format with a glob")
-    sources = tuple(_source(path, each, formats) for each in listed)
+    sources = tuple(_source(path, source, formats) for source in listed)
     countries, enrich = _countries(path, document), _enrich(path, document)
     explains, update = _explains_rows(path, dataset), _update(path, document)
     return Recipe(path, name, sources, countries, enrich, explains, update)
@@ -139,7 +139,7 @@ def _update(path: Path, document: dict[str, Any]) -> Update:
 
 
 def _gates(path: Path, stated: object) -> tuple[str, ...]:
-    if not isinstance(stated, list) or not all(isinstance(each, str) for each in stated):
+    if not isinstance(stated, list) or not all(isinstance(gate, str) for gate in stated):
         remedy = 'write fail_if = ["country_moved > 2%"]'
         raise BuildError(path, "update.fail_if is not a list of texts", remedy=remedy)
     if stated:
@@ -217,8 +217,8 @@ def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[s
         raise BuildError(path, f"unknown format {name!r}", remedy=near_match(name, formats))
     fixed = ("format", "path", "provides", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
     _only_known(path, section, table, (*fixed, *expected_rows.KEYS, *sorted(formats[name])))
-    found, sha256 = _location(path, table)
-    place = found.uri if isinstance(found, Remote) else found
+    location, sha256 = _location(path, table)
+    place = location.uri if isinstance(location, Remote) else location
     return SourceSpec(
         format=name,
         path=place,
@@ -228,7 +228,7 @@ def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[s
         recipe=path,
         base=_base(path, place),
         sha256=sha256,
-        remote=found if isinstance(found, Remote) else None,
+        remote=location if isinstance(location, Remote) else None,
         expected=expected_rows.stated(path, table),
     )
 
@@ -249,26 +249,26 @@ def _base(recipe: Path, path: str) -> Path:
 
 
 def _location(path: Path, table: dict[str, Any]) -> tuple[str | Remote, str]:
-    """Return the path or address of a source, and its digest, empty where none is stated."""
+    """Return the path or address of a source, and its digest, empty without one."""
     section = "source."
     texts = {
         key: _string(path, section, table, key) for key in remote_address.TEXTS if key in table
     }
     insecure = _switch(path, section, table, remote_address.SWITCH)
-    found = remote_address.location(
+    location = remote_address.location(
         path, _string(path, section, table, "path"), texts, insecure=insecure
     )
-    return found, remote_address.sha256(path, texts)
+    return location, remote_address.sha256(path, texts)
 
 
 def _provides(path: Path, table: dict[str, Any]) -> frozenset[str]:
     stated = table.get("provides", list(FIELDS))
     if not isinstance(stated, list):
         raise BuildError(path, "source.provides is not a list", remedy="list field names")
-    for each in stated:
-        if each not in FIELDS:
+    for name in stated:
+        if name not in FIELDS:
             raise BuildError(
-                path, f"unknown field {each!r} in provides", remedy=near_match(str(each), FIELDS)
+                path, f"unknown field {name!r} in provides", remedy=near_match(str(name), FIELDS)
             )
     return frozenset(stated)
 
@@ -281,7 +281,7 @@ def _table(path: Path, document: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _optional(path: Path, section: str, document: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a table; empty where the recipe has none."""
+    """Return a table; empty if the recipe has none."""
     table = document.get(key, {})
     if not isinstance(table, dict):
         raise BuildError(path, f"no [{section}{key}] table", remedy=f"add [{section}{key}]")

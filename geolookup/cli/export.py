@@ -50,7 +50,7 @@ def _names(output: str) -> str:
     f"{_names('stream')}.",
 )
 @_formats
-@click.option("--force", is_flag=True, help="Replace an existing output.")
+@options.force("an existing output")
 def export(dataset: str, format_name: str, output: str, force: bool, **given: Any) -> None:
     """Write DATASET, or the current generation of a store, in another format.
 

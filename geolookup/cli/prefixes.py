@@ -75,10 +75,10 @@ def _names(command: options.F) -> options.F:
 @click.option(
     "--output",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=options.AS_PATH,
     help="File to write, completely or not at all. [default: standard output]",
 )
-@click.option("--force", is_flag=True, help="Replace an existing file.")
+@options.force("an existing file")
 @click.option(
     "--fail-if-empty",
     is_flag=True,

@@ -68,11 +68,11 @@ class _Reading:
         """Return what City and what Country would have of a location row, ready to copy."""
         state = self._state
         try:
-            found = state.record(row, 0)["location"]
+            location = state.record(row, 0)["location"]
             zone = self._zones[state.dataset.location_zones[row]]
         except IndexError:
             raise outside(state.dataset.path) from None
-        values = {f"location.{name}": value for name, value in found.items()}
+        values = {f"location.{name}": value for name, value in location.items()}
         values["time.zone"] = time_object(zone, 0)["zone"]
         city, country = (dumps(_nested(paths, values)) for paths in (_CITY_PATHS, _COUNTRY_PATHS))
         return city, country
@@ -80,11 +80,11 @@ class _Reading:
     def network(self, row: int) -> Arguments:
         """Return what the databases of networks would have of a network row."""
         try:
-            found = self._state.record(0, row)["network"]
+            network = self._state.record(0, row)["network"]
         except IndexError:
             raise outside(self._state.dataset.path) from None
-        values = {f"network.{name}": value for name, value in found.items()}
-        word = found["connection_type"]
+        values = {f"network.{name}": value for name, value in network.items()}
+        word = network["connection_type"]
         values["network.connection_type"] = CONNECTION_TYPES.get(word, word)
         return _nested(_TRAITS, values)
 
@@ -94,7 +94,7 @@ def fitting(fields: Collection[str]) -> frozenset[str]:
     return frozenset(
         method
         for method, kind in KINDS.items()
-        if kind.fields and all(not each.isdisjoint(fields) for each in kind.fields)
+        if kind.fields and all(not any_of.isdisjoint(fields) for any_of in kind.fields)
     )
 
 
@@ -108,49 +108,51 @@ def build_epoch(metadata: Metadata) -> int:
 
 def database_type(methods: Collection[str]) -> str:
     """Return the type of a database that all these methods fit."""
-    return "-".join(["geolookup", *(KINDS[each].database for each in KINDS if each in methods)])
+    return "-".join(
+        ["geolookup", *(KINDS[method].database for method in KINDS if method in methods)]
+    )
 
 
 def _nested(paths: Mapping[str, str], values: Mapping[str, Any]) -> Arguments:
     """Return the known values at their paths."""
-    found: Arguments = {}
+    arguments: Arguments = {}
     for path, name in paths.items():
         value = values.get(name)
         if value is not None and value is not False:
             *groups, last = path.replace(".0.", ".").split(".")
-            at = found
+            at = arguments
             for group in groups:
                 at = at.setdefault(group, {})
             at[last] = value
-    if "subdivisions" in found:
-        found["subdivisions"] = [found["subdivisions"]]
-    return found
+    if "subdivisions" in arguments:
+        arguments["subdivisions"] = [arguments["subdivisions"]]
+    return arguments
 
 
 def _country(rows: Rows, location: int, _network: int) -> Arguments:
-    found: Arguments = loads(rows.places[location][1])  # noqa: S302 - made here
-    return found
+    arguments: Arguments = loads(rows.places[location][1])  # noqa: S302 - made here
+    return arguments
 
 
 def _city(rows: Rows, location: int, _network: int) -> Arguments:
-    found: Arguments = loads(rows.places[location][0])  # noqa: S302 - made here
-    return found
+    arguments: Arguments = loads(rows.places[location][0])  # noqa: S302 - made here
+    return arguments
 
 
 def _enterprise(rows: Rows, location: int, network: int) -> Arguments:
-    found = _city(rows, location, network)
+    arguments = _city(rows, location, network)
     traits = rows.networks[network]
     if traits:
-        found["traits"] = dict(traits)
-    return found
+        arguments["traits"] = dict(traits)
+    return arguments
 
 
 def _of_network(paths: Collection[str]) -> Callable[[Rows, int, int], Arguments]:
     """Return what gives the arguments of a model from the network row alone."""
 
     def arguments(rows: Rows, _location: int, network: int) -> Arguments:
-        found = rows.networks[network]
-        return {name: found[name] for name in paths if name in found}
+        members = rows.networks[network]
+        return {name: members[name] for name in paths if name in members}
 
     return arguments
 

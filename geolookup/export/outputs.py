@@ -69,8 +69,8 @@ def _folder(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
 
 def _is_written_by(chosen: ExportFormat, folder: Path) -> bool:
     """Return whether every file of a folder has a name that the format writes."""
-    files = (each.relative_to(folder) for each in folder.rglob("*") if not each.is_dir())
-    return all(re.fullmatch(chosen.holds, each.as_posix()) for each in files)
+    files = (path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir())
+    return all(re.fullmatch(chosen.holds, path.as_posix()) for path in files)
 
 
 @contextmanager

@@ -7,15 +7,16 @@ into other formats, the first block decides which columns there are.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
-from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.column_text import bytes_of, joined, json_texts
 from geolookup.files.lines import Lines, lines_of
@@ -26,9 +27,14 @@ from geolookup.files.row_streams import (
     Rows,
     WriteOptions,
     check_columns,
+    explained,
+    explained_batches,
+    holds_address,
 )
+from geolookup.files.text_blocks import TextError
 
-_NO_LINES = Lines(pa.array([], pa.large_binary()), [])
+_ROW, _KEY = re.compile(r" in row (\d+)$"), re.compile(r"Column\(/(.+?)\)")
+_NO_LINES = Lines(pa.array([], pa.large_binary()), np.zeros(0, np.int64))
 
 
 class JsonLines:
@@ -38,21 +44,21 @@ class JsonLines:
         """Return rows: the keys and whole lines, or columns of the types of the first block."""
         blocks = lines_of(stream.plain, wanted.name)
         first = next(blocks, _NO_LINES)
-        found = _first_schema(first, wanted)
+        with explained(wanted.name, "JSON"):
+            found = _first_schema(first, wanted)
         check_columns(wanted.name, found.names if len(first.texts) else wanted.keys, wanted.keys)
         keys = pa.schema([_key(found, key) for key in wanted.keys])
-        parsed = found if wanted.rest == "typed" else keys
-        schema = (
-            parsed.append(pa.field(LINE, pa.large_binary())) if wanted.rest == "as_is" else parsed
-        )
+        read = found if wanted.rest == "typed" else keys
+        schema = read.append(pa.field(LINE, pa.large_binary())) if wanted.rest == "as_is" else read
         numbers = RowNumbers()
-        batches = _batches(first, blocks, parsed, schema, wanted, numbers)
-        return Rows(schema, batches, numbers=numbers)
+        batches = _batches(first, blocks, read, schema, wanted, numbers)
+        return Rows(schema, explained_batches(batches, wanted.name, "JSON"), numbers=numbers)
 
     def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
         """Return the keys of the first block, of its first line where the types differ."""
         first = next(lines_of(stream.plain, wanted.name), _NO_LINES)
-        return list(_first_schema(first, replace(wanted, keys=(), rest="dropped")).names)
+        with explained(wanted.name, "JSON"):
+            return list(_first_schema(first, replace(wanted, keys=(), rest="dropped")).names)
 
     def write(self, stream: Any, schema: pa.Schema, _wanted: WriteOptions) -> ObjectSink:
         """Return a sink that writes an object a row."""
@@ -64,12 +70,12 @@ def _first_schema(first: Lines, wanted: ReadOptions) -> pa.Schema:
     if not len(first.texts):
         return pa.schema([pa.field(key, pa.string()) for key in wanted.keys])
     try:
-        found = _parse(first, None, wanted.name).schema
-    except TableFileError:
+        found = parsed(first, None).schema
+    except TextError:
         if wanted.rest == "typed":
             raise
         # Other columns may change their type from line to line: only their names are needed.
-        found = _parse(Lines(first.texts[:1], first.numbers[:1]), None, wanted.name).schema
+        found = parsed(Lines(first.texts[:1], first.numbers[:1]), None).schema
     return pa.schema(
         [
             each.with_type(pa.string()) if pa.types.is_timestamp(each.type) else each
@@ -88,14 +94,14 @@ def _key(schema: pa.Schema, key: str) -> pa.Field:
 def _batches(
     first: Lines,
     rest: Iterator[Lines],
-    parsed: pa.Schema,
+    read: pa.Schema,
     schema: pa.Schema,
     wanted: ReadOptions,
     numbers: RowNumbers,
 ) -> Iterator[pa.RecordBatch]:
     for lines in _with(first, rest):
         numbers.add(lines.numbers)
-        table = _parse(lines, parsed, wanted.name).select(parsed.names).combine_chunks()
+        table = parsed(lines, read).select(read.names).combine_chunks()
         columns = [column.combine_chunks() for column in table.columns]
         if wanted.rest == "as_is":
             columns.append(lines.texts)
@@ -110,35 +116,69 @@ def _with(first: Lines, rest: Iterator[Lines]) -> Iterator[Lines]:
             yield lines
 
 
-def _parse(lines: Lines, schema: pa.Schema | None, name: str) -> pa.Table:
-    data = bytes_of(joined(lines.texts, b"\n"))
+def parsed(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") -> pa.Table:
+    """Return the objects of lines as columns; without a schema, Arrow infers the types.
+
+    ``unexpected`` says what becomes of members that are not in the schema: "ignore" or "infer".
+    Raises TextError for a line that is not one object, or whose types differ.
+    """
+    # Arrow crashes on a bare ``null`` before the first object.
+    if not pc.all(pc.starts_with(lines.texts, b"{")).as_py():
+        raise _refused(lines, schema, "")
     try:
-        table = arrow_json.read_json(
-            pa.BufferReader(data),
-            arrow_json.ReadOptions(use_threads=False, block_size=max(data.size, 1)),
-            arrow_json.ParseOptions(
-                explicit_schema=schema,
-                unexpected_field_behavior="ignore" if schema is not None else "infer",
-            ),
-        )
+        table = _table(lines, schema, unexpected)
     except pa.ArrowException as error:
-        raise _explained(str(error), lines, name) from None  # Arrow's text quotes cells
+        raise _refused(lines, schema, str(error)) from None  # Arrow's text quotes cells
     if table.num_rows != len(lines.texts):
-        raise TableFileError(name, "not one object a line", "write each object on its own line")
+        raise _refused(lines, schema, "")
     return table
 
 
-def _explained(cause: str, lines: Lines, name: str) -> TableFileError:
-    _, found, number = cause.rpartition(" in row ")
-    at = int(number) if found and number.isdigit() else None
-    row = int(lines.numbers[at]) if at is not None and at < len(lines.numbers) else None
-    if "changed from" in cause and "Column()" not in cause:
-        problem, remedy = "a member changes its type", "make it one type, or write JSON lines"
-    elif "twice" in cause:
-        problem, remedy = "a member is there twice", "repair the line"
-    else:
-        problem, remedy = "no JSON object", "repair the line; is the file whole?"
-    return TableFileError(name, problem, remedy, row=row)
+def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:
+    data = bytes_of(joined(lines.texts, b"\n"))
+    return arrow_json.read_json(
+        pa.BufferReader(data),
+        arrow_json.ReadOptions(use_threads=False, block_size=max(data.size, 1)),
+        arrow_json.ParseOptions(
+            explicit_schema=schema,
+            unexpected_field_behavior="infer" if schema is None else unexpected,
+        ),
+    )
+
+
+def _refused(lines: Lines, schema: pa.Schema | None, cause: str) -> TextError:
+    """Return the error for lines that Arrow refuses, of which ``cause`` is its text."""
+    for number, text in zip(lines.numbers, lines.texts.to_pylist(), strict=True):
+        if not _is_object(text):
+            remedy = "write one object a line; is the file whole?"
+            return TextError("not one JSON object", remedy, int(number))
+    row, key = _ROW.search(cause), _KEY.search(cause)
+    at = int(row[1]) if row else len(lines.texts)
+    line = lines.numbers[at] if at < len(lines.texts) else _first_refused(lines, schema)
+    member = "a member" if key is None or holds_address(key[1]) else f"member {key[1]!r}"
+    problem = f"{member} is there twice" if "twice" in cause else f"{member} changes its type"
+    return TextError(problem, "give each member one type, and state it once", int(line))
+
+
+def _is_object(text: bytes) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _first_refused(lines: Lines, schema: pa.Schema | None) -> int:
+    """Return the number of the first line that Arrow refuses, of lines with one such."""
+    first, end = 0, len(lines.texts)
+    while end - first > 1:
+        middle = (first + end) // 2
+        try:
+            _table(Lines(lines.texts[first:middle], lines.numbers), schema, "ignore")
+        except pa.ArrowException:
+            end = middle
+        else:
+            first = middle
+    return int(lines.numbers[first])
 
 
 class ObjectSink:

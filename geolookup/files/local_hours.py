@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from geolookup.contract.gregorian import DAY
 from geolookup.tables.fields import of_rows
-from geolookup.tables.instants import Instants, Int64
 from geolookup.tables.rows import row_tables
 from geolookup.tables.take import Taker
-from geolookup.tables.times import Clock
+from geolookup.tables.times import Clock, Instants, Int64
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State

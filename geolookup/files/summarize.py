@@ -28,12 +28,11 @@ from geolookup.files.table_files import (
 )
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.progress import RowProgress
-from geolookup.tables.clean import cleaned
 from geolookup.tables.fields import of_rows
-from geolookup.tables.instants import Instants, Int64
-from geolookup.tables.locate import chunks, column_of, locate_chunk
+from geolookup.tables.locate import chunks, cleaned, column_of, locate_chunk
 from geolookup.tables.rows import row_tables, table_of
 from geolookup.tables.take import is_known
+from geolookup.tables.times import Instants, Int64
 
 F64 = NDArray[np.float64]
 #: The tables to which intervals refer, in the order of ``take_rows``.

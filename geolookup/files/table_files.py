@@ -15,8 +15,8 @@ from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open
 from geolookup.files.formats import Kind, kind_of, known_kind
 from geolookup.files.row_streams import ReadOptions, Rows
 from geolookup.files.timestamps import remedy_of, unix_seconds
-from geolookup.tables.instants import Instants, instants_of
 from geolookup.tables.locate import address_reader
+from geolookup.tables.times import Instants, instants_of
 
 
 @dataclass(frozen=True, slots=True)

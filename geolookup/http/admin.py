@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socket import AF_INET, AF_INET6
@@ -17,6 +16,7 @@ from threading import Thread
 from types import TracebackType
 from typing import Any, ClassVar
 
+from geolookup.contract.gregorian import read_timestamp
 from geolookup.errors import SettingsError
 from geolookup.http.metrics import CONTENT_TYPE, ENDED, SERVING, Reading, exposition, readings
 from geolookup.mirrors.polling import RESULTS, Status, read_status
@@ -159,4 +159,4 @@ def _follow_numbers(status: Status) -> dict[str, tuple[str, str, float]]:
 
 
 def _seconds(time_text: str) -> float:
-    return datetime.fromisoformat(time_text).timestamp() if time_text else 0.0
+    return read_timestamp(time_text).timestamp() if time_text else 0.0

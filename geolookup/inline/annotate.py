@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _UNKNOWN, _ALL_UNKNOWN, _PRIVATE = "-", "unknown", "private"
 _ZONE = "time.zone"
 #: The fields that depend on the rows of an address alone.
-_PATHS = {each.path for each in FIELDS if each.group not in ("", "time")} | {_ZONE}
+_PATHS = {field.path for field in FIELDS if field.group not in ("", "time")} | {_ZONE}
 #: The most tags that are kept. With more, all are rendered again.
 _MOST = 1 << 17
 #: Pairs of rows after which the rows of equal values count as one.
@@ -90,7 +90,7 @@ def _parsed(text: str) -> tuple[str, tuple[str, ...]]:
 def _checked(path: str) -> str:
     if path in _PATHS:
         return path
-    if path in {each.path for each in FIELDS}:
+    if path in {field.path for field in FIELDS}:
         known = f"write a member of location, currency or network, or {_ZONE}"
         raise ValueError(f"{{{path}}} depends on more than the network of the address; {known}")
     raise unknown_path(path)

@@ -48,7 +48,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What a download would do: whether the file changed, and its size where known."""
+    """The effect of a download: whether the file changed, and its size if known."""
 
     changed: bool
     bytes: int | None
@@ -121,7 +121,7 @@ class _Transfer:
         self._kept = kept if kept and sha256 in ("", kept.sha256) else None
 
     def pinned(self) -> Fetched | None:
-        """Return the cached file with the stated digest, which needs no request."""
+        """Return the cached file with the stated digest: it needs no request."""
         return Fetched(self._kept, changed=False) if self._kept and self._sha256 else None
 
     def run(self) -> Fetched:

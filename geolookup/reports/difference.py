@@ -56,7 +56,7 @@ def difference(
 
 def change_view(difference: Difference, family: int) -> View:
     """Return the kind of change of each address of a family, for its map."""
-    joint = difference.overlaid.joints.families[family]
+    joint = difference.overlaid.joints[family]
     values = np.where(joint.special, np.uint32(SPECIAL), np.uint32(UNKNOWN))
     values[joint.reached] = difference.kinds[family] + len(FIRST)
     begins = changes(values)

@@ -240,7 +240,7 @@ def test_a_folder_with_a_cut_record_or_a_bad_file(tmp_path: Path) -> None:
     (source / "deep" / "b.jsonl").write_text("nonsense\n", encoding="utf-8")
     done = run(*args)
     assert done.returncode == 2
-    assert "b.jsonl, row 1: no JSON object" in done.stderr
+    assert "b.jsonl, row 1: not one JSON object" in done.stderr
     assert set(_tree(output)) == {"a.csv"}
     (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n', encoding="utf-8")
     assert "2 files made, 1 made before" in run(*args).stderr

@@ -23,8 +23,8 @@ from geolookup.files.local_hours import LocalHours
 from geolookup.files.summarize import Summary, count_file
 from geolookup.files.table_files import AddressColumn, TableFile, TimeColumn
 from geolookup.files.timestamps import InstantError, unix_seconds
-from geolookup.tables.instants import Instants, instants_of
 from geolookup.tables.locate import CHUNK
+from geolookup.tables.times import Instants, instants_of
 from tests.conftest import build_at
 from tests.tiers import scaled
 

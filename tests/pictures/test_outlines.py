@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from geolookup_builder.reference.tables import load_countries
+from geolookup_builder.reference.countries import load_countries
 
 from geolookup.pictures import outlines
 from geolookup.pictures.globe import project

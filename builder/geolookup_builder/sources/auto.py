@@ -15,8 +15,7 @@ from geolookup.filesystem.unpacking import reading_errors
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Format, SourceTable
-from geolookup_builder.sources.reading.recognition import recognised
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, opening
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, opening, recognised
 
 NAME = "auto"
 _SHOWN = 60

@@ -21,9 +21,15 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import delimited
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
-from geolookup_builder.sources.reading.origins import NONE, origins
 from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
-from geolookup_builder.sources.reading.routes import RouteNumbers, Routes, empty, rows
+from geolookup_builder.sources.reading.routes import (
+    NONE,
+    RouteNumbers,
+    Routes,
+    empty,
+    origins,
+    rows,
+)
 from geolookup_builder.sources.reading.sniffing import NETWORK, Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
+from geolookup_builder.reference.countries import load_continents, load_countries, load_time_zones
 from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches

@@ -28,11 +28,10 @@ from geolookup_builder.sources.formats.generic_mapping import (
 )
 from geolookup_builder.sources.reading import delimited, jsonlines, parquet, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.nested import leaves
 from geolookup_builder.sources.reading.reader import Batch, Format, Meaning, SourceTable
-from geolookup_builder.sources.reading.recognition import begins_object
-from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
 from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.typed_columns import leaves
 
 #: A column of the file by field, or by name of the range.
 _Chosen = Mapping[str, str]

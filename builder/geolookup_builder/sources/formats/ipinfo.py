@@ -38,8 +38,7 @@ from geolookup_builder.sources.reading.dictionary_columns import (
 )
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
-from geolookup_builder.sources.reading.recognition import begins_object
-from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
     header,

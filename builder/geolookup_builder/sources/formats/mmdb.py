@@ -34,8 +34,7 @@ from geolookup_builder.sources.reading.reader import (
     Reject,
     SourceTable,
 )
-from geolookup_builder.sources.reading.recognition import ending
-from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, ending
 
 Fields = Mapping[str, pa.DictionaryArray]
 #: Records decoded at once; those of a city file are large.

@@ -25,7 +25,6 @@ from geolookup_builder.ranges import NOT_ROUTE, ParsedRanges
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
-from geolookup_builder.sources.reading.origins import NONE, origin
 from geolookup_builder.sources.reading.reader import (
     Batch,
     Format,
@@ -33,9 +32,8 @@ from geolookup_builder.sources.reading.reader import (
     SourceTable,
     records_as_lines,
 )
-from geolookup_builder.sources.reading.recognition import check_text
-from geolookup_builder.sources.reading.routes import RouteNumbers, Routes, rows
-from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.routes import NONE, RouteNumbers, Routes, origin, rows
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, check_text
 
 #: Names end with a time (rib.20261120.0000), so any file of a folder is taken.
 _SUFFIXES = ("",)

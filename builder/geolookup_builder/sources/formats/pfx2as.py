@@ -20,8 +20,8 @@ from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import with_values
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.lookup_tables import AsNames, as_fields, load_as_names
-from geolookup_builder.sources.reading.origins import without_default_routes
 from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.routes import without_default_routes
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout, prefix_texts
 

@@ -20,14 +20,16 @@ from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, concatenated, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import delimited, json_document
-from geolookup_builder.sources.reading.equal_ranges import deciding, with_values_of
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.json_document import texts, value
 from geolookup_builder.sources.reading.lookup_tables import AsNames, as_fields, load_as_names
-from geolookup_builder.sources.reading.origins import without_default_routes
 from geolookup_builder.sources.reading.reader import Batch, Format, Meaning, SourceTable
-from geolookup_builder.sources.reading.recognition import begins_object
-from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.routes import (
+    deciding,
+    with_values_of,
+    without_default_routes,
+)
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import header
 

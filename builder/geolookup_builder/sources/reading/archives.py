@@ -17,8 +17,7 @@ from geolookup.errors import BuildError
 from geolookup.filesystem.regular import open_regular
 from geolookup.filesystem.signatures import START_BYTES, looks_like
 from geolookup.filesystem.unpacking import COMPRESSED, SHORT_TARS, ZIP, packing, unpacked
-from geolookup_builder.sources.reading.archive_names import Opener, holds_no_data
-from geolookup_builder.sources.reading.budget import Budget, Passed
+from geolookup_builder.sources.reading.data_files import Budget, Opener, Passed, holds_no_data
 from geolookup_builder.sources.reading.tar_files import tar_files
 from geolookup_builder.sources.reading.zip_files import zip_files
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import IO
 
 from geolookup.errors import BuildError, name_text
+from geolookup.files.text_blocks import TextError
 from geolookup.filesystem.unpacking import reading_errors
-from geolookup_builder.sources.reading.archive_names import Opener
 from geolookup_builder.sources.reading.archives import holds_data, openers
-from geolookup_builder.sources.reading.budget import Budget
+from geolookup_builder.sources.reading.data_files import Budget, Opener
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,13 @@ class Member:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open the plain bytes; BuildError where they cannot be read."""
-        with reading_errors(self.label), self.opener() as stream:
-            yield stream
+        """Open the plain bytes; BuildError where they cannot be read, also in the block."""
+        try:
+            with reading_errors(self.label), self.opener() as stream:
+                yield stream
+        except TextError as error:
+            problem, remedy = error.problem, error.remedy
+            raise BuildError(self.label, problem, line=error.line, remedy=remedy) from error
 
     @property
     def file_names(self) -> list[str]:

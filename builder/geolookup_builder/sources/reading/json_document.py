@@ -15,7 +15,7 @@ import pyarrow as pa
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.json_shapes import is_text
+from geolookup_builder.sources.reading.jsonlines import is_text
 from geolookup_builder.sources.reading.reader import (
     REJECT_CHARACTERS,
     Batch,

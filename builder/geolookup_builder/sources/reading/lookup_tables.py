@@ -14,19 +14,14 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pacsv
 
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import WRONG_CELL_COUNT
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.reading.damage import QuoteCount, arrow_failure, check_quotes
+from geolookup_builder.sources.reading.delimited import whole_table
 from geolookup_builder.sources.reading.dictionary_columns import with_values
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.positions import find_rejects
-from geolookup_builder.sources.reading.recognition import begins_object
+from geolookup_builder.sources.reading.sniffing import begins_object
 from geolookup_builder.sources.reading.text import Layout
-
-_BLOCK_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,38 +50,12 @@ def load_keyed(
     member: Member, names: tuple[str, ...], key: str, columns: tuple[str, ...]
 ) -> KeyedTable:
     """Read ``columns`` of a CSV with the header ``names``; columns that it lacks are null."""
-    layout = Layout(names, frozenset(names), frozenset())
-    skipped: dict[int, str] = {}
-    with member.open() as stream:
-        counted = QuoteCount(stream)
-        try:
-            table = _read_table(counted, {key, *columns} & set(names), skipped)
-        except pa.ArrowInvalid as error:
-            raise arrow_failure(member, error) from error
-    check_quotes(member, counted.count, ",")
-    for reject in find_rejects(member, skipped, layout=layout):
-        remedy = "the file may be truncated: fetch it again"
-        raise BuildError(member.label, WRONG_CELL_COUNT, line=reject.line, remedy=remedy)
-    found = {name: table[name].combine_chunks() for name in columns if name in names}
-    absent = {name: pa.nulls(len(table), pa.string()) for name in columns if name not in names}
-    return KeyedTable(table[key].combine_chunks(), found | absent)
-
-
-def _read_table(stream: object, used: set[str], skipped: dict[int, str]) -> pa.Table:
-    def skip(row: Any) -> str:
-        skipped[row.number - 1] = WRONG_CELL_COUNT  # Arrow counts the header as row 1
-        return "skip"
-
-    return pacsv.read_csv(
-        stream,
-        pacsv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
-        pacsv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
-        pacsv.ConvertOptions(
-            column_types=dict.fromkeys(used, pa.string()),
-            include_columns=sorted(used),
-            null_values=[""],
-            strings_can_be_null=True,
-        ),
+    layout = Layout(names, frozenset({key, *columns} & set(names)), frozenset())
+    table = whole_table(member, layout)
+    absent = pa.nulls(len(table), pa.string())
+    return KeyedTable(
+        _whole(table[key]),
+        {name: _whole(table[name]) if name in names else absent for name in columns},
     )
 
 
@@ -149,16 +118,8 @@ def _from_json(member: Member) -> AsNames:
 
 
 def _from_csv(member: Member) -> AsNames:
-    columns = {"asn": pa.string(), "name": pa.string()}
-    try:
-        with member.open() as stream:
-            table = pacsv.read_csv(
-                stream,
-                pacsv.ReadOptions(use_threads=False, column_names=list(columns)),
-                convert_options=pacsv.ConvertOptions(column_types=columns),
-            ).combine_chunks()
-    except pa.ArrowInvalid as error:
-        raise arrow_failure(member, error) from error
+    columns = ("asn", "name")
+    table = whole_table(member, Layout(columns, frozenset(columns), frozenset(), header=False))
     return AsNames(_digits(_whole(table["asn"])), _whole(table["name"]))
 
 

@@ -19,7 +19,6 @@ from geolookup.filesystem.signatures import PARQUET
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.nested import Steps, stored_name
 from geolookup_builder.sources.reading.reader import (
     Batch,
     Meaning,
@@ -27,9 +26,9 @@ from geolookup_builder.sources.reading.reader import (
     Reject,
     records_as_lines,
 )
-from geolookup_builder.sources.reading.recognition import misnamed, recognised
+from geolookup_builder.sources.reading.sniffing import misnamed, recognised
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import as_columns, steps_of
+from geolookup_builder.sources.reading.typed_columns import Steps, as_columns, steps_of, stored_name
 
 BATCH_ROWS = 1 << 17
 _MARK = b"PAR1"

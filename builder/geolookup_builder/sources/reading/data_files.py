@@ -1,19 +1,54 @@
-"""How much the compressed files of a source may unpack to, counted while they are read.
+"""Which files and members of archives hold data, and how much they may unpack to.
 
-A source has one budget for all of its files, and each archive one of its own within it. A file
-that is read twice counts once.
+A source has one budget for all of its compressed files, and each archive one of its own within it.
+A file that is read twice counts once.
 """
 
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeVar
 
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 
-_UNPACK = "if you trust the file, unpack it before the build"
+Opener = Callable[[], AbstractContextManager[Any]]
+#: Files of an archive that hold no data: resource forks of macOS, licences, instructions.
+_NO_DATA = re.compile(
+    r"(?:^|/)(?:__MACOSX/|\._|(?:readme|licen[cs]e|copyright)[^/]*\.(?:txt|md)$)", re.IGNORECASE
+)
+UNPACK = "unpack the archive before the build"
+_Key = TypeVar("_Key")
+_TRUSTED = "if you trust the file, unpack it before the build"
+
+
+def holds_no_data(name: str) -> bool:
+    """Return whether a name is that of a licence, an instruction or a resource fork."""
+    return _NO_DATA.search(name) is not None
+
+
+def is_data(name: str, suffixes: tuple[str, ...]) -> bool:
+    """Return whether a member holds data: it has one of the suffixes and is no licence."""
+    return name.lower().endswith(suffixes) and not holds_no_data(name)
+
+
+def data(path: Path, suffixes: tuple[str, ...], names: Mapping[_Key, str]) -> list[_Key]:
+    """Return the keys of the names that are data files; BuildError if there is none."""
+    found = [key for key, name in names.items() if is_data(name, suffixes)]
+    if not found:
+        listed = " or ".join(filter(None, suffixes))  # an empty suffix is that of any file
+        problem = f"no {listed} file in the archive" if listed else "no file in the archive"
+        raise BuildError(path, problem, remedy="name another file")
+    return found
+
+
+def link_error(label: str) -> BuildError:
+    """Return the error for a data file of an archive that is a link, a device, a FIFO or sparse."""
+    return BuildError(label, "not a regular file", remedy=UNPACK)
 
 
 class Budget:
@@ -35,14 +70,14 @@ class Budget:
         """Count unpacked bytes."""
         self._unpacked += size
         if self._unpacked > limits.allowed_bytes(self._packed):
-            raise BuildError(self._label, limits.excess(), remedy=_UNPACK)
+            raise BuildError(self._label, limits.excess(), remedy=_TRUSTED)
         if self._whole is not None:
             self._whole.take(size)
 
     def check(self, size: int) -> None:
         """Raise BuildError if so many bytes more would exceed the budget."""
         if self._unpacked + size > limits.allowed_bytes(self._packed):
-            raise BuildError(self._label, limits.excess(), remedy=_UNPACK)
+            raise BuildError(self._label, limits.excess(), remedy=_TRUSTED)
         if self._whole is not None:
             self._whole.check(size)
 
@@ -54,7 +89,7 @@ class Budget:
         """Raise BuildError for more members than an archive may have."""
         if count > limits.ALLOWED_MEMBERS:
             problem = f"has over {limits.ALLOWED_MEMBERS:,} members"
-            raise BuildError(self._label, problem, remedy=_UNPACK)
+            raise BuildError(self._label, problem, remedy=_TRUSTED)
 
 
 class Passed:
