@@ -17,9 +17,8 @@ from geolookup.dataset.intervals import Bools
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import name_text
 from geolookup.files.byte_streams import STANDARD
-from geolookup.files.local_hours import LocalHours
 from geolookup.files.row_streams import holds_address
-from geolookup.files.summarize import Summary
+from geolookup.files.summarize import LocalHours, Summary
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, heatmap
 from geolookup.pictures.wording import not_hidden
