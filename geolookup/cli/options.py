@@ -29,7 +29,7 @@ class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before 
     @cached_property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names of the formats; with ``is_written`` without those that are only read."""
-        from geolookup.files.formats import FORMATS
+        from geolookup.files.table_files import FORMATS
 
         return tuple(name for name in FORMATS if FORMATS[name].writer or not self._is_written)
 

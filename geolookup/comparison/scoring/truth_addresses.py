@@ -28,9 +28,8 @@ from geolookup.contract.address import BITS
 from geolookup.contract.fields import DEGREES
 from geolookup.dataset.intervals import I64, Addresses, Bools, MixedAddresses, concat
 from geolookup.errors import TableFileError
-from geolookup.files.formats import known_kind
 from geolookup.files.row_streams import ReadOptions
-from geolookup.files.table_files import TableFile, column_names, open_table
+from geolookup.files.table_files import TableFile, column_names, known_kind, open_table
 from geolookup.kernel.columns import carried_as_ipv4, parse
 from geolookup.tables.locate import address_reader, column_of, locate_chunk
 
