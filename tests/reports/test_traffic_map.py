@@ -20,8 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.files.local_hours import LocalHours
-from geolookup.files.summarize import KINDS, Count, Summary
+from geolookup.files.summarize import KINDS, Count, LocalHours, Summary
 from geolookup.pictures.deflate import inflated
 from geolookup.pictures.numbers import unpack_floats, unpack_integers
 from geolookup.reports.traffic import groups

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from geolookup.dataset.intervals import Bools
-from geolookup.files.local_hours import LocalHours
+from geolookup.files.summarize import LocalHours
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, heatmap
 from geolookup.pictures.hidden import not_hidden

@@ -22,7 +22,7 @@ from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import constant
 from geolookup_builder.sources.reading.inputs import members
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.text import line_layout, line_parts
 from geolookup_builder.values import Known, clean
@@ -74,4 +74,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("prefixes, one a line") if lines_match(opening.start, _LAYOUT, _ROW) else None
 
 
-FORMAT = Format("cidr-list", frozenset({"fields"}), _read, _detect)
+FORMAT = SourceFormat("cidr-list", frozenset({"fields"}), _read, _detect)

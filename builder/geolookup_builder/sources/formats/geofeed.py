@@ -20,7 +20,7 @@ from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import members
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.text import (
     encoding_option,
@@ -83,4 +83,4 @@ def _detect(opening: Opening) -> Detection | None:
     )
 
 
-FORMAT = Format("geofeed", frozenset({"encoding"}), _read, _detect)
+FORMAT = SourceFormat("geofeed", frozenset({"encoding"}), _read, _detect)

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.formats.ip2location_files import (
+from geolookup_builder.sources.formats.ip2location import (
     MISSING,
     Catalogue,
     Ranges,
@@ -24,7 +24,7 @@ from geolookup_builder.sources.formats.ip2location_layouts import CONTENT
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import first_known, renamed, without
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
 from geolookup_builder.sources.reading.vendor_files import Plan, stated_fields
 
@@ -162,4 +162,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(table) if table else None
 
 
-FORMAT = Format("ip2proxy", frozenset({"db", "regions"}), _read, _detect)
+FORMAT = SourceFormat("ip2proxy", frozenset({"db", "regions"}), _read, _detect)

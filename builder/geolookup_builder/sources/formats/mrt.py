@@ -24,16 +24,16 @@ from geolookup.errors import BuildError
 from geolookup_builder.ranges import NOT_ROUTE, ParsedRanges
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
 from geolookup_builder.sources.reading.reader import (
     Batch,
-    Format,
     Reject,
+    SourceFormat,
     SourceTable,
     records_as_lines,
 )
 from geolookup_builder.sources.reading.routes import NONE, RouteNumbers, Routes, origin, rows
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, check_text
+from geolookup_builder.sources.reading.vendor_files import AsNames, load_as_names
 
 #: Names end with a time (rib.20261120.0000), so any file of a folder is taken.
 _SUFFIXES = ("",)
@@ -177,4 +177,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("a routing table")
 
 
-FORMAT = Format("mrt", frozenset({"names"}), _read, _detect)
+FORMAT = SourceFormat("mrt", frozenset({"names"}), _read, _detect)

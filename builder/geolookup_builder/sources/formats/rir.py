@@ -24,7 +24,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import line_layout, line_parts, prefix_texts
 
@@ -91,4 +91,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("delegations") if _is_delegated(opening.start) else None
 
 
-FORMAT = Format("rir", frozenset(), _read, _detect)
+FORMAT = SourceFormat("rir", frozenset(), _read, _detect)

@@ -22,8 +22,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import delimited, json_document
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.json_document import texts, value
-from geolookup_builder.sources.reading.lookup_tables import AsNames, as_fields, load_as_names
-from geolookup_builder.sources.reading.reader import Batch, Format, Meaning, SourceTable
+from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.routes import (
     deciding,
     with_values_of,
@@ -31,7 +30,7 @@ from geolookup_builder.sources.reading.routes import (
 )
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.vendor_files import header
+from geolookup_builder.sources.reading.vendor_files import AsNames, as_fields, header, load_as_names
 
 _ASN, _PREFIX, _LENGTH = "ASN", "IP Prefix", "Max Length"
 _AS0 = "^([Aa][Ss])?0+$"
@@ -111,4 +110,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(f"VRPs, {_syntax(opening.start)}")
 
 
-FORMAT = Format("rpki", frozenset({"names"}), _read, _detect)
+FORMAT = SourceFormat("rpki", frozenset({"names"}), _read, _detect)

@@ -33,18 +33,18 @@ from geolookup_builder.sources.formats.rir import NO_COUNTRIES
 from geolookup_builder.sources.reading.delimited import first_record
 from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.lookup_tables import KeyedTable
 from geolookup_builder.sources.reading.reader import (
     REJECT_CHARACTERS,
     Batch,
-    Format,
     RecordNumbers,
     Reject,
+    SourceFormat,
     SourceTable,
 )
 from geolookup_builder.sources.reading.rpsl_objects import Objects, blocks, lines_of, objects
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import line_layout
+from geolookup_builder.sources.reading.vendor_files import KeyedTable
 
 _KEYS = ("inetnum", "inet6num")
 _CLASSES = re.compile(
@@ -239,4 +239,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("objects of a registry")
 
 
-FORMAT = Format("rpsl", frozenset({"organization", "organisations"}), _read, _detect)
+FORMAT = SourceFormat("rpsl", frozenset({"organization", "organisations"}), _read, _detect)

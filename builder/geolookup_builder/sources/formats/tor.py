@@ -17,7 +17,7 @@ from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import constant
 from geolookup_builder.sources.reading.inputs import members
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.text import line_layout, line_parts
 
@@ -50,4 +50,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("bulk exit list", named=True) if listed else None
 
 
-FORMAT = Format("tor", frozenset(), _read, _detect)
+FORMAT = SourceFormat("tor", frozenset(), _read, _detect)

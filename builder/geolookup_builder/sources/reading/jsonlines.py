@@ -18,8 +18,7 @@ import pyarrow as pa
 
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
-from geolookup.files.json_lines import parsed
-from geolookup.files.lines import Lines
+from geolookup.files.lines import Lines, parsed
 from geolookup.files.text_blocks import TextError, line_blocks
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges

@@ -1,6 +1,6 @@
 """The interface between source formats and the compiler.
 
-A ``Format`` reads a source into tables, a table is a series of batches, a batch
+A ``SourceFormat`` reads a source into tables, a table is a series of batches, a batch
 holds ranges and dictionary-encoded fields. Record numbers lead from a row back
 to its line.
 """
@@ -100,7 +100,7 @@ Meaning = Callable[[pa.RecordBatch], tuple[ParsedRanges, Mapping[str, pa.Diction
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class SourceFormat:
     """A source format: its name in recipes, its own options, its reader and its detector.
 
     ``detect`` says whether a file is of the format, for ``auto``; None or a BuildError: no.
