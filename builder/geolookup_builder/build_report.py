@@ -25,7 +25,7 @@ from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
 if TYPE_CHECKING:  # the readers of sources import this module
     from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 
-#: What happens to the parts of ranges that no lookup reaches under their own address.
+#: Treatment of the parts of ranges that no lookup reaches under their own address.
 _PARTS = {
     "clipped": "in private space",
     "folded": "IPv4-mapped, kept as IPv4",
@@ -38,7 +38,7 @@ _WORD_CHARACTERS = 50
 
 @dataclass(frozen=True, slots=True)
 class KeysRead:
-    """How the keys of records were read, in files whose product decides what keys mean.
+    """The meaning of the keys of records, in files whose product decides it.
 
     ``fields`` are the keys of each field in order of precedence, ``constants`` the values that
     every record of the product has. ``ignored`` are other keys; ``more`` counts those not listed.
@@ -115,7 +115,7 @@ class SourceReport:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """Distinct locations without a field: those where it was filled, and the others."""
+    """Distinct locations without a field: how many were filled, and how many were not."""
 
     filled: int
     not_found: int
@@ -214,7 +214,7 @@ class Rejects:
 def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
     """Write the rejected rows of all sources: file, line, reason, text; keys are masked.
 
-    The file is replaced atomically: it may be a source, which is read here.
+    The file is replaced atomically: it may be a source, which this function reads.
     """
     with (
         atomic.staged_file(path) as fresh,

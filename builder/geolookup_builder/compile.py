@@ -120,7 +120,7 @@ def build(
 def compile_dataset(
     named: str | PathLike[str], output: Path, options: Options, progress: Progress
 ) -> BuildReport:
-    """Build what a user names (``loading``) at ``output``; on an error write nothing."""
+    """Build the recipe or data of a name (``loading``) at ``output``; on an error write nothing."""
     return compile_recipe(loading.load(named), output, options, progress)[0]
 
 
@@ -211,7 +211,7 @@ class _Build:
         self._check_rows(spec, self._report.sources[before:])
 
     def _check_rows(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
-        """Compare the rows of a source with what its recipe demands, and with the base."""
+        """Compare the rows of a source with the demands of its recipe, and with the base."""
         path = spec.remote.shown if spec.remote else str(spec.base / spec.path)
         try:
             expected_rows.check_some(spec.expected, spec.recipe, path, tables)

@@ -1,6 +1,6 @@
 """The deciding rows of each source table, collected for ``explain = "full"``.
 
-They are what the overlay of the layers discards: the intervals of each table with their
+The overlay of the layers discards them: the intervals of each table with their
 deciding row, and the range, file, line and values of these rows. Tables are not overlaid here,
 so the files (``explained_files``) grow with the sum of the sources.
 """

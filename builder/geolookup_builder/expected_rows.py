@@ -1,4 +1,4 @@
-"""What a recipe demands of the rows of a source, and the checks after the source was read.
+"""The demands of a recipe on the rows of a source, and the checks after reading it.
 
 A row is usable if it decides for at least one public address within its table. A vendor that
 delivers an empty or a shortened file, or two releases in one folder, must not go unnoticed.
@@ -31,7 +31,7 @@ _PACKED = re.compile(f"(?:{'|'.join(map(re.escape, PACKED))})(?=!|$)", re.IGNORE
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a recipe says of the rows of a source."""
+    """The demands of a ``[[source]]`` on its rows."""
 
     may_be_empty: bool = False
     min_rows: int = 0
@@ -40,7 +40,7 @@ class Expected:
 
 
 def stated(recipe: Path, table: Mapping[str, Any]) -> Expected:
-    """Return what a ``[[source]]`` says; BuildError for a value of another form."""
+    """Return the demands of a ``[[source]]``; BuildError for a malformed value."""
     for key, only in (("empty", "ok"), ("releases", "all")):
         if table.get(key, only) != only:
             problem = f"unknown value {table[key]!r} of source.{key}"
@@ -113,7 +113,7 @@ class RowsBefore:
 
 
 def rows_before(base: Metadata | None) -> RowsBefore | None:
-    """Return the rows of the sources of the base; None where a build has none."""
+    """Return the rows of the sources of the base; None for a build without base."""
     if base is None:
         return None
     return RowsBefore((source.name, source.rows) for source in base.sources)

@@ -1,8 +1,8 @@
 """The side files of ``explain = "full"``, as Arrow tables.
 
-Nothing is stored that follows from other columns. The range of a row is stored only if it is not
-that of the one interval that the row decides; most are. Rows on consecutive lines have one entry
-for all of them. Numbers of values are stored for the layers that a source table states.
+Nothing is stored that follows from other columns. Most rows decide one interval, and have its
+range: only other ranges are stored. Rows on consecutive lines share one entry. Numbers of values
+are stored for the layers that a source table states.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _tables(rows: Sequence[TableRows], begins: I64) -> pa.Table:
 
 
 def _stated_layers(rows: Sequence[TableRows]) -> Iterator[tuple[int, str]]:
-    """Yield the layers of which a row of a table states a value, with the table's index."""
+    """Yield the layers of which a row of a table states a value, after the index of the table."""
     for at, table in enumerate(rows):
         for layer in fields.LAYERS:
             if layer in table.numbers and table.numbers[layer].any():
@@ -111,7 +111,7 @@ def _numbers(rows: Sequence[TableRows]) -> pa.Table:
 
 
 def _ranges(rows: Sequence[TableRows], begins: I64) -> pa.Table:
-    """Return the ranges that are not that of the one interval which the row decides."""
+    """Return the ranges of rows that do not decide exactly one interval of that range."""
     chosen = [np.flatnonzero(~_are_intervals(table)) for table in rows]
     number = [row + begin for row, begin in zip(chosen, begins[:-1], strict=True)]
     listed = list(zip(rows, chosen, strict=True))
@@ -128,7 +128,7 @@ def _ranges(rows: Sequence[TableRows], begins: I64) -> pa.Table:
 
 
 def _are_intervals(rows: TableRows) -> Bools:
-    """Mark the rows that decide one interval, which is their range."""
+    """Mark the rows that decide exactly one interval, of their own range."""
     decides, same = np.zeros(len(rows), np.int64), np.zeros(len(rows), bool)
     for family, intervals in rows.intervals.items():
         at = np.flatnonzero(intervals.owner >= 0)

@@ -121,7 +121,7 @@ def _networks(
 
 
 def _numbers(merged: Mapping[int, Layered], layer: str) -> Codes:
-    """Return UNKNOWN, so that it is the first row, and each interval's number, IPv4 before IPv6."""
+    """Return UNKNOWN, the first row, then the number of each interval, IPv4 before IPv6."""
     parts = [layered.numbers[layer] for layered in merged.values()]
     if not any(part.any() for part in parts):  # most layers of most recipes: takes no memory
         return np.broadcast_to(np.int32(UNKNOWN), 1 + sum(map(len, parts)))

@@ -212,7 +212,7 @@ def _whole_numbers(column: pa.Array) -> tuple[U64, U64, Bools]:
 
 
 def _of_integers(high: U64, low: U64, good: Bools, family: int | None) -> MixedAddresses:
-    """Return the ``good`` integers as addresses; family 0 where one is not good, or too large."""
+    """Return the ``good`` integers as addresses; family 0 for others, and for those too large."""
     if family == 4:
         good = good & (high == 0) & (low <= _IPV4_MAX)
     small = (high == 0) & (low <= _IPV4_MAX) & (family != 6)

@@ -15,7 +15,9 @@ from geolookup.cli import exit_on_signals, fail, note_age, options
 @click.command(name="enrich", short_help="Add columns of answers to files of addresses.")
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @click.option("--output", metavar="OUTPUT", required=True, help="File or folder to write, or -.")
-@click.option("--output-format", type=click.Choice(options.WRITTEN), help="[default: by suffix]")
+@click.option(
+    "--output-format", type=options.FileFormat(is_written=True), help="[default: by suffix]"
+)
 @options.table_input
 @options.clean
 @options.fields("add", "all but ip")
@@ -74,8 +76,8 @@ def enrich(
 
     Example: geolookup enrich visits.csv --output located.csv --fields location,network.asn
     """
-    from geolookup.files.enrich import EnrichJob
-    from geolookup.files.enriched_rows import EnrichOptions
+    from geolookup.files.enrich import EnrichOptions
+    from geolookup.files.enrich_job import EnrichJob
 
     exit_on_signals()
     options.fields_of(paths)  # before the files are opened

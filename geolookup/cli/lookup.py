@@ -134,8 +134,8 @@ def lookup(
 
 def _tell_files(addresses: tuple[str, ...]) -> None:
     """Say on standard error which argument is a file; its name may hold an address."""
-    for number, each in enumerate(addresses, 1):
-        if os.path.isfile(each):  # noqa: PTH113 - unlike pathlib it takes any name
+    for number, argument in enumerate(addresses, 1):
+        if os.path.isfile(argument):  # noqa: PTH113 - unlike pathlib it takes any name
             hint = "'geolookup enrich FILE --output OUTPUT' looks up the addresses of a file"
             click.echo(f"geolookup: argument {number} is a file; {hint}", err=True)
             break

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,9 +18,21 @@ if TYPE_CHECKING:
     from geolookup.contract.fields import Field
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Only the names, so that --help does not import Arrow; a test compares them with the registry.
-WRITTEN = ("csv", "tsv", "jsonl", "parquet", "arrow", "arrows")
-READ = (*WRITTEN, "text", "log", "clf", "combined", "lines")
+
+
+class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before Click 8.2
+    """A format of files; the registry, which imports Arrow, is read when a name is checked."""
+
+    def __init__(self, *, is_written: bool = False) -> None:
+        self.case_sensitive, self._is_written = True, is_written
+
+    @cached_property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names of the formats; with ``is_written`` without those that are only read."""
+        from geolookup.files.table_files import FORMATS
+
+        return tuple(name for name in FORMATS if FORMATS[name].writer or not self._is_written)
+
 
 #: Any path, as text or as a Path. A shell completes it; the function that opens it checks it.
 PATH = click.Path(readable=False)
@@ -259,9 +272,7 @@ _TABLE_INPUT = (
     click.option(
         "--ip-column", metavar="NAME", default="ip", show_default=True, help="Column of addresses."
     ),
-    click.option(
-        "--input-format", type=click.Choice(READ), help="Format to read. [default: by suffix]"
-    ),
+    click.option("--input-format", type=FileFormat(), help="Format to read. [default: by suffix]"),
     click.option(
         "--delimiter",
         metavar="CHARACTER",

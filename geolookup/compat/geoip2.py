@@ -6,7 +6,7 @@
 'GB'
 
 Strategy: a call finds the rows of an address and the prefix length in the kernel, and makes
-geoip2's own models of what ``geoip2_records`` keeps of the rows. ``docs/how-to/from-geoip2.md``
+geoip2's own models of what ``Rows`` keeps of them. ``docs/how-to/from-geoip2.md``
 lists the differences from geoip2.
 """
 
@@ -30,7 +30,7 @@ try:
 except ImportError as error:
     raise ImportError("geolookup.compat.geoip2 needs pip install 'geolookup[geoip2]'") from error
 
-from geolookup.compat.geoip2_records import (
+from geolookup.compat import (
     KINDS,
     Arguments,
     Rows,

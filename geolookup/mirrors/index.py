@@ -67,7 +67,7 @@ class Index:
     """The content of a mirror: ``generations``, the last published first; one is current."""
 
     name: str  # of the dataset
-    serial: int  # microseconds since 1970; that of a later index is greater
+    serial: int  # microseconds since 1970; a later index has a greater one
     published_at: str  # ISO 8601 in UTC
     current: str
     generations: tuple[Listed, ...]
@@ -79,7 +79,7 @@ class Index:
         return next(item for item in self.generations if item.generation == self.current)
 
     def listed(self, generation: str) -> Listed | None:
-        """Return what the index says of a generation; None if it does not list it."""
+        """Return the entry of a generation; None if it is not listed."""
         return next((item for item in self.generations if item.generation == generation), None)
 
     def is_expired(self, at: datetime) -> bool:

@@ -83,7 +83,7 @@ def is_local(host: str | None) -> bool:
 
 
 def sha256(recipe: Path, texts: Mapping[str, str]) -> str:
-    """Return the digest that a recipe states, in lower case; empty where it states none."""
+    """Return the digest that a recipe states, in lower case; empty without one."""
     digest = texts.get("sha256", "").lower()
     if digest and not _SHA256.fullmatch(digest):
         raise BuildError(
@@ -161,7 +161,7 @@ def _split(uri: str) -> SplitResult:
     """Split an address; a malformed one has a scheme and a placeholder path only."""
     try:
         parts = urlsplit(uri)
-        _ = parts.port  # raises ValueError where it is not a number
+        _ = parts.port  # raises ValueError if it is not a number
     except ValueError:
         return SplitResult(uri.partition("://")[0].lower(), "", "/…", "", "")
     return parts

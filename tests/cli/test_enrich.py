@@ -19,9 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import geolookup
-from geolookup.cli.options import READ, WRITTEN
-from geolookup.files.file_tree import RECORD
-from geolookup.files.formats import FORMATS
+from geolookup.files.enrich_job import RECORD
 from tests.cli.program import pipe, refusal, run, started
 from tests.cli.test_lookup import terminal
 from tests.conftest import Build
@@ -53,8 +51,6 @@ def test_standard_input_to_standard_output(sample: geolookup.Engine) -> None:
         assert rows == (tables.as_cells(wanted) if kind in ("csv", "tsv") else wanted), kind
         line = done.stderr.decode().splitlines()[-1]
         assert line.startswith("10 rows, 5 located, 0 unknown, 4 invalid, 1 private in ")
-    assert set(READ) == set(FORMATS)
-    assert set(WRITTEN) == {name for name, each in FORMATS.items() if each.writer}
 
 
 @pytest.mark.parametrize("kind", one_of_each(tables.KINDS, kind=_reader))

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup import kernel
-from geolookup.compat.geoip2_records import LANGUAGE, build_epoch
+from geolookup.compat import LANGUAGE, build_epoch
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64
 from geolookup.dataset.metadata import Metadata

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from geolookup.compat.geoip2_records import CONNECTION_TYPES, KINDS, LANGUAGE, fitting
+from geolookup.compat import CONNECTION_TYPES, KINDS, LANGUAGE, fitting
 from geolookup.contract.fields import Field
 from geolookup.errors import ExportError
 from geolookup.export.formats import FLAT
