@@ -54,12 +54,12 @@ COMMANDS: dict[str, click.Command] = {
 def main() -> None:
     """Measure geolookup.
 
-    Without the compiled kernel nothing is measured, unless GEOLOOKUP_KERNEL=python asks for the
-    Python kernel.
+    Nothing is measured if the compiled kernel is missing or older than its sources, unless
+    GEOLOOKUP_KERNEL=python asks for the Python kernel.
     """
-    if kernel.MISSING:
+    if kernel.NOTICE:
         remedy = "or set GEOLOOKUP_KERNEL=python to measure the Python kernel"
-        raise click.ClickException(f"{kernel.MISSING}; {remedy}")
+        raise click.ClickException(f"{kernel.NOTICE}; {remedy}")
 
 
 if __name__ == "__main__":

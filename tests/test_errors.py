@@ -26,7 +26,7 @@ SOURCES = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for folder in ("geolookup", "builder")
     for path in sorted((ROOT / folder).rglob("*.p*"))
-    if path.suffix in (".py", ".pyx", ".pxi")
+    if path.suffix in (".py", ".pyx", ".pxi", ".pxd")
 }
 KINDS = [
     kind

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -58,10 +59,9 @@ def own(kernel: str, method: str, *extra: object) -> Callable[[], Opening]:
         chosen: Any = kernel_python.Kernel
         if kernel == "compiled":
             try:
-                from geolookup.kernel import _compiled as _kernel
+                chosen = import_module("geolookup.kernel._compiled").Kernel
             except ImportError:
                 raise RefusedError("the compiled kernel was not built here") from None
-            chosen = _kernel.Kernel
         return lambda files: _chained(getattr(chosen(Dataset(files.dataset)), method), extra=extra)
 
     return load

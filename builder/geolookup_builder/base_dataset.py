@@ -23,8 +23,7 @@ from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
 from geolookup.integrity import files
-from geolookup.integrity.shapes import shapes
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import Tables, shapes
 from geolookup_builder.factorize import Codes, factorize
 
 #: The files that number something: rows, or the values of a dictionary.
@@ -81,7 +80,7 @@ NO_BASE = Base(None, {})
 
 def opened(path: Path) -> Base:
     """Return a dataset, or the current one of a store, as a base; DatasetError where damaged."""
-    from geolookup.comparison.compare import opened as current
+    from geolookup.comparison import opened as current
 
     folder = path if is_dataset(path) else Path(current(path).path)
     manifest = files.manifest_of(folder)
@@ -105,7 +104,7 @@ def with_successors(
     ``known`` are those of the rows that the base has, -1 for new ones. ``table`` is "location" or
     "network", ``intervals`` are the starts and rows of each family. A new row succeeds the one
     that most of its intervals had in the base, of those that are gone. No two rows succeed the
-    same; what succeeds none keeps -1.
+    same; a row that succeeds none keeps -1.
     """
     parts = [_of_new_rows(known, table, starts, rows, base) for starts, rows in intervals]
     new, former = (np.concatenate(rows) for rows in zip(*parts, strict=True))

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from _thread import interrupt_main
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Timer
@@ -20,49 +20,47 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 import geolookup
-from geolookup.errors import GeoLookupError, line_text
+from geolookup.errors import GeoLookupError
 
 if TYPE_CHECKING:
-    from geolookup.comparison import Judged
-    from geolookup.comparison.scoring import Score
     from geolookup.engine import Engine
 
 #: The module of each command in this package; its function has the name of the command.
 COMMANDS = {
     "accounts": "accounts",
-    "annotate": "annotate",
+    "annotate": "inline_text",
     "build": "build",
-    "diff": "diff",
-    "download": "download",
+    "diff": "comparison",
+    "download": "build",
     "enrich": "enrich",
-    "explain": "explain",
+    "explain": "info",
     "export": "export",
-    "fields": "fields",
+    "fields": "info",
     "follow": "follow",
     "generations": "store",
-    "grep": "grep",
+    "grep": "inline_text",
     "info": "info",
-    "keygen": "sign",
-    "keys": "keys",
+    "keygen": "signing",
+    "keys": "accounts",
     "lookup": "lookup",
-    "map": "map",
-    "mirror": "mirror",
-    "pack": "pack",
-    "plans": "keys",
+    "map": "traffic",
+    "mirror": "archives",
+    "pack": "archives",
+    "plans": "accounts",
     "prefixes": "prefixes",
     "prune": "store",
     "publish": "store",
-    "recipes": "recipes",
-    "report": "report",
+    "recipes": "info",
+    "report": "comparison",
     "rollback": "store",
-    "score": "score",
+    "score": "comparison",
     "serve": "serve",
-    "sign": "sign",
-    "summarize": "summarize",
-    "trust": "sign",
-    "unpack": "pack",
+    "sign": "signing",
+    "summarize": "traffic",
+    "trust": "signing",
+    "unpack": "archives",
     "update": "update",
-    "verify": "verify",
+    "verify": "signing",
 }
 MISUSE = 2
 #: The exit status that a shell reports for a program that SIGPIPE ended.
@@ -97,15 +95,15 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("--"):
-            from geolookup.cli import first_argument
+            from geolookup.cli.address_input import with_implied_command
 
-            args = first_argument.completed(args, is_typed=ctx.resilient_parsing)
+            args = with_implied_command(args, is_typed=ctx.resilient_parsing)
         return super().resolve_command(ctx, args)
 
 
 @contextmanager
 def _closed_pipe() -> Iterator[None]:
-    """Leave a closed pipe to this module: Click exits with 1 for one with an error number."""
+    """Hide the error number of a closed pipe: for EPIPE, Click would exit with status 1."""
     try:
         yield
     except BrokenPipeError as error:
@@ -130,9 +128,9 @@ def main() -> None:
             _program.main(prog_name="geolookup")
     finally:
         _flush()
-        for each in _SIGNALS:  # from here on nothing is left to remove
-            if signal.getsignal(each) is _exit:
-                signal.signal(each, signal.SIG_DFL)
+        for number in _SIGNALS:  # from here on nothing is left to remove
+            if signal.getsignal(number) is _exit:
+                signal.signal(number, signal.SIG_DFL)
 
 
 def _flush() -> None:
@@ -189,38 +187,17 @@ def note_age(engine: Engine) -> None:
         click.echo(f"geolookup: {notice}", err=True)
 
 
-def print_judged(found: Judged | Score, lines: Iterable[str], *, as_json: bool) -> NoReturn:
-    """Print a comparison, then exit by its gates."""
-    from dataclasses import asdict
-
-    if as_json:
-        click.echo(json_text(asdict(found)))
-    else:
-        # Not map(): after an import of the command of that name it is a module here.
-        click.echo("\n".join(line_text(line) for line in lines))
-    exit_by_gates(found)
-
-
-def exit_by_gates(found: Judged | Score) -> NoReturn:
-    """Print the failed gates on standard error; exit with 1 if there are any, else with 0."""
-    from geolookup.comparison import verdict_line
-
-    for verdict in found.failed:
-        click.echo(verdict_line(verdict), err=True)
-    sys.exit(1 if found.failed else 0)
-
-
 def exit_on_signals() -> None:
-    """Exit on SIGTERM and Ctrl-C through SystemExit, so that unfinished files are removed."""
-    for each in _SIGNALS:
-        signal.signal(each, _exit)
+    """Exit on SIGTERM and Ctrl-C through SystemExit, which removes unfinished files."""
+    for number in _SIGNALS:
+        signal.signal(number, _exit)
     sys.unraisablehook = _without_exit
 
 
 def _exit(number: int, _frame: object) -> None:
     """Raise SystemExit, and again until the program ends.
 
-    Where it is raised in a destructor, or in Python code that a library's C++ calls, it is dropped.
+    Python drops it in a destructor and in code that a library's C++ calls.
     """
     with suppress(RuntimeError):  # the interpreter ends already
         again = Timer(_REPEAT, interrupt_main, (number,))

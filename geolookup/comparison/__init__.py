@@ -1,32 +1,261 @@
 """Two datasets compared: by addresses or by requests, not by rows.
 
-Strategy: ``overlay`` overlays the intervals of both, ``values`` reads both tables
-into one set of codes, ``measures`` sums the changes between distinct pairs of
-rows, ``compare`` combines the measures; ``traffic`` weights by requests,
-``metrics`` names the results that ``gates`` evaluates, ``report`` prints them. ``scoring``
-compares datasets with ground truth.
+Strategy: ``overlay`` overlays the intervals of both, ``values`` reads both tables into one set of
+codes, ``changes`` finds the distinct pairs of rows, ``measures`` sums what moved between them;
+``traffic`` weights by requests. This module reads the datasets (``read``) and combines the sums
+(``measured``). ``gates`` evaluates, ``report`` prints, ``scoring`` compares with ground truth.
+
+A part is one address family, or both together if requests are counted: requests add up over
+families, addresses do not.
 """
 
 from __future__ import annotations
 
-from geolookup.comparison.compare import Comparison, Judged, Part, compare, diff
-from geolookup.comparison.gates import Gate, Verdict, verdict_line
-from geolookup.comparison.metrics import judge, parse_gate
-from geolookup.comparison.report import lines
-from geolookup.comparison.traffic import Requests, Traffic
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from os import PathLike
+from typing import Any
 
-__all__ = [
-    "Comparison",
-    "Gate",
-    "Judged",
-    "Part",
-    "Requests",
-    "Traffic",
-    "Verdict",
-    "compare",
-    "diff",
-    "judge",
-    "lines",
-    "parse_gate",
-    "verdict_line",
-]
+import numpy as np
+from numpy.typing import NDArray
+
+import geolookup
+from geolookup.comparison.changes import Changes, Mover, changes_of, top_movers
+from geolookup.comparison.gates import (
+    ALL,
+    DIFF_METRICS,
+    Gate,
+    Gated,
+    Verdict,
+    change_metrics,
+    judge,
+)
+from geolookup.comparison.measures import (
+    Coverage,
+    FieldChange,
+    Kilometres,
+    Pairs,
+    Share,
+    SourceChange,
+    coverage,
+    location_changes,
+    network_changes,
+    quantiles,
+    source_change,
+)
+from geolookup.comparison.overlay import Answers, Joint, joints, together
+from geolookup.comparison.traffic import Requests, Traffic, count_requests
+from geolookup.comparison.values import Values, read_values
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.intervals import UNITS
+from geolookup.dataset.metadata import Metadata
+
+_UNITS = {f"ipv{family}": unit for family, unit in UNITS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One of the two datasets."""
+
+    path: str
+    name: str
+    generation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The changes in one family, or in all requests. Counts are in ``unit``."""
+
+    unit: str  # "addresses", "/64 networks" (for IPv6) or "requests"
+    coverage: Coverage  # of known addresses
+    moved: Mapping[str, Share]  # location, country, region, city, asn
+    kilometres: Kilometres
+    fields: Mapping[str, FieldChange]  # by contract path
+    old_sources: Sequence[SourceChange]  # by the source that decided the location in OLD
+    new_sources: Sequence[SourceChange]
+    movers: Sequence[Mover]
+    metrics: Mapping[str, float]  # by name, for gates
+
+
+@dataclass(frozen=True, slots=True)
+class Overlaid:
+    """Two datasets laid over each other, and what changed in each part, not yet summed."""
+
+    old: Dataset
+    new: Dataset
+    values: Values
+    joints: Mapping[int, Joint]  # by family
+    requests: Requests | None
+    changes: Mapping[str, Changes]  # by part
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two datasets compared; ``parts`` are ipv4, ipv6 and, if requests are counted, all."""
+
+    old: Compared
+    new: Compared
+    requests: Requests | None
+    parts: Mapping[str, Part]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged(Comparison, Gated):
+    """A comparison and the verdict of each gate."""
+
+    gates: Sequence[Verdict]
+
+
+def diff(
+    old: str | PathLike[str],
+    new: str | PathLike[str],
+    *,
+    fail_if: Iterable[str] = (),
+    traffic: str | PathLike[str] | None = None,
+    traffic_count: str | None = None,
+    ip_column: str = "ip",
+    input_format: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
+    top: int = 10,
+) -> Judged:
+    """Compare two datasets or stores over all addresses that a lookup can answer.
+
+    The result has ``old`` and ``new`` (path, name, generation), ``requests``, ``parts``
+    (by "ipv4", "ipv6" and, with ``traffic``, "all") and ``gates``. Counts are in the
+    ``unit`` of their part: IPv4 addresses, IPv6 networks of /64, or requests. Shares are
+    0 to 1, distances kilometres.
+
+    ``fail_if`` are gates such as "country_moved > 2%"; ``failed`` of the result lists those
+    that fail. ``top`` is the number of networks in ``movers``.
+
+    ``traffic`` is a table file of requested addresses or a folder of them, in any format that
+    ``geolookup enrich`` reads: each address counts as often as it is requested. ``ip_column``
+    is its column of addresses, ``traffic_count`` its column of requests (None: one per row),
+    ``input_format`` a format as of ``--input-format`` (None: by suffix). ``delimiter`` (None:
+    that of the format) and ``header`` (whether the first row names the columns) are of CSV.
+
+    Raises DatasetError for a missing or damaged dataset, DiffError for a malformed gate,
+    TableFileError for an unusable traffic file, ValueError for a ``top`` below 0 or an
+    unknown format.
+    """
+    if top < 0:
+        raise ValueError(f"top is {top}; it is a number of networks, 0 or more")
+    gates = DIFF_METRICS.gates(fail_if)
+    requests = None
+    if traffic is not None:
+        requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)
+    return judged(compare(old, new, requests, most_movers=top), gates)
+
+
+def judged(comparison: Comparison, gates: Sequence[Gate]) -> Judged:
+    """Return a comparison with the verdicts of gates."""
+    members = {member.name: getattr(comparison, member.name) for member in fields(Comparison)}
+    measured = {name: part.metrics for name, part in comparison.parts.items()}
+    return Judged(**members, gates=[judge(gate, measured) for gate in gates])
+
+
+def compare(
+    old: str | PathLike[str],
+    new: str | PathLike[str],
+    traffic: Traffic | None = None,
+    *,
+    most_movers: int = 10,
+) -> Comparison:
+    """Compare two datasets or stores over all addresses that a lookup can answer.
+
+    ``parts`` of the result are by "ipv4", "ipv6" and, with ``traffic``, "all". Counts are
+    float64 in the ``unit`` of their part: IPv4 addresses, IPv6 networks of /64 (fractions for
+    smaller ones), or requests. Shares are 0 to 1, distances kilometres. ``most_movers`` is
+    the greatest length of ``movers``.
+
+    Raises DatasetError for a missing or damaged dataset, TableFileError for an unusable
+    traffic file.
+    """
+    return measured(read(old, new, traffic), most_movers=most_movers)
+
+
+def read(
+    old: str | PathLike[str], new: str | PathLike[str], traffic: Traffic | None = None
+) -> Overlaid:
+    """Read two datasets or stores and lay them over each other; the errors are of ``compare``."""
+    before, after = opened(old), opened(new)
+    values, overlaid = read_values(before, after), joints(before, after)
+    requests, answers = _weighed(overlaid, traffic)
+    changed = {name: changes_of(values, part) for name, part in answers.items()}
+    return Overlaid(before, after, values, overlaid, requests, changed)
+
+
+def measured(overlaid: Overlaid, *, most_movers: int = 10) -> Comparison:
+    """Sum what changed, part by part."""
+    about = [side.manifest.metadata() for side in (overlaid.old, overlaid.new)]
+    parts = {
+        name: _part(
+            _UNITS[name] if overlaid.requests is None else "requests",
+            overlaid.values,
+            part,
+            about,
+            most_movers,
+        )
+        for name, part in overlaid.changes.items()
+    }
+    sides = [described(side) for side in (overlaid.old, overlaid.new)]
+    return Comparison(sides[0], sides[1], overlaid.requests, parts)
+
+
+def opened(path: str | PathLike[str]) -> Dataset:
+    """Open the dataset that lookups would use: a folder, or the current one of a store."""
+    with geolookup.open(path) as engine:
+        return Dataset(engine.path)
+
+
+def _weighed(
+    overlaid: Mapping[int, Joint], traffic: Traffic | None
+) -> tuple[Requests | None, dict[str, Answers]]:
+    """Return the answers by part, weighted by addresses or by requests."""
+    if traffic is None:
+        return None, {f"ipv{family}": joint.answers for family, joint in overlaid.items()}
+    starts = {family: joint.starts for family, joint in overlaid.items()}
+    requests, weights = count_requests(traffic, starts)
+    answers = {f"ipv{f}": joint.weighed(weights[f]) for f, joint in overlaid.items()}
+    return requests, {**answers, ALL: together(list(answers.values()))}
+
+
+def described(dataset: Dataset) -> Compared:
+    """Return path, name and generation of a dataset."""
+    about = dataset.manifest.metadata()
+    return Compared(dataset.path, about.name, about.generation)
+
+
+def _part(
+    unit: str, values: Values, changes: Changes, about: Sequence[Metadata], most_movers: int
+) -> Part:
+    answers, locations, moves = changes.answers, changes.locations, changes.moves
+    known = coverage(answers.in_old, answers.in_new, answers.weight)
+    moved = moves.shares() | {"asn": changes.asn.share(changes.networks.weight)}
+    kilometres = quantiles(moves.distances, locations.weight)
+    fields_changed = location_changes(values, locations) | network_changes(values, changes.networks)
+    return Part(
+        unit=unit,
+        coverage=known,
+        moved=moved,
+        kilometres=kilometres,
+        fields=fields_changed,
+        old_sources=_by_source(values, locations, changes.old_source, about[0]),
+        new_sources=_by_source(values, locations, changes.new_source, about[1]),
+        movers=top_movers(values, changes, most_movers),
+        metrics=change_metrics(moved, kilometres, known, fields_changed),
+    )
+
+
+def _by_source(
+    values: Values, pairs: Pairs, sources: NDArray[Any], metadata: Metadata
+) -> list[SourceChange]:
+    """Measure the pairs of each source separately, without pairs that no source decided."""
+    order = np.argsort(sources, kind="stable")
+    bounds = np.searchsorted(sources[order], np.arange(1, len(metadata.sources) + 2))
+    return [
+        source_change(source.name, values, pairs.chosen(order[begin:end]))
+        for source, begin, end in zip(metadata.sources, bounds[:-1], bounds[1:], strict=True)
+        if begin < end
+    ]

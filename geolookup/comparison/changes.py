@@ -1,4 +1,7 @@
-"""What changed in each joint interval: distinct pairs of rows, and the kind of the change."""
+"""Changes in each joint interval: distinct pairs of rows, and the sums that reports show.
+
+The sums are by kind of change, between countries, by distance, and by network.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison.measures import Bools, LocationMoves, Move, Pairs, move
+from geolookup.comparison.measures import (
+    Bools,
+    LocationMoves,
+    Move,
+    Pairs,
+    Share,
+    distinct,
+    move,
+    share,
+)
 from geolookup.comparison.overlay import Answers
-from geolookup.comparison.values import Pair, Values
-from geolookup.comparison.weighted import distinct
+from geolookup.comparison.values import CODE, Pair, Values
 
 #: The kinds of change of an address, the greatest first.
 LOST, GAINED, COUNTRY, REGION, CITY, LOCATION, NETWORK, UNCHANGED = range(8)
@@ -26,6 +37,8 @@ KINDS = (
     "network value",
     "unchanged",
 )
+#: The upper ends in km of the classes of distances. A metre or less is rounding: it did not move.
+CLASSES_KM = (0.001, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +60,7 @@ class Changes:
     asn: Move  # of the network pairs
 
 
-def changes(values: Values, answers: Answers) -> Changes:
+def changes_of(values: Values, answers: Answers) -> Changes:
     """Find the distinct pairs of the answers and compare them."""
     decided = distinct(
         [answers.old_location, answers.new_location, answers.old_source, answers.new_source],
@@ -55,8 +68,8 @@ def changes(values: Values, answers: Answers) -> Changes:
     )
     old_location, new_location, old_source, new_source = decided.columns
     locations = Pairs(old_location, new_location, decided.weight)
-    found = distinct([answers.old_network, answers.new_network], answers.weight)
-    networks = Pairs(found.columns[0], found.columns[1], found.weight)
+    answered = distinct([answers.old_network, answers.new_network], answers.weight)
+    networks = Pairs(answered.columns[0], answered.columns[1], answered.weight)
     return Changes(
         answers=answers,
         locations=locations,
@@ -64,30 +77,32 @@ def changes(values: Values, answers: Answers) -> Changes:
         new_source=new_source,
         location_of=decided.of_row,
         networks=networks,
-        network_of=found.of_row,
+        network_of=answered.of_row,
         moves=LocationMoves(values, locations),
         asn=move(values.network["network.asn"], networks),
     )
 
 
-def kinds(values: Values, found: Changes) -> NDArray[np.uint8]:
+def kinds(values: Values, changes: Changes) -> NDArray[np.uint8]:
     """Return the kind of change of each answer, a position of ``KINDS``; shape (n,).
 
-    The first kind that applies. ``lost`` and ``gained`` are those of the coverage, the moves
-    those of ``moved``; other values are any that differ, or are null in one dataset.
+    The first kind that applies decides. ``lost`` and ``gained`` are as in ``Coverage``, the moves
+    as in ``LocationMoves``; other values differ, or are null in one dataset.
     """
-    answers = found.answers
-    of_location = _location_kinds(values, found)[found.location_of]
-    network = _differ(values.network.values(), found.networks)[found.network_of]
+    answers = changes.answers
+    of_location = _location_kinds(values, changes)[changes.location_of]
+    network = _differ(values.network.values(), changes.networks)[changes.network_of]
     conditions = [~answers.in_new, ~answers.in_old, of_location != UNCHANGED, network]
     kind = np.select(conditions, [LOST, GAINED, of_location, NETWORK], UNCHANGED)
     return kind.astype(np.uint8)
 
 
-def _location_kinds(values: Values, found: Changes) -> NDArray[np.int64]:
-    pairs, levels = found.locations, found.moves.by_level
+def _location_kinds(values: Values, changes: Changes) -> NDArray[np.int64]:
+    pairs, levels = changes.locations, changes.moves.by_level
     others = [_differ(values.location.values(), pairs)]
-    others += [_differ(each.fields.values(), _linked(pairs, each.link)) for each in values.linked]
+    others += [
+        _differ(table.fields.values(), _linked(pairs, table.link)) for table in values.linked
+    ]
     moved = [levels[level].moved for level in ("country", "region", "city")]
     conditions = [*moved, np.logical_or.reduce(others)]
     return np.select(conditions, [COUNTRY, REGION, CITY, LOCATION], UNCHANGED)
@@ -99,7 +114,96 @@ def _linked(pairs: Pairs, link: Pair) -> Pairs:
 
 def _differ(fields: Iterable[Pair], pairs: Pairs) -> Bools:
     """Mark the pairs of rows that differ in any field."""
-    found: Bools = np.zeros(len(pairs.weight), bool)
-    for each in fields:
-        found |= each.old[pairs.old] != each.new[pairs.new]
-    return found
+    differs: Bools = np.zeros(len(pairs.weight), bool)
+    for field in fields:
+        differs |= field.old[pairs.old] != field.new[pairs.new]
+    return differs
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The weight whose country is ``old`` in OLD and ``new`` in NEW: alpha-2 codes."""
+
+    old: str
+    new: str
+    weight: float
+
+
+def by_kind(kinds: NDArray[np.uint8], changes: Changes) -> dict[str, float]:
+    """Return the weight of each kind of change, of all that either dataset knows."""
+    sums = np.bincount(kinds, changes.answers.weight, minlength=len(KINDS))
+    return dict(zip(KINDS, sums.tolist(), strict=True))
+
+
+def country_flows(values: Values, changes: Changes) -> list[Flow]:
+    """Return the weight that moved between each two countries, the greatest first."""
+    codes, moved = values.location[CODE], changes.moves.by_level["country"].moved
+    pairs = changes.locations.chosen(moved)
+    sums = distinct([codes.old[pairs.old], codes.new[pairs.new]], pairs.weight)
+    texts = [] if codes.values is None else codes.values.to_pylist()
+    old, new = ([texts[code] for code in column.tolist()] for column in sums.columns)
+    flows = map(Flow, old, new, sums.weight.tolist())
+    return sorted(flows, key=lambda flow: (-flow.weight, flow.old, flow.new))
+
+
+def by_distance(changes: Changes) -> list[float]:
+    """Return the weight of each class of distances: one for each end, and one beyond the last.
+
+    A distance belongs to the first class whose end it does not exceed. Weight without coordinates
+    in both datasets is not counted.
+    """
+    moved: NDArray[np.float64] = changes.moves.distances
+    known = ~np.isnan(moved)
+    classes = np.searchsorted(CLASSES_KM, moved[known])
+    weights = changes.locations.weight[known]
+    sums: list[float] = np.bincount(classes, weights, minlength=len(CLASSES_KM) + 1).tolist()
+    return sums
+
+
+@dataclass(frozen=True, slots=True)
+class Mover:
+    """A network of NEW: autonomous system and holder, either None where unknown."""
+
+    asn: int | None
+    asn_organization: str | None
+    moved: Share  # of the network's addresses whose location can be compared
+    of_all: float  # share of all that moved
+
+
+def top_movers(values: Values, changes: Changes, most: int) -> list[Mover]:
+    """Return the networks with the most moved weight, the greatest first, at most ``most``."""
+    answers, location = changes.answers, changes.moves.by_level["location"]
+    size = len(values.new_networks)
+    rows, group = _systems(values)
+    moved_sums, sums = (
+        np.bincount(group, np.bincount(answers.new_network, weight, minlength=size))
+        for weight in (
+            answers.weight * mask[changes.location_of]
+            for mask in (location.moved, location.compared)
+        )
+    )
+    # A stable sort: networks of equal weight keep the order of the table.
+    order = np.argsort(-moved_sums, kind="stable")[:most]
+    total = float(moved_sums.sum())
+    return [
+        Mover(
+            asn=_name(values, "asn", rows[at]),
+            asn_organization=_name(values, "asn_organization", rows[at]),
+            moved=share(moved_sums[at], sums[at]),
+            of_all=float(moved_sums[at]) / total,
+        )
+        for at in order
+        if moved_sums[at]
+    ]
+
+
+def _systems(values: Values) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return a row for each system and holder, and the number of its system by table row."""
+    asn = values.network["network.asn"].new.astype(np.int64)
+    holder = values.network["network.asn_organization"].new.astype(np.int64)
+    _, rows, group = np.unique(asn << 32 | holder + 1, return_index=True, return_inverse=True)
+    return rows, group
+
+
+def _name(values: Values, column: str, row: np.int64) -> Any:
+    return values.new_networks[column][int(row)].as_py()

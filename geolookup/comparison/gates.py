@@ -1,17 +1,19 @@
 """Gates: conditions such as ``country_moved > 2%`` on metrics, which must not hold.
 
 A metric is a share from 0 to 1, or kilometres. Each command states the names of its metrics
-and of the parts that a gate may name.
+and of the parts that a gate may name: ``DIFF_METRICS`` are those of a comparison.
 """
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from geolookup.comparison.measures import Coverage, FieldChange, Kilometres, Share, share
+from geolookup.comparison.values import COMPARED
 from geolookup.errors import DiffError, near_match
 
 #: The metrics in kilometres; all others are shares.
@@ -31,12 +33,19 @@ _FORM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What gates of a command may name; ``document`` lists it, ``example`` is a gate."""
+    """The metrics and parts that gates of a command may name.
+
+    ``document`` is the page that lists them, ``example`` a gate.
+    """
 
     names: tuple[str, ...]
     parts: tuple[str, ...]
     document: str
     example: str
+
+    def gates(self, texts: str | Iterable[str]) -> list[Gate]:
+        """Read one gate or several; see ``read_gate``."""
+        return [read_gate(text, self) for text in ([texts] if isinstance(texts, str) else texts)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +69,38 @@ class Verdict:
     failed: list[str]
 
 
+class Gated:
+    """A result with ``gates``, the verdicts of its gates."""
+
+    __slots__ = ()
+    gates: Sequence[Verdict]
+
+    @property
+    def failed(self) -> list[Verdict]:
+        """The verdicts of the gates that fail."""
+        return [verdict for verdict in self.gates if verdict.failed]
+
+
 def read_gate(text: str, known: Metrics) -> Gate:
     """Read ``NAME OP VALUE``; OP is > >= < <= or ==, VALUE a number or a percentage.
 
     Raises DiffError for a malformed gate, an unknown metric or a share above 1.
     """
-    found = _FORM.fullmatch(text.strip())
-    if found is None:
+    match = _FORM.fullmatch(text.strip())
+    if match is None:
         raise DiffError(f"malformed gate {text!r}", f"write one like {known.example!r}")
-    part, metric = _split(found["metric"], known)
+    part, metric = _split(match["metric"], known)
     if metric not in known.names:
         hint = near_match(metric, known.names, fallback=f"{known.document} lists them")
         raise DiffError(f"no metric {metric!r} in gate {text!r}", hint)
-    if found["percent"] and metric in KILOMETRES:
+    if match["percent"] and metric in KILOMETRES:
         problem = f"{metric} is in kilometres, in gate {text!r}"
         raise DiffError(problem, "leave out the percent sign")
-    limit = float(Decimal(found["limit"]) / (100 if found["percent"] else 1))
+    limit = float(Decimal(match["limit"]) / (100 if match["percent"] else 1))
     if limit > 1 and metric not in KILOMETRES:
         hint = "write a percentage such as 95%, or a number from 0 to 1"
         raise DiffError(f"{metric} is a share, in gate {text!r}", hint)
-    return Gate(text.strip(), part, metric, found["test"], limit)
+    return Gate(text.strip(), part, metric, match["test"], limit)
 
 
 def _split(name: str, known: Metrics) -> tuple[str | None, str]:
@@ -98,7 +119,7 @@ def evaluate(gate: Gate, measured: Mapping[str, float]) -> Verdict:
 def verdict_line(verdict: Verdict) -> str:
     """Return the measured values of a failed gate and its limit, in the unit of the metric."""
     failed = {name: verdict.measured[name] for name in verdict.failed}
-    measured = ", ".join(f"{name} is {metric_text(name, each)}" for name, each in failed.items())
+    measured = ", ".join(f"{name} is {metric_text(name, value)}" for name, value in failed.items())
     limit = metric_text(verdict.failed[0], verdict.limit)
     return f"gate failed: {verdict.gate}: {measured}, the limit is {limit}"
 
@@ -108,3 +129,53 @@ def metric_text(name: str, value: float) -> str:
     if name.rpartition(".")[2] in KILOMETRES:
         return f"{value:.6g} km"
     return f"{100 * value:.6g} %"
+
+
+#: The part that counts the requests of both families together.
+ALL = "all"
+_MOVED = ("location", "country", "region", "city", "asn")
+_FIELD = ("null_gained", "null_lost", "changed")
+_FAMILIES = ("ipv4", "ipv6")
+#: The names of all metrics, in the order of a report.
+NAMES = (
+    *(f"{level}_moved" for level in _MOVED),
+    *KILOMETRES,
+    *("coverage_lost", "coverage_gained"),
+    *(f"{kind}.{path}" for path in COMPARED for kind in _FIELD),
+)
+DIFF_METRICS = Metrics(NAMES, _FAMILIES, "docs/diff.md", "country_moved > 2%")
+
+
+def change_metrics(
+    moved: Mapping[str, Share],
+    kilometres: Kilometres,
+    known: Coverage,
+    changes: Mapping[str, FieldChange],
+) -> dict[str, float]:
+    """Return the metrics of a part by name, in the order of ``NAMES``.
+
+    ``X_moved`` is a share of the addresses with an X in both datasets, ``coverage_lost`` and
+    ``coverage_gained`` of those known in OLD or in NEW. Of a field F, ``null_gained.F`` is a
+    share of the addresses with an F in OLD, ``null_lost.F`` of those with one in NEW, and
+    ``changed.F`` of those with one in both. A share is 0 if there are no such addresses.
+    """
+    values = {f"{level}_moved": moved[level].share for level in _MOVED}
+    values |= {name: getattr(kilometres, name.removeprefix("km_")) for name in KILOMETRES}
+    values |= {"coverage_lost": known.lost.share, "coverage_gained": known.gained.share}
+    for path, change in changes.items():
+        values[f"null_gained.{path}"] = share(change.null_gained, change.old).share
+        values[f"null_lost.{path}"] = share(change.null_lost, change.new).share
+        values[f"changed.{path}"] = share(change.changed, change.old - change.null_gained).share
+    return {name: values[name] for name in NAMES}
+
+
+def judge(gate: Gate, parts: Mapping[str, Mapping[str, float]]) -> Verdict:
+    """Evaluate a gate on the metrics of a comparison by part.
+
+    Without a family, requests are measured together; addresses, which do not add up over
+    families, are measured in each family, and the gate fails if it fails in one of them.
+    """
+    if gate.part is None and ALL in parts:
+        return evaluate(gate, {gate.metric: parts[ALL][gate.metric]})
+    families = _FAMILIES if gate.part is None else (gate.part,)
+    return evaluate(gate, {f"{name}.{gate.metric}": parts[name][gate.metric] for name in families})

@@ -63,7 +63,7 @@ def together(several: Sequence[Answers]) -> Answers:
     """Return the answers of several families as one: table rows mean the same in both."""
     columns = [answers.columns() for answers in several]
     return Answers(
-        **{name: np.concatenate([each[name] for each in columns]) for name in columns[0]}
+        **{name: np.concatenate([part[name] for part in columns]) for name in columns[0]}
     )
 
 
@@ -71,8 +71,8 @@ def together(several: Sequence[Answers]) -> Answers:
 class Joint:
     """The joint intervals of one family, and the answers in those that a lookup reaches.
 
-    ``special`` marks the intervals that no lookup answers from here, ``reached`` numbers those
-    of which anything is known; ``answers`` are theirs, weighed by size.
+    ``special`` marks the intervals in special-purpose space. ``reached`` are the numbers of the
+    other intervals that either dataset knows; ``answers`` has a row for each, weighted by size.
     """
 
     starts: Addresses
@@ -81,16 +81,14 @@ class Joint:
     answers: Answers
 
     def weighed(self, weights: NDArray[np.float64]) -> Answers:
-        """Return the answers with other weights, by joint interval, without those of weight 0."""
-        found = replace(self.answers, weight=weights[self.reached])
-        return found.chosen(found.weight > 0)
+        """Return the answers of weight above 0; ``weights`` are by joint interval."""
+        answers = replace(self.answers, weight=weights[self.reached])
+        return answers.chosen(answers.weight > 0)
 
 
-class Joints:
-    """The joint intervals of both families."""
-
-    def __init__(self, old: Dataset, new: Dataset) -> None:
-        self.families = {family: _joint(old, new, family) for family in FAMILIES}
+def joints(old: Dataset, new: Dataset) -> dict[int, Joint]:
+    """Return the joint intervals of both families."""
+    return {family: _joint(old, new, family) for family in FAMILIES}
 
 
 def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
@@ -140,28 +138,28 @@ def _provenance(dataset: Dataset, family: int) -> tuple[Addresses, memoryview]:
 
 
 def _partition(path: str, starts: Starts) -> Addresses:
-    """Return mapped starts as arrays, decoded; DatasetError where they are no partition."""
+    """Return mapped starts as decoded arrays; raises DatasetError unless they are a partition."""
     if len(starts.highs) != len(starts.lows):
         raise DatasetError(path, "the columns differ in length", REBUILD)
     if isinstance(starts.lows, Encoded):
         values, indices = np.asarray(starts.lows.values), starts.lows.indices
         low = values[_within(path, indices, len(indices), len(values))]
-        found = Addresses(low, np.asarray(starts.highs))
+        addresses = Addresses(low, np.asarray(starts.highs))
     else:
-        found = Addresses(np.asarray(starts.lows))
-    if not is_partition(found):
+        addresses = Addresses(np.asarray(starts.lows))
+    if not is_partition(addresses):
         raise DatasetError(path, "the intervals are out of order", REBUILD)
-    return found
+    return addresses
 
 
 def _within(path: str, rows: memoryview, length: int, size: int) -> Rows:
     """Return row numbers of a table as an array, if there are so many and all lie within it."""
-    found = np.asarray(rows)
-    if len(found) != length:
+    numbers = np.asarray(rows)
+    if len(numbers) != length:
         raise DatasetError(path, "the columns differ in length", REBUILD)
-    if length and found.max() >= size:
+    if length and numbers.max() >= size:
         raise outside(path)
-    return found
+    return numbers
 
 
 def blocked_space(family: int) -> tuple[Addresses, NDArray[np.bool_]]:

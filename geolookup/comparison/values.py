@@ -1,9 +1,9 @@
 """The values of two datasets' tables as numbers: equal numbers are equal values.
 
-Strategy: each member of an answer that does not depend on the instant is read
-by Arrow from both datasets and made one dictionary, so that comparing values
-is comparing integers. Each value is kept by row of its own table: a location
-refers to its country and zone by a link, a pair of columns like any other.
+Strategy: Arrow reads each member that does not depend on the instant from both datasets and makes
+one dictionary. Comparing values is then comparing integers: if "Wien" is number 3 of the common
+dictionary, it is 3 in the columns of both sides. A value is kept by row of its own table: a
+location refers to its country and zone by a link, a pair of columns like any other.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from geolookup.errors import REBUILD, DatasetError
 
 CODE = "location.country_code"
 
-#: The fields that a location row decides, and those of a network row, as contract paths.
-LOCATION_FIELDS = tuple(each.path for each in FIELDS if each.layer == LOCATION)
-NETWORK_FIELDS = tuple(each.path for each in in_table(NETWORK))
+#: The contract paths of the fields that a location row decides, and of the fields of a network.
+LOCATION_FIELDS = tuple(field.path for field in FIELDS if field.layer == LOCATION)
+NETWORK_FIELDS = tuple(field.path for field in in_table(NETWORK))
 COMPARED = (*LOCATION_FIELDS, *NETWORK_FIELDS)
 
 Codes = NDArray[np.int32]
@@ -123,11 +123,11 @@ def _table(dataset: Dataset, table: str, *links: str) -> pa.Table:
     columns = [*(field.column for field in in_table(table)), *links]
     try:
         with pa.memory_map(str(path)) as file:
-            found = pa.ipc.open_file(file).read_all().select(columns)
-        found.validate(full=True)
+            rows = pa.ipc.open_file(file).read_all().select(columns)
+        rows.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         raise DatasetError(path, "damaged", REBUILD) from error
-    return found
+    return rows
 
 
 def _in_common(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Pair:

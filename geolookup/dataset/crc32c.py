@@ -1,7 +1,7 @@
 """CRC-32C (Castagnoli), the checksum of a row's text, in Python.
 
 The reference implementation. ``layout`` holds the polynomial. The compiled kernel computes the
-same, by the processor's instruction where there is one (``kernel/_crc32c.pxi``).
+same, by the processor's instruction where there is one (``kernel/_crc32c.h``).
 
 References: RFC 3720, sections 12.1 and B.4; Castagnoli, Braeuer and Herrmann, Optimization of
 cyclic redundancy-check codes with 24 and 32 parity bits, 1993.

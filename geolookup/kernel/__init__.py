@@ -1,10 +1,10 @@
 """Selects the kernel: the compiled one if it is built, else the Python kernel.
 
 ``$GEOLOOKUP_KERNEL`` overrides this: ``python`` selects the Python kernel, ``compiled`` the
-extension. ``protocol`` documents the interface of both. If nothing was selected and the
-extension is missing, the log ``geolookup`` gets one warning. If what was selected does not
-exist, ``check_kernel`` raises SettingsError; the import succeeds, so that a command can
-report it.
+extension modules. ``protocol`` documents the interface of both. The compiled kernel needs all of
+its extension modules. If nothing was selected and one is missing, or if one is older than the
+sources in a checkout, the log ``geolookup`` gets one warning. If the selected kernel does not
+exist, ``check_kernel`` raises SettingsError; the import succeeds, and a command can report it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import os
 
 from geolookup.errors import SettingsError
 
-#: The warning for a missing extension, with the remedy; else empty.
-MISSING = ""
+#: The warning for a missing or an old extension, with the remedy; else empty.
+NOTICE = ""
 #: What is wrong with ``$GEOLOOKUP_KERNEL``; else empty.
 _PROBLEM = ""
 
@@ -35,9 +35,26 @@ def _remedy() -> str:
     )
 
 
+def _is_older_than_sources(extension: str) -> bool:
+    """Return whether an extension module is older than a source of the kernel beside it.
+
+    Only a checkout has sources there: an installed package needs one look for a file. Modules with
+    another suffix are those of other versions of Python.
+    """
+    folder, name = os.path.split(extension)
+    if not os.path.exists(os.path.join(folder, "_compiled.pyx")):
+        return False
+    suffix = name[name.index(".") :]
+    files = {file.name: file.stat().st_mtime for file in os.scandir(folder) if file.is_file()}
+    built = [time for name, time in files.items() if name.endswith(suffix)]
+    sources = (time for name, time in files.items() if name.endswith(_SOURCES))
+    return max(sources) > min(built)
+
+
+_SOURCES = (".pyx", ".pxd", ".pxi", ".h")
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from geolookup.kernel import _compiled, python
+    from geolookup.kernel import python
     from geolookup.kernel.protocol import Implementation
     from geolookup.kernel.python import (
         Kernel,
@@ -53,22 +70,28 @@ if TYPE_CHECKING:
         split_log_lines,
     )
 
-    _compiled_kernel: Implementation = _compiled
     _python_kernel: Implementation = python
 else:
     _wanted = os.environ.get("GEOLOOKUP_KERNEL", "")
     if _wanted not in ("", "python", "compiled"):
         _PROBLEM = f"GEOLOOKUP_KERNEL is {_wanted!r}; write python or compiled, or unset it"
     try:
-        from geolookup.kernel import _compiled as _chosen
+        import geolookup.kernel._compiled as _chosen
     except ImportError as error:
-        # It raises this itself if it was built for other fields than ``contract.fields`` has.
-        _why = str(error) if "fields" in str(error) else "the compiled kernel is missing"
+        # It raises ImportError if it was built for other fields than ``contract.fields`` has.
+        _is_missing = isinstance(error, ModuleNotFoundError)
+        _why = "the compiled kernel is missing" if _is_missing else str(error)
         if _wanted == "compiled":
             _PROBLEM = f"GEOLOOKUP_KERNEL is 'compiled', but {_why}; {_remedy()}"
         elif not _wanted:
-            MISSING = f"{_why}: the Python kernel answers, several times slower; {_remedy()}"
+            NOTICE = f"{_why}: the Python kernel answers, several times slower; {_remedy()}"
         _wanted = "python"
+    else:
+        if _wanted != "python" and _is_older_than_sources(_chosen.__file__):
+            NOTICE = (
+                f"the compiled kernel is older than its sources in {os.path.dirname(__file__)}:"
+                " run 'python setup.py build_ext --inplace' in the checkout"
+            )
     if _wanted == "python":
         from geolookup.kernel import python as _chosen
     Kernel, State = _chosen.Kernel, _chosen.State
@@ -80,7 +103,6 @@ else:
     restored = _chosen.restored
 
 __all__ = [
-    "MISSING",
     "Kernel",
     "State",
     "check_kernel",
@@ -96,13 +118,14 @@ __all__ = [
 ]
 
 #: Warnings not yet logged in this process.
-_notices = [MISSING] if MISSING else []
+_notices = [NOTICE] if NOTICE else []
 
 
 def check_kernel() -> None:
     """Raise SettingsError if ``$GEOLOOKUP_KERNEL`` names no kernel that exists.
 
-    If the extension is missing and none is named, log a warning, once per process.
+    Log a warning, once per process, if the extension is older than its sources, or if it is missing
+    and no kernel is named.
     """
     if _PROBLEM:
         raise SettingsError(_PROBLEM)

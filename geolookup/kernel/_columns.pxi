@@ -329,22 +329,17 @@ cdef inline void _parse_number(
             high[0] = address.high
 
 
-def parse_texts(
-    const unsigned char[::1] data,
-    const int64_t[::1] starts,
-    const int64_t[::1] lengths,
-    uint8_t[::1] families,
-    uint64_t[::1] highs,
-    uint64_t[::1] lows,
-):
+def parse_texts(data, starts, lengths, families, highs, lows):
     """See ``protocol.Implementation``."""
-    cdef Py_ssize_t at, count = starts.shape[0]
-    for length in (lengths.shape[0], families.shape[0], highs.shape[0], lows.shape[0]):
-        if length != count:
-            raise ValueError("the columns differ in length")
+    cdef _Column texts = _array(data, c"B"), first = _array(starts, c"q"), size = _array(lengths, c"q")
+    cdef _Column family = _output(families, c"B"), high = _output(highs, c"Q"), low = _output(lows, c"Q")
+    cdef Py_ssize_t at
+    if not size.count == family.count == high.count == low.count == first.count:
+        raise ValueError("the columns differ in length")
     with nogil:
-        for at in range(count):
+        for at in range(first.count):
             _parse_number(
-                &data[0], data.shape[0], starts[at], lengths[at],
-                &families[at], &highs[at], &lows[at],
+                <Text>texts.data, texts.count,
+                (<const int64_t*>first.data)[at], (<const int64_t*>size.data)[at],
+                &(<uint8_t*>family.data)[at], &(<uint64_t*>high.data)[at], &(<uint64_t*>low.data)[at],
             )

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-# cython: freethreading_compatible=True
+# cython: freethreading_compatible=True, auto_pickle=False
 """The compiled kernel; ``protocol`` documents its classes.
 
 Strategy: the address is parsed in place, the interval is found through pointers into the mapped
@@ -8,18 +8,26 @@ template, or filled from the JSON texts of the row. Every index read from a file
 with the length of its table before it is used. Shared state is either constant, or a list whose
 items are replaced as a whole, so that no lookup needs a lock.
 
-The parts, in the order of the includes: one address (``_address``, ``_special``), texts of whole
-columns (``_parse_words``), the check of rows (``_crc32c``, ``_rowcheck``), the mapped files
-(``_buffers``), the parts of answers (``_json``, ``_templates``), time zones (``_tzrule``, ``_tzif``,
-``_zones``), an open dataset (``_state``), the search for one address (``_search``) and for a column
-(``_columns``), the columns of rows (``_gather``), lines of logs (``_logs``), search trees
-(``_tree``), addresses in a text (``_scan``), answers (``_envelope``), the public class
-(``_kernel``), the networks around addresses (``_prefix``), answers as objects (``_answer``), many
-answers at once (``_many``), and values of paths (``_values``).
+The way of a lookup is one C file, in which the compiler inlines across the parts. They are, in the
+order of the includes: arrays of numbers (``_column``), private space (``_special``), the check of
+rows (``_rowcheck``), texts of rows (``_texts``), the parts of answers (``_json``, ``_templates``),
+an open dataset (``_state``), the search for one address (``_search``) and for a column
+(``_columns``), answers (``_envelope``), the public class (``_kernel``), answers as objects
+(``_answer``), many answers at once (``_many``), and values of paths (``_values``).
+
+What needs no open dataset is in extension modules of its own, which compile in parallel:
+``_arrays``, ``_logs``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd``,
+``_parse_words.pxd`` and ``_words.pxd`` that it calls.
 """
 
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport (
+    PyBUF_C_CONTIGUOUS,
+    PyBUF_FORMAT,
+    PyBUF_WRITABLE,
+    PyBuffer_Release,
+    PyObject_GetBuffer,
+)
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Copy
 from cpython.ref cimport Py_INCREF
@@ -29,21 +37,14 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memchr, memcmp, memcpy, memset, strlen
 
+from geolookup.kernel._address cimport LONGEST, Address, _embedded, _write_ipv6, _write_octets
+from geolookup.kernel._parse_words cimport QUICK_IPV6, _parse_quickly
+from geolookup.kernel._words cimport LOWEST_BIT, MARKS, PREFETCH, PY_LITTLE_ENDIAN, Text
+
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)
     char* PyUnicode_1BYTE_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    /* GCC removes the calls of a function that only prefetches; the empty assembly prevents that. */
-    #define PREFETCH(address) (__extension__ ({ __builtin_prefetch(address); __asm__ volatile(""); }))
-    #else
-    #define PREFETCH(address) ((void)(address))
-    #endif
-    """
-    void PREFETCH(const void* address) noexcept nogil
 
 cdef extern from "time.h" nogil:
     ctypedef long long time_t
@@ -62,14 +63,29 @@ from geolookup.errors import (
     InvalidAddressError,
     PrivateAddressError,
 )
-from geolookup.contract.localtime import Period, instant, zone_file
+from geolookup.contract.localtime import instant, zone_file
 from geolookup.contract.localtime import period as period_of
+from geolookup.kernel._arrays import count_nodes, fill_nodes, gather
+from geolookup.kernel._logs import copy_texts, split_log_lines
+from geolookup.kernel._scan import find_addresses
+from geolookup.kernel._zones import period_in_file
 
-ctypedef const unsigned char* Text
+__all__ = [
+    "Kernel",
+    "State",
+    "checksums",
+    "copy_texts",
+    "count_nodes",
+    "fill_nodes",
+    "find_addresses",
+    "gather",
+    "parse_texts",
+    "restored",
+    "split_log_lines",
+]
 
 cdef enum:
     CACHE_SIZE = 512  # entries of each cache of templates; a power of two; more do not fit the L2 cache
-    LONGEST = 45  # characters of an address
     INVALID = 10001
     PRIVATE = 10002
     DAMAGED = -1
@@ -80,27 +96,22 @@ cdef enum:
     PRIVATE_ID = -2
 
 
-include "_address.pxi"
+cdef struct Found:
+    Address address
+    uint32_t location, network  # rows, not yet compared with the lengths of the tables
+
+
+include "_column.pxi"
 include "_special.pxi"
-include "_parse_words.pxi"
-include "_crc32c.pxi"
 include "_rowcheck.pxi"
-include "_buffers.pxi"
+include "_texts.pxi"
 include "_json.pxi"
 include "_templates.pxi"
-include "_tzrule.pxi"
-include "_tzif.pxi"
-include "_zones.pxi"
 include "_state.pxi"
 include "_search.pxi"
 include "_columns.pxi"
-include "_gather.pxi"
-include "_logs.pxi"
-include "_tree.pxi"
-include "_scan.pxi"
 include "_envelope.pxi"
 include "_kernel.pxi"
-include "_prefix.pxi"
 include "_answer.pxi"
 include "_many.pxi"
 include "_values.pxi"

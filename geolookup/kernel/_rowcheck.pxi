@@ -219,7 +219,7 @@ for _at in range(16):
     _whole_powers[_at] = 10**_at
 
 
-def _accepts(kinds, const unsigned char[::1] row):
+def _accepts(kinds, bytes row):
     """Return whether the scan accepts a row of some kinds; tests compare it with ``dataset.rows``."""
     cdef Py_ssize_t at, count = len(kinds)
     cdef Member* members = <Member*>calloc(max(count, 1), sizeof(Member))
@@ -228,6 +228,6 @@ def _accepts(kinds, const unsigned char[::1] row):
     try:
         for at in range(count):
             members[at] = _member_of(kinds[at])
-        return _is_right(members, count, &row[0], &row[0] + row.shape[0])
+        return _is_right(members, count, <Text>row, <Text>row + len(row))
     finally:
         free(members)

@@ -136,59 +136,57 @@ cdef class State:
             "network": _network(self, network_row, network, network_size),
         }
 
-    def locate_texts(
-        self,
-        const unsigned char[::1] data,
-        const int64_t[::1] offsets,
-        int32_t[::1] ids,
-        uint8_t[::1] families,
-    ):
+    def locate_texts(self, data, offsets, ids, families):
         """See ``protocol.State``."""
-        cdef Py_ssize_t count = ids.shape[0], size = data.shape[0]
+        cdef _Column texts = _array(data, c"B"), bounds = _array(offsets, c"q")
+        cdef _Column out = _output(ids, c"i"), family = _output(families, c"B")
         cdef int status = 0
-        if offsets.shape[0] != count + 1 or families.shape[0] != count:
+        if bounds.count != out.count + 1 or family.count != out.count:
             raise ValueError("the columns differ in length")
         with nogil:
-            status = _locate_texts(self, &data[0], size, &offsets[0], count, &ids[0], &families[0])
+            status = _locate_texts(
+                self, <Text>texts.data, texts.count, <const int64_t*>bounds.data, out.count,
+                <int32_t*>out.data, <uint8_t*>family.data,
+            )
         if status:
             raise _outside(self)
 
-    def locate_numbers(
-        self,
-        const uint8_t[::1] families,
-        const uint64_t[::1] highs,
-        const uint64_t[::1] lows,
-        int32_t[::1] ids,
-    ):
+    def locate_numbers(self, families, highs, lows, ids):
         """See ``protocol.State``."""
-        cdef Py_ssize_t count = ids.shape[0]
+        cdef _Column family = _array(families, c"B"), high = _array(highs, c"Q")
+        cdef _Column low = _array(lows, c"Q"), out = _output(ids, c"i")
         cdef int status = 0
-        if not families.shape[0] == highs.shape[0] == lows.shape[0] == count:
+        if not family.count == high.count == low.count == out.count:
             raise ValueError("the columns differ in length")
         with nogil:
-            status = _locate_numbers(self, &families[0], &highs[0], &lows[0], count, &ids[0])
+            status = _locate_numbers(
+                self, <const uint8_t*>family.data, <const uint64_t*>high.data,
+                <const uint64_t*>low.data, out.count, <int32_t*>out.data,
+            )
         if status:
             raise _outside(self)
 
-    def take_rows(
-        self, const int32_t[::1] ids, uint32_t[::1] locations, uint32_t[::1] networks
-    ):
+    def take_rows(self, ids, locations, networks):
         """See ``protocol.State``."""
-        cdef Py_ssize_t count = ids.shape[0], bad = -1
-        for length in (locations.shape[0], networks.shape[0]):
-            if length not in (0, count):
-                raise ValueError("the columns differ in length")
+        cdef _Column intervals = _array(ids, c"i")
+        cdef _Column place = _output(locations, c"I"), network = _output(networks, c"I")
+        cdef const int32_t* numbers = <const int32_t*>intervals.data
+        cdef Py_ssize_t count = intervals.count, bad = -1
+        if (place.count and place.count != count) or (network.count and network.count != count):
+            raise ValueError("the columns differ in length")
         with nogil:
-            if locations.shape[0]:
+            if place.count:
                 bad = _take_rows(
-                    self, self.ipv4_locations, self.ipv6_locations, &ids[0], count, &locations[0]
+                    self, self.ipv4_locations, self.ipv6_locations, numbers, count,
+                    <uint32_t*>place.data,
                 )
-            if networks.shape[0] and bad < 0:
+            if network.count and bad < 0:
                 bad = _take_rows(
-                    self, self.ipv4_networks, self.ipv6_networks, &ids[0], count, &networks[0]
+                    self, self.ipv4_networks, self.ipv6_networks, numbers, count,
+                    <uint32_t*>network.data,
                 )
         if bad >= 0:
-            raise IndexError(f"interval id {ids[bad]} does not exist in this dataset")
+            raise IndexError(f"interval id {numbers[bad]} does not exist in this dataset")
 
     def envelopes(self, list ips, seconds):
         """See ``protocol.State``."""
@@ -211,6 +209,13 @@ cdef Py_ssize_t _checked(State state, Py_ssize_t interval) except -2:
     if interval < 0:
         raise _outside(state)
     return interval
+
+
+cdef object _zone_period(str zone, int64_t second):
+    """Return the ``localtime.Period`` of a zone that holds a second; None for an unknown zone."""
+    data = zone_file(zone)
+    period = None if data is None else period_in_file(data, second)
+    return period_of(zone, second) if period is None else period
 
 
 cdef object _outside(State state):

@@ -193,7 +193,8 @@ class FromRecipe:
 
     def _check_gates(self, old: Path, new: Path) -> None:
         """Raise UpdateError if a gate of the recipe fails; they compare one dataset over time."""
-        from geolookup.comparison import diff, verdict_line
+        from geolookup.comparison import diff
+        from geolookup.comparison.gates import verdict_line
 
         gates = self.recipe.update.fail_if
         if not gates or read_manifest(old).metadata().name != self.recipe.name:

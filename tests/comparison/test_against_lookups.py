@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup import comparison as diff
-from geolookup.comparison.changes import KINDS, kinds
-from geolookup.comparison.compare import Overlaid, measured, read
-from geolookup.comparison.flows import CLASSES_KM, by_distance, country_flows
+from geolookup.comparison import Overlaid, measured, read
+from geolookup.comparison.changes import CLASSES_KM, KINDS, by_distance, country_flows, kinds
+from geolookup.comparison.traffic import Traffic
 from geolookup.dataset.intervals import Addresses
 from tests.comparison import oracle
 from tests.conftest import build_at
@@ -111,7 +111,7 @@ def test_addresses(old: list[str], new: list[str]) -> None:
 
 def _kinds(overlaid: Overlaid, family: int) -> list[str | None]:
     """Return the kind of change of each address of the windows; None where nothing is known."""
-    joint, found = overlaid.joints.families[family], overlaid.changes[f"ipv{family}"]
+    joint, found = overlaid.joints[family], overlaid.changes[f"ipv{family}"]
     by_interval = np.full(len(joint.starts), -1)
     by_interval[joint.reached] = kinds(overlaid.values, found)
     public = [each for each in _addresses(family) if not ip_address(each).is_private]
@@ -134,7 +134,7 @@ def test_requests(old: list[str], new: list[str], requested: list[str]) -> None:
     with _built(old, new) as (before, after):
         path = before.parent / "requests.txt"
         path.write_text("\n".join(requested) + "\n", encoding="utf-8")
-        comparison = diff.compare(before, after, diff.Traffic(path), most_movers=1000)
+        comparison = diff.compare(before, after, Traffic(path), most_movers=1000)
         oracle.check(
             comparison.parts["all"], _all_seen(before, after, requested), 1.0, pytest.approx
         )

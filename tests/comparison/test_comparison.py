@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup import comparison as diff
-from geolookup.comparison import Comparison, Part, metrics, scoring
-from geolookup.comparison.compare import read
-from geolookup.comparison.gates import verdict_line
-from geolookup.comparison.metrics import NAMES
+from geolookup.comparison import Comparison, Part, read, scoring
+from geolookup.comparison.gates import DIFF_METRICS, NAMES, Verdict, verdict_line
+from geolookup.comparison.measures import distinct
 from geolookup.comparison.report import count_text
-from geolookup.comparison.scoring import gating
-from geolookup.comparison.weighted import distinct
+from geolookup.comparison.report import lines as lines_of
+from geolookup.comparison.scoring import agreement
+from geolookup.comparison.traffic import Traffic
 from geolookup.contract import special
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
@@ -121,7 +121,7 @@ def test_damage_is_told(pair: tuple[Path, Path], tmp_path: Path) -> None:
 
 
 def test_each_column_of_the_report_has_its_head(pair: tuple[Path, Path]) -> None:
-    printed = diff.lines(diff.compare(*pair))
+    printed = lines_of(diff.compare(*pair))
     lines = [line.split() for line in printed]
     assert ["fields", "nulls", "gained", "nulls", "lost", "changed"] in lines
     assert ["location.country_code", "128", "256", "64"] in lines
@@ -140,8 +140,8 @@ SCORE = ROOT / "docs" / "score.md"
 
 def test_metrics_and_keys_of_the_json_are_told() -> None:
     for name, kinds, more, measured in (
-        ("diff", (Comparison, Part), {"gates"}, metrics.NAMES),
-        ("score", (scoring.Score, scoring.ScoredPart), set[str](), gating.NAMES),
+        ("diff", (Comparison, Part), {"gates"}, NAMES),
+        ("score", (scoring.Score, scoring.ScoredPart), set[str](), agreement.NAMES),
     ):
         text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
         section = text.split("\n## JSON\n")[1].split("\n## ")[0]
@@ -234,7 +234,7 @@ def test_gates_are_read() -> None:
         ("country_moved > 1", None, "country_moved", ">", 1.0),
         ("country_moved > 100%", None, "country_moved", ">", 1.0),
     ):
-        gate = diff.parse_gate(text)
+        (gate,) = DIFF_METRICS.gates(text)
         assert (gate.part, gate.metric, gate.test, gate.limit) == (family, metric, test, limit)
         assert gate.text == text.strip()
 
@@ -258,7 +258,7 @@ _NO_GATES = {
 def test_what_is_no_gate_is_told() -> None:
     for text, told in _NO_GATES.items():
         with pytest.raises(DiffError, match="gate") as raised:
-            diff.parse_gate(text)
+            DIFF_METRICS.gates(text)
         assert told in str(raised.value), text
 
 
@@ -278,10 +278,14 @@ _FAILED: tuple[tuple[str, list[str]], ...] = (
 )
 
 
+def _verdict(gate: str, comparison: Comparison) -> Verdict:
+    return diff.judged(comparison, DIFF_METRICS.gates(gate)).gates[0]
+
+
 def test_gates_measure_families(pair: tuple[Path, Path]) -> None:
     compared = diff.compare(*pair)
     for gate, failed in _FAILED:
-        assert diff.judge(diff.parse_gate(gate), compared).failed == failed, gate
+        assert _verdict(gate, compared).failed == failed, gate
 
 
 def test_a_failed_gate_states_what_it_measured_in_its_unit(pair: tuple[Path, Path]) -> None:
@@ -295,7 +299,7 @@ def test_a_failed_gate_states_what_it_measured_in_its_unit(pair: tuple[Path, Pat
         (" km_max > 800", f"ipv6.km_max is {km:.6g} km, the limit is 800 km"),
         ("ipv4.country_moved > 0.1", "ipv4.country_moved is 16.6667 %, the limit is 10 %"),
     ):
-        verdict = diff.judge(diff.parse_gate(gate), compared)
+        verdict = _verdict(gate, compared)
         assert verdict_line(verdict) == f"gate failed: {gate.strip()}: {said}"
     assert (verdict.gate, verdict.limit) == ("ipv4.country_moved > 0.1", 0.1)
 
@@ -303,9 +307,9 @@ def test_a_failed_gate_states_what_it_measured_in_its_unit(pair: tuple[Path, Pat
 def test_requests_are_measured_together(pair: tuple[Path, Path], tmp_path: Path) -> None:
     path = tmp_path / "requests.txt"
     path.write_text("8.8.8.129\n8.8.8.1\n8.8.8.1\n2a00::1\n", encoding="utf-8")
-    comparison = diff.compare(*pair, diff.Traffic(path))
-    verdict = diff.judge(diff.parse_gate("country_moved >= 25%"), comparison)
+    comparison = diff.compare(*pair, Traffic(path))
+    verdict = _verdict("country_moved >= 25%", comparison)
     assert verdict.failed == ["country_moved"]
     assert verdict.measured == {"country_moved": 0.25}
-    verdict = diff.judge(diff.parse_gate("ipv6.country_moved > 0"), comparison)
+    verdict = _verdict("ipv6.country_moved > 0", comparison)
     assert verdict.measured == {"ipv6.country_moved": 0.0}

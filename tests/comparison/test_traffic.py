@@ -12,6 +12,7 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from geolookup import comparison as diff
+from geolookup.comparison.traffic import Requests, Traffic
 from geolookup.errors import TableFileError
 from tests.files.tables import KINDS, packed, written
 
@@ -41,20 +42,20 @@ def _listed(path: Path) -> Path:
     return path
 
 
-def _counted(pair: tuple[Path, Path], traffic: diff.Traffic) -> dict[str, Any]:
+def _counted(pair: tuple[Path, Path], traffic: Traffic) -> dict[str, Any]:
     comparison = diff.compare(*pair, traffic)
     return {"requests": comparison.requests, "parts": asdict(comparison)["parts"]}
 
 
 def test_every_format_counts_alike(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    expected = _counted(pair, diff.Traffic(_listed(tmp_path / "list.txt")))
+    expected = _counted(pair, Traffic(_listed(tmp_path / "list.txt")))
     for name, (table, kind) in FILES.items():
         (tmp_path / name).write_bytes(packed(written(table, kind), Path(name).suffix))
-        assert _counted(pair, diff.Traffic(tmp_path / name, "client", "hits")) == expected, name
+        assert _counted(pair, Traffic(tmp_path / name, "client", "hits")) == expected, name
     named = diff.diff(
         *pair, traffic=tmp_path / "raw.parquet", ip_column="client", traffic_count="hits"
     )
-    assert named.requests == expected["requests"] == diff.Requests(total=25, private=1, invalid=11)
+    assert named.requests == expected["requests"] == Requests(total=25, private=1, invalid=11)
     assert expected["parts"]["all"]["moved"]["country"] == {"count": 8, "of": 13, "share": 8 / 13}
 
 
@@ -74,14 +75,14 @@ def test_what_is_counted(pair: tuple[Path, Path], tmp_path: Path) -> None:
         ("t.log", {}, (3, 1, 1)),
         ("t.parquet", {"column": "client"}, (7, 1, 2)),  # each row is one
     ):  # fmt: skip
-        found = _counted(pair, diff.Traffic(tmp_path / name, **options))
-        assert found["requests"] == diff.Requests(*counts), name
+        found = _counted(pair, Traffic(tmp_path / name, **options))
+        assert found["requests"] == Requests(*counts), name
 
 
 def test_no_requests_at_all(pair: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("ip\n", encoding="utf-8")
-    comparison = diff.compare(*pair, diff.Traffic(tmp_path / "t.csv"))
-    assert comparison.requests == diff.Requests(0, 0, 0)
+    comparison = diff.compare(*pair, Traffic(tmp_path / "t.csv"))
+    assert comparison.requests == Requests(0, 0, 0)
     assert not any(comparison.parts["all"].metrics.values())
 
 
@@ -109,7 +110,7 @@ def test_errors_quote_no_address(pair: tuple[Path, Path], tmp_path: Path) -> Non
         if content is not None:
             path.write_text(content, encoding="utf-8")
         with pytest.raises(TableFileError) as raised:
-            diff.compare(*pair, diff.Traffic(path, count=count))
+            diff.compare(*pair, Traffic(path, count=count))
         assert str(raised.value).startswith((f"{path}: ", f"{path}, row ")), name
         said = str(raised.value).removeprefix(str(path))  # which may hold any digits
         assert told in said, name
@@ -122,6 +123,6 @@ def test_columns_of_other_types_are_errors(pair: tuple[Path, Path], tmp_path: Pa
     columns = {"number": [1, 2], "ip": ["8.8.8.8", "8.8.4.4"], "share": [1.5, 2.0]}
     pa_parquet.write_table(pa.table(columns), path)
     with pytest.raises(TableFileError, match="column 'share' holds no whole numbers"):
-        diff.compare(*pair, diff.Traffic(path, "ip", "share"))
+        diff.compare(*pair, Traffic(path, "ip", "share"))
     with pytest.raises(TableFileError, match=r"int64 holds no addresses.*--ip-column"):
-        diff.compare(*pair, diff.Traffic(path, "number"))
+        diff.compare(*pair, Traffic(path, "number"))

@@ -25,6 +25,7 @@ from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.crc32c import crc32c
 from geolookup.dataset.manifest import Manifest, canonical
 from geolookup.errors import DatasetError
+from tests.kernel.modules import compiled
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(
@@ -187,10 +188,8 @@ VECTORS = {
     b"": 0,
 }
 FORMS: list[Any] = [kernel.checksums, python.checksums]
-if hasattr(kernel.State, "__reduce_cython__"):
-    from geolookup.kernel._compiled import _checksums_by_table
-
-    FORMS.append(_checksums_by_table)
+if kernel.Kernel.kernel == "compiled":
+    FORMS.append(compiled._checksums_by_table)
 
 
 def sums(form: Callable[..., None], texts: list[bytes]) -> list[int]:

@@ -1,9 +1,11 @@
-"""Whoever gets the Python kernel because the extension is missing is told so once."""
+"""The log says once that the extension is missing, or older than its sources."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 
 from tests.cli.program import python
 from tests.conftest import ROOT
+from tests.kernel.modules import compiled, needs_compiled
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 
@@ -20,8 +23,8 @@ _EACH = """
 import json, os, sys, tempfile
 import click
 
-if os.environ.pop("WITHOUT"):
-    sys.modules["geolookup.kernel._compiled"] = None
+if without := os.environ.pop("WITHOUT"):
+    sys.modules["geolookup.kernel." + without] = None
 shown = []
 for code in sys.argv[1:]:
     streams = [tempfile.TemporaryFile("w+", encoding="utf-8") for _ in range(2)]
@@ -48,8 +51,8 @@ def command(*arguments: str) -> str:
     return f"sys.argv[1:] = {arguments!r}; from geolookup.cli import main; main()"
 
 
-def run(*codes: str, kernel: str = "", missing: bool = True) -> list[Shown]:
-    done = python(_EACH, *codes, GEOLOOKUP_KERNEL=kernel, WITHOUT="1" * missing)
+def run(*codes: str, kernel: str = "", without: str = "_compiled") -> list[Shown]:
+    done = python(_EACH, *codes, GEOLOOKUP_KERNEL=kernel, WITHOUT=without)
     shown: list[Shown] = json.loads(done.stdout)
     return shown
 
@@ -95,7 +98,7 @@ def test_a_kernel_of_other_fields_does_not_load(change: str) -> None:
     stub = "sys.modules['geolookup'] = type(sys)('geolookup'); sys.modules['geolookup'].__path__"
     changed = f"from geolookup.contract import fields; {change}; del sys.modules['geolookup']"
     code = f"{stub} = [{str(ROOT / 'geolookup')!r}]; {changed}; {TWICE}"
-    ((status, output, errors),) = run(code, missing=False)
+    ((status, output, errors),) = run(code, without="")
     assert (status, output) == (0, "python\n")
     problem = (
         "the compiled kernel was built for other fields than contract/fields.py has: the Python"
@@ -117,21 +120,21 @@ UNKNOWN = "GEOLOOKUP_KERNEL is 'x'; write python or compiled, or unset it"
 
 
 @pytest.mark.parametrize(
-    ("kernel", "missing", "problem"),
+    ("kernel", "without", "problem"),
     [
-        ("compiled", True, f"GEOLOOKUP_KERNEL is 'compiled', but {MISSING}"),
-        pytest.param("x", False, UNKNOWN, marks=pytest.mark.long),
-        ("x", True, UNKNOWN),
+        ("compiled", "_compiled", f"GEOLOOKUP_KERNEL is 'compiled', but {MISSING}"),
+        pytest.param("x", "", UNKNOWN, marks=pytest.mark.long),
+        ("x", "_compiled", UNKNOWN),
     ],
 )
 def test_a_kernel_that_does_not_exist_is_refused(
-    build: str, kernel: str, missing: bool, problem: str
+    build: str, kernel: str, without: str, problem: str
 ) -> None:
     """By commands, by ``python -m geolookup`` and when a dataset is opened; help is shown."""
     module = "import runpy; sys.argv[1:] = 'info',; runpy.run_module('geolookup', {}, '__main__')"
     codes = command("lookup", "8.8.8.8"), build, module, "import geolookup; geolookup.open()"
     *refused, opened, helped = run(
-        *codes, command("lookup", "--help"), kernel=kernel, missing=missing
+        *codes, command("lookup", "--help"), kernel=kernel, without=without
     )
     for status, output, errors in refused:
         assert (status, output) == (2, "")
@@ -139,3 +142,46 @@ def test_a_kernel_that_does_not_exist_is_refused(
         assert line.startswith(f"geolookup: {problem}")
     assert f"geolookup.errors.SettingsError: {problem}" in opened[2]
     assert (opened[0], helped[0]) == (1, 0)
+
+
+@pytest.mark.parametrize("name", ["_arrays", "_logs", "_scan", "_zones"])
+def test_all_extension_modules_or_none(name: str) -> None:
+    ((status, output, errors),) = run(TWICE, without=name)
+    assert (status, output) == (0, "python\n")
+    assert errors.startswith(f"WARNING:geolookup:{MISSING}")
+
+
+@needs_compiled
+@pytest.mark.parametrize(
+    ("changed", "is_old"),
+    [
+        (None, False),
+        ("_scan.pyx", True),
+        ("_words.h", True),
+        ("_special.pxi", True),
+        ("many.py", False),
+    ],
+)
+def test_an_extension_that_is_older_than_its_sources(
+    tmp_path: Path, changed: str | None, is_old: bool
+) -> None:
+    shutil.copytree(
+        ROOT / "geolookup", tmp_path / "geolookup", ignore=shutil.ignore_patterns("world")
+    )
+    folder = tmp_path / "geolookup" / "kernel"
+    shutil.copy(folder / Path(compiled.__file__).name, folder / "_compiled.other-version.so")
+    os.utime(folder / "_compiled.other-version.so", (0, 0))
+    for path in folder.glob(f"*{''.join(Path(compiled.__file__).suffixes)}"):
+        path.touch()
+    if changed:
+        later = time.time() + 10
+        os.utime(folder / changed, (later, later))
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from geolookup import kernel; "
+    code += "kernel.check_kernel(); kernel.check_kernel()"
+    for selected, noticed in (("", is_old), ("compiled", is_old), ("python", False)):
+        done = python(code, GEOLOOKUP_KERNEL=selected)
+        said = f"the compiled kernel is older than its sources in {folder}: run 'python setup.py"
+        assert done.stderr.count(said) == len(done.stderr.splitlines()) == noticed
+    for path in folder.glob("*.pyx"):
+        path.unlink()  # as where it is installed
+    assert python(code).stderr == ""

@@ -18,7 +18,7 @@ from tests.contract import tzif_files as real
 from tests.contract.tzif_files import written
 from tests.fuzz import tzif as target
 from tests.fuzz.target import scrambled
-from tests.kernel.modules import compiled, needs_compiled
+from tests.kernel.modules import needs_compiled, zones
 from tests.tiers import scaled
 
 pytestmark = needs_compiled
@@ -48,7 +48,7 @@ def members(found: Period | None) -> tuple[object, ...]:
 
 def decided(data: bytes, at: int) -> bool:
     """Compare, and return whether the kernel decides."""
-    found = compiled._period_in_file(data, at)
+    found = zones.period_in_file(data, at)
     assert found is None or members(found) == members(defined(data, at)), (data, at)
     return found is not None
 
@@ -107,7 +107,7 @@ def test_damaged_files() -> None:
 def test_short_files() -> None:
     data = written(TYPES, [(0, 1), (10**10, 2)], FOOTERS[0])
     for size in range(len(data)):
-        assert compiled._period_in_file(data[:size], 5) is None
+        assert zones.period_in_file(data[:size], 5) is None
 
 
 def test_a_table_is_checked_once() -> None:
@@ -118,5 +118,5 @@ def test_a_table_is_checked_once() -> None:
     table = times + bytes(transitions) + types * struct.pack(">lBB", 3600, 0, 0)
     header = b"TZif2" + bytes(15)
     data = header + bytes(24) + header + counts + table + b"A" * (letters - 1) + b"\0\nUTC0\n"
-    found = compiled._period_in_file(data, first + 5)
+    found = zones.period_in_file(data, first + 5)
     assert (found.offset, found.abbr) == (3600, "A" * (letters - 1))

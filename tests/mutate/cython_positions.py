@@ -42,7 +42,7 @@ _CHANGEABLE = re.compile("|".join(map(re.escape, _REPLACEMENTS)) + r"|(?<![\w.])
 
 
 def positions(root: Path, file: str) -> Iterator[Position]:
-    """Yield the positions in a ``.pyx`` or ``.pxi`` file, in the order of its text."""
+    """Yield the positions in a file of Cython, in the order of its text."""
     source = (root / file).read_text(encoding="utf-8")
     lines = source.splitlines(keepends=True)
     function, quoted, open_brackets = "<module>", False, 0

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.mutate.mutant import Mutant
 
-_EXTENSION = "geolookup/kernel/_compiled.*.so"
+_EXTENSIONS = "geolookup/kernel/_*.so"
 _OPTIONS = ("-x", "-q", "--tb=short", "-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin")
 _MEMORY_LIMIT = 8 << 30
 _LARGEST_FILE = 1 << 30
@@ -127,8 +127,9 @@ class Copy:
             return process.returncode, output.read()
 
     def _build(self) -> bool:
-        for old in self._folder.glob(_EXTENSION):
-            old.unlink()
+        built = [*self._folder.glob(_EXTENSIONS)]
+        for extension in built:
+            extension.unlink()
         subprocess.run(
             [sys.executable, "setup.py", "-q", "build_ext", "--inplace", "--force"],
             cwd=self._folder,
@@ -136,7 +137,7 @@ class Copy:
             check=False,
             capture_output=True,
         )
-        return any(self._folder.glob(_EXTENSION))
+        return len([*self._folder.glob(_EXTENSIONS)]) == len(built)
 
     def _write(self, file: str, source: str) -> None:
         path = self._folder / file
@@ -148,8 +149,8 @@ class Copy:
     def _restore(self, file: str) -> None:
         self._write(file, (self._root / file).read_text(encoding="utf-8"))
         if not file.endswith(".py"):
-            for extension in self._root.glob(_EXTENSION):
-                shutil.copy2(extension, self._folder / extension.relative_to(self._root))
+            for extension in self._root.glob(_EXTENSIONS):
+                shutil.copy(extension, self._folder / extension.relative_to(self._root))
 
 
 def _files(root: Path) -> list[str]:
@@ -162,7 +163,7 @@ def _files(root: Path) -> list[str]:
         capture_output=True,
         text=True,
     )
-    extensions = (str(path.relative_to(root)) for path in root.glob(_EXTENSION))
+    extensions = (str(path.relative_to(root)) for path in root.glob(_EXTENSIONS))
     known = (*listed.stdout.split("\0"), *extensions)
     return [file for file in known if file and (root / file).is_file()]
 

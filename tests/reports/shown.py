@@ -12,12 +12,10 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.comparison.changes import KINDS
-from geolookup.comparison.flows import CLASSES_KM
+from geolookup.comparison.changes import CLASSES_KM, KINDS
 from geolookup.contract import special
 from geolookup.reports.dataset.row_names import LEVELS
-from geolookup.reports.section import Section
-from geolookup.reports.table import Table
+from geolookup.reports.section import Section, Table
 from tests.browser import Reader
 from tests.comparison import oracle
 

@@ -1,4 +1,4 @@
-"""How far a dataset agrees with the truth: verdicts by joint interval, and their sums.
+"""How far a dataset agrees with the truth: verdicts by joint interval, their sums, and metrics.
 
 What the truth does not state is not counted. What a dataset does not state is null, not wrong.
 """
@@ -12,9 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison.measures import Bools, Move, Share, share
+from geolookup.comparison.gates import Metrics
+from geolookup.comparison.measures import (
+    F64,
+    Bools,
+    Kilometres,
+    Move,
+    Share,
+    quantiles,
+    region_move,
+    share,
+)
+from geolookup.comparison.scoring.joint import PARTS
 from geolookup.comparison.scoring.places import Stated
-from geolookup.comparison.weighted import F64, Kilometres, quantiles
 from geolookup.dataset.distances import distances
 
 #: By level, the names that state it: the first that a side has is shown.
@@ -28,6 +38,13 @@ LEVELS = tuple(FIELDS)
 NOT_COUNTED, AGREES, WRONG, NULL = range(4)
 VERDICTS = 4
 NEAR_KM, FAR_KM = 50, 100
+_KINDS = ("agree", "wrong", "null")
+#: The names of all metrics, in the order of a report.
+NAMES = (
+    *(f"{level}_{kind}" for level in LEVELS for kind in _KINDS),
+    *("km_p50", "km_p90", "within_50_km", "within_100_km", "coordinates_null"),
+)
+SCORE_METRICS = Metrics(NAMES, PARTS, "docs/score.md", "country_agree < 95%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +86,15 @@ class Judged:
 
     def chosen(self, rows: NDArray[Any]) -> Judged:
         """Return some of the intervals, by number."""
-        verdicts = {level: each[rows] for level, each in self.verdicts.items()}
+        verdicts = {level: verdict[rows] for level, verdict in self.verdicts.items()}
         return Judged(verdicts, self.distance[rows], self.located[rows])
 
 
 def compared(level: str, one: Stated, other: Stated) -> Move:
     """Compare one level where both sides state it; ``moved`` marks where they differ.
 
-    A region is compared by code, or by name if one side has no code. A region or city in
-    another country is a different one. Sources divide countries in different ways, so the
-    region of a city does not count.
+    A city in another country is a different one. Sources divide countries in different ways, so
+    the region of a city does not count.
     """
     country = _compared("country_code", one, other)
     if level == "country":
@@ -86,10 +102,8 @@ def compared(level: str, one: Stated, other: Stated) -> Move:
     if level == "city":
         city = _compared("city_name", one, other)
         return Move(city.compared, city.compared & (city.moved | country.moved))
-    code, name = (_compared(f"region_{each}", one, other) for each in ("code", "name"))
-    differs = np.where(code.compared, code.moved, name.moved) | country.moved
-    either = code.compared | name.compared
-    return Move(either, either & differs)
+    code, name = _compared("region_code", one, other), _compared("region_name", one, other)
+    return region_move(country, code, name)
 
 
 def _compared(name: str, one: Stated, other: Stated) -> Move:
@@ -100,22 +114,22 @@ def _compared(name: str, one: Stated, other: Stated) -> Move:
 
 def known(level: str, side: Stated) -> Bools:
     """Mark where a side states anything at a level."""
-    found: Bools = np.logical_or.reduce([side.names[name] >= 0 for name in FIELDS[level]])
-    return found
+    marks: Bools = np.logical_or.reduce([side.names[name] >= 0 for name in FIELDS[level]])
+    return marks
 
 
 def located(side: Stated) -> Bools:
     """Mark where a side states coordinates."""
-    found: Bools = ~np.logical_or.reduce(np.isnan(side.coordinates))
-    return found
+    marks: Bools = ~np.logical_or.reduce(np.isnan(side.coordinates))
+    return marks
 
 
 def apart(one: Stated, other: Stated) -> F64:
     """Return the distances in km; NaN where a side states no coordinates."""
-    found = np.full(one.coordinates.shape[1], np.nan)
+    kilometres = np.full(one.coordinates.shape[1], np.nan)
     rows = np.flatnonzero(located(one) & located(other))
-    found[rows] = distances(one.coordinates[:, rows], other.coordinates[:, rows])
-    return found
+    kilometres[rows] = distances(one.coordinates[:, rows], other.coordinates[:, rows])
+    return kilometres
 
 
 def judged(truth: Stated, dataset: Stated) -> Judged:
@@ -126,15 +140,17 @@ def judged(truth: Stated, dataset: Stated) -> Judged:
 
 def _verdict(level: str, truth: Stated, dataset: Stated) -> NDArray[np.uint8]:
     both = compared(level, truth, dataset)
-    found = np.where(both.compared, np.where(both.moved, WRONG, AGREES), NOT_COUNTED)
-    found[known(level, truth) & ~known(level, dataset)] = NULL
-    return found.astype(np.uint8)
+    verdicts = np.where(both.compared, np.where(both.moved, WRONG, AGREES), NOT_COUNTED)
+    verdicts[known(level, truth) & ~known(level, dataset)] = NULL
+    return verdicts.astype(np.uint8)
 
 
 def measured(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> list[Measured]:
     """Sum the judged intervals, of shape (n,), by group: numbers from 0 to ``groups`` - 1."""
     of = np.bincount(group, weight, minlength=groups)
-    sums = {level: _sums(each, weight, group, groups) for level, each in rows.verdicts.items()}
+    sums = {
+        level: _sums(verdict, weight, group, groups) for level, verdict in rows.verdicts.items()
+    }
     errors = _errors(rows, weight, group, groups)
     return [
         Measured(
@@ -159,14 +175,14 @@ def _agreement(sums: F64) -> Agreement:
 
 
 def _errors(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> list[Errors]:
-    found = np.flatnonzero(~np.isnan(rows.distance))
-    found = found[np.argsort(group[found], kind="stable")]
-    bounds = np.searchsorted(group[found], np.arange(groups + 1))
+    known = np.flatnonzero(~np.isnan(rows.distance))
+    known = known[np.argsort(group[known], kind="stable")]
+    bounds = np.searchsorted(group[known], np.arange(groups + 1))
     located = np.bincount(group, weight * rows.located, minlength=groups)
     return [
-        _error(rows.distance[each], weight[each], located[at])
+        _error(rows.distance[chosen], weight[chosen], located[at])
         for at in range(groups)
-        for each in [found[bounds[at] : bounds[at + 1]]]
+        for chosen in [known[bounds[at] : bounds[at + 1]]]
     ]
 
 
@@ -175,3 +191,20 @@ def _error(distance: F64, weight: F64, located: float) -> Errors:
     near, nearly = (share(weight[distance <= km].sum(), far.of).share for km in (NEAR_KM, FAR_KM))
     null = share(max(located - far.of, 0.0), located)
     return Errors(far.of, far.p50, far.p90, far.p99, far.max, near, nearly, null)
+
+
+def metrics(score: Measured) -> dict[str, float | None]:
+    """Return the metrics of a part by name; None where nothing can be measured."""
+    values: dict[str, float | None] = {}
+    for level in LEVELS:
+        agreement = getattr(score, level)
+        for kind in _KINDS:
+            share = getattr(agreement, kind)
+            values[f"{level}_{kind}"] = share.share if share.of else None
+    far = score.kilometres
+    values |= {"km_p50": far.p50, "km_p90": far.p90}
+    values |= {"within_50_km": far.within_50, "within_100_km": far.within_100}
+    if not far.of:
+        values |= dict.fromkeys(("km_p50", "km_p90", "within_50_km", "within_100_km"))
+    values["coordinates_null"] = far.null.share if far.null.of else None
+    return values

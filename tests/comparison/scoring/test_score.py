@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.comparison.scoring import lines
-from geolookup.comparison.scoring.gating import NAMES, parse_gate
+from geolookup.comparison.scoring.agreement import NAMES, SCORE_METRICS
+from geolookup.comparison.scoring.text import lines
 from tests.comparison.conftest import dataset
 
 _FEED = "8.8.8.0/24,US,,Boston,\n9.9.9.0/24,CH,CH-BE,Bern,\n2a00::/32,FR,,Paris,\n"
@@ -112,7 +112,8 @@ def test_every_metric_is_measured(pair: tuple[Path, Path]) -> None:
     metrics = found.datasets[0].parts["ipv4"].metrics
     unmeasured = [name for name, value in metrics.items() if value is None]
     assert unmeasured == ["region_agree", "region_wrong", "region_null"]
-    assert all(parse_gate(f"{name} > 0").metric == name for name in NAMES)
+    gates = SCORE_METRICS.gates(f"{name} > 0" for name in NAMES)
+    assert [gate.metric for gate in gates] == list(NAMES)
 
 
 def test_requests_weigh(pair: tuple[Path, Path], feed: Path, tmp_path: Path) -> None:

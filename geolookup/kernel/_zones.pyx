@@ -1,0 +1,205 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: freethreading_compatible=True, auto_pickle=False
+"""The period of a time zone from the bytes of its TZif file (RFC 9636), without Python objects.
+
+The first pass over a list of addresses needs hundreds of zones, each for the first time. This is the
+usual case of ``localtime``, ``tzif`` and ``tzrule``: a file of version 2 or later, whose footer has
+dates such as M3.5.0. ``localtime`` decides on all other files, malformed ones included.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memchr, memcmp
+
+from geolookup.kernel._words cimport Text
+
+from geolookup.contract.localtime import Period
+
+include "_tzif.pxi"
+
+cdef enum:
+    MOST_RUNS = 8  # of a local year; the tz database has at most five
+    RULE_CHANGES = 8  # of a rule, in a year and those beside it
+
+
+cdef struct Change:
+    int64_t second
+    Clock* clock
+
+
+cdef struct Run:  # Unix seconds [start, end) of one state
+    int64_t start, end
+    Clock clock
+
+
+cdef struct Year:  # a local year, and the changes of the rule around it
+    int64_t year
+    Change changes[RULE_CHANGES]
+    int count
+    Run runs[MOST_RUNS]
+    int run_count
+
+
+def period_in_file(bytes data, int64_t second):
+    """Return the period that holds a second, from a TZif file; None if ``localtime`` must decide."""
+    cdef Rules rules
+    cdef Year year
+    cdef Run* run
+    cdef int64_t minutes
+    cdef Text text = <Text>PyBytes_AS_STRING(data)
+    if not _read_rules(text, text + PyBytes_GET_SIZE(data), &rules):
+        return None
+    run = _run_of(&rules, &year, second)
+    if run == NULL:
+        return None
+    # To the nearest minute: the offsets of mean times have seconds.
+    minutes = ((-run.clock.offset if run.clock.offset < 0 else run.clock.offset) + 30) // 60
+    sign = "-" if minutes and run.clock.offset < 0 else "+"
+    return Period(
+        run.start,
+        run.end,
+        PyUnicode_DecodeUTF8(<const char*>run.clock.name, run.clock.size, NULL),
+        minutes * (-60 if sign == "-" else 60),
+        _is_daylight(run, &year),
+        f"{sign}{minutes // 60:02d}:{minutes % 60:02d}",
+    )
+
+
+cdef Run* _run_of(Rules* rules, Year* year, int64_t second) noexcept nogil:
+    """Fill the local year of a second and return its run that holds it, or NULL."""
+    cdef Clock clock
+    cdef int at
+    _set_year(rules, year, _year_of(second))
+    if not _clock(rules, year, second, &clock):
+        return NULL
+    _set_year(rules, year, _year_of(second + clock.offset))
+    if not 2 <= year.year <= 9998 or not _fill_runs(rules, year):  # other periods are truncated
+        return NULL
+    for at in range(year.run_count):
+        if year.runs[at].start <= second < year.runs[at].end:
+            return &year.runs[at]
+    return NULL
+
+
+cdef bint _fill_runs(Rules* rules, Year* year) noexcept nogil:
+    """Split a local year at its changes; False for too many of them and for a malformed table."""
+    cdef int64_t first = _first_of_month(year.year, 1) * DAY
+    cdef int64_t after = _first_of_month(year.year + 1, 1) * DAY
+    # One day more on each side covers the local year in every zone.
+    cdef int64_t second = first - DAY, end = after + DAY, stop
+    cdef Clock clock, later
+    year.run_count = 0
+    if not _clock(rules, year, second, &clock):
+        return False
+    while second < end:
+        stop = second
+        while True:
+            stop = _next_change(rules, year, stop, end)
+            if stop >= end:
+                break
+            if not _clock(rules, year, stop, &later):
+                return False
+            if not _same(&clock, &later):
+                break
+        # A local year begins where its clock does; clocks that are put back begin it twice.
+        if max(second, first - clock.offset) < min(stop, after - clock.offset):
+            if year.run_count == MOST_RUNS:
+                return False
+            year.runs[year.run_count].start = max(second, first - clock.offset)
+            year.runs[year.run_count].end = min(stop, after - clock.offset)
+            year.runs[year.run_count].clock = clock
+            year.run_count += 1
+        second = stop
+        if second < end:
+            clock = later
+    return True
+
+
+cdef int64_t _next_change(Rules* rules, Year* year, int64_t second, int64_t end) noexcept nogil:
+    """Return the first change after a second, or ``end``."""
+    cdef int at
+    cdef Py_ssize_t index
+    if rules.count and second < rules.last:
+        index = _transitions_until(rules, second)
+        return min(end, _big(rules.times + 8 * index, 8))
+    for at in range(year.count):
+        if year.changes[at].second > second:
+            return min(end, year.changes[at].second)
+    return end
+
+
+cdef bint _clock(Rules* rules, Year* year, int64_t second, Clock* clock) noexcept nogil:
+    """Set the local time type at a second; False for a malformed table."""
+    cdef int at
+    cdef Py_ssize_t index
+    if rules.count and second < rules.last:
+        if not rules.is_checked:  # once: a file of 64 kB can take long
+            rules.is_checked, rules.is_right = True, _is_table(rules)
+        if not rules.is_right:
+            return False
+        index = _transitions_until(rules, second)
+        return _read_type(rules, rules.kinds[index - 1] if index else 0, clock)
+    clock[0] = rules.standard
+    for at in range(year.count):
+        if year.changes[at].second <= second:
+            clock[0] = year.changes[at].clock[0]
+    return True
+
+
+cdef void _set_year(Rules* rules, Year* year, int64_t number) noexcept nogil:
+    """Sort the changes of the rule in a year and those beside it; see ``tzrule.Rule.changes``."""
+    cdef int64_t start, end, at
+    year.year, year.count = number, 0
+    if not rules.changes:
+        return
+    for at in range(number - 2, number + 2):
+        start = _second_of(&rules.first, at) - rules.standard.offset
+        _put_change(year, start, &rules.daylight)
+        end = _second_of(&rules.after, at) - rules.daylight.offset
+        # An end at or after the next start is no change: daylight saving is permanent.
+        if end < _second_of(&rules.first, at + 1) - rules.standard.offset:
+            _put_change(year, end, &rules.standard)
+
+
+cdef void _put_change(Year* year, int64_t second, Clock* clock) noexcept nogil:
+    """Insert a change; at one second, standard time comes first."""
+    cdef int at = year.count
+    while at and (
+        year.changes[at - 1].second > second
+        or (year.changes[at - 1].second == second and year.changes[at - 1].clock.marked and not clock.marked)
+    ):
+        year.changes[at] = year.changes[at - 1]
+        at -= 1
+    year.changes[at].second, year.changes[at].clock = second, clock
+    year.count += 1
+
+
+cdef bint _is_daylight(Run* run, Year* year) noexcept nogil:
+    """Return whether a run is daylight saving; ``localtime._is_dst`` documents the decision."""
+    cdef int64_t nearest = 1 << 62, gap
+    cdef bint yes = False, no = False, verdict
+    cdef Run* other
+    cdef int at
+    for at in range(year.run_count):
+        other = &year.runs[at]
+        if other.clock.marked != run.clock.marked:
+            nearest = min(nearest, max(other.start - run.end, run.start - other.end))
+    for at in range(year.run_count):
+        other = &year.runs[at]
+        gap = max(other.start - run.end, run.start - other.end)
+        if other.clock.marked == run.clock.marked or gap != nearest:
+            continue
+        if other.clock.offset != run.clock.offset:
+            verdict = run.clock.offset > other.clock.offset if run.clock.marked else not _is_daylight(other, year)
+            yes, no = yes or verdict, no or not verdict
+    return yes if yes != no else run.clock.marked
+
+
+cdef bint _same(Clock* one, Clock* other) noexcept nogil:
+    return (
+        one.offset == other.offset
+        and one.marked == other.marked
+        and one.size == other.size
+        and memcmp(one.name, other.name, one.size) == 0
+    )
