@@ -12,7 +12,7 @@ import click
 
 import geolookup
 from geolookup.cli import json_text, note_age, options
-from geolookup.cli.answer_table import shown
+from geolookup.cli.terminal_text import shown
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import line_text
 
