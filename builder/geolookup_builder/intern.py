@@ -129,10 +129,14 @@ def _numbers(merged: Mapping[int, Layered], layer: str) -> Codes:
 
 
 def _rows_by_appearance(columns: list[Codes], numbers: Codes) -> tuple[Codes, I64]:
-    """Number distinct tuples in order of first appearance in ``numbers``, which begin with 0."""
-    same, first = factorize(columns)
-    tuples = same[numbers]
-    appearance, _ = factorize([tuples])
+    """Number distinct tuples in order of first appearance in ``numbers``, which begin with 0.
+
+    Return the number of each tuple, and the tuple of each number.
+    """
+    # Example: tuples 1 and 3 became equal by enrichment, and the intervals have 0, 2, 3, 1.
+    same, first = factorize(columns)  # 0, 1, 2, 1 and 0, 1, 2
+    tuples = same[numbers]  # 0, 2, 1, 1
+    appearance, _ = factorize([tuples])  # 0, 1, 2, 2: so the tuples get 0, 2, 1, 2
     by_tuple = np.zeros(len(first), np.int32)
     by_tuple[tuples] = appearance
     order = np.empty(len(first), np.int64)
