@@ -121,28 +121,26 @@ __all__ = [
 #: The module of each name that is imported on first use (PEP 562). No module of this package
 #: has the name of one of them: importing the module would hide the function.
 _LAZY = {
-    **dict.fromkeys(
-        (
-            *("ColumnPath", "Currency", "Data", "Envelope", "FieldPath", "Location", "Network"),
-            "Time",
+    name: module
+    for module, names in {
+        "geolookup.archives.pack": "pack",
+        "geolookup.archives.publish": "publish",
+        "geolookup.archives.unpack": "unpack",
+        "geolookup.comparison": "diff",
+        "geolookup.comparison.scoring": "score",
+        "geolookup.contract.display": "FieldInfo fields",
+        "geolookup.contract.types": (
+            "ColumnPath Currency Data Envelope FieldPath Location Network Time"
         ),
-        "geolookup.contract.types",
-    ),
-    "Answer": "geolookup.kernel.answers",
-    **dict.fromkeys(("FieldInfo", "fields"), "geolookup.contract.display"),
-    "build": "geolookup_builder.compile",
-    "diff": "geolookup.comparison",
-    "generations": "geolookup.store.generations",
-    "mirror": "geolookup.mirrors.folder",
-    "pack": "geolookup.archives.pack",
-    "prune": "geolookup.store.generations",
-    "publish": "geolookup.archives.publish",
-    "rollback": "geolookup.store.generations",
-    "score": "geolookup.comparison.scoring",
-    "sign": "geolookup.store.signatures",
-    "unpack": "geolookup.archives.unpack",
-    "update": "geolookup.updates.update",
-    "verify": "geolookup.integrity",
+        "geolookup.integrity": "verify",
+        "geolookup.kernel.answers": "Answer",
+        "geolookup.mirrors.folder": "mirror",
+        "geolookup.store.generations": "generations prune rollback",
+        "geolookup.store.signatures": "sign",
+        "geolookup.updates.update": "update",
+        "geolookup_builder.compile": "build",
+    }.items()
+    for name in names.split()
 }
 
 if not TYPE_CHECKING:  # with __getattr__ a type checker accepts any name
@@ -152,8 +150,8 @@ if not TYPE_CHECKING:  # with __getattr__ a type checker accepts any name
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        found = globals()[name] = getattr(import_module(_LAZY[name]), name)
-        return found
+        value = globals()[name] = getattr(import_module(_LAZY[name]), name)
+        return value
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

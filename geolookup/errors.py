@@ -39,8 +39,8 @@ def near_match(word: object, words: Iterable[object], *, fallback: str | None = 
     """
     from difflib import get_close_matches  # imported only for an error: the import is slow
 
-    known = [str(each) for each in words]
-    folded = {each.casefold(): each for each in known}
+    known = [str(word) for word in words]
+    folded = {name.casefold(): name for name in known}
     close = get_close_matches(str(word).casefold(), folded, n=1)
     if close:
         return f"did you mean {folded[close[0]]!r}?"
@@ -339,7 +339,7 @@ def _escaped(text: str) -> str:
     if text.isprintable():
         return text
     controls = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
-    return text.translate({each: ascii(chr(each))[1:-1] for each in controls})
+    return text.translate({code: ascii(chr(code))[1:-1] for code in controls})
 
 
 def _unpickled(

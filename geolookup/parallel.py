@@ -54,8 +54,8 @@ def in_order(
         try:
             yield _results(function, iter(items), block, running, threads)
         finally:
-            for each in running:
-                each.cancel()
+            for future in running:
+                future.cancel()
 
 
 def _results(

@@ -15,7 +15,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 from zoneinfo import available_timezones
 
-from geolookup_builder.reference.tables import load_continents, load_countries
+from geolookup_builder.reference.countries import load_continents, load_countries
 
 from geolookup.contract.special import IPV4_REGISTRY, IPV6_REGISTRY, UNREGISTERED
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.reference.tables import load_countries
+from geolookup_builder.reference.countries import load_countries
 
 import geolookup
 from tests.conftest import build_at

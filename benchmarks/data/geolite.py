@@ -14,7 +14,7 @@ import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from geolookup_builder.reference.tables import load_countries
+from geolookup_builder.reference.countries import load_countries
 
 from benchmarks.data import prefixes, sampling
 from benchmarks.data.generate import RECIPE, SEED, network_texts

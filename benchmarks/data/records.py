@@ -14,7 +14,7 @@ from zoneinfo import available_timezones
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from geolookup_builder.reference.tables import load_countries
+from geolookup_builder.reference.countries import load_countries
 from numpy.typing import NDArray
 
 from benchmarks.data.shape import Shape

@@ -25,19 +25,19 @@ from geolookup.errors import RateLimitError
 from geolookup.gate import Accounts, open_accounts
 from geolookup.gate.group_commit import GroupCommit
 
-KEYS, TOGETHER, FAST_DECISIONS = 400, 32, 200_000
-#: Decisions a second on each key of an exact plan; below its rate.
-_EACH = 50
-#: The last two are for refusals: the smallest leased rate, and one request a second.
+KEYS, TOGETHER, FAST_DECISIONS = 400, 32, 50_000
+#: Decisions a second on each key of a slow plan; below its rate.
+_A_KEY = 50
+#: The last is for refusals.
 _PLANS = "".join(
     f"[plan.{name}]\nrate = {rate}\n"
-    for name, rate in {"fast": 1_000_000, "exact": 100, "small": 101, "slow": 1}.items()
+    for name, rate in {"fast": 1_000_000, "slow": 100, "one": 1}.items()
 )
-LEASED = "leased plan, admitted"
-EXACT = "exact plan, admitted"
-SHARED = f"exact plan, admitted, {TOGETHER} requests together"
-REFUSED_LEASED = "leased plan, refused"
-REFUSED_EXACT = "exact plan, refused"
+FAST = "plan above 100/s"
+FAST_TOGETHER = f"{FAST}, {TOGETHER} requests of a key together"
+SLOW = "plan up to 100/s"
+SLOW_TOGETHER = f"{SLOW}, requests of {TOGETHER} keys together"
+REFUSED = "refused"
 
 
 @dataclass(slots=True)
@@ -55,26 +55,25 @@ class Case:
         self.rounds.append((time.perf_counter_ns() - began) / decisions / 1e3)
 
 
-def admitted(accounts: Accounts, keys: Sequence[str], each: int) -> int:
-    """Admit ``each`` requests of every key, one after the other."""
-    for _ in range(each):
+def admitted(accounts: Accounts, keys: Sequence[str], times: int) -> int:
+    """Admit ``times`` requests of every key, one after the other."""
+    for _ in range(times):
         for key in keys:
             accounts.admit(key)
-    return each * len(keys)
+    return times * len(keys)
 
 
-def admitted_together(accounts: Accounts, keys: Sequence[str], each: int) -> int:
-    """Admit as ``admitted`` does, the requests of ``TOGETHER`` keys in one iteration of a loop."""
+def admitted_together(accounts: Accounts, keys: Sequence[str], times: int) -> int:
+    """Admit as ``admitted`` does, ``TOGETHER`` requests in one iteration of a loop."""
 
     async def run() -> None:
         gate = GroupCommit(accounts)
-        for _ in range(each):
+        for _ in range(times):
             for begin in range(0, len(keys), TOGETHER):
-                asked = [gate.admit(key) for key in keys[begin : begin + TOGETHER]]
-                await asyncio.gather(*(waiting for waiting in asked if waiting is not None))
+                await asyncio.gather(*map(gate.admit, keys[begin : begin + TOGETHER]))
 
     asyncio.run(run())
-    return each * len(keys)
+    return times * len(keys)
 
 
 def refused(accounts: Accounts, key: str, count: int) -> int:
@@ -92,13 +91,13 @@ def cases(accounts: Accounts, keys: int, fast: int) -> Iterator[Case]:
         stamp = time.time_ns()
         return [accounts.create_key(f"{plan} {stamp} {at}", plan) for at in range(count)]
 
-    one, alone, together = made("fast", 1), made("exact", keys), made("exact", keys)
-    (small,), (slow,) = made("small", 1), made("slow", 1)
-    yield Case(LEASED, lambda: admitted(accounts, one, fast))
-    yield Case(EXACT, lambda: admitted(accounts, alone, _EACH))
-    yield Case(SHARED, lambda: admitted_together(accounts, together, _EACH))
-    yield Case(REFUSED_LEASED, lambda: refused(accounts, small, fast))
-    yield Case(REFUSED_EXACT, lambda: refused(accounts, slow, fast))
+    fast_key, alone, together = made("fast", 1), made("slow", keys), made("slow", keys)
+    (one,) = made("one", 1)
+    yield Case(FAST, lambda: admitted(accounts, fast_key, fast // TOGETHER))
+    yield Case(FAST_TOGETHER, lambda: admitted_together(accounts, fast_key * fast, 1))
+    yield Case(SLOW, lambda: admitted(accounts, alone, _A_KEY))
+    yield Case(SLOW_TOGETHER, lambda: admitted_together(accounts, together, _A_KEY))
+    yield Case(REFUSED, lambda: refused(accounts, one, fast))
 
 
 def measure_gate(url: str | None, rounds: int, keys: int, fast: int) -> dict[str, Any]:
@@ -108,15 +107,15 @@ def measure_gate(url: str | None, rounds: int, keys: int, fast: int) -> dict[str
         plans.write_text(_PLANS, encoding="utf-8")
         url = url or f"sqlite:///{Path(text, 'accounts.db')}"
         with open_accounts(url, plans) as accounts:
-            found = list(cases(accounts, keys, fast))
+            kinds = list(cases(accounts, keys, fast))
             for _ in range(rounds):
-                for each in found:
-                    each.measure()
+                for kind in kinds:
+                    kind.measure()
                 time.sleep(1)
     return {
         "unit": "us per decision",
         "store": url.partition(":")[0],
-        "rows": {each.name: each.rounds for each in found},
+        "rows": {kind.name: kind.rounds for kind in kinds},
         "machine": measure.facts(pinned=pinned),
     }
 
@@ -124,7 +123,7 @@ def measure_gate(url: str | None, rounds: int, keys: int, fast: int) -> dict[str
 def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     """Yield the table for a terminal."""
     rows = [
-        (name, Number(statistics.median(each), ",.1f")) for name, each in result["rows"].items()
+        (name, Number(statistics.median(kind), ",.1f")) for name, kind in result["rows"].items()
     ]
     header = (f"{result['unit']}, accounts in {result['store']}", "")
     yield Table("gate-decisions", header, rows, unit="us")

@@ -37,7 +37,7 @@ class _Constant:
     def lookup_json(self, _ip: object) -> bytes:
         return self._answer
 
-    def admit(self, _api_key: str | None) -> None:
+    async def admit(self, _api_key: str | None) -> None:
         return None
 
 

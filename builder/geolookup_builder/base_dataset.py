@@ -105,7 +105,7 @@ def with_successors(
     ``known`` are those of the rows that the base has, -1 for new ones. ``table`` is "location" or
     "network", ``intervals`` are the starts and rows of each family. A new row succeeds the one
     that most of its intervals had in the base, of those that are gone. No two rows succeed the
-    same; what succeeds none keeps -1.
+    same; a row that succeeds none keeps -1.
     """
     parts = [_of_new_rows(known, table, starts, rows, base) for starts, rows in intervals]
     new, former = (np.concatenate(rows) for rows in zip(*parts, strict=True))

@@ -1,14 +1,31 @@
-"""What a build did, in numbers."""
+"""The build report: the rows of each source in numbers, and its rejected rows.
+
+While a source is read, only record number and reason of a rejected row are kept. Its line and
+text are found in a second pass over the members that have rejected rows.
+"""
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from geolookup.dataset.intervals import I64
 from geolookup.errors import line_text
+from geolookup.filesystem import atomic
+from geolookup.remote.key import Mask
+from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
 
-#: What happens to the parts of ranges that no lookup reaches under their own address.
+if TYPE_CHECKING:  # the readers of sources import this module
+    from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
+
+#: Treatment of the parts of ranges that no lookup reaches under their own address.
 _PARTS = {
     "clipped": "in private space",
     "folded": "IPv4-mapped, kept as IPv4",
@@ -21,7 +38,7 @@ _WORD_CHARACTERS = 50
 
 @dataclass(frozen=True, slots=True)
 class KeysRead:
-    """How the keys of records were read, in files whose product decides what keys mean.
+    """The meaning of the keys of records, in files whose product decides it.
 
     ``fields`` are the keys of each field in order of precedence, ``constants`` the values that
     every record of the product has. ``ignored`` are other keys; ``more`` counts those not listed.
@@ -93,13 +110,12 @@ class SourceReport:
             yield f"  unknown     {name} {_commonest(words)}"
         if self.note:
             yield f"  note        {self.note}"
-        for each in self.keys:
-            yield from each.lines()
+        yield from chain.from_iterable(keys.lines() for keys in self.keys)
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """Distinct locations without a field: those where it was filled, and the others."""
+    """Distinct locations without a field: how many were filled, and how many were not."""
 
     filled: int
     not_found: int
@@ -122,9 +138,9 @@ class BuildReport:
         """Yield the build report."""
         for source in self.sources:
             yield from map(line_text, source.lines())  # a name may hold control characters
-        yield from (line_text(f"warning: {each}") for each in self.warnings)
-        for name, each in self.enriched.items():
-            yield f"{name}: {each.filled:,} locations filled, {each.not_found:,} not found"
+        yield from (line_text(f"warning: {warning}") for warning in self.warnings)
+        for name, done in self.enriched.items():
+            yield f"{name}: {done.filled:,} locations filled, {done.not_found:,} not found"
         yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
         yield from _coverage_lines(self.coverage)
         yield f"  {self.bytes:,} bytes in {self.seconds:.1f} s, generation {self.generation}"
@@ -149,3 +165,63 @@ def _reasons(counts: Counter[str]) -> str:
     if not counts:
         return ""
     return " (" + ", ".join(f"{count:,} {reason}" for reason, count in counts.most_common()) + ")"
+
+
+@dataclass(slots=True)
+class _OfMember:
+    numbers: RecordNumbers
+    records: list[I64] = field(default_factory=list)
+    reasons: list[I64] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Rejects:
+    """The rejected rows of one source."""
+
+    members: dict[int, _OfMember] = field(default_factory=dict)
+
+    def add(self, batch: Batch) -> None:
+        """Record the rejected rows of a batch: those without a family."""
+        # By identity: an archive may hold two members of one name.
+        of_member = self.members.setdefault(id(batch.numbers), _OfMember(batch.numbers))
+        rows = np.flatnonzero(batch.ranges.family == 0)
+        of_member.records.append(rows + batch.start)
+        of_member.reasons.append(batch.ranges.reason[rows].astype(np.int64))
+
+    def skipped(self) -> int:
+        """Return the number of records with the wrong number of cells."""
+        return sum(len(member.numbers.skipped) for member in self.members.values())
+
+    def counts(self) -> Counter[str]:
+        """Return the number of rejected rows by reason."""
+        counts: Counter[str] = Counter()
+        for member in self.members.values():
+            reasons, numbers = np.unique(np.concatenate(member.reasons), return_counts=True)
+            counts.update({REASONS[r]: int(n) for r, n in zip(reasons, numbers, strict=True)})
+            counts[WRONG_CELL_COUNT] += len(member.numbers.skipped)
+        return +counts
+
+    def located(self) -> Iterator[Reject]:
+        """Yield the rejected rows with line and text, member by member, in file order."""
+        for member in self.members.values():
+            bad_ranges = member.numbers.of(np.concatenate(member.records))
+            reasons = [REASONS[reason] for reason in np.concatenate(member.reasons)]
+            wanted = dict(zip(bad_ranges.tolist(), reasons, strict=True))
+            wanted.update(dict.fromkeys(member.numbers.skipped, WRONG_CELL_COUNT))
+            yield from member.numbers.find_rejects(member.numbers.member, wanted)
+
+
+def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
+    """Write the rejected rows of all sources: file, line, reason, text; keys are masked.
+
+    The file is replaced atomically: it may be a source, which this function reads.
+    """
+    with (
+        atomic.staged_file(path) as fresh,
+        # A path that is not UTF-8 is written as its bytes.
+        fresh.open("w", encoding="utf-8", errors="surrogateescape", newline="") as stream,
+    ):
+        rows = csv.writer(stream, lineterminator="\n")
+        rows.writerow(("file", "line", "reason", "text"))
+        for reject in chain.from_iterable(source.located() for source in rejects):
+            rows.writerow((mask(reject.file), reject.line, reject.reason, mask(reject.text)))

@@ -30,9 +30,9 @@ from geolookup.parallel import alongside, in_order
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hidden, mask_of
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
-from geolookup_builder import expected_rows, loading, output_files, rejects, row_numbers
+from geolookup_builder import expected_rows, loading, output_files, row_numbers
 from geolookup_builder.base_dataset import NO_BASE, opened
-from geolookup_builder.build_report import BuildReport, SourceReport
+from geolookup_builder.build_report import BuildReport, Rejects, SourceReport, write_rejects
 from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.downloads import with_local_paths
 from geolookup_builder.enrichment import Finder, finders
@@ -42,11 +42,10 @@ from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.recipe import Recipe, SourceSpec
-from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
-from geolookup_builder.rejects import Rejects
+from geolookup_builder.reference.countries import load_continents, load_countries, load_time_zones
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.reading.damage import silent_invalid_rows
+from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import RowPositions
 from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.table_intervals import TableIntervals, count, intervals_of
@@ -121,7 +120,7 @@ def build(
 def compile_dataset(
     named: str | PathLike[str], output: Path, options: Options, progress: Progress
 ) -> BuildReport:
-    """Build what a user names (``loading``) at ``output``; on an error write nothing."""
+    """Build the recipe or data of a name (``loading``) at ``output``; on an error write nothing."""
     return compile_recipe(loading.load(named), output, options, progress)[0]
 
 
@@ -172,7 +171,7 @@ def _compile(
 
 
 def _mask(recipe: Recipe) -> Mask:
-    return mask_of(each.remote for each in recipe.sources if each.remote is not None)
+    return mask_of(spec.remote for spec in recipe.sources if spec.remote is not None)
 
 
 def _known(plan: Recipe) -> Known:
@@ -212,7 +211,7 @@ class _Build:
         self._check_rows(spec, self._report.sources[before:])
 
     def _check_rows(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
-        """Compare the rows of a source with what its recipe demands, and with the base."""
+        """Compare the rows of a source with the demands of its recipe, and with the base."""
         path = spec.remote.shown if spec.remote else str(spec.base / spec.path)
         try:
             expected_rows.check_some(spec.expected, spec.recipe, path, tables)
@@ -248,14 +247,14 @@ class _Build:
             rows.release()
 
         def overlaid(family: int) -> TableIntervals:
-            found = intervals_of(by_family.pop(family), family, report.read)
-            self._merged[family] = underlay(self._merged[family], found.layered)
-            return found
+            intervals = intervals_of(by_family.pop(family), family, report.read)
+            self._merged[family] = underlay(self._merged[family], intervals.layered)
+            return intervals
 
         with alongside(partial(overlaid, 6), report.read) as ipv6:
             families = [overlaid(4), ipv6()]
         count(families, report)
-        return {each.deciding.starts.family: each.deciding for each in families}
+        return {of_family.deciding.starts.family: of_family.deciding for of_family in families}
 
     def _read(
         self, table: SourceTable, report: SourceReport, provides: frozenset[str]
@@ -299,7 +298,7 @@ class _Build:
     def _write_rejects(self) -> None:
         path = self._options.rejects
         if path is not None:
-            rejects.write(path, self._rejects, _mask(self._plan))
+            write_rejects(path, self._rejects, _mask(self._plan))
 
     def finish(self, output: Path) -> tuple[BuildReport, Verified]:
         """Intern the rows, write the dataset and rename it to ``output``."""
@@ -314,7 +313,7 @@ class _Build:
             _release()
             content = tables(interned, self._known) | explaining
             content = row_numbers.with_dictionaries(content, self._base)
-            added = [each.credit for each in self._finders if each.credit is not None]
+            added = [finder.credit for finder in self._finders if finder.credit is not None]
             described = output_files.manifest(self._plan, interned, content, added, self._rows)
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with self._progress.stage("writing"), atomic.staged_folder(output) as folder:

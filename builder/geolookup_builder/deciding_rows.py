@@ -1,6 +1,6 @@
 """The deciding rows of each source table, collected for ``explain = "full"``.
 
-They are what the overlay of the layers discards: the intervals of each table with their
+The overlay of the layers discards them: the intervals of each table with their
 deciding row, and the range, file, line and values of these rows. Tables are not overlaid here,
 so the files (``explained_files``) grow with the sum of the sources.
 """
@@ -47,20 +47,20 @@ class DecidingRows:
         ``deciding`` are its intervals by family, owned by row numbers of the table.
         """
         used = np.zeros(positions.rows + 1, bool)  # the last is for the owner -1
-        for each in deciding.values():
-            used[each.owner] = True
+        for of_family in deciding.values():
+            used[of_family.owner] = True
         used[-1] = False
         with alongside(partial(positions.of, np.flatnonzero(used)), len(used)) as located:
             number = np.where(used, np.cumsum(used) - 1, -1)
             intervals = {
-                family: coalesce(Intervals(each.starts, number[each.owner]))
-                for family, each in deciding.items()
+                family: coalesce(Intervals(of_family.starts, number[of_family.owner]))
+                for family, of_family in deciding.items()
             }
-            stated, found = rows.stated(used[:-1]), located()
+            stated, places = rows.stated(used[:-1]), located()
         ranges = stated.family, stated.first, stated.last
-        file = found.file + len(self._files) + 1
-        self._rows.append(TableRows(*ranges, file, found.line, stated.numbers, intervals))
-        names = (label_in_recipe(label, spec.path, spec.base) for label in found.labels)
+        file = places.file + len(self._files) + 1
+        self._rows.append(TableRows(*ranges, file, places.line, stated.numbers, intervals))
+        names = (label_in_recipe(label, spec.path, spec.base) for label in places.labels)
         self._files.extend((source, name) for name in names)
 
     def tables(self, layers: Mapping[str, LayerValues]) -> dict[str, pa.Table]:
@@ -69,10 +69,10 @@ class DecidingRows:
         numbers: list[dict[str, Codes]] = [{} for _ in self._rows]
         for layer, known in layers.items():
             values[layer], codes = self._values(layer, known, begin)
-            for each, of_table in zip(numbers, codes, strict=True):
-                each[layer] = of_table
+            for table, of_table in zip(numbers, codes, strict=True):
+                table[layer] = of_table
             begin += values[layer].num_rows
-        rows = [replace(each, numbers=own) for each, own in zip(self._rows, numbers, strict=True)]
+        rows = [replace(table, numbers=own) for table, own in zip(self._rows, numbers, strict=True)]
         return explained_files.tables(rows, self._files, values)
 
     def _values(self, layer: str, known: LayerValues, begin: int) -> tuple[pa.Table, list[Codes]]:
@@ -80,7 +80,7 @@ class DecidingRows:
 
         Values are numbered from ``begin``; 0: the row has none.
         """
-        stated = [each.numbers.get(layer, _NONE) for each in self._rows]
+        stated = [table.numbers.get(layer, _NONE) for table in self._rows]
         tuples, numbers = known.in_use(np.concatenate([_ZERO, *stated]))
         # In the order of the rows, independent of the blocks in which they were read.
         codes, first = factorize([numbers])

@@ -1,4 +1,4 @@
-"""What a recipe demands of the rows of a source, and the checks after the source was read.
+"""The demands of a recipe on the rows of a source, and the checks after reading it.
 
 A row is usable if it decides for at least one public address within its table. A vendor that
 delivers an empty or a shortened file, or two releases in one folder, must not go unnoticed.
@@ -31,7 +31,7 @@ _PACKED = re.compile(f"(?:{'|'.join(map(re.escape, PACKED))})(?=!|$)", re.IGNORE
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a recipe says of the rows of a source."""
+    """The demands of a ``[[source]]`` on its rows."""
 
     may_be_empty: bool = False
     min_rows: int = 0
@@ -40,7 +40,7 @@ class Expected:
 
 
 def stated(recipe: Path, table: Mapping[str, Any]) -> Expected:
-    """Return what a ``[[source]]`` says; BuildError for a value of another form."""
+    """Return the demands of a ``[[source]]``; BuildError for a malformed value."""
     for key, only in (("empty", "ok"), ("releases", "all")):
         if table.get(key, only) != only:
             problem = f"unknown value {table[key]!r} of source.{key}"
@@ -50,11 +50,11 @@ def stated(recipe: Path, table: Mapping[str, Any]) -> Expected:
         remedy = "write min_rows = 1000, for example"
         raise BuildError(recipe, "source.min_rows is not a number of rows", remedy=remedy)
     drop = table.get("max_drop")
-    found = _PERCENT.fullmatch(drop) if isinstance(drop, str) else None
-    if drop is not None and found is None:
+    percentage = _PERCENT.fullmatch(drop) if isinstance(drop, str) else None
+    if drop is not None and percentage is None:
         remedy = 'write max_drop = "20%", for example'
         raise BuildError(recipe, "source.max_drop is not a percentage", remedy=remedy)
-    percent = float(found[1]) if found else None
+    percent = float(percentage[1]) if percentage else None
     return Expected("empty" in table, rows, percent, "releases" in table)
 
 
@@ -76,7 +76,7 @@ def product(label: str) -> str:
 
 
 def _dates(label: str) -> list[str]:
-    return [found[0] for found in _DATE.finditer(label)]
+    return [date[0] for date in _DATE.finditer(label)]
 
 
 def check_some(expected: Expected, recipe: Path, path: str, tables: Sequence[SourceReport]) -> None:
@@ -113,8 +113,10 @@ class RowsBefore:
 
 
 def rows_before(base: Metadata | None) -> RowsBefore | None:
-    """Return the rows of the sources of the base; None where a build has none."""
-    return None if base is None else RowsBefore((each.name, each.rows) for each in base.sources)
+    """Return the rows of the sources of the base; None for a build without base."""
+    if base is None:
+        return None
+    return RowsBefore((source.name, source.rows) for source in base.sources)
 
 
 def check_drop(

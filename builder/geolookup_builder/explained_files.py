@@ -1,8 +1,8 @@
 """The side files of ``explain = "full"``, as Arrow tables.
 
-Nothing is stored that follows from other columns. The range of a row is stored only if it is not
-that of the one interval that the row decides; most are. Rows on consecutive lines have one entry
-for all of them. Numbers of values are stored for the layers that a source table states.
+Nothing is stored that follows from other columns. Most rows decide one interval, and have its
+range: only other ranges are stored. Rows on consecutive lines share one entry. Numbers of values
+are stored for the layers that a source table states.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def tables(
 
 def _intervals(rows: Sequence[TableRows], begins: I64, family: int) -> pa.Table:
     """Concatenate the intervals of one family, table by table."""
-    parts = [each.intervals[family] for each in rows]
+    parts = [table.intervals[family] for table in rows]
     numbers = [
         np.where(part.owner < 0, 0, part.owner + begin).astype(np.uint32)
         for part, begin in zip(parts, begins[:-1], strict=True)
@@ -87,21 +87,21 @@ def _tables(rows: Sequence[TableRows], begins: I64) -> pa.Table:
     """Return where each table begins; the last entry is the end of the last table."""
     columns: dict[str, list[int]] = {"row": begins.tolist()}
     for family, name in fmt.EXPLAINED_STARTS.items():
-        sizes = [len(each.intervals[family].owner) for each in rows]
+        sizes = [len(table.intervals[family].owner) for table in rows]
         columns[name] = np.cumsum([0, *sizes]).tolist()
     columns |= {layer: [0] * len(begins) for layer in fields.LAYERS}
     begin = 1
     for at, layer in _stated_layers(rows):
         columns[layer][at] = begin
         begin += len(rows[at])
-    return pa.table({name: pa.array(each, pa.uint32()) for name, each in columns.items()})
+    return pa.table({name: pa.array(numbers, pa.uint32()) for name, numbers in columns.items()})
 
 
 def _stated_layers(rows: Sequence[TableRows]) -> Iterator[tuple[int, str]]:
-    """Yield the layers of which a row of a table states a value, with the table's index."""
-    for at, each in enumerate(rows):
+    """Yield the layers of which a row of a table states a value, after the index of the table."""
+    for at, table in enumerate(rows):
         for layer in fields.LAYERS:
-            if layer in each.numbers and each.numbers[layer].any():
+            if layer in table.numbers and table.numbers[layer].any():
                 yield at, layer
 
 
@@ -111,40 +111,42 @@ def _numbers(rows: Sequence[TableRows]) -> pa.Table:
 
 
 def _ranges(rows: Sequence[TableRows], begins: I64) -> pa.Table:
-    """Return the ranges that are not that of the one interval which the row decides."""
-    chosen = [np.flatnonzero(~_are_intervals(each)) for each in rows]
-    number = [each + begin for each, begin in zip(chosen, begins[:-1], strict=True)]
+    """Return the ranges of rows that do not decide exactly one interval of that range."""
+    chosen = [np.flatnonzero(~_are_intervals(table)) for table in rows]
+    number = [row + begin for row, begin in zip(chosen, begins[:-1], strict=True)]
     listed = list(zip(rows, chosen, strict=True))
     none = Addresses.of(6, [0])
-    first = concat([none, *(each.first[at] for each, at in listed)])
-    last = concat([none, *(each.last[at] for each, at in listed)])
+    first = concat([none, *(table.first[at] for table, at in listed)])
+    last = concat([none, *(table.last[at] for table, at in listed)])
     return pa.table(
         {
             "row": _joined(number, np.uint32),
-            "family": _joined([each.family[at] for each, at in listed], np.uint8),
+            "family": _joined([table.family[at] for table, at in listed], np.uint8),
             **dict(zip(fmt.ENDS, (first.high, first.low, last.high, last.low), strict=True)),
         }
     )
 
 
 def _are_intervals(rows: TableRows) -> Bools:
-    """Mark the rows that decide one interval, which is their range."""
+    """Mark the rows that decide exactly one interval, of their own range."""
     decides, same = np.zeros(len(rows), np.int64), np.zeros(len(rows), bool)
-    for family, each in rows.intervals.items():
-        at = np.flatnonzero(each.owner >= 0)
-        owner = each.owner[at]
+    for family, intervals in rows.intervals.items():
+        at = np.flatnonzero(intervals.owner >= 0)
+        owner = intervals.owner[at]
         decides += np.bincount(owner, minlength=len(rows))
-        first, last = (ends[at].in_128_bits() for ends in (each.starts, lasts(each.starts)))
-        found = (rows.family[owner] == family) & rows.first[owner].equals(first)
-        same[owner] = found & rows.last[owner].equals(last)
+        first, last = (
+            ends[at].in_128_bits() for ends in (intervals.starts, lasts(intervals.starts))
+        )
+        are_equal = (rows.family[owner] == family) & rows.first[owner].equals(first)
+        same[owner] = are_equal & rows.last[owner].equals(last)
     same &= decides == 1
     return same
 
 
 def _lines(rows: Sequence[TableRows], begins: I64) -> pa.Table:
     """Return the first of rows on consecutive lines of a file, or in a file without lines."""
-    file = _joined([each.file for each in rows], np.uint32)
-    line = _joined([each.line for each in rows], np.uint32)
+    file = _joined([table.file for table in rows], np.uint32)
+    line = _joined([table.line for table in rows], np.uint32)
     follows = np.zeros(int(begins[-1]), bool)
     follows[1:] = (file[1:] == file[:-1]) & (line[1:] == np.where(line[:-1], line[:-1] + 1, 0))
     row = np.flatnonzero(~follows)
@@ -155,7 +157,7 @@ def _lines(rows: Sequence[TableRows], begins: I64) -> pa.Table:
 
 def _joined(parts: Iterable[NDArray[np.integer]], kind: type[np.integer]) -> NDArray[np.integer]:
     """Join a column of all tables, after row 0."""
-    return np.concatenate([np.zeros(1, kind), *(each.astype(kind) for each in parts)])
+    return np.concatenate([np.zeros(1, kind), *(part.astype(kind) for part in parts)])
 
 
 def _files(files: Sequence[tuple[int, str]]) -> pa.Table:
@@ -171,13 +173,13 @@ def _values(layers: Mapping[str, pa.Table]) -> pa.Table:
     """Return the values of all layers, layer after layer, with their checksums."""
     none = pa.table({"": pa.nulls(1)}).select([])
     blocks = [none, *(layers[layer] for layer in fields.LAYERS if layers[layer].num_rows)]
-    sizes = [each.num_rows for each in blocks]
-    names = {name: each.schema.field(name).type for each in blocks for name in each.column_names}
+    sizes = [block.num_rows for block in blocks]
+    names = {name: block.schema.field(name).type for block in blocks for name in block.column_names}
     columns = {}
     for name, kind in names.items():
         parts = [
-            each[name].combine_chunks() if name in each.column_names else pa.nulls(size, kind)
-            for each, size in zip(blocks, sizes, strict=True)
+            block[name].combine_chunks() if name in block.column_names else pa.nulls(size, kind)
+            for block, size in zip(blocks, sizes, strict=True)
         ]
         column = pa.concat_arrays(parts)
         if column.null_count < len(column):

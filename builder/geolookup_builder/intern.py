@@ -50,7 +50,7 @@ class Interned:
     @property
     def intervals(self) -> int:
         """How many intervals the families have together."""
-        return sum(len(each.starts) for each in self.families.values())
+        return sum(len(family.starts) for family in self.families.values())
 
 
 def intern(
@@ -76,11 +76,11 @@ def intern(
             layered.starts[keep], location[part][keep], network[part][keep]
         )
         begin = part.stop
-    places, place_order = _by_use([each.location for each in families.values()])
-    owners, owner_order = _by_use([each.network for each in families.values()])
+    places, place_order = _by_use([part.location for part in families.values()])
+    owners, owner_order = _by_use([part.network for part in families.values()])
     families = {
-        family: FamilyIntervals(each.starts, places[each.location], owners[each.network])
-        for family, each in families.items()
+        family: FamilyIntervals(part.starts, places[part.location], owners[part.network])
+        for family, part in families.items()
     }
     return Interned(families, located.take(place_order), networks.take(owner_order), decided())
 
@@ -114,14 +114,14 @@ def _networks(
         codes.append(numbers)
     combined, first = factorize(codes)
     columns = {}
-    for (layer, each), numbers in zip(tuples.items(), codes, strict=True):
-        taken = each.take(numbers[first])
+    for (layer, values), numbers in zip(tuples.items(), codes, strict=True):
+        taken = values.take(numbers[first])
         columns.update({name: taken.values(name) for name in LAYERS[layer]})
     return combined[1:], pa.table(columns)
 
 
 def _numbers(merged: Mapping[int, Layered], layer: str) -> Codes:
-    """Return UNKNOWN, so that it is the first row, and each interval's number, IPv4 before IPv6."""
+    """Return UNKNOWN, the first row, then the number of each interval, IPv4 before IPv6."""
     parts = [layered.numbers[layer] for layered in merged.values()]
     if not any(part.any() for part in parts):  # most layers of most recipes: takes no memory
         return np.broadcast_to(np.int32(UNKNOWN), 1 + sum(map(len, parts)))

@@ -46,7 +46,7 @@ def nothing(family: int, layers: tuple[str, ...]) -> Layered:
 
 def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> Layered:
     """Give each interval the numbers of the row that owns it."""
-    # One more entry, so that the owner -1 (a gap) maps to UNKNOWN.
+    # The owner -1 (a gap) takes the last entry: UNKNOWN.
     return Layered(
         intervals.starts,
         {
@@ -108,7 +108,7 @@ class Provenance:
     """A gap-free partition of a family; for each layer the source by its number in the recipe."""
 
     starts: Addresses
-    sources: dict[str, NDArray[np.uint8]]  # from 1; 0 where the layer is unknown
+    sources: dict[str, NDArray[np.uint8]]  # from 1; 0: the layer is unknown
 
 
 def provenance(layered: Layered, layers: Mapping[str, LayerValues]) -> Provenance:

@@ -48,7 +48,7 @@ def names() -> list[str]:
 
 
 def path_of(name: str) -> Path:
-    """Return the file of a packaged recipe; BuildError with a near match where there is none."""
+    """Return the file of a packaged recipe; BuildError with a near match for an unknown name."""
     if name not in names():
         hint = near_match(name, names(), fallback="'geolookup recipes' lists the packaged recipes")
         raise BuildError(name, "neither a file nor the name of a packaged recipe", remedy=hint)
@@ -61,7 +61,7 @@ def text(name: str) -> str:
 
 
 def summary(name: str) -> str:
-    """Return what a packaged recipe describes: its first line."""
+    """Return the description of a packaged recipe: its first line."""
     return text(name).partition("\n")[0].removeprefix("#").strip()
 
 

@@ -62,7 +62,7 @@ def _sources(recipe: Recipe, decided: Sequence[Coverage], rows: Sequence[int]) -
 
 
 def _total(decided: Sequence[Coverage]) -> Coverage:
-    """Return how many addresses each layer is known for, whichever source decides it."""
+    """Return the number of addresses with a known value, by layer, from all sources together."""
     families = ("ipv4", "ipv6")
     return {
         layer: {
@@ -75,7 +75,7 @@ def _total(decided: Sequence[Coverage]) -> Coverage:
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, FileDescription]:
     """Write every table as an uncompressed Arrow IPC file; return the manifest's ``files``."""
-    # The longest first, so that the threads end at about the same time.
+    # The longest first: the threads then end at about the same time.
     by_size = sorted(tables, key=lambda name: -tables[name].num_rows)
     threads = threads_for(tables[by_size[0]].num_rows)
     files = ((folder / name, tables[name]) for name in by_size)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64, U64, Addresses, Bools, MixedAddresses, concat
 from geolookup.kernel.columns import parse
-from geolookup_builder.byte_columns import byte_columns, parse_integers
 
 REASONS = (
     "",
@@ -33,6 +32,9 @@ WRONG_CELL_COUNT = "wrong number of cells"
 _IPV4_MAX = np.uint64(0xFFFF_FFFF)
 #: For each byte, whether it may be in the text of an address or prefix.
 _IS_WRITTEN = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdefABCDEF.:/", np.uint8))
+#: The digits of 2^128.
+_DIGITS = 39
+_DECIMAL = f"^[0-9]{{1,{_DIGITS}}}$"
 _HEX_GROUPS = "^" + "([0-9A-Fa-f]{4})" * 8 + "$"
 _IPV6_TEXT = ":".join(rf"\{group}" for group in range(1, 9))
 
@@ -58,17 +60,17 @@ class ParsedRanges:
         rows = np.flatnonzero(self.family == family)
         first, last = self.first[rows], self.last[rows]
         if family == 4:
-            first, last = (Addresses(each.low.astype(np.uint32)) for each in (first, last))
+            first, last = (Addresses(ends.low.astype(np.uint32)) for ends in (first, last))
         return rows, first, last
 
 
 def concatenated(parts: Sequence[ParsedRanges]) -> ParsedRanges:
     """Return the rows of all parts, in order."""
     return ParsedRanges(
-        np.concatenate([each.family for each in parts]),
-        concat([each.first for each in parts]),
-        concat([each.last for each in parts]),
-        np.concatenate([each.reason for each in parts]),
+        np.concatenate([part.family for part in parts]),
+        concat([part.first for part in parts]),
+        concat([part.last for part in parts]),
+        np.concatenate([part.reason for part in parts]),
     )
 
 
@@ -100,29 +102,23 @@ def _packed(column: pa.Array, text: _Text) -> I64:
     if not pa.types.is_large_binary(column.type):
         return np.empty(0, np.int64)
     four, sixteen = (np.flatnonzero(text.lengths == size) for size in (4, 16))
-    if len(sixteen):
-        written = _IS_WRITTEN[byte_columns(text.data, text.starts[sixteen], text.lengths[sixteen])]
-        sixteen = sixteen[~written.all(axis=0)]
-    return np.concatenate([four, sixteen])
+    written = _IS_WRITTEN[_bytes(text, sixteen, 16)].all(axis=1)
+    return np.concatenate([four, sixteen[~written]])
 
 
-def _unpack(found: MixedAddresses, text: _Text, rows: I64) -> None:
-    """Write the addresses of packed rows, in network order, to ``found``."""
-    for size, family in ((4, 4), (16, 6)):
-        chosen = rows[text.lengths[rows] == size]
-        if len(chosen):
-            columns = byte_columns(text.data, text.starts[chosen], text.lengths[chosen])
-            found.family[chosen] = family
-            found.low[chosen] = _number(columns[-8:])
-            found.high[chosen] = _number(columns[:-8])
+def _bytes(text: _Text, rows: I64, size: int) -> NDArray[np.uint8]:
+    """Return the bytes of cells that have ``size`` each, as a matrix with a row for each cell."""
+    cells: NDArray[np.uint8] = text.data[text.starts[rows, None] + np.arange(size)]
+    return cells
 
 
-def _number(columns: NDArray[np.uint8]) -> U64:
-    """Return the integers whose bytes are in the rows of a matrix, the most significant first."""
-    number = np.zeros(columns.shape[1], np.uint64)
-    for column in columns:
-        number = number << np.uint64(8) | column
-    return number
+def _unpack(parsed: MixedAddresses, text: _Text, rows: I64) -> None:
+    """Write the addresses of packed rows, in network order, to ``parsed``."""
+    four, sixteen = (rows[text.lengths[rows] == size] for size in (4, 16))
+    parsed.family[four], parsed.family[sixteen] = 4, 6
+    parsed.low[four] = _bytes(text, four, 4).view(">u4")[:, 0]
+    halves = _bytes(text, sixteen, 16).view(">u8")
+    parsed.high[sixteen], parsed.low[sixteen] = halves[:, 0], halves[:, 1]
 
 
 def from_networks(column: pa.Array) -> ParsedRanges:
@@ -132,19 +128,19 @@ def from_networks(column: pa.Array) -> ParsedRanges:
     packed = _packed(column, text)
     slash[packed] = -1
     bare = slash < 0
-    found = parse(text.data, text.starts, np.where(bare, text.lengths, slash))
-    _unpack(found, text, packed)
-    bits = np.where(found.family == 4, 32, 128)
+    parsed = parse(text.data, text.starts, np.where(bare, text.lengths, slash))
+    _unpack(parsed, text, packed)
+    bits = np.where(parsed.family == 4, 32, 128)
     length, good = _prefix_lengths(text, slash)
     length = np.where(bare, bits, length)
-    reason = np.where(found.family == 0, NOT_ADDRESS, 0).astype(np.uint8)
+    reason = np.where(parsed.family == 0, NOT_ADDRESS, 0).astype(np.uint8)
     reason[(reason == 0) & ~bare & (~good | (length > bits))] = _BAD_LENGTH
     host_high, host_low = _host_mask(np.where(reason == 0, bits - length, 0))
-    host_bits = (found.high & host_high) | (found.low & host_low)
+    host_bits = (parsed.high & host_high) | (parsed.low & host_low)
     reason[(reason == 0) & (host_bits != 0)] = _HOST_BITS
-    first = Addresses(found.low, found.high)
-    last = Addresses(found.low | host_low, found.high | host_high)
-    return ParsedRanges(np.where(reason == 0, found.family, 0), first, last, reason)
+    first = Addresses(parsed.low, parsed.high)
+    last = Addresses(parsed.low | host_low, parsed.high | host_high)
+    return ParsedRanges(np.where(reason == 0, parsed.family, 0), first, last, reason)
 
 
 def _prefix_lengths(text: _Text, slash: I64) -> tuple[I64, Bools]:
@@ -152,16 +148,13 @@ def _prefix_lengths(text: _Text, slash: I64) -> tuple[I64, Bools]:
     digits = text.lengths - slash - 1
     good = (slash >= 0) & (digits >= 1) & (digits <= 3)
     value = np.zeros(len(slash), np.int64)
-    rows = np.flatnonzero(good)
-    if len(rows):
-        columns = byte_columns(text.data, text.starts[rows] + slash[rows] + 1, digits[rows])
-        good[rows] &= (columns[0] != ord("0")) | (digits[rows] == 1)
-        for at, column in enumerate(columns):
-            live = digits[rows] > at
-            good[rows] &= ~live | ((column >= ord("0")) & (column <= ord("9")))
-            digit = column.astype(np.int64) - ord("0")
-            value[rows] = np.where(live, value[rows] * 10 + digit, value[rows])
-    return value, good
+    for at in range(3):
+        rows = np.flatnonzero(good & (digits > at))
+        digit = text.data[text.starts[rows] + slash[rows] + 1 + at].astype(np.int64) - ord("0")
+        value[rows] = value[rows] * 10 + digit
+        good[rows] = (digit >= 0) & (digit <= 9)
+    least = np.array([0, 0, 10, 100])[np.where(good, digits, 0)]  # by the number of digits
+    return value, good & (value >= least)
 
 
 def _host_mask(bits: I64) -> tuple[U64, U64]:
@@ -192,15 +185,23 @@ def _ends(column: pa.Array, family: int | None) -> MixedAddresses:
     if pa.types.is_integer(column.type):
         return _of_integers(*_whole_numbers(column), family)
     text = _text(column)
-    found = parse(text.data, text.starts, text.lengths)
-    _unpack(found, text, _packed(column, text))
-    rest = np.flatnonzero(found.family == 0)
-    if len(rest):
-        numbers = parse_integers(text.data, text.starts[rest], text.lengths[rest])
-        other = _of_integers(*numbers, family)
-        found.family[rest] = other.family
-        found.high[rest], found.low[rest] = other.high, other.low
-    return found
+    parsed = parse(text.data, text.starts, text.lengths)
+    _unpack(parsed, text, _packed(column, text))
+    others = np.flatnonzero(parsed.family == 0)
+    if len(others):
+        integers = _of_integers(*_decimals(column.take(pa.array(others))), family)
+        parsed.family[others] = integers.family
+        parsed.high[others], parsed.low[others] = integers.high, integers.low
+    return parsed
+
+
+def _decimals(texts: pa.Array) -> tuple[U64, U64, Bools]:
+    """Parse decimal integers below 2^128; return high halves, low halves and the valid rows."""
+    good = pc.match_substring_regex(texts, _DECIMAL).fill_null(False)
+    numbers = pc.if_else(good, texts, None).cast(pa.string()).cast(pa.decimal256(_DIGITS))
+    # Arrow stores a decimal256 as four words, the lowest first; 10^39 is below 2^192.
+    words = np.frombuffer(numbers.buffers()[1], np.uint64).reshape(-1, 4)[: len(numbers)]
+    return words[:, 1], words[:, 0], np.asarray(good) & (words[:, 2] == 0)
 
 
 def _whole_numbers(column: pa.Array) -> tuple[U64, U64, Bools]:
@@ -211,7 +212,7 @@ def _whole_numbers(column: pa.Array) -> tuple[U64, U64, Bools]:
 
 
 def _of_integers(high: U64, low: U64, good: Bools, family: int | None) -> MixedAddresses:
-    """Return the ``good`` integers as addresses; family 0 where one is not good, or too large."""
+    """Return the ``good`` integers as addresses; family 0 for others, and for those too large."""
     if family == 4:
         good = good & (high == 0) & (low <= _IPV4_MAX)
     small = (high == 0) & (low <= _IPV4_MAX) & (family != 6)
@@ -227,15 +228,15 @@ def from_hexadecimal_pairs(
     A range up to 2^32 - 1 is IPv4 unless ``family`` is 6. The digits are parsed as the text
     of an IPv6 address, of which an IPv4 address is the low part.
     """
-    found = from_pairs(_as_ipv6_text(first), _as_ipv6_text(last))
+    parsed = from_pairs(_as_ipv6_text(first), _as_ipv6_text(last))
     if family == 6:
-        return found
-    small = (found.last.high == 0) & (found.last.low <= _IPV4_MAX)
-    reason = found.reason.copy()
+        return parsed
+    small = (parsed.last.high == 0) & (parsed.last.low <= _IPV4_MAX)
+    reason = parsed.reason.copy()
     if family == 4:
         reason[(reason == 0) & ~small] = NOT_ADDRESS
     families = np.where(reason == 0, np.where(small, 4, 6), 0).astype(np.uint8)
-    return ParsedRanges(families, found.first, found.last, reason)
+    return ParsedRanges(families, parsed.first, parsed.last, reason)
 
 
 def _as_ipv6_text(digits: pa.Array) -> pa.Array:

@@ -41,7 +41,7 @@ def matches(base: Sequence[pa.Array], rows: Sequence[pa.Array]) -> Codes:
     size = len(base[0])
     if not size:
         return np.full(len(rows[0]), -1, np.int32)
-    joined = [_codes(*each) for each in zip(base, rows, strict=True)]
+    joined = [_codes(*pair) for pair in zip(base, rows, strict=True)]
     codes, first = factorize(joined)
     numbers = first[codes[size:]].astype(np.int32)
     return np.where(numbers < size, numbers, np.int32(-1))
@@ -50,8 +50,8 @@ def matches(base: Sequence[pa.Array], rows: Sequence[pa.Array]) -> Codes:
 def _codes(base: pa.Array, rows: pa.Array) -> Codes:
     """Return a code for each value of both columns, the base before the rows; -1 for null."""
     encoded = pa.chunked_array([base, rows]).dictionary_encode()  # one dictionary for both
-    parts = (each.indices.fill_null(-1) for each in encoded.chunks)
-    return np.concatenate([each.to_numpy(zero_copy_only=False) for each in parts])
+    parts = (part.indices.fill_null(-1) for part in encoded.chunks)
+    return np.concatenate([part.to_numpy(zero_copy_only=False) for part in parts])
 
 
 def kept(base: Codes) -> Codes:
@@ -97,8 +97,10 @@ def as_in_base(interned: Interned, base: Base) -> Interned:
         location, located = _locations(interned, base)
         network, networks = of_networks()
     families = {
-        family: FamilyIntervals(each.starts, location[each.location], network[each.network])
-        for family, each in interned.families.items()
+        family: FamilyIntervals(
+            intervals.starts, location[intervals.location], network[intervals.network]
+        )
+        for family, intervals in interned.families.items()
     }
     return Interned(families, located, networks, interned.provenance)
 
@@ -118,10 +120,10 @@ def _reencoded(table: pa.Table, dictionaries: Mapping[str, pa.Array]) -> pa.Tabl
 
 def _networks(interned: Interned, base: Base) -> tuple[Codes, pa.Table]:
     """Return the number of each row, and the rows in that order."""
-    names = [each.column for each in in_table(NETWORK)]
+    names = [field.column for field in in_table(NETWORK)]
     rows = [interned.networks[name].combine_chunks() for name in names]
     known = matches(base.columns(fmt.NETWORK, *names), rows)
-    intervals = [(each.starts, each.network) for each in interned.families.values()]
+    intervals = [(family.starts, family.network) for family in interned.families.values()]
     numbers = kept(with_successors(known, "network", intervals, base))
     return numbers, interned.networks.take(inverse(numbers))
 
@@ -131,7 +133,7 @@ def _locations(interned: Interned, base: Base) -> tuple[Codes, Located]:
     country = matches(base.columns(fmt.COUNTRY, *_COUNTRY), _pairs(located.countries))
     zone = matches(base.columns(fmt.ZONE, "zone"), [pa.array(located.zones, pa.string())])
     known = _known_locations(located, country, zone, base)
-    intervals = [(each.starts, each.location) for each in interned.families.values()]
+    intervals = [(family.starts, family.location) for family in interned.families.values()]
     numbers = kept(with_successors(known, "location", intervals, base))
     renumbered = _with_tables(located, kept(country), kept(zone))
     return numbers, renumbered.take(inverse(numbers))
@@ -139,11 +141,11 @@ def _locations(interned: Interned, base: Base) -> tuple[Codes, Located]:
 
 def _known_locations(located: Located, country: Codes, zone: Codes, base: Base) -> Codes:
     """Return the number of each location in the base, given those of its country and zone."""
-    names = [each.column for each in in_table(LOCATION)]
+    names = [field.column for field in in_table(LOCATION)]
     links = [pa.array(country[located.country]), pa.array(zone[located.zone])]
     rows = links + [located.tuples.values(name) for name in names]
     stated = base.columns(fmt.LOCATION, *fmt.LINKS, *names)
-    return matches([each.cast(to.type) for each, to in zip(stated, rows, strict=True)], rows)
+    return matches([column.cast(to.type) for column, to in zip(stated, rows, strict=True)], rows)
 
 
 def _pairs(countries: Sequence[tuple[str | None, str | None]]) -> list[pa.Array]:

@@ -94,7 +94,7 @@ def intervals_of(rows: Gathered, family: int, size: int) -> TableIntervals:
     intervals = hide(flat, ranges_of(family, PRIVATE, CARRIES_IPV4))
     del flat
     layered = of_source(intervals, numbers)
-    # One more entry, so that the owner -1 (a gap) maps to -1.
+    # The owner -1 (a gap) takes the last entry, -1.
     deciding = Intervals(intervals.starts, np.append(position, -1)[intervals.owner])
     return TableIntervals(deciding, layered, counts, position[counts.private], owning, known)
 

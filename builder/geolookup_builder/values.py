@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import BOOLEAN, BY_SOURCE_COLUMN, REAL, TEXT, Field
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
-from geolookup_builder.reference.tables import Country
+from geolookup_builder.reference.countries import Country
 from geolookup_builder.vocabulary import VOCABULARY, translated
 
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"

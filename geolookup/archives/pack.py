@@ -1,22 +1,29 @@
-"""``pack``: a dataset as one file, whole or as a delta against a base."""
+"""``pack``: a dataset as one file, whole or as a delta against a base.
+
+The file is a tar archive, compressed with Zstandard, of the same bytes each time.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
+import tarfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from typing import IO
 
-from geolookup.archives import output
-from geolookup.archives.delta.changed import changed
+from geolookup.archives.delta.patch import changed
 from geolookup.archives.extract import PATCH
-from geolookup.archives.header import DELTA, Header
-from geolookup.archives.members import MANIFEST_SUM, SUFFIX, described_files, sum_line
+from geolookup.archives.head import DELTA, Header
+from geolookup.archives.members import MANIFEST_SUM, SUFFIX, described_files, readable, sum_line
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest, read_manifest
-from geolookup.errors import REBUILD, OutputError
+from geolookup.errors import REBUILD, DatasetError, OutputError
 from geolookup.filesystem import atomic
+from geolookup.filesystem.regular import open_regular
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.signing.statement import SIGNATURE, read_signature, serial_in, stated
 from geolookup.store import resolve
@@ -24,6 +31,9 @@ from geolookup.store.signatures import manifest_text
 from geolookup.store.trusted import latest_serial
 
 _OTHER_FORMATS = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".mmdb")
+#: Bytes of a frame, and the compression level. The output stream of Arrow has no option for
+#: the level; its level 1 gives files that are a seventh larger.
+_FRAME, _LEVEL = 16 << 20, 6
 
 
 def pack(
@@ -54,7 +64,7 @@ def pack(
     former = None if base is None else Path(resolve.folder(os.fspath(base)))
     atomic.check_file(archive, force=force)
     head = list(_head(folder, keys, latest_serial(dataset)))
-    with atomic.staged_file(archive) as fresh, output.written(fresh) as members:
+    with atomic.staged_file(archive) as fresh, _written(fresh) as members:
         if former is not None:
             members.add(DELTA, _header(former, folder, manifest).text())
         for name, text in head:
@@ -100,3 +110,79 @@ def _header(base: Path, folder: Path, manifest: Manifest) -> Header:
     files = described_files(former, base / fmt.MANIFEST, REBUILD)
     shared = {name: sha256 for name, (_, sha256) in files.items() if name in manifest.files}
     return Header(former.generation, manifest.generation, shared)
+
+
+@contextmanager
+def _written(archive: Path) -> Iterator[_Output]:
+    """Yield what adds members to a new archive; its end is written after the block."""
+    with (
+        archive.open("wb") as file,
+        # In this format each member has exactly one header, whatever its size.
+        tarfile.open(  # type: ignore[call-overload]  # the stream is written to only
+            mode="w|",
+            fileobj=_Compressed(file),
+            format=tarfile.GNU_FORMAT,
+            bufsize=_FRAME,
+        ) as tar,
+    ):
+        yield _Output(tar)
+
+
+class _Output:
+    """An archive that is being written."""
+
+    def __init__(self, tar: tarfile.TarFile) -> None:
+        self._tar = tar
+
+    def add(self, name: str, content: bytes) -> None:
+        """Add a member."""
+        self._tar.addfile(_member(name, len(content)), io.BytesIO(content))
+
+    def add_file(self, path: Path, size: int, sha256: str) -> None:
+        """Add a file of a dataset; DatasetError unless it has this size and digest."""
+        with readable(path):
+            file = open_regular(path)
+        with file:
+            actual = os.fstat(file.fileno()).st_size
+            if actual != size:
+                problem = f"{actual} bytes, but the manifest says {size}"
+                raise DatasetError(path, problem, REBUILD)
+            digesting = _Digesting(path, file)
+            member = _member(path.name, size)
+            self._tar.addfile(member, digesting)  # type: ignore[arg-type]  # it reads only
+        if digesting.sha256.hexdigest() != sha256:
+            raise DatasetError(path, "damaged: its digest is not that of the manifest", REBUILD)
+
+
+def _member(name: str, size: int) -> tarfile.TarInfo:
+    """Return a header without owner and time."""
+    header = tarfile.TarInfo(name)
+    header.size, header.mode, header.mtime = size, 0o644, 0
+    return header
+
+
+class _Compressed:
+    """An output file; each part written becomes a Zstandard frame."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        import pyarrow as pa
+
+        self._file, self._codec = file, pa.Codec("zstd", compression_level=_LEVEL)
+
+    def write(self, data: bytes) -> int:
+        self._file.write(self._codec.compress(data, asbytes=True))
+        return len(data)
+
+
+class _Digesting:
+    """An input file; its digest is computed as it is read."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        self._path, self._file = path, file
+        self.sha256 = hashlib.sha256()
+
+    def read(self, size: int) -> bytes:
+        with readable(self._path):
+            data = self._file.read(size)
+        self.sha256.update(data)
+        return data

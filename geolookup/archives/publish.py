@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from geolookup.archives.base import base_folder
 from geolookup.archives.extract import extract
 from geolookup.archives.head import Head, is_archive, open_archive
 from geolookup.archives.members import SUFFIX, Members
+from geolookup.archives.unpack import base_folder
 from geolookup.errors import DatasetError
 from geolookup.integrity import Verified
 from geolookup.store import resolve

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from _thread import interrupt_main
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Timer
@@ -20,50 +20,47 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 import geolookup
-from geolookup.errors import GeoLookupError, line_text
+from geolookup.errors import GeoLookupError
 
 if TYPE_CHECKING:
-    from geolookup.comparison import Judged
-    from geolookup.comparison.gates import Gated
-    from geolookup.comparison.scoring import Score
     from geolookup.engine import Engine
 
 #: The module of each command in this package; its function has the name of the command.
 COMMANDS = {
     "accounts": "accounts",
-    "annotate": "annotate",
+    "annotate": "inline_text",
     "build": "build",
-    "diff": "diff",
-    "download": "download",
+    "diff": "comparison",
+    "download": "build",
     "enrich": "enrich",
-    "explain": "explain",
+    "explain": "info",
     "export": "export",
-    "fields": "fields",
+    "fields": "info",
     "follow": "follow",
     "generations": "store",
-    "grep": "grep",
+    "grep": "inline_text",
     "info": "info",
-    "keygen": "sign",
-    "keys": "keys",
+    "keygen": "signing",
+    "keys": "accounts",
     "lookup": "lookup",
-    "map": "map",
-    "mirror": "mirror",
-    "pack": "pack",
-    "plans": "keys",
+    "map": "traffic",
+    "mirror": "archives",
+    "pack": "archives",
+    "plans": "accounts",
     "prefixes": "prefixes",
     "prune": "store",
     "publish": "store",
-    "recipes": "recipes",
-    "report": "report",
+    "recipes": "info",
+    "report": "comparison",
     "rollback": "store",
-    "score": "score",
+    "score": "comparison",
     "serve": "serve",
-    "sign": "sign",
-    "summarize": "summarize",
-    "trust": "sign",
-    "unpack": "pack",
+    "sign": "signing",
+    "summarize": "traffic",
+    "trust": "signing",
+    "unpack": "archives",
     "update": "update",
-    "verify": "verify",
+    "verify": "signing",
 }
 MISUSE = 2
 #: The exit status that a shell reports for a program that SIGPIPE ended.
@@ -98,9 +95,9 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("--"):
-            from geolookup.cli import first_argument
+            from geolookup.cli.address_input import with_implied_command
 
-            args = first_argument.completed(args, is_typed=ctx.resilient_parsing)
+            args = with_implied_command(args, is_typed=ctx.resilient_parsing)
         return super().resolve_command(ctx, args)
 
 
@@ -131,9 +128,9 @@ def main() -> None:
             _program.main(prog_name="geolookup")
     finally:
         _flush()
-        for each in _SIGNALS:  # from here on nothing is left to remove
-            if signal.getsignal(each) is _exit:
-                signal.signal(each, signal.SIG_DFL)
+        for number in _SIGNALS:  # from here on nothing is left to remove
+            if signal.getsignal(number) is _exit:
+                signal.signal(number, signal.SIG_DFL)
 
 
 def _flush() -> None:
@@ -190,31 +187,10 @@ def note_age(engine: Engine) -> None:
         click.echo(f"geolookup: {notice}", err=True)
 
 
-def print_judged(result: Judged | Score, lines: Iterable[str], *, as_json: bool) -> NoReturn:
-    """Print a comparison, then exit by its gates."""
-    from dataclasses import asdict
-
-    if as_json:
-        click.echo(json_text(asdict(result)))
-    else:
-        # Not map(): after an import of the command of that name it is a module here.
-        click.echo("\n".join(line_text(line) for line in lines))
-    exit_by_gates(result)
-
-
-def exit_by_gates(result: Gated) -> NoReturn:
-    """Print the failed gates on standard error; exit with 1 if there are any, else with 0."""
-    from geolookup.comparison.gates import verdict_line
-
-    for verdict in result.failed:
-        click.echo(verdict_line(verdict), err=True)
-    sys.exit(1 if result.failed else 0)
-
-
 def exit_on_signals() -> None:
     """Exit on SIGTERM and Ctrl-C through SystemExit, so that unfinished files are removed."""
-    for each in _SIGNALS:
-        signal.signal(each, _exit)
+    for number in _SIGNALS:
+        signal.signal(number, _exit)
     sys.unraisablehook = _without_exit
 
 

@@ -1,13 +1,147 @@
-"""``geolookup accounts``: backups of account stores, while the service runs."""
+"""``geolookup keys``, ``plans`` and ``accounts``: API keys, usage, plans, and backups."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-_file = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-_accounts = click.option("--accounts", metavar="URL", required=True, help="sqlite:///PATH.")
+from geolookup.cli import fail, options
+from geolookup.contract.gregorian import timestamp
+
+if TYPE_CHECKING:
+    from geolookup.gate.account_store import Key
+
+_accounts = options.accounts("sqlite:///PATH or redis://HOST:PORT/NUMBER.")
+_file_accounts = options.accounts("sqlite:///PATH.")
+_backup = click.argument("file", metavar="FILE", type=options.AS_PATH)
+_plans = click.option(
+    "--plans", metavar="FILE", type=options.AS_PATH, help="Plans file. [default: none]"
+)
+
+
+@click.group(name="keys", short_help="Create, list and revoke API keys.")
+def keys() -> None:
+    """Create, list and revoke API keys, and print the usage of accounts.
+
+    Example: geolookup keys create --accounts sqlite:///accounts.db --plan free --name Acme
+    """
+
+
+@keys.command(name="create", short_help="Create a key and print it once.")
+@_accounts
+@click.option("--plan", metavar="NAME", required=True, help="Plan of the account.")
+@click.option("--name", metavar="TEXT", required=True, help="Name of the account.")
+@_plans
+@click.option(
+    "--env",
+    "environment",
+    type=click.Choice(["live", "test"]),
+    default="live",
+    help="Prefix of the key. [default: live]",
+)
+@click.option(
+    "--expires",
+    metavar="DATE",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"]),
+    help="Expiry of the key, UTC. [default: never]",
+)
+def create(
+    accounts: str,
+    plan: str,
+    name: str,
+    plans: Path | None,
+    environment: str,
+    expires: datetime | None,
+) -> None:
+    """Create a key and print it. The key is not stored and cannot be printed again.
+
+    Creates the account if the name is new. The keys of an account share its rate
+    and quota.
+
+    Example: geolookup keys create --accounts sqlite:///accounts.db --plan free --name Acme
+    """
+    from geolookup.gate import open_accounts
+
+    ends = None if expires is None else int(expires.replace(tzinfo=UTC).timestamp())
+    with open_accounts(accounts, plans) as opened:
+        try:
+            key = opened.create_key(name, plan, environment=environment, expires=ends)
+        except ValueError as error:
+            fail(str(error))
+        click.echo(key)
+
+
+@keys.command(name="list", short_help="List all keys.")
+@_accounts
+def list_keys(accounts: str) -> None:
+    """List all keys, oldest first: identifier, state, environment, plan, created, account.
+
+    Example: geolookup keys list --accounts sqlite:///accounts.db
+    """
+    from geolookup.gate import open_accounts
+
+    with open_accounts(accounts) as opened:
+        listed = opened.keys()
+    for key in listed:
+        click.echo(_line(key))
+
+
+@keys.command(name="revoke", short_help="Revoke a key permanently.")
+@click.argument("identifier", metavar="KEY")
+@_accounts
+def revoke(identifier: str, accounts: str) -> None:
+    """Revoke KEY, an identifier of `geolookup keys list`. Workers refuse it within a second.
+
+    Example: geolookup keys revoke 3f9a2c61b0d4 --accounts sqlite:///accounts.db
+    """
+    from geolookup.gate import open_accounts
+
+    with open_accounts(accounts) as opened:
+        try:
+            key = opened.revoke(identifier)
+        except KeyError:
+            # Not the text itself: it may be a whole key.
+            fail("no key has this identifier; 'geolookup keys list' prints those of all keys")
+        else:
+            click.echo(f"revoked {identifier} of {key.name}")
+            warning = opened.check_durability()
+            if warning:
+                click.echo(f"geolookup: {warning}", err=True)
+
+
+@keys.command(name="usage", short_help="Print the usage of accounts.")
+@_accounts
+@_plans
+def usage(accounts: str, plans: Path | None) -> None:
+    """Print the used quota of each account.
+
+    Example: geolookup keys usage --accounts sqlite:///accounts.db
+    """
+    from geolookup.gate import open_accounts
+
+    with open_accounts(accounts, plans) as opened:
+        for account in opened.usage():
+            plan = opened.plans.get(account.plan)
+            of = f" of {plan.quota:,}" if plan is not None and plan.quota is not None else ""
+            cells = f"{account.used:,}{of} used", account.plan, f"{account.keys} keys", account.name
+            click.echo("  ".join(cells))
+
+
+@click.command(name="plans", short_help="List the plans.")
+@_plans
+def plans(plans: Path | None) -> None:
+    """List the built-in plans and those of a plans file (TOML, [plan.NAME] tables).
+
+    Example: geolookup plans --plans plans.toml
+    """
+    from geolookup.gate import read_plans
+
+    for plan in read_plans(plans).values():
+        quota = "no quota" if plan.quota is None else f"{plan.quota:,} requests"
+        click.echo(f"{plan.name:<16} {plan.rate:,}/s, {quota}")
 
 
 @click.group(name="accounts", short_help="Back up and restore an accounts file.")
@@ -21,9 +155,9 @@ def accounts() -> None:
 
 
 @accounts.command(name="backup", short_help="Write the accounts to one file.")
-@_file
-@_accounts
-@click.option("--force", is_flag=True, help="Replace an existing FILE.")
+@_backup
+@_file_accounts
+@options.force("an existing FILE")
 def backup(file: Path, accounts: str, *, force: bool) -> None:
     """Write all accounts and keys to FILE, as they are at one moment.
 
@@ -37,8 +171,8 @@ def backup(file: Path, accounts: str, *, force: bool) -> None:
 
 
 @accounts.command(name="restore", short_help="Replace the accounts by those of a backup.")
-@_file
-@_accounts
+@_backup
+@_file_accounts
 def restore(file: Path, accounts: str) -> None:
     """Replace all accounts, keys and usage by those of FILE, a backup.
 
@@ -50,3 +184,17 @@ def restore(file: Path, accounts: str) -> None:
     from geolookup.gate.backup import restore
 
     click.echo(f"{accounts}: {restore(accounts, file)}, restored from {file}")
+
+
+def _line(key: Key) -> str:
+    from geolookup.gate.keys import identifier
+
+    state = "revoked" if key.revoked else "valid"
+    if key.expires is not None:
+        state += f" until {_date(key.expires)}"
+    cells = identifier(key.digest), state, key.environment, key.plan, _date(key.created), key.name
+    return "  ".join(cells)
+
+
+def _date(moment: int) -> str:
+    return timestamp(datetime.fromtimestamp(moment // 1_000_000, UTC))

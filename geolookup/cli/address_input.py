@@ -1,18 +1,24 @@
 """The addresses of ``geolookup lookup``: its arguments, or the lines of standard input.
 
+``with_implied_command`` adds ``lookup`` to arguments that begin with an address.
+
 Strategy: standard input is read in blocks, so that each block is answered when it has arrived.
 Where a line is in the input is only computed for errors.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
 import click
 
-from geolookup.cli import fail
+from geolookup.cli import COMMANDS, fail
+from geolookup.contract.address import is_address
+from geolookup.errors import name_text, near_match
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -34,6 +40,8 @@ if TYPE_CHECKING:
 _BLOCK = 4096
 #: Bytes of a line that are kept; a longer one is a malformed address.
 _LONGEST_LINE = 1 << 20
+#: A misspelled command. Other texts may be addresses, which messages do not contain.
+_WORD = re.compile(r"[A-Za-z_-]+")
 STANDARD_INPUT = "-"
 _PROMPT = "reading addresses from standard input, one per line; Ctrl-D ends it"
 
@@ -118,3 +126,34 @@ def piped(source: BufferedReader, of_lines: type[Piped] = Piped) -> Iterator[Blo
         if kept > _LONGEST_LINE:
             partial, kept = [b"?"], 0  # with whatever follows, no address
     yield of_lines(b"".join(partial), number)
+
+
+def with_implied_command(arguments: list[str], *, is_typed: bool = False) -> list[str]:
+    """Return the arguments with the command that an address in front of them stands for.
+
+    Exits with status 2 where the first argument is no address either, unless the arguments are
+    being typed: then a shell asks for completions.
+    """
+    first = arguments[0]
+    if first == STANDARD_INPUT or is_address(first):
+        return ["lookup", *arguments]
+    if not is_typed:
+        fail(_problem(first))
+    return arguments
+
+
+def _problem(first: str) -> str:
+    """Return why a text is no command, and what to do, without what may be an address."""
+    if os.path.exists(first):  # noqa: PTH110 - unlike pathlib it takes any text
+        return _of_file(name_text(first))
+    if _WORD.fullmatch(first):
+        lists = "'geolookup --help' lists the commands"
+        return f"no command {first!r}; {near_match(first, COMMANDS, fallback=lists)}"
+    return "the first argument is no command and no address; see 'geolookup --help'"
+
+
+def _of_file(name: str) -> str:
+    return (
+        f"{name} is a file or folder, no command; run 'geolookup enrich {name} --output OUTPUT',"
+        f" 'geolookup summarize {name}', or for a dataset 'geolookup info {name}'"
+    )

@@ -1,19 +1,19 @@
-"""The formats of ``geolookup lookup``, each made from the JSON lines of answers."""
+"""JSON and CSV of ``geolookup lookup``, made from the JSON lines of answers."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import StringIO
 from typing import TYPE_CHECKING
 
 import click
 
-from geolookup.cli import fail, json_text
+from geolookup.cli import json_text
 from geolookup.cli.address_input import Piped
+from geolookup.cli.terminal_text import has_colours, without_controls
 from geolookup.contract.envelope import to_json
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from geolookup.cli.address_input import Block
     from geolookup.contract.fields import Field
-    from geolookup.engine import Engine
 
     class Format(Protocol):
         """Turns the JSON lines of a block's answers into the bytes to print."""
@@ -50,7 +49,7 @@ class Json:
         if self._fields is None and self._compact:
             return _shown(answers.decode()).encode() if sys.stdout.isatty() else answers
         write = _compact if self._compact else _indented
-        return "".join([write(self._chosen(each)) + "\n" for each in parsed(answers)]).encode()
+        return "".join([write(self._chosen(answer)) + "\n" for answer in parsed(answers)]).encode()
 
     def tells(self, block: Block) -> bool:
         """See ``Format``: an answer does not say which line it is for."""
@@ -70,14 +69,14 @@ def parsed(answers: bytes) -> Iterator[dict[str, Any]]:
 
 def _chosen(data: dict[str, Any], paths: set[str]) -> dict[str, Any]:
     """Return data with the members of some paths, in the order of the contract."""
-    found: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     for name, value in data.items():
         if name in paths:
-            found[name] = value
+            chosen[name] = value
         elif isinstance(value, dict):
-            members = {each: value[each] for each in value if f"{name}.{each}" in paths}
-            found |= {name: members} if members else {}
-    return found
+            members = {key: value[key] for key in value if f"{name}.{key}" in paths}
+            chosen |= {name: members} if members else {}
+    return chosen
 
 
 def _compact(envelope: dict[str, Any]) -> str:
@@ -91,21 +90,11 @@ def _indented(envelope: dict[str, Any]) -> str:
 
 def _shown(text: str) -> str:
     """Return text as a terminal may have it; elsewhere it stays as it is."""
-    if not sys.stdout.isatty():
-        return text
-    from geolookup.cli.terminal_text import without_controls
-
-    return without_controls(text)
+    return without_controls(text) if sys.stdout.isatty() else text
 
 
 def _coloured(token: re.Match[str]) -> str:
     return click.style(token.group(), fg=_COLOURS[str(token.lastgroup)])
-
-
-def has_colours() -> bool:
-    """Return whether the output is a terminal on which colours are wanted (no-color.org)."""
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return sys.stdout.isatty() and not plain
 
 
 class Csv:
@@ -147,45 +136,3 @@ def _cell(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _json(fields: tuple[Field, ...] | None, _engine: Engine, compact: bool | None) -> Format:
-    return Json(fields, compact=not sys.stdout.isatty() if compact is None else compact)
-
-
-def _csv(fields: tuple[Field, ...] | None, _engine: Engine, _compact: bool | None) -> Format:
-    from geolookup.contract.fields import COLUMNS
-
-    return Csv(fields or COLUMNS)
-
-
-def _table(fields: tuple[Field, ...] | None, engine: Engine, _compact: bool | None) -> Format:
-    from geolookup.cli.answer_cells import overview, values
-    from geolookup.cli.answer_table import Table
-
-    if fields is None:
-        return Table(overview(engine), ())
-    shown = tuple(field for field in fields if field.path != "ip")
-    return Table(values(shown), ("ip", *(field.path for field in shown)))
-
-
-#: By name; each takes the fields (None: all), the engine, and --compact.
-FORMATS: dict[str, Callable[[tuple[Field, ...] | None, Engine, bool | None], Format]] = {
-    "json": _json,
-    "csv": _csv,
-    "table": _table,
-}
-
-
-def chosen(
-    name: str | None, fields: tuple[Field, ...] | None, engine: Engine, compact: bool | None
-) -> Format:
-    """Return a format of some fields (None: all).
-
-    By default it is a table on a terminal, and JSON elsewhere or with --compact.
-    """
-    if name is None:
-        name = "table" if compact is None and sys.stdout.isatty() else "json"
-    elif name != "json" and compact is not None:
-        fail(f"--compact and --indent are for json, not for {name}")
-    return FORMATS[name](fields, engine, compact)

@@ -13,15 +13,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from geolookup.cli.answer_formats import has_colours, parsed
-from geolookup.cli.terminal_text import charset, in_charset, padded, shortened, width_of
+from geolookup.cli.answer_formats import parsed
+from geolookup.cli.terminal_text import (
+    charset,
+    has_colours,
+    has_flags,
+    in_charset,
+    padded,
+    shortened,
+    shown,
+    width_of,
+)
+from geolookup.contract.display import network_name, place_name
+from geolookup.contract.fields import value_in
 from geolookup.errors import line_text
 
 if TYPE_CHECKING:
     from geolookup.cli.address_input import Block
+    from geolookup.contract.fields import Field
+    from geolookup.engine import Engine
 
 _GAP, _INDENT = "  ", "  "
 _UNLIMITED = 1 << 30
+_UNKNOWN = "-"
+#: Makes the cells of an answer's data.
+Cells = Callable[[dict[str, Any]], list[str]]
 
 
 class Table:
@@ -31,7 +47,7 @@ class Table:
     ``names`` are the names of the columns; without any, the cells need no names.
     """
 
-    def __init__(self, cells: Callable[[dict[str, Any]], list[str]], names: Sequence[str]) -> None:
+    def __init__(self, cells: Cells, names: Sequence[str]) -> None:
         self._cells, self._names = cells, names
         self._encoding, self._has_colours = charset(), has_colours()
         is_terminal = sys.stdout.isatty()
@@ -111,3 +127,43 @@ class Table:
 
     def _styled(self, text: str, **style: Any) -> str:
         return click.style(text, **style) if self._has_colours else text
+
+
+def overview(engine: Engine) -> Cells:
+    """Return a function to the cells of data: address, place, local time, network, prefix."""
+    with_flag = has_flags(charset())
+
+    def cells(data: dict[str, Any]) -> list[str]:
+        return [
+            data["ip"],
+            _place(data["location"], with_flag=with_flag),
+            _local_time(data["time"]),
+            network_name(data["network"]) or _UNKNOWN,
+            str(engine.network(data["ip"])),
+        ]
+
+    return cells
+
+
+def values(fields: tuple[Field, ...]) -> Cells:
+    """Return a function to the cells of data: the address, then the values of fields."""
+
+    def cells(data: dict[str, Any]) -> list[str]:
+        return [data["ip"], *(shown(value_in(data, field)) for field in fields)]
+
+    return cells
+
+
+def _place(location: dict[str, Any], *, with_flag: bool) -> str:
+    flag = location["country_flag_emoji"] if with_flag else None
+    name = place_name(location) or "location unknown"
+    return f"{flag} {name}" if flag else name
+
+
+def _local_time(time: dict[str, Any]) -> str:
+    """Return date, time to the minute, and the zone by its abbreviation, or by its offset."""
+    if time["current_time"] is None:
+        return _UNKNOWN
+    date, _, clock = time["current_time"].partition("T")
+    abbr = time["abbr"] if time["abbr"].isalpha() else f"UTC{time['utc_offset']}"
+    return f"{date} {clock[:5]} {abbr}"

@@ -1,9 +1,11 @@
-"""``geolookup build``: compiles a recipe into a dataset."""
+"""``geolookup build`` and ``download``: a recipe compiled into a dataset, its sources fetched."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,10 +18,10 @@ from geolookup.cli import exit_on_signals, json_text, options
     "--output",
     metavar="DIR",
     required=True,
-    type=click.Path(path_type=Path),
+    type=options.AS_PATH,
     help="Folder to create.",
 )
-@click.option("--force", is_flag=True, help="Replace an existing dataset.")
+@options.force("an existing dataset")
 @click.option(
     "--rejects",
     metavar="FILE",
@@ -34,26 +36,12 @@ from geolookup.cli import exit_on_signals, json_text, options
 )
 @options.cache
 @click.option("--offline", is_flag=True, help="Use only the cached copies of remote sources.")
-@click.option(
-    "--base",
-    metavar="PATH",
-    type=click.Path(path_type=Path),
-    help="Earlier dataset or store: keep its row numbers, and compare max_drop of sources.",
+@options.base(
+    "Earlier dataset or store: keep its row numbers, and compare max_drop of sources.", "PATH"
 )
 @options.sign
 @options.as_json("Print the report as JSON.")
-def build(
-    recipe: str,
-    output: Path,
-    force: bool,
-    rejects: Path | None,
-    max_rejects: int | None,
-    cache: Path | None,
-    offline: bool,
-    base: Path | None,
-    sign: tuple[str, ...],
-    as_json: bool,
-) -> None:
+def build(recipe: str, output: Path, sign: tuple[str, ...], as_json: bool, **chosen: Any) -> None:
     """Compile the sources that RECIPE names into a dataset.
 
     RECIPE is a recipe file (.toml), the name of a packaged recipe (`geolookup
@@ -74,9 +62,45 @@ def build(
     from geolookup.signing.keys import signing_keys
 
     exit_on_signals()
-    chosen = Options(force, rejects, max_rejects, cache, offline, base, signing_keys(sign))
-    report = compile_dataset(recipe, output, chosen, Progress())
+    wanted = Options(**chosen, sign=signing_keys(sign))
+    report = compile_dataset(recipe, output, wanted, Progress())
     if as_json:
         click.echo(json_text(asdict(report)))
     else:
         click.echo("\n".join(report.lines()))
+
+
+@click.command(name="download", short_help="Download the remote sources of a recipe.")
+@click.argument("recipe", type=options.PATH)
+@options.cache
+def download(recipe: str, cache: Path | None) -> None:
+    """Download the remote sources of RECIPE that have changed.
+
+    RECIPE is a recipe file or the name of a packaged recipe (`geolookup recipes`).
+    Prints one line per source, or that none is remote. A failed download keeps the
+    old file, and the next run resumes it. Exits with 1 if a download failed.
+
+    Example: geolookup download recipe.toml
+    """
+    from geolookup_builder import downloads
+    from geolookup_builder.loading import load
+
+    from geolookup.errors import GeoLookupError
+    from geolookup.progress import Progress
+
+    exit_on_signals()
+    sources = load(recipe).sources
+    if all(spec.remote is None for spec in sources):
+        click.echo(f"{recipe}: no remote sources, nothing to download")
+    progress, failed = Progress(), False
+    for spec in sources:
+        if spec.remote is None:
+            continue
+        try:
+            fetched = downloads.download(spec, spec.remote, cache, progress)
+        except GeoLookupError as error:
+            failed = True
+            click.echo(f"geolookup: {spec.name}: {error}", err=True)
+        else:
+            click.echo(f"{spec.name}: {fetched}")
+    sys.exit(1 if failed else 0)

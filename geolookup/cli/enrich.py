@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,7 +15,9 @@ from geolookup.cli import exit_on_signals, fail, note_age, options
 @click.command(name="enrich", short_help="Add columns of answers to files of addresses.")
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @click.option("--output", metavar="OUTPUT", required=True, help="File or folder to write, or -.")
-@click.option("--output-format", type=click.Choice(options.WRITTEN), help="[default: by suffix]")
+@click.option(
+    "--output-format", type=options.FileFormat(is_written=True), help="[default: by suffix]"
+)
 @options.table_input
 @options.clean
 @options.fields("add", "all but ip")
@@ -48,27 +51,20 @@ from geolookup.cli import exit_on_signals, fail, note_age, options
     type=click.IntRange(1, 9),
     help="Level of .gz outputs: 1 (fastest) to 9 (smallest). [default: 4]",
 )
-@click.option("--force", is_flag=True, help="Replace existing outputs.")
+@options.force("existing outputs")
 def enrich(
     source: str,
     output: str,
     output_format: str | None,
-    ip_column: str,
     input_format: str | None,
-    delimiter: str | None,
-    header: bool,
-    clean: bool,
     paths: tuple[str, ...],
-    prefix: str,
+    ip_column: str,
     error_code: bool,
-    on_invalid: str,
     at: str | None,
     at_zone: str | None,
     dataset: str | None,
-    infer_types: bool,
-    threads: int | None,
-    compression_level: int | None,
     force: bool,
+    **wanted: Any,
 ) -> None:
     """Copy INPUT, a file, a folder or - (standard input), with columns of answers added.
 
@@ -80,32 +76,25 @@ def enrich(
 
     Example: geolookup enrich visits.csv --output located.csv --fields location,network.asn
     """
-    from geolookup.files.enrich import EnrichJob
-    from geolookup.files.enriched_rows import EnrichOptions
+    from geolookup.files.enrich import EnrichOptions
+    from geolookup.files.enrich_job import EnrichJob
 
     exit_on_signals()
     options.fields_of(paths)  # before the files are opened
     instant, at_column = _instant(at)
     if at_zone is not None and at_column is None:
         fail("--at-zone is for a column of instants: name it by --at")
-    wanted = EnrichOptions(
-        ip_column,
-        paths or None,
-        prefix,
-        on_invalid,
-        instant,
-        at_column,
-        at_zone,
-        clean,
-        error_code or "error_code" in paths,
-        threads,
-        delimiter,
-        infer_types,
-        header,
-        compression_level,
+    enriching = EnrichOptions(
+        column=ip_column,
+        fields=paths or None,
+        at=instant,
+        at_column=at_column,
+        at_zone=at_zone,
+        error_code=error_code or "error_code" in paths,
+        **wanted,
     )
     with geolookup.open(dataset) as engine:
-        job = EnrichJob(engine, wanted, force=force)
+        job = EnrichJob(engine, enriching, force=force)
         if os.path.isdir(source):  # noqa: PTH112 - unlike pathlib it takes any name
             job.folder(Path(source), Path(output), output_format)
         else:
@@ -119,7 +108,7 @@ def _instant(at: str | None) -> tuple[float | None, str | None]:
     if at is None:
         return None, None
     try:
-        found = options.instant_of(at)
+        stated = options.instant_of(at)
     except ValueError:
         return None, at
-    return found if isinstance(found, float) else found.timestamp(), None
+    return stated if isinstance(stated, float) else stated.timestamp(), None

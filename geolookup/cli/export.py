@@ -50,7 +50,7 @@ def _names(output: str) -> str:
     f"{_names('stream')}.",
 )
 @_formats
-@click.option("--force", is_flag=True, help="Replace an existing output.")
+@options.force("an existing output")
 def export(dataset: str, format_name: str, output: str, force: bool, **given: Any) -> None:
     """Write DATASET, or the current generation of a store, in another format.
 
@@ -77,4 +77,4 @@ def export(dataset: str, format_name: str, output: str, force: bool, **given: An
 
 def _size(output: Path) -> int:
     files = output.rglob("*") if output.is_dir() else (output,)
-    return sum(each.stat().st_size for each in files if each.is_file())
+    return sum(file.stat().st_size for file in files if file.is_file())

@@ -2,20 +2,100 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import fields
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
-from geolookup.cli import exit_on_signals, fail, follow_options
+from geolookup.cli import exit_on_signals, fail, options
 from geolookup.errors import GeoLookupError, line_text
 from geolookup.mirrors.child import command, end_with_input, environment
 from geolookup.mirrors.follow import Follower, line_of, poll, source_of
 from geolookup.mirrors.polling import Polling, Request
 from geolookup.store import pointer
 from geolookup.store.changing import check_store
+
+_DEFAULT = Polling()
+_DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_RATE = re.compile(r"([0-9]{1,9})([kM]?)")
+_BYTES = {"": 1, "k": 1000, "M": 1_000_000}
+#: Bytes a second. Below that, servers end a connection because it is slow.
+_LOWEST_RATE = 16_000
+
+
+def _read_duration(_context: object, _option: object, text: str) -> float:
+    match = _DURATION.fullmatch(text)
+    if match is None or not (seconds := float(match[1]) * _SECONDS[match[2]]):
+        fail(f"--every is {text!r}; write seconds, minutes or hours, as 30s, 5m or 1h")
+    return seconds
+
+
+def _read_rate(_context: object, _option: object, text: str | None) -> int | None:
+    if text is None:
+        return None
+    match = _RATE.fullmatch(text)
+    if match is None or (rate := int(match[1]) * _BYTES[match[2]]) < _LOWEST_RATE:
+        fail(f"--budget is {text!r}; write bytes a second, at least 16k, as 500k or 2M")
+    return rate
+
+
+_OPTIONS = (
+    click.option(
+        "--every",
+        metavar="TIME",
+        default=f"{_DEFAULT.every / 60:g}m",
+        show_default=True,
+        callback=_read_duration,
+        help="Time between two polls of the mirror, such as 30s, 5m or 1h.",
+    ),
+    click.option(
+        "--jitter",
+        metavar="PART",
+        type=click.FloatRange(0, 1),
+        default=_DEFAULT.jitter,
+        show_default=True,
+        help="Randomise each interval by up to this fraction, longer or shorter.",
+    ),
+    click.option(
+        "--budget",
+        metavar="BYTES",
+        callback=_read_rate,
+        help="Highest rate of a download in bytes a second, such as 500k or 2M. [default: any]",
+    ),
+    click.option(
+        "--trust",
+        metavar="KEY",
+        multiple=True,
+        type=options.AS_PATH,
+        help="Public key that a store without trusted keys trusts from now on; repeatable.",
+    ),
+    options.keep(least=2, usual=_DEFAULT.keep),
+)
+
+
+def polls(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of polls; the command gets them as ``polling``."""
+
+    @wraps(function)
+    def joined(**stated: Any) -> None:
+        function(**with_polling(stated))
+
+    return options.added(_OPTIONS, joined)
+
+
+def with_polling(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a command with one ``polling`` in place of its members."""
+    names = {option.name for option in fields(Polling)}
+    polling = Polling(**{name: stated[name] for name in names})
+    return {**{name: stated[name] for name in stated if name not in names}, "polling": polling}
 
 
 @click.command(name="follow", short_help="Keep a store at the generation of a mirror.")
@@ -24,10 +104,10 @@ from geolookup.store.changing import check_store
     "--store",
     metavar="DIR",
     required=True,
-    type=click.Path(path_type=Path),
+    type=options.AS_PATH,
     help="Store to publish into; it is created if it is missing.",
 )
-@follow_options.polls
+@polls
 @click.option("--once", is_flag=True, help="Poll once, and exit with 1 if that fails.")
 @click.option("--until-eof", is_flag=True, hidden=True)  # for serve: it ends with that process
 def follow(

@@ -1,22 +1,29 @@
-"""``geolookup info``: describes a dataset: content, age, sources and credits."""
+"""``geolookup info``, ``explain``, ``fields`` and ``recipes``: what data and recipes there are."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import geolookup
-from geolookup.cli import json_text, options
+from geolookup.cli import json_text, note_age, options
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import line_text
 
-TYPE_CHECKING = False  # as mypy reads it; the module imports Arrow
 if TYPE_CHECKING:
+    from geolookup.contract.display import FieldInfo
     from geolookup.dataset.coverage import Known
 
 _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources and their rows"}
+#: What is printed below a layer begins here.
+_UNDER = " " * 21
+#: The fields of a place that are printed; --json has all.
+_PLACE = ("city_name", "region_name", "country_code", "time_zone")
 
 
 @click.command(name="info", short_help="Describe a dataset.")
@@ -39,7 +46,7 @@ def info(dataset: str | None, as_json: bool) -> None:
         metadata, kernel, path = engine.metadata, engine.kernel, engine.path
     known = known_addresses(path)
     if as_json:
-        families = {family: asdict(each) for family, each in known.items()}
+        families = {family: asdict(shares) for family, shares in known.items()}
         zones = {"version": metadata.time_zones.version, "source": metadata.time_zones.source}
         of_today = {"age": asdict(metadata.age), "kernel": kernel, "time_zones": zones}
         described = {"path": str(path)} | asdict(metadata) | of_today | {"known": families}
@@ -65,7 +72,7 @@ def _lines(metadata: Metadata, kernel: str, known: Mapping[str, Known]) -> Itera
     yield f"{'':<33}{'IPv4':>8}{'IPv6':>9}"
     for path in known["ipv4"].with_value:
         shares = (known[family].share(path) for family in ("ipv4", "ipv6"))
-        yield f"  {path:<31}" + " ".join(f"{each:8.2%}" for each in shares)
+        yield f"  {path:<31}" + " ".join(f"{share:8.2%}" for share in shares)
     yield "sources, in order of precedence"
     for source in metadata.sources:
         stated = source.date or "no date", source.licence or "no licence stated"
@@ -81,3 +88,155 @@ def _covered(coverage: Mapping[str, Mapping[str, int]], before: str) -> Iterator
     for layer, families in coverage.items():
         known = ", ".join(f"{count:,} {family}" for family, count in families.items())
         yield f"{before}{layer:<16} {known} addresses"
+
+
+@click.command(name="explain", short_help="Name the sources that decided an answer.")
+@click.argument("ip", metavar="IP")
+@options.dataset("Dataset or store to explain.")
+@options.age_notice
+@options.as_json()
+def explain(ip: str, dataset: str | None, as_json: bool) -> None:
+    """Print the value of each layer of the answer for IP, and the source that decided it.
+
+    The range is that of the adjacent addresses with the same source and the same
+    values; the prefix is the largest network around IP in it. For a dataset built
+    with explain = "full" they are those of the deciding row, with its file and
+    line, and the rows of all sources follow. --json has all fields of a place.
+    Exits with 2 for a malformed or private address.
+
+    Example: geolookup explain 8.8.8.8
+    """
+    with geolookup.open(dataset) as engine:
+        explained = engine.explain(ip)
+        note_age(engine)
+    if as_json:
+        click.echo(json_text(explained))
+    else:
+        click.echo("\n".join(map(line_text, _explained_lines(explained))))
+
+
+def _explained_lines(explained: dict[str, Any]) -> Iterator[str]:
+    yield f"{explained['ip']} in {explained['network']}"
+    for layer, decided in explained["layers"].items():
+        if decided is None:
+            yield f"  {layer:<16} unknown"
+            continue
+        yield f"  {layer:<16} {_value(decided['values'])}"
+        yield f"{_UNDER}{decided['prefix']}, {_range(decided)}"
+        stated = [decided[name] for name in ("source", "date", "licence") if decided[name]]
+        yield f"{_UNDER}{', '.join(stated)}"
+    yield from _source_rows(explained.get("sources", []))
+
+
+def _value(values: dict[str, Any]) -> str:
+    """Return the values of a layer; of a place, where it is and its time zone, if known."""
+    place = [values[name] for name in _PLACE if name in values]
+    if "asn" in values:
+        return " ".join(filter(None, (f"AS{values['asn']}", values.get("asn_organization"))))
+    return ", ".join(map(str, place or values.values())) or "no values"
+
+
+def _range(decided: dict[str, Any]) -> str:
+    """Return the range of the deciding row; else of the addresses around with its values."""
+    return _row(decided["row"]) if "row" in decided else str(decided["same_values"])
+
+
+def _source_rows(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the row of each source, whether it decided a layer or not."""
+    if rows:
+        yield "rows of the sources, in order of precedence"
+    for row in rows:
+        yield f"  {row['source']}, {_row(row)}"
+        for layer, values in row["values"].items():
+            yield f"    {layer:<16} {json.dumps(values, ensure_ascii=False)}"
+        if not row["values"]:
+            yield "    no values"
+
+
+def _row(row: dict[str, Any]) -> str:
+    line = f":{row['line']}" if row["line"] else ""
+    return f"{row['file']}{line} states {row['range']}"
+
+
+@click.command(name="fields", short_help="List the fields of an answer.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="A table, or a JSON array.",
+)
+def fields(form: str) -> None:
+    """List every path of an answer, with its type, unit, an example and meaning.
+
+    `lookup --fields` and `enrich --fields` take these paths.
+
+    Example: geolookup fields
+    """
+    from geolookup.contract import display
+
+    infos = display.fields()
+    click.echo(json_text([info._asdict() for info in infos]) if form == "json" else _table(infos))
+
+
+def _table(infos: tuple[FieldInfo, ...]) -> str:
+    """Return a line for each path; the last column is the longest, so it is not padded."""
+    rows = [(info.path, info.type, info.unit, _example(info), info.meaning) for info in infos]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join(lines).replace("`", "")
+
+
+def _example(info: FieldInfo) -> str:
+    if info.example is None:
+        return ""
+    return info.example if isinstance(info.example, str) else json.dumps(info.example)
+
+
+@click.group(
+    name="recipes", short_help="List, print and copy packaged recipes.", invoke_without_command=True
+)
+@click.pass_context
+def recipes(context: click.Context) -> None:
+    """List the packaged recipes, each with what it describes.
+
+    `geolookup build`, `download` and `update` take their names.
+
+    Example: geolookup recipes copy maxmind-geolite2
+    """
+    from geolookup_builder import loading
+
+    if context.invoked_subcommand is None:
+        names = loading.names()
+        width = max(map(len, names))
+        for name in names:
+            click.echo(f"{name:<{width}}  {loading.summary(name)}")
+
+
+@recipes.command(name="show", short_help="Print a packaged recipe.")
+@click.argument("name")
+def show(name: str) -> None:
+    """Print the packaged recipe NAME.
+
+    Example: geolookup recipes show world
+    """
+    from geolookup_builder import loading
+
+    click.echo(loading.text(name), nl=False)
+
+
+@recipes.command(name="copy", short_help="Copy a packaged recipe, to be changed.")
+@click.argument("name")
+@click.argument("folder", type=options.AS_PATH, default=".")
+def copy(name: str, folder: Path) -> None:
+    """Copy the packaged recipe NAME, and the files that come with it, into FOLDER.
+
+    FOLDER is by default the current one. No file is replaced. The name of the copy is
+    printed; `geolookup build` and `update` take it.
+
+    Example: geolookup recipes copy world
+    """
+    from geolookup_builder import loading
+
+    click.echo(loading.copy(name, folder))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -17,17 +17,47 @@ import click
 import geolookup
 from geolookup.cli import fail, note_age, options
 from geolookup.cli.address_input import blocks
-from geolookup.cli.answer_formats import FORMATS, chosen
+from geolookup.cli.answer_formats import Csv, Json
 from geolookup.contract.localtime import instant
 from geolookup.errors import DatasetError
 
 if TYPE_CHECKING:
     from geolookup.cli.address_input import Block
+    from geolookup.cli.answer_formats import Format
+    from geolookup.contract.fields import Field
+    from geolookup.engine import Engine
 
 #: The most errors that are named on standard error; the others are counted.
 _NAMED = 10
 #: How the JSON of an error begins.
 _FAILURE = b'{"success":false,'
+
+
+def _json(fields: tuple[Field, ...] | None, _engine: Engine, compact: bool | None) -> Format:
+    return Json(fields, compact=not sys.stdout.isatty() if compact is None else compact)
+
+
+def _csv(fields: tuple[Field, ...] | None, _engine: Engine, _compact: bool | None) -> Format:
+    from geolookup.contract.fields import COLUMNS
+
+    return Csv(fields or COLUMNS)
+
+
+def _table(fields: tuple[Field, ...] | None, engine: Engine, _compact: bool | None) -> Format:
+    from geolookup.cli.answer_table import Table, overview, values
+
+    if fields is None:
+        return Table(overview(engine), ())
+    shown = tuple(field for field in fields if field.path != "ip")
+    return Table(values(shown), ("ip", *(field.path for field in shown)))
+
+
+#: By name; a function of the fields (None: all), the engine, and --compact.
+_FORMATS: dict[str, Callable[[tuple[Field, ...] | None, Engine, bool | None], Format]] = {
+    "json": _json,
+    "csv": _csv,
+    "table": _table,
+}
 
 
 @click.command(name="lookup", short_help="Look addresses up.")
@@ -44,7 +74,7 @@ _FAILURE = b'{"success":false,'
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(list(_FORMATS)),
     help="Format of the answers. [default: table on a terminal, else json]",
 )
 @click.option(
@@ -81,7 +111,7 @@ def lookup(
     fields = options.fields_of(paths) or None
     with geolookup.open(dataset) as engine:
         note_age(engine)
-        show = chosen(form, fields, engine, compact)
+        show = _format(form, fields, engine, compact)
         lines = engine.snapshot().lines()
         failures, errors = 0, _Errors()
         for block in blocks(addresses, clean=clean):
@@ -104,8 +134,8 @@ def lookup(
 
 def _tell_files(addresses: tuple[str, ...]) -> None:
     """Say on standard error which argument is a file; its name may hold an address."""
-    for number, each in enumerate(addresses, 1):
-        if os.path.isfile(each):  # noqa: PTH113 - unlike pathlib it takes any name
+    for number, argument in enumerate(addresses, 1):
+        if os.path.isfile(argument):  # noqa: PTH113 - unlike pathlib it takes any name
             hint = "'geolookup enrich FILE --output OUTPUT' looks up the addresses of a file"
             click.echo(f"geolookup: argument {number} is a file; {hint}", err=True)
             break
@@ -154,3 +184,17 @@ def _failures(answers: bytes, block: Block) -> Iterator[str]:
     for line, position in zip(answers.splitlines(), block.positions(), strict=True):
         if line.startswith(_FAILURE):  # parsing all lines would take longer than answering them
             yield f"{position}: {json.loads(line)['error_message']}"
+
+
+def _format(
+    name: str | None, fields: tuple[Field, ...] | None, engine: Engine, compact: bool | None
+) -> Format:
+    """Return a format of some fields (None: all).
+
+    By default it is a table on a terminal, and JSON elsewhere or with --compact.
+    """
+    if name is None:
+        name = "table" if compact is None and sys.stdout.isatty() else "json"
+    elif name != "json" and compact is not None:
+        fail(f"--compact and --indent are for json, not for {name}")
+    return _FORMATS[name](fields, engine, compact)

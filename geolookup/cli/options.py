@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,12 +18,25 @@ if TYPE_CHECKING:
     from geolookup.contract.fields import Field
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Only the names, so that --help does not import Arrow; a test compares them with the registry.
-WRITTEN = ("csv", "tsv", "jsonl", "parquet", "arrow", "arrows")
-READ = (*WRITTEN, "text", "log", "clf", "combined", "lines")
 
-#: Any path. A shell completes it; what opens it says whether it can be used.
+
+class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before Click 8.2
+    """A format of files; the registry, which imports Arrow, is read when a name is checked."""
+
+    def __init__(self, *, is_written: bool = False) -> None:
+        self.case_sensitive, self._is_written = True, is_written
+
+    @cached_property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names of the formats; with ``is_written`` without those that are only read."""
+        from geolookup.files.table_files import FORMATS
+
+        return tuple(name for name in FORMATS if FORMATS[name].writer or not self._is_written)
+
+
+#: Any path, as text or as a Path. A shell completes it; the function that opens it checks it.
 PATH = click.Path(readable=False)
+AS_PATH = click.Path(path_type=Path)
 #: What ``geolookup.open`` opens without a path.
 _DEFAULT_DATASET = "$GEOLOOKUP_DATASET, else the user's store, else the bundled dataset"
 
@@ -48,7 +62,7 @@ def fields(purpose: str, default: str) -> Callable[[F], F]:
 
 def separated(_context: object, _option: object, given: tuple[str, ...]) -> tuple[str, ...]:
     """Return the values of a repeatable option that are separated by commas."""
-    return tuple(path.strip() for each in given for path in each.split(",") if path.strip())
+    return tuple(path.strip() for text in given for path in text.split(",") if path.strip())
 
 
 def complete_paths(_context: object, _option: object, incomplete: str) -> list[str]:
@@ -149,16 +163,59 @@ _TRUTH_FORMAT = click.option(
     help="A source format of recipes, or 'addresses' for a table of addresses.",
 )
 
-traffic_count = click.option(
+_TRAFFIC_COUNT = click.option(
     "--traffic-count",
     metavar="NAME",
     help="Column of requests in FILE. [default: each row is one request]",
 )
 
+
+def traffic(purpose: str) -> Callable[[F], F]:
+    """Return the options ``--traffic`` and ``--traffic-count``."""
+    text = f"{purpose} in a table file, a folder of them, or -."
+    option = click.option("--traffic", metavar="FILE", help=text)
+    return lambda command: added((option, _TRAFFIC_COUNT), command)
+
+
+def fail_if(example: str, condition: str = "") -> Callable[[F], F]:
+    """Return the option ``--fail-if`` of gates; it is repeatable."""
+    start = f"{condition}: exit" if condition else "Exit"
+    text = f"{start} with 1 if this is true, such as {example!r}; repeatable."
+    return click.option("--fail-if", metavar="GATE", multiple=True, help=text)
+
+
+def limit(name: str, purpose: str, least: int = 0, usual: int = 10) -> Callable[[F], F]:
+    """Return an option that is a number, at least ``least``."""
+    number = click.IntRange(min=least)
+    return click.option(
+        name, metavar="N", type=number, default=usual, show_default=True, help=purpose
+    )
+
+
+def keep(least: int, usual: int) -> Callable[[F], F]:
+    """Return the option ``--keep`` of a store: a number of generations."""
+    return limit("--keep", "Keep the N generations that were published last.", least, usual)
+
+
+def force(replaced: str) -> Callable[[F], F]:
+    """Return the option ``--force``, which replaces an output."""
+    return click.option("--force", is_flag=True, help=f"Replace {replaced}.")
+
+
+def base(purpose: str, metavar: str = "OLD") -> Callable[[F], F]:
+    """Return the option ``--base``: an earlier dataset."""
+    return click.option("--base", metavar=metavar, type=AS_PATH, help=purpose)
+
+
+def accounts(forms: str) -> Callable[[F], F]:
+    """Return the option ``--accounts``: an account store."""
+    return click.option("--accounts", metavar="URL", required=True, help=forms)
+
+
 cache = click.option(
     "--cache",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=AS_PATH,
     help="Folder of downloaded files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
 )
 
@@ -186,14 +243,7 @@ clean = click.option(
     help="Also read addresses with brackets, ports and zone ids, and X-Forwarded-For lists.",
 )
 
-top = click.option(
-    "--top",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Number of countries, of cities and of networks to list.",
-)
+top = limit("--top", "Number of countries, of cities and of networks to list.", least=1)
 
 
 def _check_zone(_context: object, _option: object, value: str | None) -> str | None:
@@ -222,9 +272,7 @@ _TABLE_INPUT = (
     click.option(
         "--ip-column", metavar="NAME", default="ip", show_default=True, help="Column of addresses."
     ),
-    click.option(
-        "--input-format", type=click.Choice(READ), help="Format to read. [default: by suffix]"
-    ),
+    click.option("--input-format", type=FileFormat(), help="Format to read. [default: by suffix]"),
     click.option(
         "--delimiter",
         metavar="CHARACTER",
@@ -252,16 +300,16 @@ _PAGE_OUTPUT = (
         "--output",
         metavar="FILE",
         required=True,
-        type=click.Path(path_type=Path),
+        type=AS_PATH,
         help="HTML file to write.",
     ),
     click.option(
         "--png",
         metavar="DIR",
-        type=click.Path(path_type=Path),
+        type=AS_PATH,
         help="Also write each picture to this folder as PNG, at twice its size.",
     ),
-    click.option("--force", is_flag=True, help="Replace existing outputs."),
+    force("existing outputs"),
 )
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from geolookup.cli import fail, follow_options, options
+from geolookup.cli import fail, options
+from geolookup.cli.follow import polls
 
 _STALE = ("warn", "refuse", "tag")
 _LEVELS = ("debug", "info", "warning", "error")
@@ -27,7 +28,7 @@ _LEVELS = ("debug", "info", "warning", "error")
     metavar="URL",
     help="Mirror that the store of --dataset follows, as `geolookup follow` does.",
 )
-@follow_options.polls
+@polls
 @click.option(
     "--max-age",
     metavar="AGE",
@@ -45,12 +46,7 @@ _LEVELS = ("debug", "info", "warning", "error")
     is_flag=True,
     help="Accept a new generation that lacks fields of the old one.",
 )
-@click.option(
-    "--accounts",
-    metavar="URL",
-    required=True,
-    help="Account store: sqlite:///PATH or redis://HOST:PORT/NUMBER.",
-)
+@options.accounts("Account store: sqlite:///PATH or redis://HOST:PORT/NUMBER.")
 @click.option("--plans", metavar="FILE", help="TOML file with more plans.")
 @click.option(
     "--host",

@@ -11,16 +11,16 @@ import geolookup
 from geolookup.cli import exit_on_signals, json_text, options
 from geolookup.errors import line_text
 
-_store = click.argument("store", required=False, type=click.Path(path_type=Path))
+_store = click.argument("store", required=False, type=options.AS_PATH)
 
 
 @click.command(name="publish", short_help="Make a dataset the current one of a store.")
-@click.argument("dataset", type=click.Path(path_type=Path))
-@click.argument("store", type=click.Path(path_type=Path))
+@click.argument("dataset", type=options.AS_PATH)
+@click.argument("store", type=options.AS_PATH)
 @click.option(
     "--full",
     metavar="FILE.tar.zst",
-    type=click.Path(path_type=Path),
+    type=options.AS_PATH,
     help="Archive of the whole dataset, published where a delta cannot be applied.",
 )
 @click.option("--copy", is_flag=True, help="Copy the files instead of hard-linking them.")
@@ -72,23 +72,16 @@ def generations(store: Path | None, as_json: bool) -> None:
     """
     listed = geolookup.generations(store)
     if as_json:
-        click.echo(json_text([asdict(each) for each in listed]))
+        click.echo(json_text([asdict(generation) for generation in listed]))
         return
-    for each in listed:
-        state = "current" if each.current else "withdrawn" if each.withdrawn else ""
-        click.echo(line_text(f"{each.generation}  {each.at}  {state}".rstrip()))
+    for generation in listed:
+        state = "current" if generation.current else "withdrawn" if generation.withdrawn else ""
+        click.echo(line_text(f"{generation.generation}  {generation.at}  {state}".rstrip()))
 
 
 @click.command(name="prune", short_help="Remove old generations from a store.")
 @_store
-@click.option(
-    "--keep",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="Keep the N generations that were published last.",
-)
+@options.keep(least=1, usual=2)
 def prune(store: Path | None, keep: int) -> None:
     """Remove all but the N last published generations of STORE, and print those removed.
 

@@ -1,15 +1,14 @@
-"""Text on a terminal: the columns that it takes, and the characters that the terminal has."""
+"""Text on a terminal: the columns that it takes, and what the terminal can show."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-import unicodedata
-
-from geolookup.contract.display import without_marks
+from typing import Any
 
 _UTF_8 = "utf-8"
+_UNKNOWN = "-"
 _LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first that is set decides (POSIX)
 #: Control characters (C0 without tab and line feed, DEL, C1): a terminal obeys some of them.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -35,7 +34,7 @@ def has_flags(encoding: str) -> bool:
 
 def without_controls(text: str) -> str:
     r"""Return text in which control characters are written as in JSON: ``\u001b``."""
-    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROLS.sub(lambda control: f"\\u{ord(control[0]):04x}", text)
 
 
 def in_charset(text: str, encoding: str) -> str:
@@ -48,6 +47,8 @@ def in_charset(text: str, encoding: str) -> str:
 
 
 def _in_charset(letter: str, encoding: str) -> str:
+    from geolookup.contract.display import without_marks
+
     for plain in (letter, without_marks(letter)):
         try:
             plain.encode(encoding)
@@ -66,6 +67,8 @@ def width_of(text: str) -> int:
 
 
 def _width(letter: str) -> int:
+    import unicodedata
+
     if unicodedata.combining(letter) or unicodedata.category(letter) == "Cf":
         return 0
     return 2 if unicodedata.east_asian_width(letter) in ("W", "F") else 1
@@ -88,3 +91,18 @@ def shortened(text: str, width: int, encoding: str) -> str:
 
 def _is_utf_8(encoding: str) -> bool:
     return encoding.casefold().replace("_", "-") in (_UTF_8, "utf8")
+
+
+def has_colours() -> bool:
+    """Return whether the output is a terminal on which colours are wanted (no-color.org)."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not plain
+
+
+def shown(value: Any) -> str:
+    """Return a value as text: yes or no, the items of a list, a dash if it is unknown."""
+    if value is None:
+        return _UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, list) else str(value)

@@ -35,7 +35,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 @click.option(
     "--store",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=options.AS_PATH,
     help="Store to publish into. [default: $GEOLOOKUP_STORE, else in the user's data folder]",
 )
 @click.option(

@@ -43,7 +43,7 @@ from geolookup.comparison.measures import (
     quantiles,
     source_change,
 )
-from geolookup.comparison.overlay import FAMILIES, Answers, Joints, together
+from geolookup.comparison.overlay import Answers, Joint, joints, together
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.comparison.values import Values, read_values
 from geolookup.dataset.files import Dataset
@@ -84,7 +84,7 @@ class Overlaid:
     old: Dataset
     new: Dataset
     values: Values
-    joints: Joints
+    joints: Mapping[int, Joint]  # by family
     requests: Requests | None
     changes: Mapping[str, Changes]  # by part
 
@@ -180,10 +180,10 @@ def read(
 ) -> Overlaid:
     """Read two datasets or stores and lay them over each other; the errors are of ``compare``."""
     before, after = opened(old), opened(new)
-    values, joints = read_values(before, after), Joints(before, after)
-    requests, answers = _weighed(joints, traffic)
+    values, overlaid = read_values(before, after), joints(before, after)
+    requests, answers = _weighed(overlaid, traffic)
     changed = {name: changes_of(values, part) for name, part in answers.items()}
-    return Overlaid(before, after, values, joints, requests, changed)
+    return Overlaid(before, after, values, overlaid, requests, changed)
 
 
 def measured(overlaid: Overlaid, *, most_movers: int = 10) -> Comparison:
@@ -209,13 +209,15 @@ def opened(path: str | PathLike[str]) -> Dataset:
         return Dataset(engine.path)
 
 
-def _weighed(joints: Joints, traffic: Traffic | None) -> tuple[Requests | None, dict[str, Answers]]:
+def _weighed(
+    overlaid: Mapping[int, Joint], traffic: Traffic | None
+) -> tuple[Requests | None, dict[str, Answers]]:
     """Return the answers by part, weighted by addresses or by requests."""
     if traffic is None:
-        return None, {f"ipv{family}": joints.families[family].answers for family in FAMILIES}
-    starts = {family: joints.families[family].starts for family in FAMILIES}
+        return None, {f"ipv{family}": joint.answers for family, joint in overlaid.items()}
+    starts = {family: joint.starts for family, joint in overlaid.items()}
     requests, weights = count_requests(traffic, starts)
-    answers = {f"ipv{f}": joints.families[f].weighed(weights[f]) for f in FAMILIES}
+    answers = {f"ipv{f}": joint.weighed(weights[f]) for f, joint in overlaid.items()}
     return requests, {**answers, ALL: together(list(answers.values()))}
 
 

@@ -63,7 +63,7 @@ def together(several: Sequence[Answers]) -> Answers:
     """Return the answers of several families as one: table rows mean the same in both."""
     columns = [answers.columns() for answers in several]
     return Answers(
-        **{name: np.concatenate([each[name] for each in columns]) for name in columns[0]}
+        **{name: np.concatenate([part[name] for part in columns]) for name in columns[0]}
     )
 
 
@@ -82,15 +82,13 @@ class Joint:
 
     def weighed(self, weights: NDArray[np.float64]) -> Answers:
         """Return the answers with other weights, by joint interval, without those of weight 0."""
-        found = replace(self.answers, weight=weights[self.reached])
-        return found.chosen(found.weight > 0)
+        answers = replace(self.answers, weight=weights[self.reached])
+        return answers.chosen(answers.weight > 0)
 
 
-class Joints:
-    """The joint intervals of both families."""
-
-    def __init__(self, old: Dataset, new: Dataset) -> None:
-        self.families = {family: _joint(old, new, family) for family in FAMILIES}
+def joints(old: Dataset, new: Dataset) -> dict[int, Joint]:
+    """Return the joint intervals of both families."""
+    return {family: _joint(old, new, family) for family in FAMILIES}
 
 
 def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
@@ -146,22 +144,22 @@ def _partition(path: str, starts: Starts) -> Addresses:
     if isinstance(starts.lows, Encoded):
         values, indices = np.asarray(starts.lows.values), starts.lows.indices
         low = values[_within(path, indices, len(indices), len(values))]
-        found = Addresses(low, np.asarray(starts.highs))
+        addresses = Addresses(low, np.asarray(starts.highs))
     else:
-        found = Addresses(np.asarray(starts.lows))
-    if not is_partition(found):
+        addresses = Addresses(np.asarray(starts.lows))
+    if not is_partition(addresses):
         raise DatasetError(path, "the intervals are out of order", REBUILD)
-    return found
+    return addresses
 
 
 def _within(path: str, rows: memoryview, length: int, size: int) -> Rows:
     """Return row numbers of a table as an array, if there are so many and all lie within it."""
-    found = np.asarray(rows)
-    if len(found) != length:
+    numbers = np.asarray(rows)
+    if len(numbers) != length:
         raise DatasetError(path, "the columns differ in length", REBUILD)
-    if length and found.max() >= size:
+    if length and numbers.max() >= size:
         raise outside(path)
-    return found
+    return numbers
 
 
 def blocked_space(family: int) -> tuple[Addresses, NDArray[np.bool_]]:

@@ -97,9 +97,9 @@ class _Locator:
 
     def locate_texts(self, data: Any, offsets: NDArray[np.int64], ids: Any, families: Any) -> None:
         """Fill in the interval ids and families of the n texts ``data[offset : next offset]``."""
-        found = parse(data, offsets[:-1], np.diff(offsets))
-        families[:] = found.family
-        locate_numbers(self, found.family, found.high, found.low, ids)
+        parsed = parse(data, offsets[:-1], np.diff(offsets))
+        families[:] = parsed.family
+        locate_numbers(self, parsed.family, parsed.high, parsed.low, ids)
 
     def locate_numbers(self, families: Any, highs: Any, lows: Any, ids: Any) -> None:
         """Fill in the interval ids of n addresses by family and 64-bit halves."""

@@ -27,8 +27,8 @@ from geolookup.errors import REBUILD, DatasetError
 CODE = "location.country_code"
 
 #: The fields that a location row decides, and those of a network row, as contract paths.
-LOCATION_FIELDS = tuple(each.path for each in FIELDS if each.layer == LOCATION)
-NETWORK_FIELDS = tuple(each.path for each in in_table(NETWORK))
+LOCATION_FIELDS = tuple(field.path for field in FIELDS if field.layer == LOCATION)
+NETWORK_FIELDS = tuple(field.path for field in in_table(NETWORK))
 COMPARED = (*LOCATION_FIELDS, *NETWORK_FIELDS)
 
 Codes = NDArray[np.int32]
@@ -123,11 +123,11 @@ def _table(dataset: Dataset, table: str, *links: str) -> pa.Table:
     columns = [*(field.column for field in in_table(table)), *links]
     try:
         with pa.memory_map(str(path)) as file:
-            found = pa.ipc.open_file(file).read_all().select(columns)
-        found.validate(full=True)
+            rows = pa.ipc.open_file(file).read_all().select(columns)
+        rows.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         raise DatasetError(path, "damaged", REBUILD) from error
-    return found
+    return rows
 
 
 def _in_common(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Pair:

@@ -6,7 +6,7 @@
 'GB'
 
 Strategy: a call finds the rows of an address and the prefix length in the kernel, and makes
-geoip2's own models of what ``geoip2_records`` keeps of the rows. ``docs/how-to/from-geoip2.md``
+geoip2's own models of what ``Rows`` keeps of them. ``docs/how-to/from-geoip2.md``
 lists the differences from geoip2.
 """
 
@@ -30,7 +30,7 @@ try:
 except ImportError as error:
     raise ImportError("geolookup.compat.geoip2 needs pip install 'geolookup[geoip2]'") from error
 
-from geolookup.compat.geoip2_records import (
+from geolookup.compat import (
     KINDS,
     Arguments,
     Rows,
@@ -138,16 +138,16 @@ class Reader:
         a dataset keeps no build time. ``node_count`` is the number of intervals.
         """
         rows = self._current()
-        found = rows.state.dataset.manifest.metadata()
+        about = rows.state.dataset.manifest.metadata()
         return Metadata(
             binary_format_major_version=0,
             binary_format_minor_version=0,
-            build_epoch=build_epoch(found),
+            build_epoch=build_epoch(about),
             database_type=database_type(rows.methods),
-            description={"en": found.name},
+            description={"en": about.name},
             ip_version=6,
             languages=["en"],
-            node_count=found.counts["ipv4_intervals"] + found.counts["ipv6_intervals"],
+            node_count=about.counts["ipv4_intervals"] + about.counts["ipv6_intervals"],
             record_size=0,
         )
 

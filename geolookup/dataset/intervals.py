@@ -197,31 +197,39 @@ def cut_at(family: int, ranges: Iterable[Range]) -> tuple[Addresses, Bools]:
 
 
 def overlay(partitions: Sequence[Addresses]) -> tuple[Addresses, list[I64]]:
-    """Return the joint intervals, and by partition which of its intervals holds each of them.
+    """Return the joint intervals, and by partition the number of the interval that holds each.
 
     Partitions with few intervals are best given first.
     """
     joint, holding = partitions[0], [np.arange(len(partitions[0]))]
     for number, further in enumerate(partitions[1:]):
         joint, of_joint, of_further = _merge(joint, further)
-        kept = [each[of_joint] for each in holding] if number else [of_joint]
+        kept = [rows[of_joint] for rows in holding] if number else [of_joint]
         holding = [*kept, of_further]
     return joint, holding
 
 
 def _merge(one: Addresses, other: Addresses) -> tuple[Addresses, I64, I64]:
-    """Lay two partitions over each other.
+    """Return the union of the starts, and for each the interval of either partition that holds it.
 
-    Nothing is sorted: how many starts of the one are <= a start of the other says where that
-    belongs in the union.
+    ::
+
+        one         |0        |10               |30             0, 10, 30
+        other       |0                |20       |30             0, 20, 30
+        union       |0        |10     |20       |30
+        of_one       0         1       1         2
+        of_other     0         0       1         2
+
+    Nothing is sorted. The number of starts of ``one`` at or below a start of ``other``, plus the
+    fresh starts of ``other`` before it, is its place in the union.
     """
-    before = one.search(other)  # at least 1, for one begins with 0
-    fresh = ~one[before - 1].equals(other)
-    place = before + np.cumsum(fresh) - 1  # of other's starts, in the union
+    before = one.search(other)  # 1, 2, 3: at least 1, because one begins with 0
+    fresh = ~one[before - 1].equals(other)  # only 20 is not in one
+    place = before + np.cumsum(fresh) - 1  # 0, 2, 3: of other's starts in the union
     from_other = np.zeros(len(one) + int(fresh.sum()), bool)
     from_other[place] = True
     of_other = np.cumsum(from_other) - 1
-    from_other[place[~fresh]] = False
+    from_other[place[~fresh]] = False  # now only 20: a start of both is taken from one
     of_one = np.cumsum(~from_other) - 1
     chosen = np.where(from_other, len(one) + of_other, of_one)
     return concat([one, other])[chosen], of_one, of_other

@@ -45,13 +45,13 @@ def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> 
         count = write_rows(_SYNTAX, ranges, PREFIXES, stream)
     path = f"{values.get('folder', _FOLDER).rstrip('/')}/{_ROWS}"
     statement.write_text(_statement(ranges.columns.schema, path), encoding="utf-8")
-    for each in (rows, statement):
-        fsync_file(each)
+    for file in (rows, statement):
+        fsync_file(file)
     return {PREFIXES.counted: count}
 
 
 def _statement(schema: pa.Schema, path: str) -> str:
-    fields = [f"{each.name} {_TYPES.get(str(each.type), 'String')}" for each in schema]
+    fields = [f"{field.name} {_TYPES.get(str(field.type), 'String')}" for field in schema]
     quoted = path.replace("\\", "\\\\").replace("'", "\\'")
     return _DICTIONARY.format(columns=", ".join(["network String", *fields]), path=quoted)
 
@@ -61,7 +61,9 @@ def _array(column: pa.Array) -> pa.Array:
 
 
 def _cells(_names: list[str], columns: list[pa.Array]) -> pa.Array:
-    known = (_without_null(each) if pa.types.is_floating(each.type) else each for each in columns)
+    known = (
+        _without_null(column) if pa.types.is_floating(column.type) else column for column in columns
+    )
     return escaped_cells(list(known), _array)
 
 

@@ -65,7 +65,7 @@ def _write_errors() -> Iterator[None]:
 def _table(family: int, schema: pa.Schema) -> str:
     number = _NUMBERS[family]
     ends = [f"first {number} not null", f"last {number} not null"]
-    fields = [f"{each.name} {_TYPES.get(str(each.type), 'varchar')}" for each in schema]
+    fields = [f"{field.name} {_TYPES.get(str(field.type), 'varchar')}" for field in schema]
     return f"create table ipv{family} ({', '.join([*ends, *fields])})"
 
 

@@ -17,8 +17,13 @@ from geolookup.dataset.files import Dataset
 from geolookup.errors import OutputError
 from geolookup.export.formats import ExportFormat
 from geolookup.files.byte_streams import STANDARD, open_output
-from geolookup.filesystem.atomic import check_file, check_folder, staged_file, staged_folder
-from geolookup.filesystem.atomic import staged_file_in_folder as staged_database
+from geolookup.filesystem.atomic import (
+    check_file,
+    check_folder,
+    staged_file,
+    staged_file_in_folder,
+    staged_folder,
+)
 from geolookup.filesystem.unpacking import compression
 from geolookup.parallel import cores
 
@@ -46,16 +51,11 @@ def _check_outside(dataset: Dataset, output: Path) -> None:
 
 
 @contextmanager
-def _file(output: str, _chosen: ExportFormat, force: bool) -> Iterator[Path]:
+def _file(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
     check_file(Path(output), force=force)
-    with staged_file(Path(output)) as fresh:
-        yield fresh
-
-
-@contextmanager
-def _database(output: str, _chosen: ExportFormat, force: bool) -> Iterator[Path]:
-    check_file(Path(output), force=force)
-    with staged_database(Path(output)) as fresh:
+    # A library that creates a database also creates files beside it: they need a folder.
+    staged = staged_file_in_folder if chosen.output == "database" else staged_file
+    with staged(Path(output)) as fresh:
         yield fresh
 
 
@@ -69,8 +69,8 @@ def _folder(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
 
 def _is_written_by(chosen: ExportFormat, folder: Path) -> bool:
     """Return whether every file of a folder has a name that the format writes."""
-    files = (each.relative_to(folder) for each in folder.rglob("*") if not each.is_dir())
-    return all(re.fullmatch(chosen.holds, each.as_posix()) for each in files)
+    files = (path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir())
+    return all(re.fullmatch(chosen.holds, path.as_posix()) for path in files)
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def _stream(output: str, _chosen: ExportFormat, force: bool) -> Iterator[Any]:
 
 _KINDS: dict[str, Callable[[str, ExportFormat, bool], AbstractContextManager[Any]]] = {
     "file": _file,
-    "database": _database,
+    "database": _file,
     "folder": _folder,
     "stream": _stream,
 }

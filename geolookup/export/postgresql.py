@@ -79,7 +79,9 @@ def write(dataset: Dataset, place: Any, values: Values, progress: Progress) -> C
 
 def _begin(layout: _Layout, ranges: FieldRanges, dataset: Dataset) -> str:
     addresses = [f"{name} {layout.type} not null" for name in layout.form.names]
-    fields = [f"{each.name} {_TYPES.get(str(each.type), 'text')}" for each in ranges.columns.schema]
+    fields = [
+        f"{field.name} {_TYPES.get(str(field.type), 'text')}" for field in ranges.columns.schema
+    ]
     about = json.dumps(origin(dataset)).replace("'", "''")
     return _BEGIN.format(
         before=layout.before, columns=", ".join([*addresses, *fields]), about=about

@@ -30,7 +30,7 @@ from geolookup.prefixes.aggregate import prefixes_of
 from geolookup.prefixes.spans import Halves, Spans, joined
 from geolookup.prefixes.texts import address_texts, cidr_texts, range_texts
 from geolookup.progress import Progress
-from geolookup.tables.rows import first_equal, row_tables
+from geolookup.tables.rows import first_equal_rows, row_tables
 
 U32 = NDArray[np.uint32]
 I32 = NDArray[np.int32]
@@ -86,10 +86,7 @@ class FieldColumns:
         #: the rows of each table
         self.counts = len(dataset.locations), len(dataset.networks)
         #: by row of each table, the first row with the same values; 0 where all are null
-        self._locations, self._networks = (
-            first_equal(self.of_table(network=bool(table)).values(), count)
-            for table, count in enumerate(self.counts)
-        )
+        self._locations, self._networks = first_equal_rows(dataset, fields)
 
     def is_of_network(self, name: str) -> bool:
         """Return whether a column is by row of the network table."""

@@ -66,8 +66,8 @@ def _add_ranges(
     for spans in ranges.spans(family):
         for marks, rows in zip(used, spans.codes, strict=True):
             marks[rows] = True
-        ends = (each.to_pylist() for each in as_values(spans).columns)
-        codes = (each.tolist() for each in spans.codes)
+        ends = (column.to_pylist() for column in as_values(spans).columns)
+        codes = (column.tolist() for column in spans.codes)
         database.executemany(_ADD[family], zip(*ends, *codes, strict=True))
         count += len(spans)
     return count
@@ -79,10 +79,14 @@ def _add_values(
     """Write a table of values: the rows that ranges refer to, by number."""
     rows = np.flatnonzero(used).astype(np.uint32)
     chosen = columns.of_table(network=table == NETWORK)
-    described = [f"{name} {_TYPES.get(str(each.type), 'text')}" for name, each in chosen.items()]
+    described = [
+        f"{name} {_TYPES.get(str(column.type), 'text')}" for name, column in chosen.items()
+    ]
     database.execute(f"create table {table} ({', '.join(['id integer primary key', *described])})")
     marks = ", ".join(["?"] * (len(described) + 1))
-    cells = zip(rows.tolist(), *(_cells(each.take(rows)) for each in chosen.values()), strict=True)
+    cells = zip(
+        rows.tolist(), *(_cells(column.take(rows)) for column in chosen.values()), strict=True
+    )
     database.executemany(f"insert into {table} values ({marks})", cells)  # noqa: S608 - a constant
 
 
@@ -90,7 +94,9 @@ def _cells(column: pa.Array) -> Iterable[Any]:
     """Return the values of a column, lists as JSON texts."""
     values: list[Any] = column.to_pylist()
     if str(column.type) == TEXTS:
-        return [each if each is None else json.dumps(each, ensure_ascii=False) for each in values]
+        return [
+            texts if texts is None else json.dumps(texts, ensure_ascii=False) for texts in values
+        ]
     return values
 
 

@@ -126,7 +126,8 @@ def _one_by_one(array: pa.Array) -> pa.Array:
     return pa.array(values, _BYTES)
 
 
-def _is_bytes(kind: pa.DataType) -> bool:
+def is_bytes(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is one of bytes."""
     return bool(
         pa.types.is_binary(kind)
         or pa.types.is_large_binary(kind)
@@ -135,7 +136,8 @@ def _is_bytes(kind: pa.DataType) -> bool:
     )
 
 
-def _is_list(kind: pa.DataType) -> bool:
+def is_list(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is one of lists."""
     return bool(
         pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
     )
@@ -154,7 +156,7 @@ def _duration(array: pa.Array) -> pa.Array:
 
 
 _Table = tuple[tuple[Callable[[pa.DataType], bool], Render], ...]
-_NESTED: _Table = ((_is_list, _list), (pa.types.is_struct, _struct))
+_NESTED: _Table = ((is_list, _list), (pa.types.is_struct, _struct))
 _PLAIN: _Table = ((_is_number, _cast), (pa.types.is_duration, _duration))
 _AS_CELLS: _Table = (
     (is_text, _text),
@@ -162,7 +164,7 @@ _AS_CELLS: _Table = (
     (pa.types.is_floating, _cast),
     (_is_time, _cast),
     (pa.types.is_null, _cast),
-    (_is_bytes, _hex),
+    (is_bytes, _hex),
     *_NESTED,
 )
 _AS_JSON: _Table = (
@@ -171,6 +173,6 @@ _AS_JSON: _Table = (
     (pa.types.is_floating, _finite),
     (_is_time, _as_json_string(_cast)),
     (pa.types.is_null, _cast),
-    (_is_bytes, _as_json_string(_hex)),
+    (is_bytes, _as_json_string(_hex)),
     *_NESTED,
 )

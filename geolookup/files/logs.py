@@ -30,7 +30,7 @@ from geolookup.files.row_streams import (
 from geolookup.files.timestamps import COMMON_LOG_SIZE, common_log_seconds
 from geolookup.kernel import copy_texts, split_log_lines
 from geolookup.parallel import in_order
-from geolookup.tables.instants import Bools, Int64
+from geolookup.tables.times import Bools, Int64
 
 _FIELDS = ("ip", "ident", "user", "time", "request", "status", "size", "referer", "user_agent")
 #: Whatever follows the last field, and the text of a malformed line.

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST, LATEST
 from geolookup.errors import RowNote
-from geolookup.tables.instants import PER_SECOND, Bools, Instants, Int64
 from geolookup.tables.locate import is_text
-from geolookup.tables.times import Clock
+from geolookup.tables.times import PER_SECOND, Bools, Clock, Instants, Int64
 
 _NUMBER = r"^-?[0-9]+(\.[0-9]*)?$"
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"

@@ -1,26 +1,24 @@
-"""The protocol of an account store, and the records it keeps.
+"""The protocol of an account store, the records it keeps, and the admission of an account.
 
-Strategy: whatever must hold among workers is decided inside the store, in one transaction
-or script that a crash leaves complete or undone. A worker's own state (``admission``) only
-saves store accesses.
+Strategy: the store decides every request, in one transaction or script that a crash leaves
+complete or undone. So rate and quota hold among workers. A worker only caches keys and refusals.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from time import time_ns
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, NoReturn, Protocol
 
-from geolookup.gate.leases import Lease, Tokens
+from geolookup.errors import AccountsError, QuotaError, RateLimitError
 from geolookup.gate.plans import Plan
 
+#: Microseconds.
+SECOND = 1_000_000
 #: Returns the wall time, Unix microseconds.
 Clock = Callable[[], int]
-#: Decisions of ``Store.admit`` besides the time of a retry.
-ADMITTED = 0
-EXHAUSTED = -1
-GONE = -2
+#: Refusals of a ``Decision``, besides the time of a retry.
+ADMITTED, EXHAUSTED, GONE = 0, -1, -2
 
 
 def wall_clock() -> int:
@@ -28,11 +26,27 @@ def wall_clock() -> int:
     return time_ns() // 1000
 
 
-class Request(NamedTuple):
-    """One request of an account, for an exact decision."""
+class Requests(NamedTuple):
+    """Requests of one account that are decided together."""
 
     account: int
     plan: Plan
+    number: int = 1
+
+
+class Decision(NamedTuple):
+    """How many requests of an account are admitted, the first ones, and why the others are not.
+
+    ``refusal`` is ADMITTED if there are no others, EXHAUSTED if the quota is used up, GONE if the
+    account no longer exists, for example after a restore, or else the time of a retry.
+    """
+
+    admitted: int
+    refusal: int
+
+
+#: What most requests get; ``admitted`` is not read.
+ALL_ADMITTED = Decision(1, ADMITTED)
 
 
 class Key(NamedTuple):
@@ -64,7 +78,7 @@ class NewKey(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """An account and its used quota, current leases included."""
+    """An account and its used quota."""
 
     name: str
     plan: str
@@ -85,23 +99,8 @@ class Store(Protocol):
     def find(self, digest: bytes) -> Key | None:
         """Return the key with a digest."""
 
-    def admit(self, requests: Sequence[Request]) -> list[int]:
-        """Decide requests exactly, in order, in one transaction or round trip.
-
-        Returns for each ADMITTED, EXHAUSTED (quota), GONE (the account no longer exists, for
-        example after a restore), or the time of a retry.
-        """
-
-    def lease(
-        self, account: int, plan: Plan, worker: int, ripe: Tokens, unused: Sequence[Tokens]
-    ) -> Lease:
-        """Free ripe tokens, take back unused ones, and lease tokens for the current bucket."""
-
-    def take_back(self, account: int, unused: Sequence[Tokens]) -> None:
-        """Take back unused tokens, in the rate and in the quota."""
-
-    def leases_folder(self) -> Path:
-        """Return the folder of this machine where processes record the tokens that they hold."""
+    def admit(self, requests: Sequence[Requests]) -> list[Decision]:
+        """Decide requests of accounts, each account once, in one round trip."""
 
     def add(self, key: NewKey) -> str:
         """Add a key if its account has the same plan or is new; return the account's plan."""
@@ -132,3 +131,47 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Close the store."""
+
+
+class Admission:
+    """An account in a worker: its requests are admitted or refused.
+
+    A refusal is cached until it can change, so a flood of refused requests does not reach the
+    store. The store decides all others.
+    """
+
+    def __init__(self, store: Store, account: int, plan: Plan) -> None:
+        self.account, self.plan = account, plan
+        self._store = store
+        self._refused_until = 0
+        self._quota_used_up = False
+
+    def admit(self) -> None:
+        """Count one request, or raise RateLimitError or QuotaError."""
+        self.check(self._store.now())
+        ((_, refusal),) = self._store.admit([Requests(self.account, self.plan)])
+        if refusal != ADMITTED:
+            self.refuse(refusal)
+
+    def check(self, now: int) -> None:
+        """Raise the cached refusal, if it is still valid at a time of the store's clock."""
+        # One that ends more than a second ahead is ignored: the clock was set back.
+        if now < self._refused_until <= now + SECOND:
+            self._raise(now)
+
+    def refuse(self, refusal: int) -> NoReturn:
+        """Raise RateLimitError or QuotaError for a ``Decision.refusal``, and cache it.
+
+        Raises AccountsError if the account is gone: its key is read again within a second.
+        """
+        if refusal == GONE:
+            raise AccountsError("account store", "an account no longer exists", "restore it")
+        now = self._store.now()
+        self._quota_used_up = refusal == EXHAUSTED
+        self._refused_until = now + SECOND if self._quota_used_up else refusal
+        self._raise(now)
+
+    def _raise(self, now: int) -> NoReturn:
+        if self._quota_used_up:
+            raise QuotaError
+        raise RateLimitError(min(max(0, self._refused_until - now), SECOND) / SECOND)

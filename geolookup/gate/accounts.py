@@ -19,12 +19,19 @@ from urllib.parse import urlsplit
 
 from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError
 from geolookup.gate import keys
-from geolookup.gate.account_store import Clock, Key, NewKey, Request, Store, Usage
-from geolookup.gate.admission import Exact, Leased
-from geolookup.gate.held_tokens import HeldTokens
-from geolookup.gate.maintenance import Maintenance, Report
-from geolookup.gate.plans import Plan, Plans, read_plans
-from geolookup.gate.sliding_window import SECOND
+from geolookup.gate.account_store import (
+    SECOND,
+    Admission,
+    Clock,
+    Decision,
+    Key,
+    NewKey,
+    Requests,
+    Store,
+    Usage,
+)
+from geolookup.gate.plans import Plans, read_plans
+from geolookup.gate.store_health import Maintenance, Report
 
 #: The store of each URL scheme, by module and class.
 _STORES = {
@@ -46,7 +53,7 @@ class _CachedKey:
 
     __slots__ = ("admission", "asked", "digest", "until")
 
-    def __init__(self, key: Key, admission: Exact | Leased, asked: int) -> None:
+    def __init__(self, key: Key, admission: Admission, asked: int) -> None:
         self.digest, self.admission, self.asked = key.digest, admission, asked
         ends = asked + SECOND
         self.until = ends if key.expires is None else min(ends, key.expires)
@@ -71,9 +78,7 @@ class Accounts:
         self._lock = Lock()
         self._cache: dict[bytes, _CachedKey] = {}
         self._refused: dict[bytes, int] = {}  # refused keys, and until when
-        self._admissions: dict[int, Exact | Leased] = {}
-        self._holding: set[Leased] = set()
-        self._held_tokens = HeldTokens(self._store.leases_folder())
+        self._admissions: dict[int, Admission] = {}
         self._maintenance: Maintenance | None = None
 
     def admit(self, api_key: object) -> None:
@@ -83,7 +88,7 @@ class Accounts:
         """
         self.admission(api_key).admit()
 
-    def decide(self, requests: Sequence[Request]) -> list[int]:
+    def decide(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests in the store; see ``Store.admit``."""
         return self._store.admit(requests)
 
@@ -92,7 +97,7 @@ class Accounts:
         """Whether a decision of the store waits for another machine."""
         return self._store.remote
 
-    def admission(self, api_key: object) -> Exact | Leased:
+    def admission(self, api_key: object) -> Admission:
         """Return the admission of a key's account; raises MissingKeyError, InvalidKeyError."""
         known = self.known(api_key, self._store.now())
         return known or self._ask(keys.digest(api_key) or b"")
@@ -102,7 +107,7 @@ class Accounts:
         """The store's clock."""
         return self._store.now
 
-    def known(self, api_key: object, now: int) -> Exact | Leased | None:
+    def known(self, api_key: object, now: int) -> Admission | None:
         """Return the admission of a cached key; None if the store must be read. Never waits.
 
         ``now`` is the time of the store's clock. Raises MissingKeyError, InvalidKeyError.
@@ -166,17 +171,6 @@ class Accounts:
         """
         return self._store.check_durability()
 
-    def give_back(self) -> None:
-        """Return unused tokens of past buckets to the store; the background thread does so too."""
-        for admission in list(self._holding):
-            self._holding.discard(admission)  # first, because a new lease adds it again
-            if not admission.give_back():
-                self._holding.add(admission)
-
-    def return_ended(self) -> None:
-        """Return what killed processes of this machine held; the background thread does so too."""
-        self._held_tokens.return_ended(self._store)
-
     def watch(self, report: Report) -> None:
         """Start the background thread; it reports each second whether the store is usable.
 
@@ -187,15 +181,11 @@ class Accounts:
             self._start_maintenance()
 
     def close(self) -> None:
-        """Return leased tokens and close the store; a later call opens it again."""
+        """Close the store; a later call opens it again."""
         if self._maintenance is not None:
             self._maintenance.stop()
-        try:
-            self._forget()
-        finally:
-            self._store.close()
-            self._held_tokens.close()
-            self._begin()
+        self._store.close()
+        self._begin()
 
     def __enter__(self) -> Self:
         return self
@@ -203,7 +193,7 @@ class Accounts:
     def __exit__(self, *_exception: object) -> None:
         self.close()
 
-    def _ask(self, digest: bytes) -> Exact | Leased:
+    def _ask(self, digest: bytes) -> Admission:
         """Read a key from the store, and cache the answer for a second from now."""
         asked = self._store.now()
         key = self._store.find(digest)
@@ -211,7 +201,9 @@ class Accounts:
         if key is None or not compare_digest(key.digest, digest) or not key.valid(now):
             self._refuse(digest, asked + SECOND)
         if len(self._cache) >= _CACHED_KEYS:
-            self._forget()
+            self._cache.clear()
+            with self._lock:
+                self._admissions.clear()
         known = self._cache[digest] = _CachedKey(key, self._admission_of(key), asked)
         return known.admission
 
@@ -222,7 +214,7 @@ class Accounts:
         self._refused[digest] = until
         raise InvalidKeyError
 
-    def _admission_of(self, key: Key) -> Exact | Leased:
+    def _admission_of(self, key: Key) -> Admission:
         """Return the admission of a key's account, the same for all its keys and threads."""
         plan = self.plans.get(key.plan)
         if plan is None:
@@ -232,36 +224,20 @@ class Accounts:
                 "pass the plans file that defines it",
             )
         with self._lock:
-            found = self._admissions.get(key.account)
-            if found is None or found.plan != plan:
-                found = self._admissions[key.account] = self._new_admission(key, plan)
+            admission = self._admissions.get(key.account)
+            if admission is None or admission.plan != plan:
+                admission = Admission(self._store, key.account, plan)
+                self._admissions[key.account] = admission
                 self._start_maintenance()
-        return found
-
-    def _new_admission(self, key: Key, plan: Plan) -> Exact | Leased:
-        if not plan.leased:
-            return Exact(self._store, key.account, plan)
-        record = self._held_tokens.record(key.digest)
-        return Leased(self._store, key.account, plan, self._holding.add, record)
-
-    def _forget(self) -> None:
-        self._cache.clear()
-        with self._lock:
-            self._admissions.clear()
-        for admission in list(self._holding):
-            admission.give_back(at_end=True)
-            self._holding.discard(admission)
+        return admission
 
     def _start_maintenance(self) -> None:
         """Start the background thread if it does not run."""
         if self._background and self._maintenance is None:
-            self._maintenance = Maintenance(
-                self._store, self.give_back, self.return_ended, self._report
-            )
+            self._maintenance = Maintenance(self._store, self._report)
 
     def _after_fork(self) -> None:
-        """Reset in a child process: leases belong to the parent."""
-        self._held_tokens.detach()
+        """Reset in a child process: locks and the thread belong to the parent."""
         self._begin()
         self._store.after_fork()
 
@@ -286,8 +262,7 @@ def open_accounts(
 
     ``plans`` is a TOML file (see ``read_plans``). The store is opened by the
     first call that needs it. With a ``clock`` (returns Unix microseconds) no background
-    thread runs; call ``Accounts.give_back``. Raises AccountsError for another URL and
-    PlansError for an unusable plans file.
+    thread runs. Raises AccountsError for another URL and PlansError for an unusable plans file.
     """
     scheme = urlsplit(url).scheme
     if scheme not in _STORES:

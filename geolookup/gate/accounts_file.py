@@ -4,27 +4,41 @@ Strategy: a connection stays with the file that it opened, whatever its path nam
 the inodes of the file and its log are noted when it is opened, and compared with those at the
 path before each use. A log that belongs to a replaced file must not be applied to the new one:
 SQLite finds a log by its name alone, so the old one is removed before the new file is opened.
+
+A checkpoint writes the log back and waits for the disk. A background thread does it on its own
+connection, so the deciding connection finds little left when the log must restart: it waits for
+the disk once each time, and all requests with it. So a checkpoint waits for a second, or until
+the log is long.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
+from time import monotonic
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from geolookup.errors import AccountsError
 from geolookup.filesystem.atomic import fsync_folder
 
 _APPLICATION = 0x67656F6B  # "geok": marks an accounts file
-_VERSION = 1
+_VERSION = 2
 #: Seconds to wait for the transaction of another process.
 _BUSY_TIMEOUT = 2.0
 #: Bytes: an account with its ring of 100 stamps fits. Each decision logs one page.
 _PAGE = 1024
 #: Pages of the log before the deciding connection itself runs a checkpoint.
 _CHECKPOINT = 32_000
+#: Changed rows before a checkpoint pays.
+_LEAST_CHANGES = 500
+#: Seconds between two checkpoints of a log of fewer than ``_LONG`` pages.
+_PAUSE = 1.0
+#: Pages of a log, of all processes together, that is checkpointed at once. Each change logs a page.
+_LONG = 8_000
 #: The file, its write-ahead log and the index of the log, by the end of their names.
 _PARTS = ("", "-wal", "-shm")
 _SCHEMA = f"""
@@ -32,7 +46,11 @@ BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS account (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, plan TEXT NOT NULL,
     created INTEGER NOT NULL, used INTEGER NOT NULL DEFAULT 0,
-    ring BLOB NOT NULL DEFAULT x'', slots BLOB NOT NULL DEFAULT x'');
+    ring BLOB NOT NULL DEFAULT x'',
+    recent INTEGER NOT NULL DEFAULT 0, last INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS run (
+    account INTEGER NOT NULL, stamp INTEGER NOT NULL, number INTEGER NOT NULL,
+    PRIMARY KEY (account, stamp)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS key (
     digest BLOB PRIMARY KEY, environment TEXT NOT NULL,
     account INTEGER NOT NULL REFERENCES account, created INTEGER NOT NULL,
@@ -148,6 +166,54 @@ class AccountsFile:
 
     def _part(self, end: str) -> str:
         return os.path.realpath(self.path) + end  # SQLite follows a link before it adds the end
+
+
+class Checkpoints:
+    """Checkpoints of one accounts file; ``connect`` opens a connection to it."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._lock = Lock()  # its own lock, so that no decision waits for a checkpoint
+        self._connection: sqlite3.Connection | None = None
+        self._changes, self._enough, self._next = 0, _LONG, 0.0
+
+    def write_back(self, changes: int) -> None:
+        """Checkpoint if enough rows changed; ``changes`` is the total so far.
+
+        Errors are dropped: the deciding connection meets and reports the same fault.
+        """
+        with self._lock:
+            if changes < self._changes:  # a new deciding connection, perhaps to another file
+                self._drop()
+                self._changes, self._next = 0, 0.0
+            fresh = changes - self._changes
+            if fresh < (self._enough if monotonic() < self._next else _LEAST_CHANGES):
+                return
+            self._changes, self._next = changes, monotonic() + _PAUSE
+            try:
+                if self._connection is None:
+                    self._connection = self._connect()
+                checkpoint = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                _, pages, _ = checkpoint.fetchone()
+                # The share of this process in a long log.
+                self._enough = max(_LEAST_CHANGES, _LONG * fresh // max(fresh, pages))
+            except sqlite3.Error:
+                self._drop()
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            self._drop()
+
+    def detach(self) -> sqlite3.Connection | None:
+        """Reset in a child process; return the connection, which belongs to the parent."""
+        found, self._connection, self._lock = self._connection, None, Lock()
+        return found
+
+    def _drop(self) -> None:
+        found, self._connection = self._connection, None
+        if found is not None:
+            found.close()
 
 
 def problem_of(db: sqlite3.Connection) -> str | None:

@@ -5,24 +5,24 @@ requests of one iteration of the loop are decided together in the next one, by t
 that continues. Under light load an iteration is short, so the wait is too.
 
 A remote store may be silent, so one thread asks it, and the loop goes on. Requests that come
-meanwhile are decided together when the thread is free. What the worker knows by itself, cached
-keys and refusals and leased tokens, needs no thread.
+meanwhile are decided together when the thread is free. Cached keys and refusals need no thread.
 """
 
 from __future__ import annotations
 
 from asyncio import Future, Task, get_running_loop
-from collections.abc import Awaitable, Generator, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, repeat
 from types import coroutine
 
 from geolookup.errors import AccountsError, ContractError
-from geolookup.gate.account_store import ADMITTED
+from geolookup.gate.account_store import ADMITTED, Admission, Decision, Requests
 from geolookup.gate.accounts import Accounts
-from geolookup.gate.admission import Exact, Leased
 
 #: A request that the store must decide: the admission, or the key if the store must find it too.
-_Asked = Exact | Leased | object
+_Asked = Admission | object
 
 
 class GroupCommit:
@@ -33,22 +33,18 @@ class GroupCommit:
         self._group = _Group()
         self._thread = _StoreThread(accounts) if accounts.remote else None
 
-    def admit(self, api_key: object) -> Awaitable[None] | None:
-        """Admit one request and count it, or return an awaitable that does.
+    def admit(self, api_key: object) -> Awaitable[None]:
+        """Return an awaitable that admits one request and counts it; await it at once.
 
-        Never waits for another machine. Await what it returns at once.
-
-        The call or the awaitable raises what ``Accounts.admit`` raises.
+        Never waits for another machine. The call or the awaitable raises the errors of
+        ``Accounts.admit``.
         """
         now = self._now()
         admission = self._accounts.known(api_key, now)
-        if admission is not None and admission.try_local(now):
-            return None
+        if admission is not None:
+            admission.check(now)
         if self._thread is not None:
             return self._thread.ask(admission or api_key)
-        if type(admission) is Leased:
-            admission.admit()  # the requests that come next use the lease, without a wait
-            return None
         return self._together(admission or api_key)
 
     @coroutine
@@ -57,7 +53,7 @@ class GroupCommit:
         if self._group.outcomes is not None:
             self._group = _Group()
         group = self._group
-        place = len(group.asked)
+        position = len(group.asked)
         group.asked.append(asked)
         try:
             yield  # to the loop: cheaper than a future, which calls back
@@ -65,7 +61,7 @@ class GroupCommit:
             outcomes = group.outcomes
             if outcomes is None:
                 outcomes = group.outcomes = _decided(self._accounts, group.asked)
-        outcome = outcomes[place]
+        outcome = outcomes[position]
         if outcome is not None:
             raise outcome
 
@@ -105,57 +101,78 @@ class _StoreThread:
         decide = get_running_loop().run_in_executor
         while self._asked:
             pairs, self._asked = self._asked, []
-            asked = [each for each, _ in pairs]
+            asked = [request for request, _ in pairs]
             outcomes = await decide(self._thread, _decided, self._accounts, asked)
             for (_, waiting), outcome in zip(pairs, outcomes, strict=True):
                 _resolve(waiting, outcome)
 
 
 def _decided(accounts: Accounts, asked: Sequence[_Asked]) -> Sequence[Exception | None]:
-    """Decide requests; return for each what it raises, or None."""
+    """Decide requests; return the exception of each request, or None."""
     try:
         return _outcomes(accounts, asked)
     except Exception as error:  # noqa: BLE001 - after any error, no coroutine may wait forever
         return [error] * len(asked)
 
 
-def _outcomes(accounts: Accounts, asked: Sequence[_Asked]) -> Sequence[Exception | None]:
-    outcomes: list[Exception | None] = [None] * len(asked)
-    exact: list[tuple[int, Exact]] = []
-    for place, each in enumerate(asked):
-        if type(each) is Exact:  # it has no cached refusal: ``try_local`` raised none
-            exact.append((place, each))
-            continue
-        try:
-            found = (each if type(each) is Leased else accounts.admission(each)).ask()
-        except (ContractError, AccountsError) as error:
-            outcomes[place] = error
-        else:
-            if found is not None:
-                exact.append((place, found))
-    if exact:
-        _decide_exact(accounts, exact, outcomes)
-    return outcomes
+def _outcomes(accounts: Accounts, asked: Sequence[_Asked]) -> list[Exception | None]:
+    admissions = [
+        request if type(request) is Admission else _admission(accounts, request)
+        for request in asked
+    ]
+    numbers = Counter(admissions)
+    requests = [
+        Requests(admission.account, admission.plan, number)
+        for admission, number in numbers.items()
+        if isinstance(admission, Admission)
+    ]
+    decisions = iter(_decisions(accounts, requests))
+    outcomes = {
+        admission: _of_account(admission, next(decisions))
+        if isinstance(admission, Admission)
+        else repeat(admission)
+        for admission in numbers
+    }
+    return [next(outcomes[admission]) for admission in admissions]
 
 
-def _decide_exact(
-    accounts: Accounts, exact: Sequence[tuple[int, Exact]], outcomes: list[Exception | None]
-) -> None:
+def _decisions(
+    accounts: Accounts, requests: Sequence[Requests]
+) -> Iterable[Decision | AccountsError]:
     try:
-        found = accounts.decide([admission.request for _, admission in exact])
+        return accounts.decide(requests) if requests else ()
     except AccountsError as error:
-        for place, _ in exact:
-            outcomes[place] = error
-        return
-    if not any(found):  # all are ADMITTED, which is 0
-        return
-    for (place, admission), free in zip(exact, found, strict=True):
-        if free == ADMITTED:
-            continue
+        return repeat(error)
+
+
+def _admission(accounts: Accounts, api_key: object) -> Admission | Exception:
+    """Return the admission of a key that may have to be read, or the refusal."""
+    try:
+        admission = accounts.admission(api_key)
+        admission.check(accounts.clock())
+    except (ContractError, AccountsError) as error:
+        return error
+    return admission
+
+
+def _of_account(
+    admission: Admission, decision: Decision | AccountsError
+) -> Iterator[Exception | None]:
+    """Yield the outcomes of an account's requests, in their order."""
+    if isinstance(decision, AccountsError):
+        return repeat(decision)
+    admitted, refusal = decision
+    if refusal == ADMITTED:
+        return repeat(None)
+    return chain(repeat(None, admitted), _refusals(admission, refusal))
+
+
+def _refusals(admission: Admission, refusal: int) -> Iterator[Exception]:
+    while True:
         try:
-            admission.settle(free)
+            admission.refuse(refusal)
         except (ContractError, AccountsError) as error:
-            outcomes[place] = error
+            yield error
 
 
 def _resolve(waiting: Future[None], error: Exception | None) -> None:

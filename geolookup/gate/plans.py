@@ -14,8 +14,6 @@ from geolookup.filesystem.regular import open_regular
 MAX_RATE = 1_000_000
 #: Every store counts up to it exactly, including Redis's Lua (IEEE 754 doubles).
 MAX_QUOTA = 2**53 - 1
-#: Up to this rate the store decides each request; above it workers lease tokens.
-MAX_EXACT_RATE = 100
 
 
 class Plan(NamedTuple):
@@ -29,11 +27,6 @@ class Plan(NamedTuple):
     def limit(self) -> int:
         """The quota as a number."""
         return MAX_QUOTA if self.quota is None else self.quota
-
-    @property
-    def leased(self) -> bool:
-        """Whether workers lease tokens instead of asking for each request."""
-        return self.rate > MAX_EXACT_RATE
 
 
 #: The plans without a file. A file adds plans, or replaces them by name.

@@ -2,23 +2,120 @@
 
 Strategy: each decision is one script, which the server runs atomically. Time is the
 server's: decisions read its clock, and this process's clock is adjusted to each reply.
+
+An account is a hash ``geolookup:account:N`` (name, plan, created, used, recent) and the list of its
+runs, ``geolookup:runs:N``; a key is a hash ``geolookup:key:DIGEST``. ``geolookup:accounts`` counts
+the accounts; a server without it is new or has lost its data. In the scripts ARGV[1] is the time,
+Unix microseconds, or 0 for the clock of the server. Numbers are integers below 2**53, which Lua
+represents exactly.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
-from hashlib import sha256
-from pathlib import Path
-from tempfile import gettempdir
 
 from geolookup.errors import AccountsError
-from geolookup.gate import redis_scripts as scripts
-from geolookup.gate.account_store import Clock, Key, NewKey, Request, Usage, wall_clock
-from geolookup.gate.leases import Lease, Tokens
-from geolookup.gate.plans import Plan
+from geolookup.gate.account_store import (
+    EXHAUSTED,
+    GONE,
+    SECOND,
+    Clock,
+    Decision,
+    Key,
+    NewKey,
+    Requests,
+    Usage,
+    wall_clock,
+)
 from geolookup.gate.redis_server import RedisServer
+
+_NOW = """
+local now = tonumber(ARGV[1])
+if now == 0 then
+    local time = redis.call('TIME')
+    now = time[1] * 1000000 + time[2]
+end
+"""
+
+#: KEYS account, runs; ARGV now, rate, limit, number of requests. Returns now, how many are
+#: admitted, and why the others are not: see ``account_store.Decision``.
+#:
+#: The rule of ``sqlite_admission``, by runs at every rate. The list alternates stamps and numbers.
+_ADMIT_SCRIPT = f"""
+{_NOW}
+local account, runs = KEYS[1], KEYS[2]
+local rate, limit, number = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local used = tonumber(redis.call('HGET', account, 'used') or '')
+if not used then return {{now, 0, {GONE}}} end
+-- A write: a server without memory refuses here, before anything changes.
+local recent = redis.call('HINCRBY', account, 'recent', 0)
+
+local function add(stamp, count)  -- sqlite_admission._insert
+    redis.call('RPUSH', runs, string.format('%.0f', stamp), string.format('%.0f', count))
+end
+local moved = 0  -- sqlite_admission._move_to: the clock was set back
+while tonumber(redis.call('LINDEX', runs, -2) or '0') > now do
+    moved = moved + tonumber(redis.call('RPOP', runs))
+    redis.call('RPOP', runs)
+end
+if moved > 0 then add(now, moved) end
+-- sqlite_admission._drop_until
+while tonumber(redis.call('LINDEX', runs, 0) or now) <= now - {SECOND} do
+    redis.call('LPOP', runs)
+    recent = recent - tonumber(redis.call('LPOP', runs))
+end
+
+local admitted = math.max(0, math.min(number, rate - recent, limit - used))
+if admitted > 0 then add(now, admitted) end
+used, recent = used + admitted, recent + admitted
+redis.call('HSET', account,
+    'used', string.format('%.0f', used), 'recent', string.format('%.0f', recent))
+if admitted == number then return {{now, admitted, 0}} end
+if recent < rate then return {{now, admitted, {EXHAUSTED}}} end
+local above, at = recent - rate, 0  -- sqlite_admission._next_free
+while above >= tonumber(redis.call('LINDEX', runs, at + 1)) do
+    above = above - tonumber(redis.call('LINDEX', runs, at + 1))
+    at = at + 2
+end
+return {{now, admitted, tonumber(redis.call('LINDEX', runs, at)) + {SECOND}}}
+"""
+
+_COUNT = """
+local accounts = redis.call('GET', 'geolookup:accounts')
+if not accounts then return redis.error_reply('holds no accounts') end
+"""
+#: Returns the number of accounts.
+_COUNT_SCRIPT = f"{_COUNT} return tonumber(accounts)"
+
+#: KEYS key; ARGV now. Returns now, and environment, account, name, plan, created, expires,
+#: revoked; or only now.
+_FIND_SCRIPT = f"""
+{_COUNT}{_NOW}
+local key = redis.call('HMGET', KEYS[1], 'environment', 'account', 'created', 'expires', 'revoked')
+if not key[2] then return {{now}} end
+local account = redis.call('HMGET', 'geolookup:account:' .. key[2], 'name', 'plan')
+if not account[2] then return redis.error_reply('the account of a key no longer exists') end
+return {{now, key[1], key[2], account[1], account[2], key[3], key[4], key[5]}}
+"""
+
+#: ARGV digest, environment, name, plan, created, expires (0: never). Returns the account's plan.
+_ADD_SCRIPT = """
+local number = redis.call('HGET', 'geolookup:names', ARGV[3])
+if not number then
+    number = redis.call('INCR', 'geolookup:accounts')
+    redis.call('HSET', 'geolookup:names', ARGV[3], number)
+    redis.call('HSET', 'geolookup:account:' .. number,
+        'name', ARGV[3], 'plan', ARGV[4], 'created', ARGV[5], 'used', 0, 'keys', 0)
+end
+local plan = redis.call('HGET', 'geolookup:account:' .. number, 'plan')
+if plan == ARGV[4] then
+    redis.call('HSET', 'geolookup:key:' .. ARGV[1], 'environment', ARGV[2],
+        'account', number, 'created', ARGV[5], 'expires', ARGV[6], 'revoked', 0)
+    redis.call('RPUSH', 'geolookup:keys', ARGV[1])
+    redis.call('HINCRBY', 'geolookup:account:' .. number, 'keys', 1)
+end
+return plan
+"""
 
 
 class RedisStore:
@@ -35,12 +132,8 @@ class RedisStore:
         self._given = clock
         self._ahead: int | None = None  # microseconds: the server's clock less this machine's
         self._server = RedisServer(url)
-        self._admit, self._lease, self._take_back, self._find, self._add, self._count = map(
-            self._server.script,
-            (
-                *(scripts.ADMIT, scripts.LEASE, scripts.TAKE_BACK),
-                *(scripts.FIND, scripts.ADD, scripts.COUNT),
-            ),
+        self._admit, self._find, self._add, self._count = map(
+            self._server.script, (_ADMIT_SCRIPT, _FIND_SCRIPT, _ADD_SCRIPT, _COUNT_SCRIPT)
         )
 
     def now(self) -> int:
@@ -55,42 +148,20 @@ class RedisStore:
         self._adjust(asked, now)
         return _key(digest, found) if found else None
 
-    def admit(self, requests: Sequence[Request]) -> list[int]:
-        """Decide requests exactly, in order, in one pipeline; see ``Store``."""
+    def admit(self, requests: Sequence[Requests]) -> list[Decision]:
+        """Decide requests of accounts in one pipeline; see ``Store``."""
         calls = [
             (
                 self._admit,
-                [f"geolookup:account:{account}", f"geolookup:ring:{account}"],
-                [self._time(), plan.rate, plan.limit],
+                [f"geolookup:account:{account}", f"geolookup:runs:{account}"],
+                [self._time(), plan.rate, plan.limit, number],
             )
-            for account, plan in requests
+            for account, plan, number in requests
         ]
         asked = wall_clock()
         replies = self._server.run(*calls)
         self._adjust(asked, replies[-1][0])
-        return [free for _, free in replies]
-
-    def lease(
-        self, account: int, plan: Plan, worker: int, ripe: Tokens, unused: Sequence[Tokens]
-    ) -> Lease:
-        """Free ripe tokens, take back unused ones, and lease tokens for the current bucket."""
-        values = [self._time(), plan.rate, plan.limit, worker, *ripe, *_flat(unused)]
-        asked = wall_clock()
-        (reply,) = self._server.run((self._lease, [f"geolookup:account:{account}"], values))
-        lease = Lease(*reply)
-        self._adjust(asked, lease.now)
-        return lease
-
-    def take_back(self, account: int, unused: Sequence[Tokens]) -> None:
-        """Take back unused tokens, in the rate and in the quota."""
-        call = self._take_back, [f"geolookup:account:{account}"], _flat(unused)
-        self._server.run(call)
-
-    def leases_folder(self) -> Path:
-        """Return the folder of this machine where processes record the tokens that they hold."""
-        user = "" if sys.platform == "win32" else os.geteuid()
-        server = sha256(self._server.name.encode()).hexdigest()[:16]
-        return Path(gettempdir(), f"geolookup-leases-{user}-{server}")
+        return [Decision(admitted, refusal) for _, admitted, refusal in replies]
 
     def add(self, key: NewKey) -> str:
         """Add a key if its account has the same plan or is new; return the account's plan."""
@@ -150,8 +221,8 @@ class RedisStore:
     def _adjust(self, asked: int, now: int) -> None:
         """Adjust the clock by a reply: the server read its clock after the call, before the reply.
 
-        The fastest reply decides. The estimate is never behind the server's clock,
-        or a token would be used after its bucket.
+        The fastest reply decides. The estimate is never behind the server's clock, or a cached
+        refusal would outlast its end.
         """
         least, most = now - wall_clock(), now - asked
         self._ahead = most if self._ahead is None else max(least, min(self._ahead, most))
@@ -159,10 +230,6 @@ class RedisStore:
     def _accounts(self) -> int:
         """Return the number of accounts; AccountsError if there is none."""
         return int(self._server.run((self._count, [], []))[0])
-
-
-def _flat(unused: Sequence[Tokens]) -> list[int]:
-    return [number for tokens in unused for number in tokens]
 
 
 def _key(digest: bytes, found: list[bytes]) -> Key:

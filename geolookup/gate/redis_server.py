@@ -15,7 +15,7 @@ from redis.commands.core import Script
 from redis.retry import Retry
 
 from geolookup.errors import AccountsError
-from geolookup.gate.outage import Outage
+from geolookup.gate.store_health import Outage
 
 #: Seconds until a silent server counts as unreachable.
 _TIMEOUT = 1.0

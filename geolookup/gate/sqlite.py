@@ -3,7 +3,7 @@
 Strategy: write-ahead log, one connection per process, one transaction for the requests
 decided together (``sqlite_admission``). Another process holds the write lock for a fraction of a
 millisecond: less than SQLite sleeps before it retries, so steps are retried here. After one wait
-for a locked file without success, all later steps fail at once for a while (``outage``).
+for a locked file without success, all later steps fail at once for a while (``store_health``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
 from typing import TypeVar
@@ -19,18 +18,16 @@ from typing import TypeVar
 from geolookup.gate import sqlite_admission as admitting
 from geolookup.gate.account_store import (
     Clock,
+    Decision,
     Key,
     NewKey,
-    Request,
+    Requests,
     Usage,
     wall_clock,
 )
-from geolookup.gate.accounts_file import AccountsFile
-from geolookup.gate.checkpoints import Checkpoints
-from geolookup.gate.leases import Lease, Table, Tokens
-from geolookup.gate.outage import Outage
-from geolookup.gate.plans import Plan
-from geolookup.gate.sqlite_admission import stored, transaction
+from geolookup.gate.accounts_file import AccountsFile, Checkpoints
+from geolookup.gate.sqlite_admission import transaction
+from geolookup.gate.store_health import Outage
 
 _T = TypeVar("_T")
 _KEY = (
@@ -68,39 +65,9 @@ class SQLiteStore:
         row = self._run(lambda db: db.execute(f"{_KEY} WHERE digest = ?", (digest,)).fetchone())
         return None if row is None else _key(row)
 
-    def admit(self, requests: Sequence[Request]) -> list[int]:
-        """Decide requests exactly, in order, in one transaction; see ``Store``."""
+    def admit(self, requests: Sequence[Requests]) -> list[Decision]:
+        """Decide requests of accounts in one transaction; see ``Store``."""
         return self._run(admitting.admit, requests, self.now)
-
-    def lease(
-        self, account: int, plan: Plan, worker: int, ripe: Tokens, unused: Sequence[Tokens]
-    ) -> Lease:
-        """Free ripe tokens, take back unused ones, and lease tokens for the current bucket."""
-
-        def step(db: sqlite3.Connection) -> Lease:
-            with transaction(db):
-                used, table = _returned(db, account, unused)
-                table.free(ripe)
-                left = max(0, plan.limit - used)
-                lease = table.lease(worker, plan.rate, left, self.now())
-                _write(db, account, used + lease.fresh + lease.moved, table)
-            return lease
-
-        return self._run(step)
-
-    def take_back(self, account: int, unused: Sequence[Tokens]) -> None:
-        """Take back unused tokens, in the rate and in the quota."""
-
-        def step(db: sqlite3.Connection) -> None:
-            with transaction(db):
-                _write(db, account, *_returned(db, account, unused))
-
-        self._run(step)
-
-    def leases_folder(self) -> Path:
-        """Return the folder beside the file where processes record the tokens that they hold."""
-        file = Path(self._file.path)
-        return file.with_name(f".{file.name}-leases")
 
     def add(self, key: NewKey) -> str:
         """Add a key if its account has the same plan or is new; return the account's plan."""
@@ -235,28 +202,6 @@ def _busy(error: sqlite3.Error) -> bool:
     """Return whether an error is that of a locked file."""
     code: int = getattr(error, "sqlite_errorcode", 0)  # absent if SQLite did not raise it
     return code & _PRIMARY == sqlite3.SQLITE_BUSY
-
-
-def _state(db: sqlite3.Connection, account: int) -> tuple[int, bytes, bytes]:
-    """Return used quota, ring and buckets of an account; sqlite3.Error if there is none."""
-    state = stored(db, account)
-    if state is None:
-        raise sqlite3.DataError(f"account {account} no longer exists")
-    return state
-
-
-def _returned(db: sqlite3.Connection, account: int, unused: Sequence[Tokens]) -> tuple[int, Table]:
-    used, _, slots = _state(db, account)
-    table = Table.unpack(slots)
-    for tokens in unused:
-        table.free(tokens)
-    # Not below 0, if the file was replaced by an older one.
-    return max(0, used - sum(tokens.number for tokens in unused)), table
-
-
-def _write(db: sqlite3.Connection, account: int, used: int, table: Table) -> None:
-    values = used, table.pack(), account
-    db.execute("UPDATE account SET used = ?, slots = ? WHERE id = ?", values)
 
 
 def _key(row: tuple[bytes, str, int, str, str, int, int | None, int]) -> Key:

@@ -77,8 +77,8 @@ class Lookups(Protocol):
 class Admission(Protocol):
     """The part of the gate that the service uses."""
 
-    def admit(self, api_key: str | None) -> Awaitable[None] | None:
-        """Admit one request, or return an awaitable that does.
+    def admit(self, api_key: str | None) -> Awaitable[None]:
+        """Return an awaitable that admits one request.
 
         The call or the awaitable raises the ContractError.
         """
@@ -141,9 +141,7 @@ class Application:
         if scope["method"] not in _METHODS:
             return NOT_ALLOWED
         try:
-            decision = self.backend.gate.admit(_api_key(scope["headers"]))
-            if decision is not None:
-                await decision
+            await self.backend.gate.admit(_api_key(scope["headers"]))
             ip = address_asked(scope["query_string"].decode("utf-8", "replace"))
             if ip is None:
                 ip = self._proxies.caller(scope["client"][0], scope["headers"])

@@ -80,7 +80,7 @@ class Worker(Application):
         self._reload_pending = True
 
     def end(self) -> None:
-        """Return leased tokens."""
+        """Close the accounts."""
         self._memory.note(ENDED)
         try:
             self._accounts.close()

@@ -1,1 +1,116 @@
-"""Addresses inside any text: annotated, or the condition by which lines are kept."""
+"""The addresses of a text that arrives in blocks, wherever the blocks are cut, and their rows.
+
+Strategy: what may be the beginning of an address at the end of a block is held until the next
+block, 64 bytes at most. Of the text before, 64 bytes are kept as context. So the memory that is
+needed does not depend on the text or its lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geolookup.dataset.intervals import I64, U8, U64, Bools
+from geolookup.kernel import copy_texts, find_addresses
+
+if TYPE_CHECKING:
+    from geolookup.dataset.public_ranges import U32
+    from geolookup.kernel.protocol import State
+
+#: Bytes before and after the first byte of an address that decide about it.
+_CONTEXT = 64
+#: Bytes that an address, or what must not surround it, may consist of.
+_TOKEN = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.:-"
+#: Bytes of the shortest address, ``::1``, and of what separates it from the next one.
+_SHORTEST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a text, ``data[begin:end]``, and the n addresses in it.
+
+    ``starts`` and ``ends`` are positions in ``data``, in ascending order.
+    """
+
+    data: U8
+    begin: int
+    end: int
+    starts: I64
+    ends: I64
+    families: U8
+    highs: U64
+    lows: U64
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of n addresses in the location and network tables; both are 0 for a private one."""
+
+    locations: U32
+    networks: U32
+    is_private: Bools
+
+
+def rows_of(state: State, part: Part) -> Rows:
+    """Return the rows of the addresses of a part."""
+    count = len(part.starts)
+    ids = np.empty(count, np.int32)
+    locations, networks = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
+    if count:
+        state.locate_numbers(part.families, part.highs, part.lows, ids)
+        state.take_rows(ids, locations, networks)
+    return Rows(locations, networks, ids < 0)
+
+
+def with_texts(part: Part, places: I64, texts: Sequence[bytes]) -> U8:
+    """Return the bytes of a part with a text inserted at each of the places, which ascend.
+
+    The texts are appended to the bytes, and the kernel copies pieces of both in turn.
+    """
+    if not texts:
+        return part.data[part.begin : part.end]
+    inserted = b"".join(texts)
+    data = np.concatenate([part.data, np.frombuffer(inserted, np.uint8)])
+    starts, lengths = np.empty((2, 2 * len(texts) + 1), np.int64)
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    starts[0], starts[2::2] = part.begin, places
+    lengths[0::2] = np.append(places, part.end) - starts[0::2]
+    starts[1::2], lengths[1::2] = len(part.data) + np.cumsum(sizes) - sizes, sizes
+    out = np.empty(part.end - part.begin + len(inserted), np.uint8)
+    copy_texts(data, starts, lengths, out)
+    return out
+
+
+class Scanner:
+    """Finds the addresses in the blocks of a text."""
+
+    def __init__(self) -> None:
+        self._before = self._held = b""
+
+    def part(self, block: bytes) -> Part:
+        """Return the part of the text that is decided after one more block.
+
+        An empty block ends the text: the part is the rest of it. The next block begins another.
+        """
+        data = self._before + self._held + block
+        tail = data[-_CONTEXT:] if block else b""
+        held = len(tail) - len(tail.rstrip(_TOKEN))
+        part = _part(data, len(self._before), max(len(data) - held, len(self._before)))
+        self._before = data[max(part.end - _CONTEXT, 0) : part.end] if block else b""
+        self._held = data[part.end :]
+        return part
+
+
+def _part(data: bytes, begin: int, end: int) -> Part:
+    """Return the part with the addresses that begin in it; it ends after the last one."""
+    room = (len(data) + 1) // _SHORTEST + 1
+    starts, ends = np.empty(room, np.int64), np.empty(room, np.int64)
+    families, halves = np.empty(room, np.uint8), np.empty((2, room), np.uint64)
+    view = np.frombuffer(data, np.uint8)
+    count = find_addresses(view, begin, end, starts, ends, families, *halves)
+    end = max(end, int(ends[count - 1])) if count else end
+    high, low = halves[:, :count]
+    return Part(view, begin, end, starts[:count], ends[:count], families[:count], high, low)

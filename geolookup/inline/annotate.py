@@ -14,22 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geolookup.contract.fields import FIELDS, LOCATION, NETWORK
+from geolookup.contract.fields import FIELDS
 from geolookup.contract.paths import unknown_path
 from geolookup.dataset.intervals import U8
-from geolookup.inline.scanner import Part, Rows, Scanner, rows_of, with_texts
+from geolookup.inline import Part, Rows, Scanner, rows_of, with_texts
 
 if TYPE_CHECKING:
-    from geolookup.dataset.files import Dataset
+    from numpy.typing import NDArray
+
     from geolookup.dataset.intervals import U64
-    from geolookup.dataset.public_ranges import U32
     from geolookup.kernel.protocol import State
+
+    I32 = NDArray[np.int32]
 
 #: What stands for a value that is unknown, for values that all are, and for a private address.
 _UNKNOWN, _ALL_UNKNOWN, _PRIVATE = "-", "unknown", "private"
 _ZONE = "time.zone"
 #: The fields that depend on the rows of an address alone.
-_PATHS = {each.path for each in FIELDS if each.group not in ("", "time")} | {_ZONE}
+_PATHS = {field.path for field in FIELDS if field.group not in ("", "time")} | {_ZONE}
 #: The most tags that are kept. With more, all are rendered again.
 _MOST = 1 << 17
 #: Pairs of rows after which the rows of equal values count as one.
@@ -90,7 +92,7 @@ def _parsed(text: str) -> tuple[str, tuple[str, ...]]:
 def _checked(path: str) -> str:
     if path in _PATHS:
         return path
-    if path in {each.path for each in FIELDS}:
+    if path in {field.path for field in FIELDS}:
         known = f"write a member of location, currency or network, or {_ZONE}"
         raise ValueError(f"{{{path}}} depends on more than the network of the address; {known}")
     raise unknown_path(path)
@@ -102,7 +104,7 @@ class Tags:
     def __init__(self, state: State, template: Template, written: Callable[[str], bytes]) -> None:
         self._state, self._template, self._written = state, template, written
         self._known = {_PRIVATE_PAIR: written(template.private())}
-        self._first_equal: tuple[U32, U32] | None = None
+        self._first_equal: tuple[I32, I32] | None = None
 
     def of(self, part: Part, rows: Rows) -> list[bytes]:
         """Return the tag of each address of a part."""
@@ -120,11 +122,13 @@ class Tags:
 
     def _pairs(self, rows: Rows) -> U64:
         """Return a number for the pair of rows of each address."""
-        locations, networks = rows.locations, rows.networks
+        of_tables: list[NDArray[Any]] = [rows.locations, rows.networks]
         if self._first_equal is not None:
-            of_location, of_network = self._first_equal
-            locations, networks = of_location[locations], of_network[networks]
-        pairs: U64 = locations.astype(np.uint64) << np.uint64(32) | networks
+            of_tables = [
+                first[row] for first, row in zip(self._first_equal, of_tables, strict=True)
+            ]
+        locations, networks = (row.astype(np.uint64) for row in of_tables)
+        pairs: U64 = locations << np.uint64(32) | networks
         pairs[rows.is_private] = _PRIVATE_PAIR
         return pairs
 
@@ -132,9 +136,15 @@ class Tags:
         """Remove the known tags if there are too many."""
         is_first = self._first_equal is None and len(self._known) > _FEW
         if is_first:
-            self._first_equal = first_equal_rows(self._state.dataset, self._template.paths)
+            self._first_equal = self._first_equal_rows()
         if is_first or len(self._known) > _MOST:
             self._known = {_PRIVATE_PAIR: self._known[_PRIVATE_PAIR]}
+
+    def _first_equal_rows(self) -> tuple[I32, I32]:
+        from geolookup.tables.rows import first_equal_rows  # it imports Arrow
+
+        fields = [field for field in FIELDS if field.path in self._template.paths]
+        return first_equal_rows(self._state.dataset, fields)
 
     def _render(self, part: Part, missing: dict[int, int]) -> None:
         """Render the tags of pairs, each with the number of an address that has it."""
@@ -145,21 +155,3 @@ class Tags:
             missing, self._state.values(texts, self._template.paths, 0), strict=True
         ):
             self._known[pair] = self._written(self._template.tag(values))
-
-
-def first_equal_rows(dataset: Dataset, paths: Sequence[str]) -> tuple[U32, U32]:
-    """Return for each location row and each network row the first with the same values of fields.
-
-    Raises DatasetError where the dataset is damaged.
-    """
-    from geolookup.tables.rows import first_equal, row_tables, table_of  # they import Arrow
-
-    tables = row_tables(dataset)
-    columns: dict[str, list[Any]] = {LOCATION: [], NETWORK: []}
-    for field in FIELDS:
-        if field.path in paths:
-            columns[table_of(field)].append(tables.by_row(field))
-    return (
-        first_equal(columns[LOCATION], len(dataset.locations)).astype(np.uint32),
-        first_equal(columns[NETWORK], len(dataset.networks)).astype(np.uint32),
-    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from geolookup.dataset.intervals import I64, U8, Bools
 from geolookup.errors import TableFileError
-from geolookup.inline.scanner import Part, Scanner, rows_of, with_texts
+from geolookup.inline import Part, Scanner, rows_of, with_texts
 from geolookup.kernel import copy_texts
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 Strategy: no file is replaced by another one. The bytes of an archive depend on more than its
 generation (a later signature, another version of Arrow), so its name ends in digits of its own
-digest. Readers of the former index and caches that keep a file forever get what they expect.
+digest. Readers of the former index, and caches that keep a file forever, get the right bytes.
 """
 
 from __future__ import annotations

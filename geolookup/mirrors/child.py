@@ -39,9 +39,9 @@ def environment() -> dict[str, str]:
 
 
 def end_with_input() -> None:
-    """Send this process SIGTERM when its standard input ends; returns at once.
+    """Send this process SIGTERM when its standard input ends; return at once.
 
-    It is a pipe from the other process, which the system closes however that process dies.
+    It is a pipe from the other process. The system closes it however that process dies.
     """
     Thread(target=_wait, name="geolookup-parent", daemon=True).start()
 

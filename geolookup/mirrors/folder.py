@@ -6,8 +6,8 @@
     FOLDER/packs/GENERATION.DIGITS.tar.zst         the current generation and the one before it
     FOLDER/deltas/BASE-GENERATION.DIGITS.tar.zst   to the current one, from each of the last ones
 
-Strategy: archives first, then the index by one rename. A reader takes the index and then what it
-names: what the former index names stays, until an index that names other files replaces this one.
+Strategy: archives first, then the index by one rename. A reader fetches the index, then files that
+it names. So files of the former index stay until the index after this one.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
+from geolookup.contract.gregorian import timestamp
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import DatasetError
@@ -33,7 +34,6 @@ from geolookup.mirrors.index import (
     Index,
     Listed,
     read_index,
-    time_text,
     written,
 )
 from geolookup.mirrors.listing import (
@@ -69,8 +69,8 @@ def mirror(
 
     The folder is made if it is missing. It gets an archive of the current generation and of the
     one before it, a delta to the current one from each of the ``deltas`` others published last,
-    and an index, which names the withdrawn ones too. Archives that are there and right are kept.
-    The index is replaced last, atomically; what the former one names stays for its readers.
+    and an index, which names the withdrawn ones too. Undamaged archives are kept.
+    The index is replaced last, atomically; the files of the former one stay for its readers.
     ``sign`` is the file of a private key that signs the index, or several. ``expires`` is for how
     long followers accept it, such as "7d"; by default without end. One call at a time changes a
     folder, others wait. Returns ``state``, ``index``, ``added`` and ``removed``. Raises
@@ -118,7 +118,7 @@ def _packed(
 ) -> tuple[Wanted, tuple[Listed, ...]]:
     """Return the current generation, and all that are listed with their archives.
 
-    Again where the store changes meanwhile: what was read may be pruned or withdrawn.
+    Retries if the store changes meanwhile: a generation may be pruned or withdrawn.
     """
     while True:
         asked = ask()
@@ -155,15 +155,15 @@ def _index(
     return Index(
         name=read_manifest(current.folder).metadata().name,
         serial=max(time.time_ns() // 1000, max(serials, default=0) + 1),
-        published_at=time_text(now),
+        published_at=timestamp(now),
         current=current.generation,
         generations=listed,
-        expires_at=None if limit is None else time_text(now + limit),
+        expires_at=None if limit is None else timestamp(now + limit),
     )
 
 
 def _is_same(index: Index, former: Index, text: bytes, keys: Sequence[PrivateKey]) -> bool:
-    """Return whether an index differs from the former one in its time alone.
+    """Return whether an index differs from the former one only in its time.
 
     Ed25519 is deterministic: the same content signed with the same keys is the same text.
     """
@@ -182,7 +182,7 @@ def _replace(folder: Path, index: Index, keys: Sequence[PrivateKey]) -> None:
 
 
 def _set_later(fresh: Path, former: Path) -> None:
-    """Give a file a time of modification in a later second than that of the former one.
+    """Set the modification time of a file to a later second than that of the former one.
 
     Web servers answer If-Modified-Since by seconds (RFC 9110, section 8.8.2), and some make their
     ETag of second and size: readers would never learn of a second index within one.

@@ -32,7 +32,7 @@ from geolookup.mirrors.source import FOLDER, Source
 from geolookup.store import pointer
 from geolookup.store.changing import changing
 
-#: From what a generation was installed, by ``Polled.kind``.
+#: The origin of an installed generation, by ``Polled.kind``.
 _ORIGINS = {
     "stored": "which was in the store",
     "delta": "from a delta of {0.bytes:,} bytes",
@@ -88,7 +88,7 @@ class Follower:
 
 
 def line_of(polled: Polled) -> str | None:
-    """Return what a poll did, as a line; None where there is nothing new."""
+    """Return a line about a poll; None without news."""
     if polled.state == UPDATED:
         origin = _ORIGINS[polled.kind].format(polled)
         return f"generation {polled.generation} is current, {origin}"
@@ -100,11 +100,11 @@ def line_of(polled: Polled) -> str | None:
 def poll(
     request: Request, install: Install | None = None, tell: Tell = lambda _text: None
 ) -> Polled:
-    """Bring a store to the current generation of a mirror; return what was done.
+    """Bring a store to the current generation of a mirror; return the outcome.
 
-    The store is created if it is missing. ``install`` does what an index that changed asks for;
-    None: in this process. Another poll of the same store is waited for. Raises MirrorError where
-    the mirror does not answer, or has nothing that the store may take, DatasetError for an index,
+    The store is created if it is missing. ``install`` installs the generation of a changed index;
+    None: in this process. Another poll of the same store is waited for. Raises MirrorError if
+    the mirror does not answer, or has nothing that the store accepts, DatasetError for an index,
     an archive or a store that is damaged or refused, OutputError for a store that cannot be
     written. The store then keeps its generation, and STORE/follow.json says why.
     """
@@ -150,7 +150,7 @@ def source_of(request: Request) -> Source:
 
 
 def _polled(request: Request, before: Status, install: Install) -> tuple[Polled, Status]:
-    """Poll; return what was done, and the state of the follower after it."""
+    """Poll; return the outcome, and the state of the follower after it."""
     path, fetched = source_of(request).index()
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     current = current_in(request.store)

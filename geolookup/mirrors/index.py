@@ -11,9 +11,10 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
+from geolookup.contract.gregorian import read_timestamp
 from geolookup.dataset.manifest import canonical, is_generation
 from geolookup.errors import DatasetError
 from geolookup.signing.envelope import opened, sealed
@@ -27,7 +28,6 @@ _LARGEST_FILE = 64 << 30
 _LARGEST_TEXT = 64 << 10
 _MOST_ENTRIES = 1000
 _FORMAT, _VERSION = "geolookup-mirror", 1
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
 _PART = "[A-Za-z0-9_][A-Za-z0-9._-]{0,254}"
 _PATH = re.compile(rf"{_PART}(?:/{_PART}){{0,7}}")
 _FETCH = "fetch it again, or write it again with 'geolookup mirror'"
@@ -67,7 +67,7 @@ class Index:
     """The content of a mirror: ``generations``, the last published first; one is current."""
 
     name: str  # of the dataset
-    serial: int  # microseconds since 1970; that of a later index is greater
+    serial: int  # microseconds since 1970; a later index has a greater one
     published_at: str  # ISO 8601 in UTC
     current: str
     generations: tuple[Listed, ...]
@@ -79,7 +79,7 @@ class Index:
         return next(item for item in self.generations if item.generation == self.current)
 
     def listed(self, generation: str) -> Listed | None:
-        """Return what the index says of a generation; None if it does not list it."""
+        """Return the entry of a generation; None if it is not listed."""
         return next((item for item in self.generations if item.generation == generation), None)
 
     def is_expired(self, at: datetime) -> bool:
@@ -94,14 +94,9 @@ class Index:
         return (*packs, *deltas)
 
 
-def time_text(instant: datetime) -> str:
-    """Return an instant as an index states it."""
-    return instant.astimezone(UTC).strftime(_TIME)
-
-
 def is_past(text: str, at: datetime) -> bool:
     """Return whether an instant, as an index states it, has passed at another one."""
-    return at > _instant(text)
+    return at > read_timestamp(text)
 
 
 def written(index: Index, keys: Sequence[PrivateKey]) -> bytes:
@@ -214,9 +209,5 @@ def _id(value: object) -> str:
 
 def _time(value: object) -> str:
     text = _text(value)
-    _require(time_text(_instant(text)) == text)
+    read_timestamp(text)
     return text
-
-
-def _instant(text: str) -> datetime:
-    return datetime.fromisoformat(text)

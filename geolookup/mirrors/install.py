@@ -36,7 +36,7 @@ _log = logging.getLogger("geolookup")
 
 
 def install(request: Request, index_file: Path, before: Status) -> Polled:
-    """Make the current generation of an index that of the store; return what was done.
+    """Make the current generation of an index current in the store; return the outcome.
 
     ``before`` is the state after the last poll. Raises MirrorError, DatasetError for an index or
     an archive that is refused, OutputError for a store that cannot be written. The store keeps
@@ -56,12 +56,12 @@ def install(request: Request, index_file: Path, before: Status) -> Polled:
 
 
 def followed(index: Index) -> str:
-    """Return a text that differs once the mirror has published again."""
+    """Return a text that differs after the next publication of the mirror."""
     return f"{index.current} {index.now.published_at}"
 
 
 def _prune(request: Request) -> None:
-    """Remove old generations; the store is up to date by now, so that a failure is only logged."""
+    """Remove old generations. The store is up to date already, so a failure is only logged."""
     try:
         prune(request.store, request.keep)
     except OutputError as error:

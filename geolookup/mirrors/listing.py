@@ -32,7 +32,7 @@ _SIGN_AGAIN = "sign it with 'geolookup sign STORE --sign KEY'"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A generation that the index shall list; ``folder`` is that of its dataset."""
+    """A generation that the index shall list; ``folder`` has its dataset."""
 
     folder: Path
     published_at: str

@@ -11,10 +11,10 @@ import os
 import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.filesystem import atomic
 from geolookup.remote import backoff_wait
 from geolookup.store import pointer
@@ -59,7 +59,7 @@ class Polling:
     def retry(self, failures: int, asked: float | None) -> float:
         """Return the wait after so many failures in a row, of which the last asked for a wait.
 
-        It is never longer than that after a success, unless the mirror asks for more.
+        It is never longer than after a success, unless the mirror asks for more.
         """
         wait = backoff_wait(failures, self.every / _FIRST_PART, self.every)
         limited = min(asked or 0.0, max(self.every, _LONGEST_ASKED))
@@ -91,7 +91,7 @@ class Polled:
     "updated", or "held" (a rollback or a publication here stands until the mirror publishes
     again). ``generation`` is current in the store. ``kind`` is the origin of an installation:
     "stored" (the store had it), "delta" or "pack", of so many ``bytes``; empty without one.
-    The other members are those of the index, as in ``Status``.
+    The other members are members of the index, as in ``Status``.
     """
 
     state: str
@@ -138,11 +138,11 @@ class Status:
 
     def _counted(self, result: str) -> Status:
         polls = {**self.polls, result: self.polls.get(result, 0) + 1}
-        return replace(self, polls=polls, polled_at=datetime.now(UTC).isoformat("T", "seconds"))
+        return replace(self, polls=polls, polled_at=timestamp())
 
 
 def read_status(store: str | os.PathLike[str]) -> Status:
-    """Return the state of the follower of a store; of one that has not polled if there is none."""
+    """Return the state of the follower of a store; without one, the state before any poll."""
     try:
         stated = json.loads(Path(store, STATUS).read_bytes())
         is_ours = stated.pop("format") == _FORMAT and stated.pop("format_version") == _VERSION
@@ -159,8 +159,7 @@ def _status(stated: dict[str, Any]) -> Status:
         if member.name != "polls" and type(value) is not type(member.default):
             raise TypeError
     for time in filter(None, (status.polled_at, status.succeeded_at, status.expires_at)):
-        if datetime.fromisoformat(time).tzinfo is None:
-            raise ValueError
+        read_timestamp(time)
     if not all(type(count) is int for count in status.polls.values()):
         raise TypeError
     return status

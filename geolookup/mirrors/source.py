@@ -47,11 +47,11 @@ class Source:
 
     @property
     def shown(self) -> str:
-        """The address for messages: without a query, which may be secret."""
+        """The address for messages, without its query: that may be secret."""
         return shown(self.url) if "://" in self.url else self.url
 
     def check(self) -> None:
-        """Raise MirrorError for what cannot be the address of a mirror."""
+        """Raise MirrorError if the address is not that of a mirror."""
         self._located(INDEX)
 
     def index(self) -> tuple[Path, int]:
@@ -95,7 +95,7 @@ class Source:
             ) from None
 
     def _local(self, path: Path, sha256: str, largest: int) -> Path:
-        """Return a file of a folder, if it has the digest that is stated."""
+        """Return a file of a folder, if it has the stated digest."""
         with self._errors():
             with open_regular(path) as file:
                 size = os.fstat(file.fileno()).st_size
@@ -119,7 +119,7 @@ class Source:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Turn what fails between here and the mirror into a MirrorError."""
+        """Turn failures of a download or of a read into a MirrorError."""
         try:
             yield
         except BuildError as error:
@@ -135,7 +135,7 @@ _AGAIN = "check the address, or try again later"
 
 
 def _keep_only(cache: Path, name: str) -> None:
-    """Remove all but one entry of a cache: files of addresses that are no longer asked."""
+    """Remove all but one entry of a cache: files of former addresses."""
     if cache.is_dir():
         for folder in cache.iterdir():
             if folder.name != name:

@@ -21,8 +21,8 @@ _ONE = np.uint64(1)
 _ALL = ~np.uint64(0)
 #: Masks of the pairs, nibbles and bytes whose bits are counted together.
 _PAIRS, _NIBBLES, _BYTES, _SUM = (
-    np.uint64(each)
-    for each in (
+    np.uint64(mask)
+    for mask in (
         0x5555_5555_5555_5555,
         0x3333_3333_3333_3333,
         0x0F0F_0F0F_0F0F_0F0F,
@@ -63,7 +63,7 @@ def prefixes_of(spans: Spans) -> tuple[Prefixes, I64]:
     first, last = spans.first, spans.last
     mask = _mask(first, last)
     rows = np.flatnonzero(_is_split(first, last, mask))
-    split = _split(*(each.taken(rows) for each in (first, last, mask)))
+    split = _split(*(halves.taken(rows) for halves in (first, last, mask)))
     counts = np.ones(len(spans), np.int64)
     counts[rows] = _popcounts_128(split.before) + _popcounts_128(split.after)
     of = np.repeat(np.arange(len(spans)), counts)

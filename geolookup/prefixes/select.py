@@ -56,8 +56,8 @@ def row_masks(dataset: Dataset, conditions: Iterable[Condition]) -> RowMasks:
         LOCATION: np.ones(len(dataset.locations), bool),
         NETWORK: np.ones(len(dataset.networks), bool),
     }
-    for each in conditions:
-        marks[table_of(each.fields[0])] &= _marks(tables, each)
+    for condition in conditions:
+        marks[table_of(condition.fields[0])] &= _marks(tables, condition)
     return RowMasks(marks[LOCATION], marks[NETWORK])
 
 
@@ -77,11 +77,11 @@ def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator
     Of a condition with many of them, one more line states how many others there are.
     """
     tables = row_tables(dataset)
-    for each in conditions:
-        if isinstance(each.predicate, Among):
-            (field,) = each.fields
+    for condition in conditions:
+        if isinstance(condition.predicate, Among):
+            (field,) = condition.fields
             column = tables.column(field)
-            absent = list(dict.fromkeys(each.predicate.absent(column)))
+            absent = list(dict.fromkeys(condition.predicate.absent(column)))
             for value in absent[:_NAMED]:
                 known = distinct(column).to_pylist() if isinstance(value, str) else ()
                 hint = near_match(value, known, fallback="check its spelling")
@@ -148,7 +148,7 @@ class Selection:
         range is a part of one interval. A step raises DatasetError where the dataset is damaged.
         """
         ranges = public_ranges(self._dataset, family, self._asked.within, self._chosen)
-        spans = (_spans(each, self.values) for each in ranges)
+        spans = (_spans(batch, self.values) for batch in ranges)
         return joined(spans) if self._asked.aggregate else spans
 
     def _chosen(self, locations: U32, networks: U32) -> Bools:
@@ -196,5 +196,5 @@ def _spans(ranges: Ranges, values: tuple[Values, ...]) -> Spans:
     first = Halves(ranges.first_high, ranges.first_low)
     last = Halves(ranges.last_high, ranges.last_low)
     rows = {True: ranges.location_rows, False: ranges.network_rows}
-    codes = tuple(each.codes[rows[each.table == LOCATION]] for each in values)
+    codes = tuple(field.codes[rows[field.table == LOCATION]] for field in values)
     return Spans(ranges.family, first, last, codes)

@@ -49,7 +49,7 @@ def _joined(first: U8, *further: U8) -> pa.StringArray:
     A further part may have one row, which every text has.
     """
     count = len(first)
-    wide = [np.broadcast_to(each, (count, each.shape[1])) for each in (first, *further)]
+    wide = [np.broadcast_to(part, (count, part.shape[1])) for part in (first, *further)]
     cells = np.concatenate(wide, axis=1)
     shown = cells != 0
     offsets = np.zeros(count + 1, np.int32)
@@ -72,14 +72,14 @@ def _ipv4_cells(low: U64) -> U8:
 
 def _ipv6_cells(high: U64, low: U64) -> U8:
     words = [
-        each >> np.uint64(shift) & np.uint64(0xFFFF) for each in (high, low) for shift in _SHIFTS[6]
+        half >> np.uint64(shift) & np.uint64(0xFFFF) for half in (high, low) for shift in _SHIFTS[6]
     ]
-    groups = [each.astype(np.intp) for each in words]
-    zeros = sum((each == 0).astype(np.intp) << at for at, each in enumerate(groups))
+    groups = [word.astype(np.intp) for word in words]
+    zeros = sum((group == 0).astype(np.intp) << at for at, group in enumerate(groups))
     colons, hidden = _colons()
     parts = []
-    for at, each in enumerate(groups):
-        parts += [colons[zeros, at], _hexadecimals()[each | hidden[zeros, at]]]
+    for at, group in enumerate(groups):
+        parts += [colons[zeros, at], _hexadecimals()[group | hidden[zeros, at]]]
     return np.concatenate(parts, axis=1)
 
 
@@ -92,13 +92,13 @@ def _cell(text: str) -> U8:
 @cache
 def _decimals(count: int, after: str = "") -> U8:
     """Return the decimal numbers below ``count``, a row each, and a text after them."""
-    return _table([f"{each}{after}" for each in range(count)])
+    return _table([f"{number}{after}" for number in range(count)])
 
 
 @cache
 def _hexadecimals() -> U8:
     """Return all groups of an IPv6 address, a row each; the row after them is empty."""
-    return _table([*(f"{each:x}" for each in range(_HIDDEN)), ""])
+    return _table([*(f"{group:x}" for group in range(_HIDDEN)), ""])
 
 
 @cache
@@ -133,5 +133,5 @@ def _longest_run(zeros: int) -> tuple[int, int]:
 def _table(texts: list[str]) -> U8:
     """Return texts as rows of equal width, with 0 after a text that is shorter."""
     width = max(map(len, texts))
-    data = b"".join(each.encode("ascii").ljust(width, b"\0") for each in texts)
+    data = b"".join(text.encode("ascii").ljust(width, b"\0") for text in texts)
     return np.frombuffer(data, np.uint8).reshape(len(texts), width)

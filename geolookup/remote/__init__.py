@@ -2,8 +2,8 @@
 
 In the order of a download: ``address`` (checked) -> ``key`` (the credential) -> ``web`` and
 ``buckets`` (one request) -> ``transfer`` (retries, resuming, rate) -> ``content`` (is it the
-expected file) -> ``cache`` (atomic replacement). This module has one request, its answer, and
-the limits of a download, which they share.
+expected file) -> ``cache`` (atomic replacement). All share this module: one request, its
+answer, and the limits of a download.
 """
 
 from __future__ import annotations

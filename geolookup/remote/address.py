@@ -83,7 +83,7 @@ def is_local(host: str | None) -> bool:
 
 
 def sha256(recipe: Path, texts: Mapping[str, str]) -> str:
-    """Return the digest that a recipe states, in lower case; empty where it states none."""
+    """Return the digest that a recipe states, in lower case; empty without one."""
     digest = texts.get("sha256", "").lower()
     if digest and not _SHA256.fullmatch(digest):
         raise BuildError(
@@ -97,8 +97,8 @@ def location(recipe: Path, path: str, texts: Mapping[str, str], *, insecure: boo
 
     Raises BuildError for a malformed address, and for keys that its scheme does not allow.
     """
-    found = _URI.match(path)
-    scheme = found[1].lower() if found else ""
+    uri = _URI.match(path)
+    scheme = uri[1].lower() if uri else ""
     if scheme not in _ALLOWED:
         known = near_match(scheme, filter(None, _ALLOWED))
         raise BuildError(recipe, f"unknown scheme {scheme}:// in source.path", remedy=known)
@@ -161,7 +161,7 @@ def _split(uri: str) -> SplitResult:
     """Split an address; a malformed one has a scheme and a placeholder path only."""
     try:
         parts = urlsplit(uri)
-        _ = parts.port  # raises ValueError where it is not a number
+        _ = parts.port  # raises ValueError if it is not a number
     except ValueError:
         return SplitResult(uri.partition("://")[0].lower(), "", "/…", "", "")
     return parts

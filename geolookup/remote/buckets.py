@@ -26,9 +26,9 @@ _REFUSED = (*_REFUSALS, "PERMISSION_DENIED", "UNAUTHENTICATED", "INVALID_CLIENT_
 
 @contextmanager
 def request(remote: Remote, held: Held, limits: Limits) -> Iterator[Answer | None]:
-    """Give the object for the block; None where the cached file is current.
+    """Yield the object for the block; None if the cached file is current.
 
-    Raises TransientError where a retry may help, else BuildError.
+    Raises TransientError if a retry may help, else BuildError.
     """
     path = unquote(urlsplit(remote.uri).netloc + urlsplit(remote.uri).path)
     options = _options(remote)
@@ -103,7 +103,7 @@ def _chunks(remote: Remote, file: pa.NativeFile, start: int, total: int) -> Iter
 
 @contextmanager
 def _arrow_errors(remote: Remote) -> Iterator[None]:
-    """Turn what Arrow raises into a BuildError, or a TransientError where a retry may help."""
+    """Turn errors of Arrow into a TransientError if a retry may help, else a BuildError."""
     try:
         yield
     except FileNotFoundError as error:

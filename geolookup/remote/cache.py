@@ -38,7 +38,7 @@ _DIGEST_DIGITS = 16
 def default_folder() -> Path:
     """Return GEOLOOKUP_CACHE, else the user's cache folder of the system.
 
-    Raises OutputError where that is in a home folder that is not known.
+    Raises OutputError if that is in an unknown home folder.
     """
     if named := os.environ.get("GEOLOOKUP_CACHE"):
         return Path(named)
@@ -90,9 +90,9 @@ class Cached:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the address for the block; BuildError where another process holds the lock.
+        """Lock the address for the block; BuildError if another process holds the lock.
 
-        Raises OutputError where the folder of the address cannot be written.
+        Raises OutputError if the folder of the address cannot be written.
         """
         with ExitStack() as stack:
             with atomic.output_errors(self._folder):
@@ -103,12 +103,14 @@ class Cached:
                 raise BuildError(self._remote.shown, problem, remedy="wait until it has finished")
             yield
 
-    def kept(self) -> Kept | None:
-        """Return the current file; None where it is missing or damaged."""
+    def kept(self, sha256: str = "") -> Kept | None:
+        """Return the current file; None if it is missing or damaged, or has another digest."""
         stated = _read(self._folder / "kept.json")
         digest = str(stated.get("sha256", ""))
         path = self._folder / digest[:_DIGEST_DIGITS] / self._remote.file
-        if not digest or not path.is_file() or sha256_of(path) != digest:
+        if not digest or sha256 not in ("", digest):
+            return None
+        if not path.is_file() or sha256_of(path) != digest:
             return None
         etag, modified, validator = (
             str(stated.get(name, "")) for name in ("etag", "modified", "validator")
@@ -174,7 +176,7 @@ def sha256_of(path: Path) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Read a JSON object; empty where the file is missing or damaged."""
+    """Read a JSON object; empty if the file is missing or damaged."""
     try:
         stated = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

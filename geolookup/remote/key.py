@@ -1,7 +1,7 @@
 """A vendor's key: read from the environment or a file, sent with the request, never printed.
 
-A server may return the key in what it answers. ``is_in`` finds it there, and ``hidden`` masks
-it in errors and texts.
+A server may repeat the key in its answers. ``is_in`` finds it there, and ``hidden`` masks it in
+errors and texts.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Key:
         return uri.replace(KEY_PLACEHOLDER, quote(self._text, safe=""))
 
     def is_in(self, text: str) -> bool:
-        """Return whether a text contains the key: as it is, percent-encoded or in base64."""
+        """Return whether a text contains the key: plain, percent-encoded or in base64."""
         return self._forms.search(text) is not None
 
     def masked(self, text: str) -> str:
-        """Return a text with the placeholder in place of the key."""
+        """Return a text with the key replaced by the placeholder."""
         return self._forms.sub(KEY_PLACEHOLDER, text)
 
     def header(self, way: str) -> tuple[str, str]:
@@ -62,7 +62,7 @@ def _base64(text: str) -> str:
 
 
 def _secrets(text: str) -> list[str]:
-    """Return what masks a key, the longest first: itself, in base64, and its password."""
+    """Return the texts to mask, the longest first: the key in base64, itself, its password."""
     password = text.partition(":")[2]
     return [_base64(text).rstrip("="), text, *([password] if len(password) >= _SHORTEST else [])]
 
@@ -74,7 +74,7 @@ def _any_coding(secret: str) -> str:
     """
     others = {"+": "-", "/": "_", " ": "+"}
     return "".join(
-        rf"(?:\\?[{re.escape(each + others.get(each, ''))}]|%{ord(each):02x})" for each in secret
+        rf"(?:\\?[{re.escape(sign + others.get(sign, ''))}]|%{ord(sign):02x})" for sign in secret
     )
 
 
@@ -84,8 +84,8 @@ def mask_of(remotes: Iterable[Remote]) -> Mask:
     for remote in remotes:
         with suppress(BuildError):
             keys.append(key_of(remote))
-    found = [each for each in keys if each is not None]
-    return lambda text: reduce(lambda shown, key: key.masked(shown), found, text)
+    present = [key for key in keys if key is not None]
+    return lambda text: reduce(lambda shown, key: key.masked(shown), present, text)
 
 
 @contextmanager
@@ -96,13 +96,13 @@ def hidden(mask: Mask) -> Iterator[None]:
     except BuildError as error:
         if mask(str(error)) == str(error):
             raise
-        path, problem, remedy = (mask(each) for each in (error.path, error.problem, error.remedy))
+        path, problem, remedy = (mask(text) for text in (error.path, error.problem, error.remedy))
         # Without its cause, whose text contains the key.
         raise BuildError(path, problem, line=error.line, remedy=remedy) from None
 
 
 def key_of(remote: Remote) -> Key | None:
-    """Read the key of a source; None where it has none. BuildError where it is missing."""
+    """Read the key of a source; None if it needs none. BuildError if the key is missing."""
     if remote.key_env:
         place, text = f"the environment variable {remote.key_env}", os.environ.get(remote.key_env)
     elif remote.key_file:

@@ -1,7 +1,7 @@
 """https: one request, its redirects, and the headers of the response (RFC 9110).
 
-Redirects are followed here, not by urllib, so that each one is checked: never from
-https to http, and the key is sent only where scheme, host and port stay the same. No
+Redirects are followed here, not by urllib, and each is checked: never from https to
+http, and the key is sent only if scheme, host and port stay the same. No
 error contains an address with a key in it.
 """
 
@@ -35,9 +35,9 @@ _CHUNK = 1 << 16
 
 @contextmanager
 def request(remote: Remote, held: Held, limits: Limits) -> Iterator[Answer | None]:
-    """Give the answer of the server for the block; None where the cached file is current.
+    """Yield the answer of the server for the block; None if the cached file is current.
 
-    Raises TransientError where a retry may help, else BuildError.
+    Raises TransientError if a retry may help, else BuildError.
     """
     key = key_of(remote)
     with _response(remote, held, key, limits) as response:
@@ -76,9 +76,9 @@ def _response(
 
 
 def _opener() -> OpenerDirector:
-    """Return an opener for http and https alone, with the proxies of the environment.
+    """Return an opener for http and https only, with the proxies of the environment.
 
-    It has no error processors of urllib, so that every status is returned.
+    Without the error processors of urllib, it returns every status.
     """
     opener = OpenerDirector()
     opener.addheaders = [("User-Agent", "geolookup")]
@@ -118,13 +118,13 @@ def _opened(
             problem = f"the certificate of {host} is not valid ({reason.verify_message})"
             remedy = "correct the path in the recipe"
             raise BuildError(remote.shown, problem, remedy=remedy) from error
-        # Without its cause, whose text may contain what the server sent.
+        # Without its cause, whose text may contain bytes of the server.
         raise TransientError(f"{host} cannot be reached ({_reason(reason)})") from None
     return response
 
 
 def _reason(error: object) -> str:
-    """Return why a connection failed, without what the server sent, which may be anything."""
+    """Return why a connection failed, without any text of the server."""
     if isinstance(error, TimeoutError):
         return "timeout"
     if isinstance(error, OSError) and error.strerror:
@@ -133,7 +133,7 @@ def _reason(error: object) -> str:
 
 
 def _next(remote: Remote, url: str, location: str, key: Key | None) -> str:
-    """Return the target of a redirect; BuildError where it must not be followed."""
+    """Return the target of a redirect; BuildError if it must not be followed."""
     remedy = "correct the path in the recipe"
     try:
         target = urljoin(url, location)
@@ -232,7 +232,7 @@ _MOST_SECONDS = 2.0**31
 
 
 def answered_range(status: int, headers: Message, wanted: int) -> tuple[int, int | None]:
-    """Return the first byte of a response, and the size of the whole file where it is stated.
+    """Return the first byte of a response, and the size of the whole file if it is stated.
 
     RFC 9110, 8.6 and 14.4. Raises TransientError for a part that is not the rest from byte
     ``wanted`` on.
@@ -240,18 +240,18 @@ def answered_range(status: int, headers: Message, wanted: int) -> tuple[int, int
     length = headers.get("Content-Length", "").strip()
     if status != HTTPStatus.PARTIAL_CONTENT:
         return 0, int(length) if _LENGTH.fullmatch(length) else None
-    found = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", "").strip())
-    if found is None:
+    part = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", "").strip())
+    if part is None:
         raise TransientError("the server does not state which part it sends", discard=True)
-    first, last = int(found[1]), int(found[2])
-    total = last + 1 if found[3] == "*" else int(found[3])
+    first, last = int(part[1]), int(part[2])
+    total = last + 1 if part[3] == "*" else int(part[3])
     if not wanted or first != wanted or last + 1 != total:
         raise TransientError("the server sent another part than requested", discard=True)
     return first, total
 
 
 def version(headers: Message, key: Key | None) -> Version:
-    """Return the version of the file; a weak ETag or a recent date is no validator (RFC 9110)."""
+    """Return the version of the file; weak ETags and recent dates are no validators (RFC 9110)."""
     etag, modified = headers.get("ETag", ""), _iso(headers.get("Last-Modified", ""))
     if key and key.is_in(etag):  # the cache stores the ETag
         etag = ""
@@ -269,7 +269,7 @@ def _is_sure(modified: str, date: str) -> bool:
 
 
 def coding(headers: Message) -> str:
-    """Return the Content-Encoding of the response; empty where there is none."""
+    """Return the Content-Encoding of the response; empty without one."""
     stated = headers.get("Content-Encoding", "").strip().lower()
     return {"identity": "", "x-gzip": "gzip"}.get(stated, stated)
 
@@ -285,10 +285,11 @@ def retry_seconds(retry_after: str | None) -> float | None:
 
 
 def _iso(date: str) -> str:
-    """Return the date of a header as ISO 8601 in UTC; empty where it is malformed."""
+    """Return the date of a header as ISO 8601 in UTC; empty if it is malformed."""
     try:
-        found = parsedate_to_datetime(date)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+        instant = parsedate_to_datetime(date)
+        known = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+        return known.astimezone(UTC).isoformat()
     except (ValueError, OverflowError):
         return ""
 

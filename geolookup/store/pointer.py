@@ -81,9 +81,9 @@ def read_existing(store: str | os.PathLike[str]) -> list[Published]:
 
 def published_now(generation: str) -> Published:
     """Return the entry of a generation that is published at present."""
-    from datetime import UTC, datetime
+    from geolookup.contract.gregorian import timestamp
 
-    return Published(generation, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    return Published(generation, timestamp())
 
 
 def _published(stated: Any, path: str) -> list[Published]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from geolookup import Engine
 from geolookup.contract.fields import FIELDS
 from geolookup.contract.localtime import instant
-from geolookup.tables.dispatch import in_one
+from geolookup.tables import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.fields import of_table
 

@@ -21,13 +21,11 @@ from geolookup.contract.types import OnInvalid
 from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError, RowNote
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
-from geolookup.tables.clean import cleaned
 from geolookup.tables.fields import OF_ADDRESS
-from geolookup.tables.instants import instants_of
-from geolookup.tables.locate import CHUNK, Located, column_of, locate_chunk
+from geolookup.tables.locate import CHUNK, Located, cleaned, column_of, locate_chunk
 from geolookup.tables.rows import row_tables
 from geolookup.tables.take import Taker, is_known
-from geolookup.tables.times import Clock
+from geolookup.tables.times import Clock, instants_of
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
@@ -80,7 +78,7 @@ class Enricher:
         self._strict = on_invalid == "raise"
         self._threads = threads or cores()
         clock = Clock(row_tables(state.dataset).zones, instant(at))
-        self._taker = Taker(state, [each for each in fields if each not in OF_ADDRESS], clock)
+        self._taker = Taker(state, [field for field in fields if field not in OF_ADDRESS], clock)
         #: the names of the new columns, in order
         self.names = [f"{prefix}{field.name}" for field in fields] + ["known"] * known
 
@@ -173,10 +171,10 @@ def _ip(addresses: pa.Array, located: Located) -> pa.Array:
     """Return canonical texts, one by one through the one function that writes them."""
     # Rows without an address may hold any bytes: they are skipped.
     known = np.flatnonzero(located.ids >= 0)
-    found: list[str | None] = [None] * len(addresses)
+    texts: list[str | None] = [None] * len(addresses)
     for at, family in zip(known.tolist(), located.families[known].tolist(), strict=True):
-        found[at] = _canonical(addresses[at].as_py(), family)
-    return pa.array(found, pa.string())
+        texts[at] = _canonical(addresses[at].as_py(), family)
+    return pa.array(texts, pa.string())
 
 
 def _canonical(value: str | bytes | int, family: int) -> str:

@@ -1,4 +1,4 @@
-"""Address columns of every kind to interval ids, through the kernel."""
+"""Address columns of every kind to interval ids, through the kernel; with ``clean`` also texts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.contract.cleaning import NODE, clean_text
 from geolookup.kernel.columns import INVALID_ID
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 #: Rows of a chunk: its columns fit into a core's cache.
 CHUNK = 1 << 16
+_TEXT = pa.large_string()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +34,8 @@ def locate(locator: Locator, addresses: Any) -> pa.Int32Array:
     """Return the interval id of each address; see ``Engine.locate``."""
     column = column_of(addresses)
     address_reader(column.type)  # also raises for an empty column
-    found = [locate_chunk(locator, chunk).ids for chunk in chunks(column)]
-    return pa.array(np.concatenate([np.empty(0, np.int32), *found]))
+    ids = [locate_chunk(locator, chunk).ids for chunk in chunks(column)]
+    return pa.array(np.concatenate([np.empty(0, np.int32), *ids]))
 
 
 def column_of(values: Any) -> pa.ChunkedArray:
@@ -43,7 +46,7 @@ def column_of(values: Any) -> pa.ChunkedArray:
     column = _chunked(values)
     if isinstance(column.type, pa.BaseExtensionType):
         kind = column.type.storage_type
-        return pa.chunked_array([each.storage for each in column.chunks], kind)
+        return pa.chunked_array([chunk.storage for chunk in column.chunks], kind)
     return column
 
 
@@ -75,48 +78,48 @@ def locate_chunk(locator: Locator, array: pa.Array) -> Located:
 
     Raises TypeError for a type that holds no addresses. Null is an invalid address.
     """
-    found = Located(np.empty(len(array), np.int32), np.empty(len(array), np.uint8))
+    located = Located(np.empty(len(array), np.int32), np.empty(len(array), np.uint8))
     read = address_reader(array.type)
     if len(array):
-        read(locator, array, found)
+        read(locator, array, located)
     if array.null_count:
         absent = array.is_null().to_numpy(zero_copy_only=False)
-        found.ids[absent], found.families[absent] = INVALID_ID, 0
-    return found
+        located.ids[absent], located.families[absent] = INVALID_ID, 0
+    return located
 
 
-def _read_texts(locator: Locator, array: pa.Array, found: Located) -> None:
+def _read_texts(locator: Locator, array: pa.Array, located: Located) -> None:
     width = np.int64 if pa.types.is_large_string(array.type) else np.int32
     _, offsets, data = array.buffers()
     first = array.offset
     bounds = np.frombuffer(offsets, width, len(array) + 1, first * np.dtype(width).itemsize)
     texts = np.frombuffer(data or b"", np.uint8)
-    locator.locate_texts(texts, bounds.astype(np.int64, copy=False), found.ids, found.families)
+    locator.locate_texts(texts, bounds.astype(np.int64, copy=False), located.ids, located.families)
 
 
-def _read_views(locator: Locator, array: pa.Array, found: Located) -> None:
-    _read_texts(locator, array.cast(pa.large_string()), found)
+def _read_views(locator: Locator, array: pa.Array, located: Located) -> None:
+    _read_texts(locator, array.cast(pa.large_string()), located)
 
 
-def _read_dictionary(locator: Locator, array: pa.Array, found: Located) -> None:
+def _read_dictionary(locator: Locator, array: pa.Array, located: Located) -> None:
     """Locate the values of the dictionary, or the rows if there are fewer."""
     if len(array.dictionary) > len(array):
         plain = locate_chunk(locator, array.dictionary_decode())
-        found.ids[:], found.families[:] = plain.ids, plain.families
+        located.ids[:], located.families[:] = plain.ids, plain.families
         return
     values = locate_chunk(locator, array.dictionary)
     at = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
     if len(values.ids):
-        found.ids[:], found.families[:] = values.ids[at], values.families[at]
+        located.ids[:], located.families[:] = values.ids[at], values.families[at]
 
 
-def _read_numbers(locator: Locator, array: pa.Array, found: Located) -> None:
+def _read_numbers(locator: Locator, array: pa.Array, located: Located) -> None:
     lows = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64)
-    found.families[:] = 4
-    locator.locate_numbers(found.families, np.zeros_like(lows), lows, found.ids)
+    located.families[:] = 4
+    locator.locate_numbers(located.families, np.zeros_like(lows), lows, located.ids)
 
 
-def _read_bytes(locator: Locator, array: pa.Array, found: Located) -> None:
+def _read_bytes(locator: Locator, array: pa.Array, located: Located) -> None:
     """Read addresses in network byte order: 4 bytes are IPv4, 16 are IPv6."""
     plain = array.cast(pa.large_binary())
     _, offsets, data = plain.buffers()
@@ -124,16 +127,16 @@ def _read_bytes(locator: Locator, array: pa.Array, found: Located) -> None:
     first, lengths = bounds[0], np.diff(bounds)
     used = np.frombuffer(data or b"", np.uint8)[first : bounds[-1]]
     padded = np.concatenate([used, np.zeros(16, np.uint8)])  # 16 bytes from every offset
-    found.families[:] = np.where(lengths == 4, 4, np.where(lengths == 16, 6, 0))
+    located.families[:] = np.where(lengths == 4, 4, np.where(lengths == 16, 6, 0))
     halves = padded[(bounds[:-1, None] - first) + np.arange(16)].view(">u8").astype(np.uint64)
-    ipv4 = found.families == 4
+    ipv4 = located.families == 4
     highs = np.where(ipv4, np.uint64(0), halves[:, 0])
     lows = np.where(ipv4, halves[:, 0] >> np.uint64(32), halves[:, 1])
-    locator.locate_numbers(found.families, highs, lows, found.ids)
+    locator.locate_numbers(located.families, highs, lows, located.ids)
 
 
-def _read_nothing(_locator: Locator, _array: pa.Array, found: Located) -> None:
-    found.ids[:], found.families[:] = INVALID_ID, 0
+def _read_nothing(_locator: Locator, _array: pa.Array, located: Located) -> None:
+    located.ids[:], located.families[:] = INVALID_ID, 0
 
 
 _Reader = Callable[[Any, pa.Array, Located], None]
@@ -171,3 +174,54 @@ def address_reader(kind: pa.DataType) -> _Reader:
             return reader
     wanted = "text, uint32 (IPv4), or binary of 4 or 16 bytes"
     raise TypeError(f"a column of {kind} holds no addresses; wanted: {wanted}")
+
+
+def cleaned(locator: Locator, array: pa.Array, located: Located) -> tuple[pa.Array, Located]:
+    """Return a column of addresses as ``clean_text`` leaves it, and where they are.
+
+    ``located`` is where the column's own values are. Columns of other types are returned unchanged.
+    Only rows that the kernel refused are cleaned. Arrow matches the pattern of one address for all
+    of them; ``clean_text`` cleans the distinct texts that remain, such as lists.
+    """
+    if not _holds_texts(array.type):
+        return array, located
+    refused = located.ids == INVALID_ID
+    if not refused.any():
+        return array, located
+    rows = pa.array(refused)
+    texts = (array.dictionary_decode() if pa.types.is_dictionary(array.type) else array).cast(_TEXT)
+    addresses = _cleaned_texts(texts.filter(rows))
+    again = locate_chunk(locator, addresses)
+    located.ids[refused], located.families[refused] = again.ids, again.families
+    return pc.replace_with_mask(texts, rows, addresses), located
+
+
+def _holds_texts(kind: pa.DataType) -> bool:
+    return is_text(kind.value_type if pa.types.is_dictionary(kind) else kind)
+
+
+def _cleaned_texts(texts: pa.Array) -> pa.Array:
+    """Return what ``clean_text`` returns for each text, or a text that is as malformed."""
+    trimmed = pc.ascii_trim_whitespace(texts)
+    nodes = _nodes(trimmed)
+    other = pc.and_(nodes.is_null(), trimmed.is_valid())
+    return pc.replace_with_mask(nodes, other, _one_by_one(trimmed.filter(other)))
+
+
+def _nodes(texts: pa.Array) -> pa.Array:
+    """Return the addresses of texts that are one node, null elsewhere."""
+    groups = pc.extract_regex(texts, NODE)
+    parts = [pc.struct_field(groups, [at]) for at in range(groups.type.num_fields)]
+    # A group that took no part is empty; so are the rows of other texts.
+    addresses = pc.binary_join_element_wise(*parts, pa.scalar("", _TEXT))
+    return pc.if_else(groups.is_valid(), addresses, pa.scalar(None, _TEXT)).cast(_TEXT)
+
+
+def _one_by_one(texts: pa.Array) -> pa.Array:
+    """Clean the distinct texts; texts that are not UTF-8 hold no address."""
+    distinct = texts.cast(pa.large_binary()).dictionary_encode()
+    addresses = [
+        clean_text(text.decode("ascii", "replace")) for text in distinct.dictionary.to_pylist()
+    ]
+    values = pa.array(addresses, _TEXT)
+    return values.take(distinct.indices) if len(values) else pa.nulls(len(texts), _TEXT)

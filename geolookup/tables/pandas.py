@@ -16,7 +16,7 @@ import pyarrow as pa
 from geolookup import Engine, InvalidAddressError, _engine
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.types import ColumnPaths, OnInvalid
-from geolookup.tables.dispatch import check_names, check_no_column, in_one
+from geolookup.tables import check_names, check_no_column, in_one
 from geolookup.tables.enrich import Enricher
 
 #: Integers and booleans become nullable pandas types; in floats NaN is the missing value.

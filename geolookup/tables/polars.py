@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from geolookup import Engine, GeoLookupError, _engine
 from geolookup.contract.localtime import instant
-from geolookup.tables.dispatch import check_names, check_no_column, in_one
+from geolookup.tables import check_names, check_no_column, in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.fields import of_table
 
@@ -91,8 +91,8 @@ class _Lookup:
 
 def _broadcast(columns: Sequence[pl.Series]) -> list[pl.Series]:
     """Repeat literals, which come as columns of one row."""
-    rows = next((len(each) for each in columns if len(each) != 1), 1)
-    return [each if len(each) == rows else each.new_from_index(0, rows) for each in columns]
+    rows = next((len(column) for column in columns if len(column) != 1), 1)
+    return [column if len(column) == rows else column.new_from_index(0, rows) for column in columns]
 
 
 def enrich_frame(
@@ -153,7 +153,7 @@ def _given(column: str, at: str | None) -> list[str]:
 
 
 def _answers(enricher: Enricher, columns: Sequence[pl.Series]) -> pl.DataFrame:
-    return _frame(enricher.table(*(_arrow(each) for each in columns)))
+    return _frame(enricher.table(*(_arrow(column) for column in columns)))
 
 
 def _arrow(column: pl.Series) -> pa.Array:

@@ -45,34 +45,38 @@ class RowMajor:
         self._positions = dict(_positions(columns))
         self._rows = _aligned(
             len(next(iter(columns.values()))),
-            max(each.begin + each.width for each in self._positions.values()),
+            max(position.begin + position.width for position in self._positions.values()),
         )
         nulls = self._rows[:, :_WORD].view(np.uint64)[:, 0]
-        for each in self._positions.values():
-            stored = _STORED[each.column.type]
-            self._rows[:, each.begin : each.begin + each.width].view(stored)[:, 0] = _numbers(
-                each.column
+        for position in self._positions.values():
+            stored = _STORED[position.column.type]
+            self._rows[:, position.begin : position.begin + position.width].view(stored)[:, 0] = (
+                _numbers(position.column)
             )
-            absent = each.column.is_null().to_numpy(zero_copy_only=False)
-            nulls |= absent.astype(np.uint64) << np.uint64(each.number)
+            absent = position.column.is_null().to_numpy(zero_copy_only=False)
+            nulls |= absent.astype(np.uint64) << np.uint64(position.number)
 
     def take(self, rows: NDArray[np.uint32], names: Iterable[str]) -> dict[str, pa.Array]:
         """Return the columns for n rows; IndexError for a row outside the table."""
         chosen = {name: self._positions[name] for name in names}
         count = len(rows)
         # Memory of numpy: with Arrow's pool the system spent more time on fresh pages.
-        values = [np.empty(count * each.width, np.uint8) for each in chosen.values()]
+        values = [np.empty(count * position.width, np.uint8) for position in chosen.values()]
         validity = [np.empty((count + 7) // 8, np.uint8) for _ in chosen]
         nulls = kernel.gather(
             self._rows,
             rows,
-            [(each.number, each.begin, each.width) for each in chosen.values()],
+            [(position.number, position.begin, position.width) for position in chosen.values()],
             values,
             validity,
         )
         return {
-            name: _column(each.column, count, bits if nulls >> each.number & 1 else None, numbers)
-            for (name, each), bits, numbers in zip(chosen.items(), validity, values, strict=True)
+            name: _column(
+                position.column, count, bits if nulls >> position.number & 1 else None, numbers
+            )
+            for (name, position), bits, numbers in zip(
+                chosen.items(), validity, values, strict=True
+            )
         }
 
 
@@ -83,7 +87,7 @@ def is_stored(kind: pa.DataType) -> bool:
 
 def _positions(columns: Mapping[str, pa.Array]) -> Iterable[tuple[str, _Position]]:
     """Yield the position of each column, the widest first, so that all are aligned."""
-    widths = {name: np.dtype(_STORED[each.type]).itemsize for name, each in columns.items()}
+    widths = {name: np.dtype(_STORED[column.type]).itemsize for name, column in columns.items()}
     begin = _WORD
     for number, name in enumerate(sorted(columns, key=lambda name: -widths[name])):
         yield name, _Position(number, begin, widths[name], columns[name])

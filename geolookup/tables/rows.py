@@ -56,6 +56,23 @@ def first_equal(columns: Iterable[pa.Array], count: int) -> NDArray[np.int32]:
     return first[group].astype(np.int32)
 
 
+def first_equal_rows(
+    dataset: Dataset, fields: Iterable[Field]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return for each location row and each network row the first with the same values of fields.
+
+    It is 0 where all values are null. Raises DatasetError for a damaged dataset.
+    """
+    tables = row_tables(dataset)
+    columns: dict[str, list[pa.Array]] = {LOCATION: [], NETWORK: []}
+    for field in fields:
+        columns[table_of(field)].append(tables.by_row(field))
+    return (
+        first_equal(columns[LOCATION], len(dataset.locations)),
+        first_equal(columns[NETWORK], len(dataset.networks)),
+    )
+
+
 def _numbers(column: pa.Array) -> NDArray[np.int64]:
     """Return numbers that are equal where values are; 0 is null."""
     if pa.types.is_list(column.type):

@@ -100,7 +100,7 @@ def enrich(
 def _schema(engine: Engine, df: DataFrame, options: dict[str, Any]) -> spark_types.StructType:
     """Return the schema of the result; raises, without any rows, what the tasks would."""
     present = df.schema.fields
-    empty = pa.schema([_arrow_field(each, options) for each in present]).empty_table()
+    empty = pa.schema([_arrow_field(field, options) for field in present]).empty_table()
     made = engine.enrich(empty, **options).schema
     new = [
         spark_types.StructField(field.name, _SPARK[_plain_type(field.type)])
@@ -192,9 +192,9 @@ def _engine(path: str | None, archive: str | None, generation: str) -> Engine:
         engine = geolookup.open(folder)
     except DatasetError as error:
         raise _refused(error.path, error.problem) from None
-    found = engine.metadata.generation
-    if found != generation:
-        raise _refused(engine.path, f"generation {found} where the driver has {generation}")
+    opened = engine.metadata.generation
+    if opened != generation:
+        raise _refused(engine.path, f"generation {opened} where the driver has {generation}")
     return engine
 
 

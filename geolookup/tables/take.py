@@ -14,10 +14,9 @@ from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, ZONE, Field
 from geolookup.contract.localtime import instant
 from geolookup.dataset.files import outside
 from geolookup.tables.fields import of_rows
-from geolookup.tables.instants import Instants
 from geolookup.tables.locate import column_of
 from geolookup.tables.rows import row_tables
-from geolookup.tables.times import Clock
+from geolookup.tables.times import Clock, Instants
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State

@@ -1,14 +1,15 @@
 """The time object of whole columns: one instant for all rows, or one for each.
 
-Strategy: for one instant every zone is rendered once, and rows take the result
-by zone. For many instants a chunk is sorted by zone and instant, and each
-period of constant offset that occurs in it is looked up once.
+Strategy: for one instant every zone is rendered once, and rows take the result by zone. For many
+instants a chunk is sorted by zone and instant, and each period of constant offset that occurs in it
+is looked up once.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,72 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import FIELDS
-from geolookup.contract.localtime import Period, period, time_object
+from geolookup.contract.gregorian import DAY
+from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_object
 from geolookup.dataset.arrow_files import type_of
-from geolookup.tables.instants import Instants, iso_texts, offset_texts
+from geolookup.errors import RowNote
 
+#: Ticks of each unit of timestamps.
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 Int64 = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+_ZERO = 48
 _TYPES = {field.member: type_of(field) for field in FIELDS if field.group == "time"}
+
+
+@dataclass(frozen=True, slots=True)
+class Instants:
+    """n whole Unix seconds, EARLIEST <= second < LATEST; 0 where the instant is null."""
+
+    seconds: NDArray[np.int64]
+    stated: NDArray[np.bool_]
+
+    def slice(self, begin: int, count: int) -> Instants:
+        """Return those of some rows."""
+        rows = slice(begin, begin + count)
+        return Instants(self.seconds[rows], self.stated[rows])
+
+
+def instants_of(array: pa.Array, begin: int = 0) -> Instants:
+    """Return the instants of a column of aware timestamps, or of Unix times, floored.
+
+    Raises TypeError for timestamps without a time zone and for other types, ValueError for
+    NaN and instants outside the contract's range; ``begin`` is the number of the first row,
+    for the message.
+    """
+    stated = array.is_valid().to_numpy(zero_copy_only=False)
+    seconds = _numbers(array)
+    wrong = np.flatnonzero(~((seconds >= EARLIEST) & (seconds < LATEST)))  # so is NaN
+    if len(wrong):
+        error = ValueError("at must be from 0001-01-02 to before 9999-12-31, UTC")
+        error.add_note(RowNote(begin + int(wrong[0])))
+        raise error
+    whole = np.floor(seconds) if seconds.dtype.kind == "f" else seconds
+    return Instants(whole.astype(np.int64, copy=False), stated)
+
+
+def _numbers(array: pa.Array) -> NDArray[Any]:
+    """Return Unix times as numbers, 0 where they are null; whole where they are timestamps."""
+    kind = array.type
+    if pa.types.is_timestamp(kind):
+        if kind.tz is None:
+            raise TypeError(
+                "the timestamps of at have no time zone; give them one (UTC, if that is what"
+                " they are in)"
+            )
+        ticks = _plain(array.cast(pa.int64()))
+        return ticks // PER_SECOND[kind.unit]
+    if pa.types.is_floating(kind):
+        return _plain(array).astype(np.float64)
+    if pa.types.is_integer(kind) or pa.types.is_null(kind):
+        return _plain(array if pa.types.is_integer(kind) else array.cast(pa.int64()))
+    raise TypeError(f"at must hold timestamps or Unix times, not {kind}")
+
+
+def _plain(array: pa.Array) -> NDArray[Any]:
+    # The values under nulls are undefined: they must not be checked.
+    plain: NDArray[Any] = array.fill_null(0).to_numpy(zero_copy_only=False)
+    return plain
 
 
 class Clock:
@@ -68,12 +129,12 @@ class Clock:
     def _render(self) -> dict[str, pa.Array]:
         objects: list[Any] = [time_object(zone, self._second) for zone in self._zones]
         columns = {
-            member: pa.array([each[member] for each in objects], kind)
+            member: pa.array([time[member] for time in objects], kind)
             for member, kind in _TYPES.items()
         }
         return {
-            member: each.dictionary_encode() if pa.types.is_string(each.type) else each
-            for member, each in columns.items()
+            member: column.dictionary_encode() if pa.types.is_string(column.type) else column
+            for member, column in columns.items()
         }
 
     def _at_each_instant(
@@ -85,11 +146,11 @@ class Clock:
     ) -> dict[str, pa.Array]:
         number, periods = self._group(np.where(stated, zone_rows, 0), seconds)
         unknown = number < 0
-        offset = np.array([*(each.offset for each in periods), 0], np.int32)[number]
-        is_dst = np.array([*(each.is_dst for each in periods), False])[number]
+        offset = np.array([*(one.offset for one in periods), 0], np.int32)[number]
+        is_dst = np.array([*(one.is_dst for one in periods), False])[number]
         made: dict[str, Any] = {
             "zone": lambda: self._zone_names(zone_rows, unknown),
-            "abbr": lambda: pa.array([*(each.abbr for each in periods), None], pa.string()).take(
+            "abbr": lambda: pa.array([*(one.abbr for one in periods), None], pa.string()).take(
                 pa.array(np.where(unknown, len(periods), number))
             ),
             "utc_offset": lambda: offset_texts(offset, unknown),
@@ -110,7 +171,10 @@ class Clock:
     def _group(
         self, zone_rows: NDArray[np.uint16], seconds: Int64
     ) -> tuple[NDArray[np.int32], list[Period]]:
-        """Return the periods that occur, and for each row the number of its period, or -1."""
+        """Return the periods that occur, and for each row the number of its period, or -1.
+
+        Sorted by zone and instant, the rows of a period lie together: one search finds their end.
+        """
         order = np.lexsort((seconds, zone_rows))
         zones, sorted_seconds = zone_rows[order], seconds[order]
         ends = [*np.flatnonzero(np.diff(zones)) + 1, len(zones)]
@@ -120,12 +184,12 @@ class Clock:
         for end in ends:
             zone = int(zones[begin]) if begin < end else 0
             while begin < end:
-                found = self._period(zone, int(sorted_seconds[begin])) if zone else None
-                if found is None:
+                current = self._period(zone, int(sorted_seconds[begin])) if zone else None
+                if current is None:
                     break
-                stop = begin + int(np.searchsorted(sorted_seconds[begin:end], found.end))
+                stop = begin + int(np.searchsorted(sorted_seconds[begin:end], current.end))
                 numbers[begin:stop] = len(used)
-                used.append(found)
+                used.append(current)
                 begin = stop
             begin = int(end)
         result = np.empty_like(numbers)
@@ -139,10 +203,69 @@ class Clock:
         if at and second < periods[at - 1].end:
             return periods[at - 1]
         name = self._zones[zone]
-        found = period(name, second) if name else None
-        if found is not None:
+        current = period(name, second) if name else None
+        if current is not None:
             self._periods[zone] = (
-                [*starts[:at], found.start, *starts[at:]],
-                [*periods[:at], found, *periods[at:]],
+                [*starts[:at], current.start, *starts[at:]],
+                [*periods[:at], current, *periods[at:]],
             )
-        return found
+        return current
+
+
+def iso_texts(seconds: Int64, offset: NDArray[np.int32], unknown: Bools) -> pa.Array:
+    """Return ``YYYY-MM-DDTHH:MM:SS±HH:MM`` for n Unix seconds and offsets in seconds.
+
+    The digits are columns of a matrix of bytes, so that no row is formatted by itself.
+    ``offset`` is in whole minutes; null where ``unknown``. RFC 3339, years 1 to 9999.
+
+    numpy's dates do the calendar. Day 19,782 since 1970-01-01 is in month 649 since 1970-01, whose
+    first day is 19,754: the year is 649 // 12 + 1970 = 2024, the month 649 % 12 + 1 = 2, the day
+    19,782 - 19,754 + 1 = 29. ``//`` rounds down, so that years before 1970 are right too.
+    """
+    local = np.where(unknown, 0, seconds + offset)
+    days = local // DAY
+    of_day = local - days * DAY
+    date = days.astype("M8[D]")
+    month = date.astype("M8[M]")
+    months = month.astype(np.int64)
+    text = np.empty((len(seconds), 25), np.uint8)
+    _digits(text[:, 0:4], months // 12 + 1970)
+    _digits(text[:, 5:7], months % 12 + 1)
+    _digits(text[:, 8:10], (date - month.astype("M8[D]")).astype(np.int64) + 1)
+    _digits(text[:, 11:13], of_day // 3600)
+    _digits(text[:, 14:16], of_day // 60 % 60)
+    _digits(text[:, 17:19], of_day % 60)
+    for at, separator in ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":")):
+        text[:, at] = ord(separator)
+    _put_offset(text[:, 19:], offset)
+    return _texts(text, unknown)
+
+
+def offset_texts(offset: NDArray[np.int32], unknown: Bools) -> pa.Array:
+    """Return ``±HH:MM`` for offsets in seconds; null where ``unknown``."""
+    text = np.empty((len(offset), 6), np.uint8)
+    _put_offset(text, offset)
+    return _texts(text, unknown)
+
+
+def _put_offset(text: NDArray[np.uint8], offset: NDArray[np.int32]) -> None:
+    size = np.abs(offset.astype(np.int64)) // 60
+    text[:, 0] = np.where(offset < 0, ord("-"), ord("+"))
+    _digits(text[:, 1:3], size // 60)
+    text[:, 3] = ord(":")
+    _digits(text[:, 4:6], size % 60)
+
+
+def _digits(text: NDArray[np.uint8], number: Int64) -> None:
+    for at in reversed(range(text.shape[1])):
+        number, digit = np.divmod(number, 10)
+        text[:, at] = digit + _ZERO
+
+
+def _texts(text: NDArray[np.uint8], unknown: Bools) -> pa.Array:
+    """Return the rows of a matrix as an Arrow column."""
+    count, width = text.shape
+    offsets = np.arange(0, (count + 1) * width, width, dtype=np.int32)
+    validity = pa.array(~unknown).buffers()[1]
+    buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(text))]
+    return pa.Array.from_buffers(pa.string(), count, buffers)

@@ -22,6 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
+from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.lock import locked, locked_if_free
@@ -131,7 +132,7 @@ def succeeded_within(store: Path, dataset: str, limit: timedelta) -> bool:
     """
     try:
         stated = json.loads((store / _CHECKED).read_bytes())
-        checked = datetime.fromisoformat(stated["checked"])
+        checked = read_timestamp(stated["checked"])
         passed = datetime.now(UTC) - checked
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return False
@@ -140,7 +141,7 @@ def succeeded_within(store: Path, dataset: str, limit: timedelta) -> bool:
 
 def record_success(store: Path, staging: Path, dataset: str, began: datetime) -> None:
     """Record that an update succeeded, and when it began; written in ``staging``, then renamed."""
-    stated = {"dataset": dataset, "checked": began.isoformat(timespec="seconds")}
+    stated = {"dataset": dataset, "checked": timestamp(began)}
     fresh = staging / _CHECKED
     with atomic.output_errors(store / _CHECKED):
         fresh.write_text(json.dumps(stated) + "\n", encoding="utf-8")

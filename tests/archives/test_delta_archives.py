@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geolookup import DatasetError, publish
-from geolookup.archives.head import open_archive
-from geolookup.archives.header import DELTA, Header, parsed_header
+from geolookup.archives.head import DELTA, Header, open_archive, parsed_header
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt

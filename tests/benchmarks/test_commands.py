@@ -215,7 +215,7 @@ CASES = [
     Case(f"floor {_TINY} --addresses 50", _floor, program=COMPILER),
     Case(
         "gate --rounds 2 --keys 40 --decisions 200",
-        _rounds(gate.LEASED, gate.EXACT, gate.SHARED, gate.REFUSED_LEASED, gate.REFUSED_EXACT),
+        _rounds(gate.FAST, gate.FAST_TOGETHER, gate.SLOW, gate.SLOW_TOGETHER, gate.REFUSED),
     ),
     Case(f"http {_TINY} --seconds 1 --requests 10", _http, (*_MMDB, "granian", "orjson"), "wrk"),
     Case(f"inline {_TINY} --megabytes 0.01", _inline, _MMDB),

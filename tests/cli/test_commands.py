@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from geolookup import Engine, cli
 from geolookup.cli import COMMANDS, json_text
-from geolookup.cli.first_argument import completed
+from geolookup.cli.address_input import with_implied_command
 from tests.cli.program import refused, run
 from tests.conftest import ROOT, Build
 from tests.datasets import SMALL
@@ -127,7 +127,7 @@ def test_a_first_argument_is_an_address_or_refused() -> None:
         for address in ("8.8.8.256", "2001:db8"):
             assert address not in line
     for text in ("8.8.8.8", "2001:4860:4860::8888", "::1", "10.0.0.1", "-"):
-        assert completed([text, "--compact"]) == ["lookup", text, "--compact"]
+        assert with_implied_command([text, "--compact"]) == ["lookup", text, "--compact"]
 
 
 def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 import geolookup
 from geolookup import comparison as diff
+from geolookup.cli import COMMANDS
 from tests.cli.program import held, refused, run
 from tests.comparison.conftest import NEW, OLD, dataset
 from tests.datasets import once
@@ -143,6 +144,6 @@ def test_table_files_are_described_by_the_same_options() -> None:
 
 
 def _option(command: str, name: str) -> Any:
-    function = getattr(import_module(f"geolookup.cli.{command}"), command)
+    function = getattr(import_module(f"geolookup.cli.{COMMANDS[command]}"), command)
     (option,) = (each for each in function.params if each.name == name)
     return option

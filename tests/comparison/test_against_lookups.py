@@ -111,7 +111,7 @@ def test_addresses(old: list[str], new: list[str]) -> None:
 
 def _kinds(overlaid: Overlaid, family: int) -> list[str | None]:
     """Return the kind of change of each address of the windows; None where nothing is known."""
-    joint, found = overlaid.joints.families[family], overlaid.changes[f"ipv{family}"]
+    joint, found = overlaid.joints[family], overlaid.changes[f"ipv{family}"]
     by_interval = np.full(len(joint.starts), -1)
     by_interval[joint.reached] = kinds(overlaid.values, found)
     public = [each for each in _addresses(family) if not ip_address(each).is_private]

@@ -23,7 +23,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import tzdata
 from click.testing import CliRunner
-from geolookup_builder.reference.tables import load_time_zones
+from geolookup_builder.reference.countries import load_time_zones
 
 from geolookup.cli.info import info
 from geolookup.contract import tzdatabase

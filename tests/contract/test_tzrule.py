@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import calendar
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import example, given, settings
@@ -201,3 +201,14 @@ def test_every_new_year_and_leap_year() -> None:
         assert (gregorian.year_of(first - 1), gregorian.year_of(first)) == (year - 1, year)
         assert gregorian.first_of_month(year, 13) == gregorian.first_day(year + 1) == first + days
         assert gregorian.is_leap(year) == (days == 366)
+
+
+def test_timestamps() -> None:
+    zone = timezone(timedelta(hours=-3))
+    at = datetime(2026, 11, 25, 20, 3, 41, 999_999, zone)
+    assert gregorian.timestamp(at) == "2026-11-25T23:03:41Z"
+    assert gregorian.read_timestamp("2026-11-25T23:03:41Z") == at.replace(microsecond=0)
+    assert abs(datetime.now(UTC) - gregorian.read_timestamp(gregorian.timestamp())).days == 0
+    for text in ("2026-11-25T23:03:41", "2026-11-25T23:03:41+00:00", "2026-11-25T23:03Z", "x"):
+        with pytest.raises(ValueError, match=r"timestamp|isoformat"):
+            gregorian.read_timestamp(text)

@@ -26,12 +26,10 @@ import pytest
 
 from geolookup import Engine
 from geolookup.errors import TableFileError
+from geolookup.files.arrow_files import GroupSink
 from geolookup.files.byte_streams import open_output
-from geolookup.files.enrich import enrich_file
-from geolookup.files.enriched_rows import Counts, EnrichOptions
-from geolookup.files.formats import FORMATS, kind_of
-from geolookup.files.parquet import GroupSink
-from geolookup.files.table_files import TableFile
+from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
+from geolookup.files.table_files import FORMATS, TableFile, kind_of
 from tests.conftest import ROOT
 from tests.files.tables import (
     ADDRESSES,
@@ -268,17 +266,22 @@ WRONG: list[tuple[str, bytes, str]] = [
     ("a.csv", b"x,n\n8.8.8.8,1\n", "a.csv: no column 'ip'; known are x, n"),
     ("a.csv", b"ip,ip\n8.8.8.8,1\n", "a.csv: column 'ip' is there twice"),
     ("a.csv", b"ip,network_asn\n8.8.8.8,1\n", "there is a column 'network_asn' already"),
-    ("a.jsonl", b'{"ip":"8.8.8.8"}\n\n{"ip":"8.8.8.8"\n', "a.jsonl, row 3: no JSON object"),
-    ("a.jsonl", b'{"ip":"8.8.8.8"}\n8.8.8.8\n', "a.jsonl, row 2: no JSON object"),
-    ("a.jsonl", b'{"ip":"8.8.8.8"}\n{"ip":8}\n', "a.jsonl, row 2: a member changes its type"),
-    ("a.jsonl", b'{"ip":"8.8.8.8"} {"ip":"8.8.8.8"}\n', "not one object a line"),
+    ("a.jsonl", b'{"ip":"8.8.8.8"}\n\n{"ip":"8.8.8.8"\n', "a.jsonl, row 3: not one JSON object"),
+    ("a.jsonl", b'null\n{"ip":"8.8.8.8"}\n', "a.jsonl, row 1: not one JSON object"),
+    ("a.jsonl", b'{"ip":"8.8.8.8"}\n8.8.8.8\n', "a.jsonl, row 2: not one JSON object"),
+    ("a.jsonl", b'{"ip":"8.8.8.8"}\n{"ip":8}\n', "a.jsonl, row 2: member 'ip' changes its type"),
+    (
+        "a.jsonl",
+        b'{"ip":"8.8.8.8"} {"ip":"8.8.8.8"}\n',
+        "row 1: not one JSON object; write one",
+    ),
     ("a.jsonl", b'{"IP":"8.8.8.8"}\n', "a.jsonl: no column 'ip'; did you mean 'IP'?"),
     ("a.parquet", b"8.8.8.8" * 100, "a.parquet: is damaged or no Parquet file"),
     ("a.arrow", b"8.8.8.8" * 100, "a.arrow: is damaged or no Arrow file"),
     ("a.csv.gz", b"8.8.8.8" * 100, "a.csv.gz: cannot be read"),
     ("a.csv.zst", b"8.8.8.8" * 100, "a.csv.zst: cannot be read"),
     ("a.jsonl.gz", b"", "a.jsonl.gz: is empty; is it whole?"),
-    ("a.jsonl", b'{"ip":"8.8.8.8"}\n' * 500_000 + b"{", "a.jsonl, row 500001: no JSON object"),
+    ("a.jsonl", b'{"ip":"8.8.8.8"}\n' * 500_000 + b"{", "a.jsonl, row 500001: not one JSON object"),
     ("a.jsonl", b"8" * (9 << 20), "a.jsonl, row 1: a line or record of more than"),
 ]
 
@@ -386,7 +389,7 @@ def test_a_sink_that_is_abandoned_writes_nothing_more(monkeypatch: pytest.Monkey
     """As after an error or a signal: its stream is closed, and nothing is reported."""
     reported: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", reported.append)
-    monkeypatch.setattr("geolookup.files.parquet._GROUP_ROWS", 10)
+    monkeypatch.setattr("geolookup.files.arrow_files._GROUP_ROWS", 10)
     batch = pa.record_batch({"ip": ["8.8.8.8"] * 10})
     stream = io.BytesIO()
     sink = GroupSink(stream, batch.schema)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from geolookup.dataset import rows
 from geolookup.dataset.files import Dataset
-from geolookup.inline.scanner import Scanner
+from geolookup.inline import Scanner
 from geolookup.kernel import python_logs, python_scan, split_log_lines
 from tests.datasets import SMALL
 from tests.fuzz.target import Target

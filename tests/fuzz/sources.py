@@ -25,11 +25,11 @@ from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats import bgpdump, mrt, rpsl
-from geolookup_builder.sources.reading import jsonlines, mmdb_tree, parquet, positions
-from geolookup_builder.sources.reading.damage import silent_invalid_rows, unlimited_cells
+from geolookup_builder.sources.reading import jsonlines, mmdb_file, parquet, positions
+from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, SourceTable
-from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.text import Layout, unlimited_cells
 from geolookup_builder.values import Known
 
 from geolookup.errors import BuildError
@@ -202,7 +202,7 @@ def _without_rejected(batch: Batch) -> Batch:
 #: Bugs of readers that share no code with the others: errors that no caller expects, and rejected
 #: rows that are not found again.
 BUGS: dict[str, Callable[[], AbstractContextManager[object]]] = {
-    "mmdb": lambda: mock.patch.object(mmdb_tree, "DamagedTreeError", IndexError),
+    "mmdb": lambda: mock.patch.object(mmdb_file, "DamagedTreeError", IndexError),
     "bgpdump": lambda: mock.patch.object(bgpdump, "NOT_ROUTE", 99),
     "mrt": lambda: mock.patch.object(mrt, "_damaged", IndexError),
     "jsonl": lambda: mock.patch.object(jsonlines, "_find_rejects", return_value=()),

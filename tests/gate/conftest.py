@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from geolookup.errors import AccountsError, ContractError, QuotaError, RateLimitError
 from geolookup.gate import Accounts, accounts_file, open_accounts
-from geolookup.gate.admission import Exact, Leased
+from geolookup.gate.account_store import Admission
 from tests.servers import PATIENCE, redis
 
 PLANS = """
@@ -25,7 +24,7 @@ quota = 2000
 [plan.endless]
 rate = 1000
 """
-#: 2026-11-20, where a bucket begins.
+#: 2026-11-20.
 START = 1_795_132_800_000_000
 
 
@@ -72,13 +71,17 @@ def emptied(redis_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture(params=["sqlite", "redis"])
-def url(request: pytest.FixtureRequest, file: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The URL of a store without accounts, of each kind; nobody gives up on a loaded machine."""
-    if request.param == "sqlite":
-        monkeypatch.setattr(accounts_file, "_BUSY_TIMEOUT", PATIENCE)
-        return f"sqlite:///{file}"
-    emptied: str = request.getfixturevalue("emptied")
-    return emptied
+def url(request: pytest.FixtureRequest) -> str:
+    """The URL of a store without accounts, of each kind."""
+    kept: str = request.getfixturevalue("file_url" if request.param == "sqlite" else "emptied")
+    return kept
+
+
+@pytest.fixture
+def file_url(file: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of an accounts file; nobody gives up on a loaded machine."""
+    monkeypatch.setattr(accounts_file, "_BUSY_TIMEOUT", PATIENCE)
+    return f"sqlite:///{file}"
 
 
 @pytest.fixture
@@ -116,7 +119,6 @@ def worker(url: str, plans: Path, clock: FakeClock) -> Generator[Open, None, Non
     yield open_one
     for accounts in opened:
         accounts.close()
-        shutil.rmtree(accounts._store.leases_folder(), ignore_errors=True)
 
 
 SECOND = 1_000_000
@@ -144,7 +146,7 @@ def most_in_a_second(stamps: Sequence[int]) -> int:
     return most
 
 
-def passes(admission: Exact | Leased) -> bool | None:
+def passes(admission: Admission) -> bool | None:
     """Ask for one request: True admitted, False too fast, None out of quota."""
     try:
         admission.admit()

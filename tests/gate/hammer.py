@@ -3,8 +3,7 @@
 It asks one by one, or with a TURN of more than 1 so many requests at once, as
 an event loop does, as fast as it can or with a PAUSE of seconds in between.
 Admissions append their moments before and after to the log, as two 8-byte
-integers each in one write, which a ``kill -9`` leaves whole. Two bytes in LOG.PID.leasing say
-whether the worker is leasing tokens or returning some at this moment.
+integers each in one write, which a ``kill -9`` leaves whole.
 It ends when the quota has been used up for a while, or with SIGTERM, and adds to LOG.refused how
 often the rate refused it.
 """
@@ -12,7 +11,6 @@ often the rate refused it.
 from __future__ import annotations
 
 import asyncio
-import mmap
 import os
 import signal
 import struct
@@ -24,15 +22,11 @@ from threading import Event
 
 from geolookup.errors import QuotaError, RateLimitError
 from geolookup.gate import Accounts, accounts_file, open_accounts
-from geolookup.gate.admission import Leased
 from geolookup.gate.group_commit import GroupCommit
-from geolookup.gate.held_tokens import Record
-from geolookup.gate.leases import Lease
 from tests.conftest import ROOT
 
 _MOMENTS = struct.Struct("=QQ")
-_LEASING, _RETURNING = range(2)
-#: Seconds of nothing but QuotaError: longer than any worker holds a token.
+#: Seconds of nothing but QuotaError.
 _OVER = 0.5
 _PATIENCE = 600
 
@@ -60,45 +54,6 @@ def exceeds(moments: list[tuple[int, int]], rate: int) -> bool:
     # Of rate + 1 in a row the last is stamped a second after the first, in whole microseconds.
     pairs = zip(begins, ends[rate:], strict=False)
     return any(last - first < 10**9 - 1000 for first, last in pairs)
-
-
-def leasing(log: Path, process: int) -> bool:
-    """Return whether a killed worker was leasing or returning tokens when it was killed."""
-    return any(Path(f"{log}.{process}.leasing").read_bytes())
-
-
-def mark_leases(log: Path) -> None:
-    """Keep the marks of this process: set from before tokens leave its record until they are back,
-    or until its record has the tokens leased.
-    """
-    path = Path(f"{log}.{os.getpid()}.leasing")
-    path.write_bytes(bytes(2))
-    with path.open("r+b") as file:
-        marks = mmap.mmap(file.fileno(), 2)
-    renew, give_back, hold = Leased._renew, Leased.give_back, Record.hold
-    renewing = False
-
-    def marked_renew(leased: Leased, now: int) -> Lease:
-        nonlocal renewing
-        marks[_LEASING] = renewing = True
-        lease = renew(leased, now)
-        renewing = False
-        return lease
-
-    def marked_hold(record: Record, tokens: int) -> None:
-        hold(record, tokens)
-        if not renewing:
-            marks[_LEASING] = False
-
-    def marked_give_back(leased: Leased, *, at_end: bool = False) -> bool:
-        marks[_RETURNING] = True
-        nothing_held = give_back(leased, at_end=at_end)
-        marks[_RETURNING] = False
-        return nothing_held
-
-    Leased._renew = marked_renew  # type: ignore[assignment, method-assign]
-    Leased.give_back = marked_give_back  # type: ignore[assignment, method-assign]
-    Record.hold = marked_hold  # type: ignore[assignment, method-assign]
 
 
 async def hammer(
@@ -136,7 +91,6 @@ async def _outcome(gate: Accounts | GroupCommit, key: str) -> type[Exception] | 
 
 if __name__ == "__main__":
     given_url, given_plans, given_key, given_log, given_turn, given_pause = sys.argv[1:]
-    mark_leases(Path(given_log))
     accounts_file._BUSY_TIMEOUT = _PATIENCE
     if given_url.startswith("redis"):
         from geolookup.gate import redis_server

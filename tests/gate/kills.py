@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from geolookup.gate import open_accounts
-from geolookup.gate.leases import LEASE_DIVISOR
-from geolookup.gate.plans import MAX_EXACT_RATE, MAX_QUOTA
+from geolookup.gate.plans import MAX_QUOTA
 from tests.gate import hammer
 from tests.servers import PATIENCE
 
@@ -24,7 +23,7 @@ _TURNS = (1, 8)
 #: Seconds from the first admission of a worker that is watched to its death, at most.
 _LONGEST = 0.1
 #: Plans: requests a second, and the pause between two turns of a worker. With a pause they stay
-#: under the rate, so a worker holds most of a large lease whenever it is killed.
+#: under the rate.
 _PLANS = ((100, 0.0), (1000, 0.0), (8000, 0.002))
 
 
@@ -44,19 +43,17 @@ class Worker(NamedTuple):
     turn: int
     log: Path
 
-    def kill(self, delay: float, lease: int) -> int:
+    def kill(self, delay: float) -> int:
         """Kill the worker some time after an admission of now; return what may be lost.
 
-        These are the requests in progress, which the store counted and no log has, and a
-        lease if it was leasing or returning tokens at that moment. Its size does not depend on the
-        others: a worker that the system leaves alone for a second leases moved tokens as well.
+        These are the requests in progress, which the store counted and no log has.
         """
         before = self.size()
         self.wait(lambda: self.size() > before)
         time.sleep(delay)
         self.process.kill()
         self.process.wait()
-        return self.turn + lease * hammer.leasing(self.log, self.process.pid)
+        return self.turn
 
     def wait(self, condition: Callable[[], bool]) -> None:
         """Wait for what a worker under load brings about."""
@@ -67,7 +64,7 @@ class Worker(NamedTuple):
             time.sleep(0.001)
 
     def end(self) -> None:
-        """Let the worker return its tokens and end."""
+        """Let the worker end."""
         self.wait(lambda: self.size() > 0)
         self.process.terminate()
         assert self.process.wait() == 0
@@ -81,7 +78,6 @@ def run(url: str, folder: Path, count: int, *, rate: int, pause: float) -> Outco
     plans = folder / "plans.toml"
     plan(plans, rate, MAX_QUOTA)
     turns, logs, allowed = cycle(_TURNS), list[Path](), 0
-    lease = rate // LEASE_DIVISOR if rate > MAX_EXACT_RATE else 0
     delays = random.Random(rate)
     with open_accounts(url, plans) as accounts:
         key = accounts.create_key(f"kills {rate} {time.time_ns()}", "p")
@@ -95,11 +91,10 @@ def run(url: str, folder: Path, count: int, *, rate: int, pause: float) -> Outco
 
         workers = [start(pause) for _ in range(_WORKERS)]
         for _ in range(count):
-            allowed += workers.pop(0).kill(delays.uniform(0, _LONGEST), lease)
+            allowed += workers.pop(0).kill(delays.uniform(0, _LONGEST))
             workers.append(start(pause))
         for worker in workers:
             worker.end()
-        accounts.return_ended()  # what no worker had the time for
         quota = accounts.usage()[-1].used + rate * 3 // 2
         plan(plans, rate, quota)
         last = [start(0) for _ in range(_WORKERS)]

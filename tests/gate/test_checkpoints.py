@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from geolookup.gate import Accounts, checkpoints, open_accounts
+from geolookup.gate import Accounts, accounts_file, open_accounts
 from geolookup.gate.account_store import wall_clock
 from tests.servers import until
 
@@ -101,8 +101,8 @@ def test_a_file_in_place_of_another_is_written_back(file: Path, accounts: Accoun
 def test_a_short_log_waits_and_a_long_one_does_not(
     file: Path, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints, "_PAUSE", 3600.0)
-    monkeypatch.setattr(checkpoints, "_LONG", 1000)
+    monkeypatch.setattr(accounts_file, "_PAUSE", 3600.0)
+    monkeypatch.setattr(accounts_file, "_LONG", 1000)
     keys, store, written = make_keys(accounts, 40), vars(accounts)["_store"], []
     for _ in range(3):
         busy(accounts, keys, 600)

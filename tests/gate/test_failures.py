@@ -18,7 +18,7 @@ from unittest.mock import patch
 import pytest
 
 from geolookup.errors import AccountsError, InvalidKeyError
-from geolookup.gate import Accounts, accounts_file, open_accounts, outage, sqlite
+from geolookup.gate import Accounts, accounts_file, open_accounts, sqlite, store_health
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
 from tests.cli.program import python
@@ -30,7 +30,7 @@ from tests.skips import needs, optional
 
 @pytest.fixture
 def made(file: Path, plans: Path) -> list[str]:
-    """Keys of an exact and of a leased plan in the file."""
+    """Keys of a plan with a ring and of one with runs in the file."""
     with open_accounts(f"sqlite:///{file}", plans) as accounts:
         return [accounts.create_key(plan, plan) for plan in ("mid", "endless")]
 
@@ -103,7 +103,7 @@ def test_a_file_locked_by_another(
 ) -> None:
     """One wait is enough for all: the failure is remembered for a time."""
     monkeypatch.setattr(accounts_file, "_BUSY_TIMEOUT", 0.05)
-    monkeypatch.setattr(outage, "_REMEMBERED", 3600)
+    monkeypatch.setattr(store_health, "_REMEMBERED", 3600)
     with open_accounts(f"sqlite:///{file}", plans) as accounts:
         assert outcomes(accounts, made) == [None] * len(made)
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
@@ -111,7 +111,7 @@ def test_a_file_locked_by_another(
             with pytest.raises(AccountsError, match="locked"):
                 accounts.admit(made[0])
         all_fail(accounts, made, "locked")  # nobody asked the file, which is free
-        monkeypatch.setattr(outage, "monotonic", lambda: time.monotonic() + 3601)
+        monkeypatch.setattr(store_health, "monotonic", lambda: time.monotonic() + 3601)
         assert outcomes(accounts, made) == [None] * len(made)
 
 
@@ -149,7 +149,7 @@ def refused(how):
             print(how, error)
     accounts.close()
 accounts.admit(keys[0])  # imports all that it needs, while this user may
-size = os.stat(file).st_size // 2
+size = 1024  # less than a page in the log
 former = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (size, former[1]))
 refused("full")
@@ -225,7 +225,7 @@ def patience(seconds: float) -> Generator[None]:
 def test_a_redis_that_is_killed_and_comes_back(
     tmp_path: Path, plans: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outage, "_REMEMBERED", 0.1)
+    monkeypatch.setattr(store_health, "_REMEMBERED", 0.1)
     port, options = free_port(), ("--appendfsync", "always")
     with ExitStack() as stack:
         stack.enter_context(patience(PATIENCE))
@@ -239,7 +239,6 @@ def test_a_redis_that_is_killed_and_comes_back(
         stack.enter_context(redis(tmp_path, *options, port=port))
         stack.enter_context(accounts)
         until_admitted(accounts, made)
-        accounts.give_back()
         assert accounts.usage()[0].used == 2
 
 
@@ -248,7 +247,7 @@ def test_all_share_a_failure(tmp_path: Path, plans: Path, monkeypatch: pytest.Mo
     from geolookup.gate.redis_server import RedisServer
 
     waits = patch.object(RedisServer, "_unusable", autospec=True, side_effect=RedisServer._unusable)
-    monkeypatch.setattr(outage, "_REMEMBERED", 3600)
+    monkeypatch.setattr(store_health, "_REMEMBERED", 3600)
     with waits as unusable, redis(tmp_path) as server:
         with open_accounts(server.url, plans) as accounts:
             keys = [accounts.create_key(f"account {number}", "mid") for number in range(20)]
@@ -260,7 +259,7 @@ def test_all_share_a_failure(tmp_path: Path, plans: Path, monkeypatch: pytest.Mo
             all_fail(accounts, keys[:1], "redis://127.0.0.1")
             assert unusable.call_count == 1
             server.answer()
-            monkeypatch.setattr(outage, "monotonic", lambda: time.monotonic() + 3601)
+            monkeypatch.setattr(store_health, "monotonic", lambda: time.monotonic() + 3601)
             until_admitted(accounts, keys)
 
 

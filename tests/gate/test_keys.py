@@ -64,7 +64,6 @@ def test_built_in_plans_and_those_of_a_file(path: Path) -> None:
     plans = read_plans(path)
     assert plans["free"] == Plan("free", 1, 9)
     assert plans["big one"] == Plan("big one", 101, None)
-    assert [plan.leased for plan in plans.values()] == [False, False, True]
     assert plans["paid"] == read_plans()["paid"]
 
 
@@ -102,4 +101,3 @@ def test_the_plans_file_of_the_page(path: Path) -> None:
     path.write_text(shown.text, encoding="utf-8")
     plans = read_plans(path)
     assert plans["startup"].quota == 1_000_000
-    assert plans["enterprise"].leased

@@ -13,7 +13,6 @@ from geolookup.errors import QuotaError, RateLimitError
 from geolookup.gate import open_accounts
 from tests.cli.program import python
 from tests.gate import hammer, kills
-from tests.servers import until
 
 
 @pytest.mark.long
@@ -23,7 +22,7 @@ from tests.servers import until
 def test_processes_get_exactly_the_rate_and_the_quota(
     url: str, tmp_path: Path, rate: int, quota: int, turn: int
 ) -> None:
-    """Leased and exact plans, requests one by one and those of an event loop."""
+    """Runs and rings, requests one by one and those of an event loop."""
     plans, log = tmp_path / "own.toml", tmp_path / "log"
     kills.plan(plans, rate, quota)
     with open_accounts(url, plans) as accounts:
@@ -100,15 +99,3 @@ def test_accounts_go_on_after_a_fork(url: str, plans: Path) -> None:
     warnings = "ignore:This process:DeprecationWarning"
     done = python(_FORK, url, str(plans), PYTHONWARNINGS=warnings)
     assert done.stdout == "[26, 26]\n"
-
-
-def test_leases_are_given_back_by_an_idle_worker_and_at_the_end(url: str, plans: Path) -> None:
-    with open_accounts(url, plans) as accounts:
-        accounts.admit(accounts.create_key("Acme", "fast"))
-        assert accounts.usage()[0].used > 1
-        until(lambda: accounts.usage()[0].used == 1)
-    for number, plan in enumerate(("mid", "fast"), 1):
-        with open_accounts(url, plans) as accounts:
-            accounts.admit(accounts.create_key(plan, plan))
-            accounts.close()
-            assert accounts.usage()[number].used == 1

@@ -27,19 +27,17 @@ def skewed(monkeypatch: pytest.MonkeyPatch, by: int) -> None:
 
 
 def test_a_retry_is_in_time(emptied: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exact and a leased plan, so slow that a loaded machine asks faster than they allow."""
-    plans, rates = tmp_path / "own.toml", {"exact": 3, "leased": 101}
-    plans.write_text(
-        "".join(f"[plan.{name}]\nrate = {rate}\n" for name, rate in rates.items()), encoding="utf-8"
-    )
+    """The plan is so slow that a loaded machine asks faster than it allows."""
+    plans = tmp_path / "own.toml"
+    plans.write_text("[plan.p]\nrate = 3\n", encoding="utf-8")
     skews = (-HOUR, -1_500_000, 1_500_000, HOUR)
     with open_accounts(emptied, plans) as accounts:
-        keys = [(by, accounts.create_key(f"{plan} {by}", plan)) for by in skews for plan in rates]
+        keys = [(by, accounts.create_key(f"account {by}", "p")) for by in skews]
         waits = []
         for by, key in keys:
             skewed(monkeypatch, by)
             waits.append(refused(accounts, key))
-        assert 0 <= min(waits) <= max(waits) <= 1.02
+        assert 0 <= min(waits) <= max(waits) <= 1
         time.sleep(max(waits) + 0.05)
         for by, key in keys:
             skewed(monkeypatch, by)
@@ -83,7 +81,6 @@ def test_lost_data_admit_and_refuse_nobody(emptied: str, plans: Path, clock: Fak
         for key in keys:
             running.admit(key)
         clock.now += SECOND
-        running.give_back()
         with client_package.Redis.from_url(emptied) as client:
             client.flushall()
         asked(running, [*keys, make("live")])

@@ -19,8 +19,7 @@ from typing import Any
 
 import pytest
 
-from geolookup.cli.follow import follow
-from geolookup.cli.follow_options import with_polling
+from geolookup.cli.follow import follow, with_polling
 from geolookup.cli.serve import serve as command
 from geolookup.http.settings import Settings
 from tests import servers

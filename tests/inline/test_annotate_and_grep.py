@@ -12,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
+from geolookup.contract.fields import FIELDS
 from geolookup.errors import TableFileError
-from geolookup.inline.annotate import Tags, Template, annotated, first_equal_rows
+from geolookup.inline import Part, Rows
+from geolookup.inline.annotate import Tags, Template, annotated
 from geolookup.inline.grep import LineFilter, Lines
-from geolookup.inline.scanner import Part, Rows
 from geolookup.kernel import python as kernel_python
 from geolookup.prefixes.conditions import conditions_of
 from geolookup.prefixes.select import RowMasks, row_masks
+from geolookup.tables.rows import first_equal_rows
 from tests.kernel.test_scan import find, lines
 
 FORM = "{location.country_code} AS{network.asn}"
@@ -90,7 +92,8 @@ def test_many_tags(state: Any, monkeypatch: pytest.MonkeyPatch, few: int) -> Non
 
 def test_rows_of_equal_values_are_the_first_of_them(state: Any) -> None:
     paths = ("network.asn", "location.country_languages", "location.latitude")
-    locations, networks = first_equal_rows(state.dataset, paths)
+    fields = [field for field in FIELDS if field.path in paths]
+    locations, networks = first_equal_rows(state.dataset, fields)
     places = [state.record(row, 0)["location"] for row in range(len(locations))]
     of_location = [(each["country_languages"], each["latitude"]) for each in places]
     of_network = [state.record(0, row)["network"].get("asn") for row in range(len(networks))]

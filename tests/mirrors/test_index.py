@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup import DatasetError
-from geolookup.mirrors.index import KIND, Delta, File, Index, Listed, read_index, time_text, written
+from geolookup.contract.gregorian import timestamp
+from geolookup.mirrors.index import KIND, Delta, File, Index, Listed, read_index, written
 from geolookup.signing.envelope import sealed
 from tests.signing.keys import private_keys, public_keys
 from tests.skips import needs
@@ -21,7 +22,7 @@ from tests.skips import needs
 _MOST_BYTES, _MOST_SERIAL = (64 << 30) - 1, (1 << 63) - 1
 ids = st.binary(min_size=32, max_size=32).map(bytes.hex)
 _INSTANTS = st.integers(0, 4_000_000_000)  # of 1970 to 2096
-times = _INSTANTS.map(lambda seconds: time_text(datetime.fromtimestamp(seconds, UTC)))
+times = _INSTANTS.map(lambda seconds: timestamp(datetime.fromtimestamp(seconds, UTC)))
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 _parts = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,20}", fullmatch=True)
 files = st.builds(

@@ -15,12 +15,13 @@ from types import SimpleNamespace
 import pytest
 
 from geolookup import DatasetError, GeoLookupError, publish
+from geolookup.contract.gregorian import timestamp
 from geolookup.errors import MirrorError, OutputError
 from geolookup.filesystem.lock import locked
 from geolookup.mirrors import install
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
-from geolookup.mirrors.index import INDEX, File, time_text
+from geolookup.mirrors.index import INDEX, File
 from geolookup.mirrors.polling import Request
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
@@ -208,7 +209,7 @@ def assert_refused(edge: Edge, match: str) -> GeoLookupError:
 def test_an_index_that_must_not_be_followed(followed: Edge) -> None:
     followed.publish(2)
     index = followed.index()
-    past, later = time_text(datetime.now(UTC) - timedelta(seconds=5)), index.serial + 1
+    past, later = timestamp(datetime.now(UTC) - timedelta(seconds=5)), index.serial + 1
     for changes, match in (
         ({"serial": 5}, "older than what was accepted before"),
         ({"expires_at": past, "serial": later}, "expired at"),
@@ -230,7 +231,7 @@ def test_an_index_that_expires_after_it_was_followed(
 ) -> None:
     """It is refused from then on, although the mirror answers that nothing has changed."""
     end = datetime(2026, 11, 30, tzinfo=UTC)
-    followed.forge(replace(followed.index(), expires_at=time_text(end), serial=1 << 60))
+    followed.forge(replace(followed.index(), expires_at=timestamp(end), serial=1 << 60))
     clock = SimpleNamespace()
     for module in (poll_module, install):
         monkeypatch.setattr(module, "datetime", clock)

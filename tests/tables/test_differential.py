@@ -17,9 +17,8 @@ import geolookup
 from geolookup import tables
 from geolookup.contract.fields import TIME_MEMBERS
 from geolookup.contract.localtime import EARLIEST, LATEST, time_object
-from geolookup.tables.instants import instants_of
 from geolookup.tables.locate import CHUNK
-from geolookup.tables.times import Clock
+from geolookup.tables.times import Clock, instants_of
 from tests import strategies
 from tests.near_addresses import near_addresses
 from tests.tables import columns

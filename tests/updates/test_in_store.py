@@ -18,6 +18,7 @@ import pytest
 from geolookup_builder.downloads import read_through
 
 import geolookup
+from geolookup.contract.gregorian import timestamp
 from geolookup.errors import UpdateError
 from geolookup.remote import Limits, transfer
 from geolookup.store import pointer
@@ -32,25 +33,25 @@ from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems
 def test_if_older(update: Update, publisher: Publisher, store: Path) -> None:
     now = datetime.now(UTC)
 
-    def record(checked: object) -> None:
+    def record(checked: str) -> None:
         stated = json.loads((store / "update.json").read_text(encoding="utf-8"))
-        (store / "update.json").write_text(json.dumps({**stated, "checked": str(checked)}), "utf-8")
+        (store / "update.json").write_text(json.dumps({**stated, "checked": checked}), "utf-8")
 
     assert update(if_older="7d").state == "updated"  # there was nothing
     asked = len(publisher.site.asked)
     assert update(if_older="7d").state == "recent"
-    record(now - timedelta(days=6, hours=23))
+    record(timestamp(now - timedelta(days=6, hours=23)))
     assert update(if_older=timedelta(days=7)).state == "recent"
     assert len(publisher.site.asked) == asked
-    record(now - timedelta(days=7, minutes=1))
+    record(timestamp(now - timedelta(days=7, minutes=1)))
     assert update(if_older=7).state == "current"
     assert len(publisher.site.asked) > asked
     # A clock that was ahead, and what is no record, block no update.
-    record((now + timedelta(days=400)).isoformat())
+    record(timestamp(now + timedelta(days=400)))
     assert update(if_older="7d").state == "current"
     week = timedelta(days=7)
     assert in_store.succeeded_within(store, "published", week)
-    for clock in ("9999-12-31T00:00:00+00:00", "nonsense", "2026-11-22T00:00:00"):
+    for clock in ("9999-12-31T00:00:00Z", "nonsense", "2026-11-22T00:00:00"):
         record(clock)
         assert not in_store.succeeded_within(store, "published", week), clock
     for text in ("", "[]", "[" * 100_000, '{"checked": 1}'):

@@ -1,8 +1,8 @@
 """Finders: each derives one missing field of a location from the fields it has.
 
-Finders are created before any source is read, so that a missing library or table stops
-the build at once. A finder receives the distinct locations without its field and
-returns null where it finds nothing.
+Finders are created before any source is read: a missing library or table stops the build at
+once. A finder receives the distinct locations without its field. It returns null for those of
+which it finds nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Finder(Protocol):
 
 
 def finders(plan: Recipe, known: Known) -> tuple[Finder, ...]:
-    """Return the finders that a recipe asks for; BuildError where one is not available."""
+    """Return the finders that a recipe asks for; BuildError if one is not available."""
     wanted, listed = plan.enrich, list[Finder]()
     if wanted.time_zone:
         with _library(plan.path, "enrich.time_zone", "tzfpy"):

@@ -77,7 +77,7 @@ class Zones:
 
 
 class Stations:
-    """Finds ``weather_code``: that of the nearest station within ``max_km``."""
+    """Finds ``weather_code``, the code of the nearest station within ``max_km``."""
 
     field = "weather_code"
     needs = COORDINATES

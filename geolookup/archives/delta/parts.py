@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.archives.delta.streams import PatchError
@@ -18,7 +20,7 @@ from geolookup.dataset.manifest import BufferDescription, FileDescription
 
 Bytes = NDArray[np.uint8]
 Unsigned = NDArray[Any]
-UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {
+_UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {
     1: np.uint8,
     2: np.uint16,
     4: np.uint32,
@@ -55,9 +57,42 @@ class Numbers:
     count: int
     by_row: bool
 
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where its buffers are."""
+        return (self.place,)
+
     def of(self, whole: Bytes) -> Unsigned:
         """Return a view of its numbers, of a file."""
-        return self.place.of(whole).view(UNSIGNED[self.width])
+        return self.place.of(whole).view(_UNSIGNED[self.width])
+
+    def none(self) -> Unsigned:
+        """Return no numbers of this width."""
+        return np.zeros(0, _UNSIGNED[self.width])
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """``offsets`` (n + 1,) of n texts, int32, and their bytes: views of a file."""
+
+    offsets: NDArray[np.int32]
+    data: Bytes
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The bytes of each text."""
+        return np.diff(self.offsets).astype(np.int64)
+
+    def array(self) -> pa.BinaryArray:
+        """Return the texts as Arrow has them; PatchError where bytes lie between them."""
+        plain = self.offsets[0] == 0 and self.offsets[-1] == len(self.data)
+        if not plain or not (self.offsets[1:] >= self.offsets[:-1]).all():
+            raise PatchError("a column of texts with other bytes between them")
+        buffers = [None, pa.py_buffer(self.offsets), pa.py_buffer(self.data)]
+        return pa.Array.from_buffers(pa.binary(), len(self), buffers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +103,20 @@ class Texts:
     data: Place
     count: int
     by_row: bool
+    width: ClassVar[int] = 0  # unlike that of any numbers
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where its buffers are."""
+        return self.offsets, self.data
+
+    def of(self, whole: Bytes) -> TextColumn:
+        """Return a view of its texts, of a file."""
+        return TextColumn(self.offsets.of(whole).view(np.int32), self.data.of(whole))
+
+    def none(self) -> TextColumn:
+        """Return no texts."""
+        return TextColumn(np.zeros(1, np.int32), np.zeros(0, np.uint8))
 
 
 Part = Numbers | Texts
@@ -125,15 +174,15 @@ def _places(column: BufferDescription, size: int) -> list[Place | None]:
     buffers = column.stated.get("buffers") if isinstance(column.stated, dict) else None
     if not isinstance(buffers, list):
         raise PatchError("the manifest does not describe the buffers of a column")
-    found = []
+    places = []
     for number, stated in enumerate(buffers):
         place = column.buffer(number)
         if (place is None) != (stated is None):
             raise PatchError("the manifest does not describe a buffer")
         if place is not None and not 0 <= place[0] <= place[0] + place[1] <= size:
             raise PatchError("a buffer lies outside the file")
-        found.append(None if place is None else Place(*place))
-    return found
+        places.append(None if place is None else Place(*place))
+    return places
 
 
 def _values(
@@ -158,7 +207,10 @@ def _values(
 
 def _between(named: dict[str, Part], size: int) -> Iterator[Place]:
     """Yield the places that belong to no part; PatchError where parts overlap."""
-    taken = sorted(_taken(named), key=lambda place: (place.offset, place.length))
+    places = chain.from_iterable(part.places for part in named.values())
+    taken = sorted(
+        (place for place in places if place.length), key=lambda place: (place.offset, place.length)
+    )
     ends = [0, *(place.offset + place.length for place in taken)]
     begins = [*(place.offset for place in taken), size]
     for end, begin in zip(ends, begins, strict=True):
@@ -166,9 +218,3 @@ def _between(named: dict[str, Part], size: int) -> Iterator[Place]:
             raise PatchError("the buffers of a file overlap")
         if end < begin:
             yield Place(end, begin - end)
-
-
-def _taken(named: dict[str, Part]) -> Iterator[Place]:
-    for part in named.values():
-        places = [part.place] if isinstance(part, Numbers) else [part.offsets, part.data]
-        yield from (place for place in places if place.length)

@@ -33,8 +33,8 @@ def written(values: NDArray[Any]) -> bytes:
 
 def _compressed(data: NDArray[np.uint8]) -> bytes:
     level = _LEVEL if data.size < _FAST_FROM else _FAST_LEVEL
-    found: bytes = pa.Codec("zstd", compression_level=level).compress(data, asbytes=True)
-    return found
+    frame: bytes = pa.Codec("zstd", compression_level=level).compress(data, asbytes=True)
+    return frame
 
 
 class Streams:
@@ -63,10 +63,10 @@ class Streams:
 
     def exactly(self, dtype: type[np.unsignedinteger[Any]], count: int) -> NDArray[Any]:
         """Return the next array, of ``count`` values."""
-        found = self.next(dtype, count)
-        if len(found) != count:
-            raise PatchError(f"{len(found)} values where {count} belong")
-        return found
+        values = self.next(dtype, count)
+        if len(values) != count:
+            raise PatchError(f"{len(values)} values where {count} belong")
+        return values
 
     def end(self) -> None:
         """Raise PatchError unless all is read."""
@@ -76,5 +76,5 @@ class Streams:
     def _bytes(self, size: int) -> memoryview:
         if size > len(self._rest):
             raise PatchError("truncated")
-        found, self._rest = self._rest[:size], self._rest[size:]
-        return found
+        data, self._rest = self._rest[:size], self._rest[size:]
+        return data

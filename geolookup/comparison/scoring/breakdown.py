@@ -46,7 +46,7 @@ def groupings(truth: Truth, joint: Joint) -> dict[str, Grouping]:
 
 def sources(joint: Joint, at: int, described: Metadata) -> Grouping:
     """Return the groups of the sources that decided the location in a dataset."""
-    names = [None, *(each.name for each in described.sources)]
+    names = [None, *(source.name for source in described.sources)]
     return Grouping(joint.datasets[at].source.astype(np.int64), names)
 
 

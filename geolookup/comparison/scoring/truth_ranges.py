@@ -37,7 +37,8 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Addresses, lasts
 from geolookup.errors import BuildError, near_match
 from geolookup.files.row_streams import holds_address
-from geolookup.prefixes.aggregate import popcounts
+from geolookup.prefixes.aggregate import prefixes_of
+from geolookup.prefixes.spans import Halves, Spans
 
 AUTO = "auto"
 #: The values of a row of a source that a score compares.
@@ -53,9 +54,9 @@ def read_ranges(path: str, format_name: str) -> Truth:
     """Read range files of a source format; raises BuildError for what cannot be read."""
     with TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True) as folder:
         report, output = _compiled(path, format_name, Path(folder))
-        read = sum(each.read for each in report.sources)
-        rejected = sum(each.rejected.total() for each in report.sources)
-        nulled = sum(each.nulled.total() for each in report.sources)
+        read = sum(source.read for source in report.sources)
+        rejected = sum(source.rejected.total() for source in report.sources)
+        nulled = sum(source.nulled.total() for source in report.sources)
         rows, places = _rows(output)
         partitions = {family: _partition(output, family, rows.place > 0) for family in FAMILIES}
         file = TruthFile(path, _format(output), read, rejected, nulled)
@@ -84,7 +85,7 @@ def _recipe(place: str, format_name: str) -> str:
     # To a folder the detection knows, other files than data may belong.
     path = place if format_name == AUTO and os.path.isdir(place) else pattern  # noqa: PTH112
     # A text of JSON is one of TOML, too.
-    format_text, path_text = (json.dumps(each, ensure_ascii=False) for each in (format_name, path))
+    format_text, path_text = (json.dumps(text, ensure_ascii=False) for text in (format_name, path))
     # Truth is not published: it may hold no answers, and files of several dates.
     return (
         '[dataset]\nname = "truth"\nexplain = "full"\n'
@@ -107,8 +108,8 @@ def _are_feeds(pattern: str) -> bool:
     from geolookup_builder.sources.reading.sniffing import opening
 
     try:
-        found = [opening(each) for each in members(pattern, Path("/"), ("",))]
-        return all(FORMATS[_FEED].detect(each) for each in found)
+        openings = [opening(member) for member in members(pattern, Path("/"), ("",))]
+        return all(map(FORMATS[_FEED].detect, openings))
     except BuildError:
         return False  # the build states what is wrong
 
@@ -147,7 +148,7 @@ def _table(output: Path, name: str) -> pa.Table:
 def _rows(output: Path) -> tuple[TruthRows, Places]:
     """Return the rows of the sources, and the places that they state."""
     family, first, last = _stated_ranges(output)
-    length = _prefix_lengths(first, last, np.where(family == 4, 32, 128))
+    length = _prefix_lengths(family, first, last)
     # IPv4-mapped prefixes decide IPv4 addresses.
     mapped = (family == 6) & (first.high == 0) & (first.low >> np.uint64(32) == 0xFFFF)
     mapped &= length >= 96
@@ -159,7 +160,7 @@ def _rows(output: Path) -> tuple[TruthRows, Places]:
     return rows, of_table(_values(output))
 
 
-def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Addresses, Addresses]:
+def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Halves, Halves]:
     """Return family, first and last address of each row: as listed, else those of its interval."""
     size = int(_table(output, fmt.EXPLAINED_TABLES)["row"][-1].as_py())
     families = np.zeros(size, np.uint8)
@@ -175,11 +176,8 @@ def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Addresses, Addresse
     families[row] = stated["family"].to_numpy()
     for name, column in ends.items():
         column[row] = stated[name].to_numpy()
-    return (
-        families,
-        Addresses(ends["first_low"], ends["first_high"]),
-        Addresses(ends["last_low"], ends["last_high"]),
-    )
+    first, last = (Halves(ends[f"{end}_high"], ends[f"{end}_low"]) for end in ("first", "last"))
+    return families, first, last
 
 
 def _place_numbers(output: Path) -> NDArray[np.int64]:
@@ -187,11 +185,11 @@ def _place_numbers(output: Path) -> NDArray[np.int64]:
     tables = _table(output, fmt.EXPLAINED_TABLES)
     numbers = _table(output, fmt.EXPLAINED_NUMBERS)["value"].to_numpy()
     rows, begins = tables["row"].to_pylist(), tables["location"].to_pylist()
-    found = np.zeros(rows[-1], np.int64)
+    places = np.zeros(rows[-1], np.int64)
     for (row, end), begin in zip(pairwise(rows), begins[:-1], strict=True):
         if begin:
-            found[row:end] = numbers[begin : begin + end - row]
-    return found
+            places[row:end] = numbers[begin : begin + end - row]
+    return places
 
 
 def _values(output: Path) -> pa.Table:
@@ -204,26 +202,15 @@ def _values(output: Path) -> pa.Table:
     return pa.table(columns)
 
 
-def _prefix_lengths(first: Addresses, last: Addresses, bits: NDArray[Any]) -> NDArray[np.int64]:
+def _prefix_lengths(families: NDArray[np.uint8], first: Halves, last: Halves) -> NDArray[np.int64]:
     """Return the lengths of the prefixes that ranges are; NO_PREFIX for other ranges."""
-    size = last.minus(first)  # less one
-    high, low = (np.asarray(half, np.uint64) for half in (size.high, size.low))
-    host_bits = _bit_length(high) + np.where(high > 0, 64, 0)
-    host_bits = np.where(high > 0, host_bits, _bit_length(low))
-    is_mask = (_is_mask(high) & (low == ~np.uint64(0))) | ((high == 0) & _is_mask(low))
-    aligned = (np.asarray(first.high) & high == 0) & (first.low & low == 0)
-    return np.where(is_mask & aligned, bits - host_bits, NO_PREFIX)
-
-
-def _is_mask(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Tell whether numbers are 2^n - 1."""
-    found: NDArray[np.bool_] = values & (values + np.uint64(1)) == 0
-    return found
-
-
-def _bit_length(values: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return the bit lengths of numbers of the form 2^n - 1."""
-    return popcounts(values)
+    lengths = np.full(len(families), NO_PREFIX, np.int64)
+    for family in FAMILIES:
+        rows = np.flatnonzero(families == family)
+        prefixes, of = prefixes_of(Spans(family, first.taken(rows), last.taken(rows)))
+        is_single = np.bincount(of, minlength=len(rows))[of] == 1
+        lengths[rows[of[is_single]]] = prefixes.lengths[is_single]
+    return lengths
 
 
 def _partition(output: Path, family: int, states: NDArray[np.bool_]) -> Partition:
@@ -231,8 +218,8 @@ def _partition(output: Path, family: int, states: NDArray[np.bool_]) -> Partitio
     table = _table(output, fmt.EXPLAINED[family])
     row, starts = table["row"].to_numpy().astype(np.int64), _starts(table, family)
     begins = _table(output, fmt.EXPLAINED_TABLES)[fmt.EXPLAINED_STARTS[family]].to_pylist()
-    parts = [slice(*each) for each in pairwise(begins)]
-    return first_stating(states, [Partition(starts[each], row[each]) for each in parts])
+    tables = [slice(*bounds) for bounds in pairwise(begins)]
+    return first_stating(states, [Partition(starts[part], row[part]) for part in tables])
 
 
 def _starts(table: pa.Table, family: int) -> Addresses:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup import kernel
-from geolookup.compat.geoip2_records import LANGUAGE, build_epoch
+from geolookup.compat import LANGUAGE, build_epoch
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64
 from geolookup.dataset.metadata import Metadata
@@ -51,12 +51,12 @@ def write(dataset: Dataset, path: Path, values: Values, progress: Progress) -> C
     with progress.stage("encoding rows"):
         records = Records(dataset, schema)
     with progress.stage("joining intervals"):
-        found = boundaries(dataset, records.pairs, progress)
+        space = boundaries(dataset, records.pairs, progress)
     with progress.stage("writing records"):
-        distinct, codes = _distinct(found.pairs)
+        distinct, codes = _distinct(space.pairs)
         written = records.write(distinct)
     with progress.stage("writing the search tree"):
-        tree = _tree(found, codes, written.positions, written.size)
+        tree = _tree(space, codes, written.positions, written.size)
         _write_file(path, tree, written, _metadata(about, schema, tree))
     return {"nodes": len(tree.nodes), "records": len(distinct), "record bits": tree.bits}
 
@@ -80,12 +80,12 @@ def _distinct(pairs: I64) -> tuple[I64, I64]:
     return coded.dictionary.to_numpy(), codes
 
 
-def _tree(found: Boundaries, codes: I64, positions: I64, data_size: int) -> _Tree:
+def _tree(space: Boundaries, codes: I64, positions: I64, data_size: int) -> _Tree:
     """Return the tree whose records lead to nodes, and to ``positions`` in the data section."""
-    low, high = found.starts.halves()
+    low, high = space.starts.halves()
     count = kernel.count_nodes(high, low)
     base = count + len(_SEPARATOR)
-    bits = next((each for each in _RECORD_BITS if base + data_size < 1 << each), None)
+    bits = next((size for size in _RECORD_BITS if base + data_size < 1 << size), None)
     if bits is None:
         remedy = "limit it by --fields, or write a schema of fewer members"
         raise ExportError("the dataset is too large for records of 32 bits", remedy)
@@ -121,7 +121,7 @@ def _packed(tree: _Tree) -> Iterator[bytes]:
 
 
 def _metadata(about: Metadata, schema: Schema, tree: _Tree) -> bytes:
-    owed = (each.attribution for each in about.sources if each.attribution)
+    owed = (source.attribution for source in about.sources if source.attribution)
     return encoded(
         {
             "binary_format_major_version": (UINT16, 2),

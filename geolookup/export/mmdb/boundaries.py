@@ -49,23 +49,23 @@ def boundaries(dataset: Dataset, pairs_of: PairsOf, progress: Progress) -> Bound
     """Return the boundaries of the public intervals of a dataset, and of the aliases."""
     parts = [part for family in (4, 6) for part in _of_family(dataset, family, pairs_of, progress)]
     nothing = _Changes(empty(6), np.zeros(0, np.int64))
-    found = _Changes(
-        concat([each.starts for each in (*parts, nothing)]),
-        np.concatenate([each.pairs for each in (*parts, nothing)]),
+    changes = _Changes(
+        concat([part.starts for part in (*parts, nothing)]),
+        np.concatenate([part.pairs for part in (*parts, nothing)]),
     )
     del parts  # as large as what was made of them
-    return _merged(_with_aliases(found))
+    return _merged(_with_aliases(changes))
 
 
 def _of_family(
     dataset: Dataset, family: int, pairs_of: PairsOf, progress: Progress
 ) -> Iterator[_Changes]:
-    for each in public_ranges(dataset, family, chosen=known):
-        progress.rows(len(each.first_low))
+    for ranges in public_ranges(dataset, family, chosen=known):
+        progress.rows(len(ranges.first_low))
         yield _changes(
-            Addresses(each.first_low, each.first_high),
-            Addresses(each.last_low, each.last_high),
-            pairs_of(each.location_rows, each.network_rows),
+            Addresses(ranges.first_low, ranges.first_high),
+            Addresses(ranges.last_low, ranges.last_high),
+            pairs_of(ranges.location_rows, ranges.network_rows),
         )
 
 
@@ -77,26 +77,26 @@ def _changes(first: Addresses, last: Addresses, pairs: I64) -> _Changes:
     ends = np.concatenate([~is_adjacent, [True]])
     place = np.cumsum(begins) + np.cumsum(ends) - ends  # of a range's first address, from 1
     low, high = (np.empty(int(begins.sum() + ends.sum()), np.uint64) for _ in range(2))
-    found = np.full(len(low), _NOTHING)
+    pair = np.full(len(low), _NOTHING)
     for positions, addresses in ((place[begins] - 1, first[begins]), (place[ends], after[ends])):
         low[positions], high[positions] = addresses.halves()
-    found[place[begins] - 1] = pairs[begins]
-    return _Changes(Addresses(low, high), found)
+    pair[place[begins] - 1] = pairs[begins]
+    return _Changes(Addresses(low, high), pair)
 
 
-def _with_aliases(found: _Changes) -> _Changes:
+def _with_aliases(changes: _Changes) -> _Changes:
     """Insert where aliases begin and end; nothing is known within them."""
     blocks = [parse_block(block)[1:] for block in _ALIASES]
     ends = Addresses.of(6, [end for first, last in blocks for end in (first, last + 1)])
-    at = np.repeat(found.starts.search(ends[::2]), 2)
-    halves = zip(found.starts.halves(), ends.halves(), strict=True)
+    at = np.repeat(changes.starts.search(ends[::2]), 2)
+    halves = zip(changes.starts.halves(), ends.halves(), strict=True)
     starts = Addresses(*(np.insert(half, at, added) for half, added in halves))
-    return _Changes(starts, np.insert(found.pairs, at, [ALIAS, _NOTHING] * len(blocks)))
+    return _Changes(starts, np.insert(changes.pairs, at, [ALIAS, _NOTHING] * len(blocks)))
 
 
-def _merged(found: _Changes) -> Boundaries:
+def _merged(changes: _Changes) -> Boundaries:
     """Drop addresses at which nothing changes; before the first address is nothing."""
-    starts, pairs = found
+    starts, pairs = changes
     counts = np.append(~starts[:-1].equals(starts[1:]), True)
     if not counts.all():
         starts, pairs = starts[counts], pairs[counts]

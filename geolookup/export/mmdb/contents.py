@@ -1,23 +1,28 @@
 """Where the values of records lie, and the bytes of the records.
 
-The members of a group have two forms by code: where the group is not first, every shared value is a
-pointer; where it is first, some values are in full. A record takes one of both forms.
+A group (a map or an array) has two forms by code: where it is not first, every shared value in it
+is a pointer; where it is first, some values are in full. A record has one of both forms.
 
-Strategy: the size of a pointer depends on a position, and positions on the sizes of the pointers
-before them. So positions are computed again, from the shortest pointers on, until no pointer gets
-longer. Positions only grow, and a pointer has at most five bytes: it ends.
+Strategy: one walk joins the members of groups, with columns of bytes or only of their sizes. The
+size of a pointer depends on a position, and positions on the sizes of the pointers before them. So
+the walk with sizes is repeated, from the shortest pointers on, until no pointer gets longer.
+
+Example: the first position of a value is 2,040, so that pointers to it have 2 bytes. With those, a
+key before it has moved it to 2,050: its pointers have 3 bytes, from 2,048 on. The next walk places
+what follows them. Positions only grow, and pointers have at most 5 bytes: it ends.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset.intervals import I64
-from geolookup.export.mmdb.encoding import binary, joined, lengths, pointer_sizes, pointers
-from geolookup.export.mmdb.members import Group, Leaf
+from geolookup.export.mmdb.encoding import joined, lengths, pointer_sizes, pointers
+from geolookup.export.mmdb.members import Leaf
 from geolookup.export.mmdb.sharing import Keys, Order, Slot
 
 
@@ -28,138 +33,124 @@ class Positions(NamedTuple):
     keys: I64
 
 
+class Kind(NamedTuple):
+    """What the walk joins: how such columns are made and put together."""
+
+    encoded: Callable[[pa.Array], Any]  # the column of encoded values
+    pointers: Callable[[I64], Any]  # the column of pointers to positions
+    joined: Callable[..., Any]  # row by row; also one value for all rows
+    both: Callable[[list[Any]], Any]  # one column after the other
+    take: Callable[[Any, I64], Any]  # rows of a column, nothing for -1
+
+
+def _take_bytes(column: pa.Array, rows: I64) -> pa.Array:
+    return column.take(pa.array(rows, mask=rows < 0))
+
+
+def _take_sizes(column: I64, rows: I64) -> I64:
+    sizes: I64 = np.append(column, 0)[rows]
+    return sizes
+
+
+BYTES = Kind(lambda column: column, pointers, joined, pa.concat_arrays, _take_bytes)
+SIZES = Kind(lengths, pointer_sizes, lambda *columns: sum(columns), np.concatenate, _take_sizes)
+
+
+class Contents:
+    """Joins the members of groups, for given positions of values and keys."""
+
+    def __init__(self, kind: Kind, positions: Positions, keys: Keys, texts: pa.Array) -> None:
+        self._kind, self._keys = kind, keys
+        self._values = kind.pointers(positions.values)
+        self.key_pointers, self.key_texts = kind.pointers(positions.keys), kind.encoded(texts)
+        #: by number of a slot, the member with its key in the groups that are first
+        self.first: dict[int, Any] = {}
+
+    def of_group(self, slot: Slot) -> tuple[Any, Any]:
+        """Return the members of a group by code: where the group is not first, and where it is."""
+        take, later = self._kind.take, []
+        for at, inner in enumerate(slot.inner):
+            values = self._of(inner)
+            codes, is_here = slot.is_within(at)
+            keyed = [self._keyed(inner, value) for value in values]
+            later.append(take(keyed[0], codes))
+            chosen = np.where(is_here, inner.count + codes, codes)
+            if self._keys.is_first(inner):
+                parent = self._keys.parent[inner.key]
+                value = take(self._kind.both([*values]), chosen[[parent]])
+                keyed.append(self._kind.joined(self.key_texts[inner.key], value))
+                chosen[parent] = 2 * inner.count
+            self.first[inner.number] = take(self._kind.both(keyed), chosen)
+        first = [self.first[inner.number] for inner in slot.inner]
+        return self._kind.joined(*later), self._kind.joined(*first)
+
+    def _of(self, slot: Slot) -> tuple[Any, Any]:
+        """Return what parents contain of each value: where it is not first, and where it is."""
+        kind = self._kind
+        if isinstance(slot.member, Leaf):
+            later = first = kind.encoded(slot.member.encoded)
+        else:
+            headers = self.headers(slot)
+            later, first = (kind.joined(headers, members) for members in self.of_group(slot))
+        chosen = np.where(slot.shared >= 0, slot.count + slot.shared, np.arange(slot.count))
+        return kind.take(kind.both([later, self._values]), chosen), first
+
+    def headers(self, slot: Slot) -> Any:
+        """Return the header of a group by code."""
+        return self._kind.take(self._kind.encoded(slot.group.headers), slot.group.counts)
+
+    def _keyed(self, slot: Slot, values: Any) -> Any:
+        if slot.key is None:
+            return values
+        return self._kind.joined(self.key_pointers[slot.key], values)
+
+
 class Places:
-    """Computes positions for sizes of pointers; ``headers`` are the sizes of those of records."""
+    """Computes the positions of shared values and keys in the records that have them in full.
 
-    def __init__(self, order: Order, headers: I64, key_lengths: I64) -> None:
-        self._parts, self._keys, self._key_lengths = order.parts, order.keys, key_lengths
-        self._codes = [each[: order.having] for each in order.codes]
-        self._is_first = [
-            each[: order.having] for each in map(order.is_first, range(len(order.parts)))
-        ]
+    ``headers`` are the sizes of the headers of records, ``texts`` the encoded keys.
+    """
+
+    def __init__(self, order: Order, headers: I64, texts: pa.Array) -> None:
+        self._parts, self._keys, self._texts = order.parts, order.keys, texts
+        self._codes = [codes[: order.having] for codes in order.codes]
+        self._is_first = [order.is_first(at)[: order.having] for at in range(len(order.parts))]
         self._headers = headers[: order.having]
-        self._own = {
-            each.number: lengths(each.member.encoded)
-            for part in order.parts
-            for each in part.all()
-            if isinstance(each.member, Leaf)
-        }
-        #: The bytes of each member, with its key, in the groups that have it first.
-        self._used: dict[int, I64] = {}
 
-    def found(self, shared: int) -> Positions:
+    def positions(self, shared: int) -> Positions:
         """Return the positions of so many shared values, and of the keys."""
-        found = Positions(np.zeros(shared, np.int64), np.zeros(len(self._key_lengths), np.int64))
-        sizes = Positions(*map(pointer_sizes, found))
+        positions = Positions(np.zeros(shared, np.int64), np.zeros(len(self._texts), np.int64))
         while True:
-            found = self._placed(sizes)
-            needed = Positions(*map(pointer_sizes, found))
+            longer = self._placed(Contents(SIZES, positions, self._keys, self._texts), positions)
+            sizes, needed = (tuple(map(pointer_sizes, columns)) for columns in (positions, longer))
             if all(map(np.array_equal, needed, sizes)):
-                return found
-            sizes = needed
+                return longer
+            positions = longer
 
-    def _placed(self, sizes: Positions) -> Positions:
+    def _placed(self, contents: Contents, former: Positions) -> Positions:
         parts = [self._headers]
         for part, codes, is_first in zip(self._parts, self._codes, self._is_first, strict=True):
-            later, first = (np.append(each, 0)[codes] for each in self._content(part, sizes))
+            later, first = (SIZES.take(sizes, codes) for sizes in contents.of_group(part))
             parts.append(np.where(is_first, first, later))
         begins = np.cumsum(np.sum(parts, axis=0)) - np.sum(parts, axis=0)
-        found = Positions(*(np.zeros_like(each) for each in sizes))
+        positions = Positions(*map(np.zeros_like, former))
         for at, part in enumerate(self._parts):
             begins = begins + parts[at]
             is_first, starts = self._is_first[at], np.zeros(part.count, np.int64)
             starts[self._codes[at][is_first]] = begins[is_first]
-            self._place(part, starts, sizes, found)
-        return found
+            self._place(part, starts, contents, positions)
+        return positions
 
-    def _content(self, slot: Slot, sizes: Positions) -> tuple[I64, I64]:
-        """Return the bytes of the members of a group by code: where it is not first, and where."""
-        later, first = (np.zeros(slot.count, np.int64) for _ in range(2))
-        for at, each in enumerate(slot.inner):
-            later_of, first_of = self._value(each, sizes)
-            codes, is_here = slot.is_within(at)
-            key = self._key(each, sizes)
-            used = np.append(later_of + key, 0)[codes]
-            later += used
-            used = np.where(is_here, np.append(first_of + key, 0)[codes], used)
-            if each.key is not None and self._keys.slot[each.key] == each.number:
-                used[self._keys.parent[each.key]] += self._key_lengths[each.key] - key
-            self._used[each.number] = used
-            first += used
-        return later, first
-
-    def _value(self, slot: Slot, sizes: Positions) -> tuple[I64, I64]:
-        """Return the bytes of each value: where it is not first, and where it is."""
-        if isinstance(slot.member, Leaf):
-            first = later = self._own[slot.number]
-        else:
-            headers = lengths(slot.member.headers)[slot.member.counts]
-            later, first = (headers + each for each in self._content(slot, sizes))
-        if not len(sizes.values):
-            return later, first
-        return np.where(slot.shared >= 0, sizes.values[slot.shared], later), first
-
-    def _key(self, slot: Slot, sizes: Positions) -> int:
-        return 0 if slot.key is None else int(sizes.keys[slot.key])
-
-    def _place(self, slot: Slot, starts: I64, sizes: Positions, found: Positions) -> None:
+    def _place(self, slot: Slot, starts: I64, contents: Contents, positions: Positions) -> None:
         """Set the positions in groups whose members begin at ``starts``."""
-        for each in slot.inner:
-            key = np.full(slot.count, self._key(each, sizes))
-            if each.key is not None and self._keys.slot[each.key] == each.number:
-                parent = self._keys.parent[each.key]
-                found.keys[each.key] = starts[parent]
-                key[parent] = self._key_lengths[each.key]
-            inner = (starts + key)[each.parent]
-            written = each.written()
-            found.values[each.shared[written]] = inner[written]
-            if isinstance(each.member, Group):
-                headers = lengths(each.member.headers)[each.member.counts]
-                self._place(each, inner + headers, sizes, found)
-            starts = starts + self._used[each.number]
-
-
-class Contents:
-    """Encodes the members of groups."""
-
-    def __init__(self, positions: Positions, keys: Keys, texts: pa.Array) -> None:
-        self._values = pointers(positions.values)
-        self._key_pointers, self._keys, self._texts = pointers(positions.keys), keys, texts
-
-    def of_part(self, part: Slot) -> pa.Array:
-        """Return the bytes of a part by code: where it is not first, then where it is."""
-        return pa.concat_arrays(self._of_group(part))
-
-    def _of_group(self, slot: Slot) -> tuple[pa.Array, pa.Array]:
-        """Return the bytes of the members by code: where the group is not first, and where."""
-        later, first = [], []
-        for at, each in enumerate(slot.inner):
-            later_of, first_of = self._of(each)
-            codes, is_here = slot.is_within(at)
-            columns = [self._keyed(each, value) for value in (later_of, first_of)]
-            chosen = np.where(is_here, each.count + codes, codes)
-            both = pa.concat_arrays(columns)
-            later.append(columns[0].take(pa.array(codes, mask=codes < 0)))
-            if each.key is not None and self._keys.slot[each.key] == each.number:
-                parent = self._keys.parent[each.key]
-                value = pa.concat_arrays([later_of, first_of])[int(chosen[parent])]
-                in_full = self._texts[each.key].as_py() + value.as_py()
-                both = pa.concat_arrays([both, binary([in_full])])
-                chosen[parent] = len(both) - 1
-            first.append(both.take(pa.array(chosen, mask=codes < 0)))
-        return joined(*later), joined(*first)
-
-    def _of(self, slot: Slot) -> tuple[pa.Array, pa.Array]:
-        """Return what parents contain of each value: where it is not first, and where it is."""
-        if isinstance(slot.member, Leaf):
-            later = first = slot.member.encoded
-        else:
-            headers = slot.member.headers.take(pa.array(slot.member.counts))
-            later, first = (joined(headers, each) for each in self._of_group(slot))
-        chosen = np.where(slot.shared >= 0, len(later) + slot.shared, np.arange(len(later)))
-        return pa.concat_arrays([later, self._values]).take(pa.array(chosen)), first
-
-    def _keyed(self, slot: Slot, values: pa.Array) -> pa.Array:
-        if slot.key is None:
-            return values
-        return joined(self._key_pointers[slot.key], values)
+        for inner in slot.inner:
+            key = np.full(slot.count, 0 if inner.key is None else contents.key_pointers[inner.key])
+            if self._keys.is_first(inner):
+                parent = self._keys.parent[inner.key]
+                positions.keys[inner.key] = starts[parent]
+                key[parent] = contents.key_texts[inner.key]
+            begins, written = (starts + key)[inner.parent], inner.written()
+            positions.values[inner.shared[written]] = begins[written]
+            if inner.inner:
+                self._place(inner, begins + contents.headers(inner), contents, positions)
+            starts = starts + contents.first[inner.number]

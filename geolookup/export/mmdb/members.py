@@ -48,13 +48,13 @@ class Group:
     @property
     def height(self) -> int:
         """How many members lie inside one another here, at most."""
-        return 1 + max(each.height for each in self.members.values())
+        return 1 + max(member.height for member in self.members.values())
 
     @property
     def counts(self) -> I64:
         """How many members the group has, by code."""
-        found: I64 = (self.rows >= 0).sum(axis=1)
-        return found
+        counts: I64 = (self.rows >= 0).sum(axis=1)
+        return counts
 
     @property
     def headers(self) -> pa.Array:
@@ -68,23 +68,23 @@ Member = Leaf | Group
 
 def nested(paths: Mapping[str, Field]) -> Nested:
     """Return the members that paths such as ``city.names.en`` name."""
-    found: dict[str, Nested | Field] = {}
-    for path, each in paths.items():
+    members: dict[str, Nested | Field] = {}
+    for path, field in paths.items():
         *groups, last = path.split(".")
-        at = found
+        at = members
         for name in groups:
             at = at.setdefault(name, {})  # type: ignore[assignment]
-        at[last] = each
-    return found
+        at[last] = field
+    return members
 
 
 def keys_of(members: Nested) -> Iterator[str]:
     """Yield the keys of maps, outer ones first."""
     if not is_array(members):
         yield from members
-    for each in members.values():
-        if not isinstance(each, Field):
-            yield from keys_of(each)
+    for member in members.values():
+        if not isinstance(member, Field):
+            yield from keys_of(member)
 
 
 def is_array(members: Mapping[str, object]) -> bool:
@@ -107,8 +107,8 @@ class Columns:
 
     def group(self, members: Nested, table: str) -> Group:
         """Return a group of members that are all of one table, LOCATION or NETWORK."""
-        made = {name: self._member(each) for name, each in members.items()}
-        codes, rows = _combined([each.codes for each in made.values()], self._count(table))
+        made = {name: self._member(member) for name, member in members.items()}
+        codes, rows = _combined([member.codes for member in made.values()], self._count(table))
         return Group(codes, rows, made)
 
     def _count(self, table: str) -> int:
@@ -121,32 +121,32 @@ class Columns:
         return self.group(member, table_of(member))
 
     def _leaf(self, of: Field) -> Leaf:
-        found = self._column(of).dictionary_encode()
-        codes = _codes(found.indices)
+        column = self._column(of).dictionary_encode()
+        codes = _codes(column.indices)
         if of.table in (COUNTRY, ZONE):
             codes = codes[self._tables.values(LOCATION, of.table).to_numpy()]
-        values = found.dictionary
+        values = column.dictionary
         if of.type == "bool" and self._schema.only_true:
             codes = np.where(np.array([*values.to_pylist(), False], bool)[codes], codes, -1)
         words = self._schema.words.get(of.path)
         if words:
-            values = pa.array([words.get(each, each) for each in values.to_pylist()], pa.string())
+            values = pa.array([words.get(word, word) for word in values.to_pylist()], pa.string())
         return Leaf(codes, ENCODERS[of.type](values))
 
     def _column(self, of: Field) -> pa.Array:
         column = self._tables.column(of)
         if pa.types.is_list(column.type):  # no dictionary has lists
             values = column.to_pylist()
-            number = {each: at for at, each in enumerate({tuple(v) for v in values if v})}
-            codes = [number[tuple(each)] if each else None for each in values]
+            number = {texts: at for at, texts in enumerate({tuple(v) for v in values if v})}
+            codes = [number[tuple(texts)] if texts else None for texts in values]
             lists = pa.array(list(number), column.type)
             return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), lists)
         return column
 
 
 def _codes(indices: pa.Array) -> I64:
-    found: I64 = pc.fill_null(indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
-    return found
+    codes: I64 = pc.fill_null(indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
+    return codes
 
 
 def _combined(columns: Sequence[I64], count: int) -> tuple[I64, I64]:

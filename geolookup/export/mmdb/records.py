@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, U8
-from geolookup.export.mmdb.contents import Contents, Places
+from geolookup.export.mmdb.contents import BYTES, Contents, Places
 from geolookup.export.mmdb.encoding import (
     MAP,
     binary,
@@ -57,19 +57,21 @@ class Records:
         self._parts: dict[str, Group] = {}
         columns = Columns(row_tables(dataset), schema)
         for table in (LOCATION, NETWORK):
-            of_table = {name: each for name, each in members.items() if table_of(each) == table}
+            of_table = {
+                name: member for name, member in members.items() if table_of(member) == table
+            }
             if of_table:
                 self._parts[table] = columns.group(of_table, table)
         self._networks = 1 + len(self._parts[NETWORK].rows) if NETWORK in self._parts else 1
 
     def pairs(self, location_rows: U32, network_rows: U32) -> I64:
         """Return the pair of each of n intervals, by its rows."""
-        found = np.zeros(len(location_rows), np.int64)
+        pairs = np.zeros(len(location_rows), np.int64)
         if LOCATION in self._parts:
-            found = (self._parts[LOCATION].codes[location_rows] + 1) * self._networks
+            pairs = (self._parts[LOCATION].codes[location_rows] + 1) * self._networks
         if NETWORK in self._parts:
-            found = found + self._parts[NETWORK].codes[network_rows] + 1
-        return found
+            pairs = pairs + self._parts[NETWORK].codes[network_rows] + 1
+        return pairs
 
     def write(self, pairs: I64) -> Written:
         """Encode the records of distinct pairs, none of them 0."""
@@ -87,12 +89,12 @@ class Records:
         counts = np.zeros(len(order.records), np.int64)
         for part, codes in zip(order.parts, order.codes, strict=True):
             counts += np.append(part.group.counts, 0)[codes]
-        places = Places(order, lengths(headers)[counts], lengths(keys))
-        contents = Contents(places.found(shared), order.keys, keys)
+        places = Places(order, lengths(headers)[counts], keys)
+        contents = Contents(BYTES, places.positions(shared), order.keys, keys)
         columns = [(headers, counts)]
         for at, (part, codes) in enumerate(zip(order.parts, order.codes, strict=True)):
             chosen = np.where(order.is_first(at), part.count + codes, codes)
-            columns.append((contents.of_part(part), chosen))
+            columns.append((pa.concat_arrays(contents.of_group(part)), chosen))
         chunks, sizes = [], []
         for begin in range(0, max(len(counts), 1), _CHUNK):
             taken = (_taken(values, chosen[begin : begin + _CHUNK]) for values, chosen in columns)
@@ -111,11 +113,11 @@ def _taken(values: pa.Array, chosen: I64) -> pa.Array:
 
 
 def _slots(parts: Sequence[Group], names: Sequence[str]) -> list[Slot]:
-    found: list[Slot] = []
+    slots: list[Slot] = []
     for part in parts:
-        first = 1 + max((each.number for slot in found for each in slot.all()), default=0)
-        found.append(slots_of(part, names, first))
-    return found
+        first = 1 + max((inner.number for slot in slots for inner in slot.all()), default=0)
+        slots.append(slots_of(part, names, first))
+    return slots
 
 
 def _uses(parts: Sequence[Slot], of_parts: Sequence[I64]) -> Iterator[tuple[Slot, I64]]:
@@ -126,11 +128,11 @@ def _uses(parts: Sequence[Slot], of_parts: Sequence[I64]) -> Iterator[tuple[Slot
 
 
 def _uses_within(slot: Slot, parents: I64) -> Iterator[tuple[Slot, I64]]:
-    for each, codes in zip(slot.inner, slot.group.rows.T, strict=True):
-        count = _uses_of(codes, each.count, parents)
-        yield each, count
-        if each.inner:
-            yield from _uses_within(each, np.ones(len(count), np.int64))
+    for inner, codes in zip(slot.inner, slot.group.rows.T, strict=True):
+        count = _uses_of(codes, inner.count, parents)
+        yield inner, count
+        if inner.inner:
+            yield from _uses_within(inner, np.ones(len(count), np.int64))
 
 
 def _uses_of(codes: I64, count: int, parents: I64 | None = None) -> I64:

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from geolookup.compat.geoip2_records import CONNECTION_TYPES, KINDS, LANGUAGE, fitting
+from geolookup.compat import CONNECTION_TYPES, KINDS, LANGUAGE, fitting
 from geolookup.contract.fields import Field
 from geolookup.errors import ExportError
 from geolookup.export.formats import FLAT
@@ -51,10 +51,10 @@ def schema_of(name: str, known: Collection[str], paths: Sequence[str]) -> Schema
     wanted = fields_of(paths)
     whole = _flat(wanted) if name == FLAT else _of_geoip2(name, known)
     kept = {path: field for path, field in whole.items() if not paths or field in wanted}
-    for each in paths:
-        if not set(fields_of((each,))) & set(kept.values()):
+    for path in paths:
+        if not set(fields_of((path,))) & set(kept.values()):
             names = ", ".join(dict.fromkeys(field.path for field in whole.values()))
-            raise ExportError(f"the schema {name} has no {each}", f"it has {names}")
+            raise ExportError(f"the schema {name} has no {path}", f"it has {names}")
     if name == FLAT:
         return Schema(_TYPES[name], kept)
     words = {"network.connection_type": CONNECTION_TYPES}
@@ -63,10 +63,10 @@ def schema_of(name: str, known: Collection[str], paths: Sequence[str]) -> Schema
 
 def check_languages(languages: Sequence[str]) -> None:
     """Raise ExportError for a language in which a dataset has no names."""
-    for each in languages:
-        if each != LANGUAGE:
+    for language in languages:
+        if language != LANGUAGE:
             remedy = f"a dataset has each name once, which readers find as {LANGUAGE!r}"
-            raise ExportError(f"no names in {each!r}", remedy)
+            raise ExportError(f"no names in {language!r}", remedy)
 
 
 def _flat(wanted: Sequence[Field]) -> dict[str, Field]:
@@ -78,7 +78,7 @@ def _flat(wanted: Sequence[Field]) -> dict[str, Field]:
 def _of_geoip2(name: str, known: Collection[str]) -> dict[str, Field]:
     methods = fitting(known)
     if name not in methods:
-        fit = [each for each in _TYPES if each in methods or each == FLAT]
+        fit = [schema for schema in _TYPES if schema in methods or schema == FLAT]
         raise ExportError(f"the dataset has no field of {name}", f"write {', '.join(fit)}")
     by_path = {field.path: field for field in STORED}
     return {path: by_path[field] for path, field in KINDS[name].paths.items()}

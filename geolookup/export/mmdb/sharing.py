@@ -66,9 +66,9 @@ class Slot:
 
     def all(self) -> Iterator[Slot]:
         """Yield the slots within this one, outer ones first."""
-        for each in self.inner:
-            yield each
-            yield from each.all()
+        for slot in self.inner:
+            yield slot
+            yield from slot.all()
 
     def written(self) -> I64:
         """Return the codes that are shared, and in full here."""
@@ -89,8 +89,8 @@ def slots_of(part: Group, keys: Sequence[str], first: int) -> Slot:
         slot = Slot(member, next(numbers), key)
         if isinstance(member, Group):
             listed = is_array(member.members)
-            for name, each in member.members.items():
-                slot.inner.append(made(each, None if listed else keys.index(name)))
+            for name, inner in member.members.items():
+                slot.inner.append(made(inner, None if listed else keys.index(name)))
         return slot
 
     return made(part, None)
@@ -104,17 +104,17 @@ def number_shared(uses: Sequence[tuple[Slot, I64]]) -> I64:
     counts = [_NONE]
     references: dict[int, pa.Array] = {}
     begin = 0
-    for height in range(1 + max((each.member.height for each, _ in uses), default=-1)):
+    for height in range(1 + max((slot.member.height for slot, _ in uses), default=-1)):
         level = [(slot, parents) for slot, parents in uses if slot.member.height == height]
         values = [_identified(slot, references) for slot, _ in level]
-        parents = np.concatenate([each for _, each in level])
-        shared, found, count = _shared(pa.concat_arrays(values), parents, begin)
+        parents = np.concatenate([slot for _, slot in level])
+        shared, stand_ins, count = _shared(pa.concat_arrays(values), parents, begin)
         counts.append(count)
         begin += len(count)
         ends = np.cumsum([slot.count for slot, _ in level])
         for (slot, _), end in zip(level, ends, strict=True):
             slot.shared = shared[end - slot.count : end]
-            references[slot.number] = found.slice(end - slot.count, slot.count)
+            references[slot.number] = stand_ins.slice(end - slot.count, slot.count)
     return np.concatenate(counts)
 
 
@@ -123,9 +123,9 @@ def _identified(slot: Slot, references: dict[int, pa.Array]) -> pa.Array:
     if isinstance(slot.member, Leaf):
         return slot.member.encoded
     parts = [slot.member.headers.take(pa.array(slot.member.counts))]
-    for each, codes in zip(slot.inner, slot.member.rows.T, strict=True):
-        key = pa.scalar(b"" if each.key is None else pointers(np.array([each.key]))[0].as_py())
-        keyed = joined(key.cast(BINARY), references[each.number])
+    for inner, codes in zip(slot.inner, slot.member.rows.T, strict=True):
+        key = pa.scalar(b"" if inner.key is None else pointers(np.array([inner.key]))[0].as_py())
+        keyed = joined(key.cast(BINARY), references[inner.number])
         parts.append(keyed.take(pa.array(codes, mask=codes < 0)))
     return joined(*parts)
 
@@ -161,10 +161,10 @@ class Order(NamedTuple):
 
     def is_first(self, part: int) -> NDArray[np.bool_]:
         """Return which records are the first with their code in a part."""
-        found: NDArray[np.bool_] = (
+        is_first: NDArray[np.bool_] = (
             np.append(self.parts[part].record, NOWHERE)[self.codes[part]] == self.numbers
         )
-        return found
+        return is_first
 
 
 class Keys:
@@ -175,7 +175,11 @@ class Keys:
         self.slot = np.full(count, NOWHERE)
         self.parent = np.full(count, -1)
 
-    def found(self, slot: Slot, record: int, parent: int) -> None:
+    def is_first(self, slot: Slot) -> bool:
+        """Return whether the key of a slot is in full there, in ``parent``."""
+        return slot.key is not None and bool(self.slot[slot.key] == slot.number)
+
+    def note(self, slot: Slot, record: int, parent: int) -> None:
         """Keep a place of the key of a slot if it is the first so far."""
         key = slot.key
         if key is not None and (record, slot.number) < (self.record[key], self.slot[key]):
@@ -184,43 +188,43 @@ class Keys:
 
 def order_of(parts: Sequence[Slot], codes: Sequence[I64], uses: I64, keys: int) -> Order:
     """Return the order of records with these codes in the parts; ``uses`` are by shared value."""
-    found = _ordered(parts, codes, uses, keys)
-    again = _ordered(parts, found.codes, uses, keys)
-    return again._replace(records=found.records[again.records])
+    first_order = _ordered(parts, codes, uses, keys)
+    again = _ordered(parts, first_order.codes, uses, keys)
+    return again._replace(records=first_order.records[again.records])
 
 
 def _ordered(parts: Sequence[Slot], codes: Sequence[I64], uses: I64, keys: int) -> Order:
-    found = Keys(keys)
+    key_places = Keys(keys)
     for part, of_part in zip(parts, codes, strict=True):
         part.record = _firsts(of_part, part.count)
-    _find_first(parts, len(uses), found)
+    _find_first(parts, len(uses), key_places)
     weights = np.zeros(len(codes[0]), np.int64)
-    weights[found.record[found.record != NOWHERE]] = 1 + uses.sum()
-    for slot in (each for part in parts for each in part.all()):
+    weights[key_places.record[key_places.record != NOWHERE]] = 1 + uses.sum()
+    for slot in (inner for part in parts for inner in part.all()):
         written = slot.written()
         np.add.at(weights, slot.record[written], uses[slot.shared[written]])
     having = np.flatnonzero(weights)
     having = having[np.argsort(-weights[having], kind="stable")]
     order = np.concatenate([having, np.flatnonzero(weights == 0)])
-    return Order(order, order, len(having), parts, [each[order] for each in codes], found)
+    return Order(order, order, len(having), parts, [inner[order] for inner in codes], key_places)
 
 
 def _firsts(codes: I64, count: int) -> I64:
     """Return where each of ``count`` codes is first."""
-    found = np.full(count + 1, NOWHERE)
-    found[codes[::-1]] = np.arange(len(codes))[::-1]
-    return found[:-1]
+    firsts = np.full(count + 1, NOWHERE)
+    firsts[codes[::-1]] = np.arange(len(codes))[::-1]
+    return firsts[:-1]
 
 
 def _find_first(parts: Sequence[Slot], shared: int, keys: Keys) -> None:
     """Set which record has each value in full; ``record`` of the parts is known."""
-    heights = sorted({each.member.height for part in parts for each in part.all()}, reverse=True)
+    heights = sorted({slot.member.height for part in parts for slot in part.all()}, reverse=True)
     for part in parts:
         _find_occurrences(part, keys)
     for height in heights:
-        level = [each for part in parts for each in part.all() if each.member.height == height]
+        level = [slot for part in parts for slot in part.all() if slot.member.height == height]
         firsts = np.full(shared, NOWHERE)
-        places = len(level) and 1 + max(each.number for each in level)
+        places = len(level) and 1 + max(slot.number for slot in level)
         for slot in level:
             at = slot.written()
             np.minimum.at(firsts, slot.shared[at], slot.record[at] * places + slot.number)
@@ -237,11 +241,11 @@ def _find_occurrences(slot: Slot, keys: Keys) -> None:
         return
     latest_first = np.argsort(-slot.record, kind="stable")
     latest_first = latest_first[np.count_nonzero(slot.record == NOWHERE) :]
-    for each, codes in zip(slot.inner, slot.group.rows.T, strict=True):
-        each.record, each.parent = np.full(each.count, NOWHERE), np.full(each.count, -1)
+    for inner, codes in zip(slot.inner, slot.group.rows.T, strict=True):
+        inner.record, inner.parent = np.full(inner.count, NOWHERE), np.full(inner.count, -1)
         parents = latest_first[codes[latest_first] >= 0]
         # Of several parents with one code, the last assignment counts: the earliest record.
-        each.record[codes[parents]] = slot.record[parents]
-        each.parent[codes[parents]] = parents
+        inner.record[codes[parents]] = slot.record[parents]
+        inner.parent[codes[parents]] = parents
         if len(parents):
-            keys.found(each, int(slot.record[parents[-1]]), int(parents[-1]))
+            keys.note(inner, int(slot.record[parents[-1]]), int(parents[-1]))

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from geolookup_builder.reference import CREDITS
-from geolookup_builder.reference.tables import COLUMNS, Country, load_continents, load_countries
+from geolookup_builder.reference.countries import COLUMNS, Country, load_continents, load_countries
 
 from geolookup.errors import BuildError
 

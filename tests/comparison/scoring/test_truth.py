@@ -129,7 +129,7 @@ _DAMAGED = {
     "latin.csv": (b"ip,city\n202.196.224.1,K\xf6ln\n", "column 'city' is not UTF-8; convert"),
     "changed.jsonl": (
         b'{"ip": "202.196.224.1", "country": "AT"}\n{"ip": "202.196.224.2", "country": {}}\n',
-        "a member changes its type",
+        "row 2: member 'country' changes its type",
     ),
 }
 

@@ -23,12 +23,17 @@ from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import delimited, json_document, sniffing
 from geolookup_builder.sources.reading.dictionary_columns import constant
-from geolookup_builder.sources.reading.equal_ranges import deciding
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.json_document import entries, value
-from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
-from geolookup_builder.sources.reading.recognition import begins_object, check_text
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
+from geolookup_builder.sources.reading.routes import deciding
+from geolookup_builder.sources.reading.sniffing import (
+    Detection,
+    Opening,
+    begins_object,
+    check_text,
+    lines_match,
+)
 from geolookup_builder.sources.reading.text import line_layout, line_parts
 from geolookup_builder.sources.reading.vendor_files import tables
 
@@ -198,4 +203,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(name, named=name == _LIST)
 
 
-FORMAT = Format("cloud", frozenset(), _read, _detect)
+FORMAT = SourceFormat("cloud", frozenset(), _read, _detect)

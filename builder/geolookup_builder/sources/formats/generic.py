@@ -28,11 +28,10 @@ from geolookup_builder.sources.formats.generic_mapping import (
 )
 from geolookup_builder.sources.reading import delimited, jsonlines, parquet, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.nested import leaves
-from geolookup_builder.sources.reading.reader import Batch, Format, Meaning, SourceTable
-from geolookup_builder.sources.reading.recognition import begins_object
-from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceFormat, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
 from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.typed_columns import leaves
 
 #: A column of the file by field, or by name of the range.
 _Chosen = Mapping[str, str]
@@ -178,6 +177,7 @@ def _detection(columns: Columns) -> Detection:
 
 _SHOWN = 8  # columns, in the report
 _OPTIONS = frozenset({"family", "columns"})
-FORMAT = Format("csv", _OPTIONS | {"delimiter", "header"}, partial(_read, syntax=_CSV), _detect_csv)
-PARQUET = Format("parquet", _OPTIONS, partial(_read, syntax=_PARQUET), _detect_parquet)
-JSON_LINES = Format("jsonl", _OPTIONS, partial(_read, syntax=_JSON), _detect_json)
+_CSV_OPTIONS = _OPTIONS | {"delimiter", "header"}
+FORMAT = SourceFormat("csv", _CSV_OPTIONS, partial(_read, syntax=_CSV), _detect_csv)
+PARQUET = SourceFormat("parquet", _OPTIONS, partial(_read, syntax=_PARQUET), _detect_parquet)
+JSON_LINES = SourceFormat("jsonl", _OPTIONS, partial(_read, syntax=_JSON), _detect_json)

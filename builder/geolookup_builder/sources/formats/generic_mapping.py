@@ -15,8 +15,8 @@ from geolookup.contract.fields import GROUPS
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.schema import DERIVED, FIELDS, PATHS
-from geolookup_builder.sources.reading.nested import steps_to
 from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.typed_columns import steps_to
 
 RANGE_NAMES = ("network", "first", "last")
 _RANGES = (("network",), ("first", "last"))

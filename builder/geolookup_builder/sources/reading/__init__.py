@@ -1,13 +1,15 @@
-"""What the vendor formats share.
+"""The readers that the vendor formats share.
 
 Along the data:
 
-- ``inputs`` and ``archives``: the files that a source names.
-- ``recognition``, ``text`` and ``sniffing``: what they are, and how they are written.
+- ``inputs``, ``zip_files``, ``tar_files`` and ``data_files``: the files that a source names, opened
+  as plain bytes within its budget.
+- ``sniffing`` and ``text``: what kind of file it is, and how its rows are written.
 - ``delimited``, ``jsonlines``, ``json_document``, ``parquet``, ``rpsl_objects`` and ``mmdb_file``:
-  their rows. ``nested`` and ``typed_columns`` find columns in Parquet and JSON.
-- ``dictionary_columns`` and ``lookup_tables``: what the cells mean.
-- ``origins``, ``routes`` and ``equal_ranges``: which row decides over a prefix.
-- ``reader``: what the compiler receives. ``positions`` and ``damage`` find the line of a row or an
-  error. ``vendor_files`` groups files into tables.
+  rows. ``typed_columns`` finds columns in Parquet and JSON.
+- ``dictionary_columns`` and ``vendor_files``: the meaning of cells, and of files.
+- ``routes``: which of several rows for one range decides.
+- ``reader``: the interface to the compiler. ``positions`` finds the lines of rows.
+
+The blocks of lines and records, and JSON lines, are parsed by ``geolookup.files``.
 """

@@ -1,33 +1,35 @@
 """Delimited text to batches, by Arrow's CSV reader: what all text formats share.
 
-Arrow parses blocks of rows and dictionary-encodes every field, so that no cell
-becomes a Python object. A format gives a ``Layout`` and a function that says
-what the columns mean. Threads parse blocks of whole records independently; text
-in which the end of a record is uncertain is parsed in sequence.
+Arrow parses blocks of whole records in threads and dictionary-encodes every field, so that no cell
+becomes a Python object. A format gives a ``Layout`` and a function that says what the columns mean.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from geolookup.errors import BuildError
+from geolookup.files.text_blocks import record_blocks
 from geolookup.parallel import in_order
-from geolookup_builder.ranges import ParsedRanges, from_networks
-from geolookup_builder.sources.reading.damage import QuoteCount, arrow_failure, check_quotes
+from geolookup_builder.ranges import WRONG_CELL_COUNT, from_networks
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import find_rejects, first_lines
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers
-from geolookup_builder.sources.reading.recognition import check_text
-from geolookup_builder.sources.reading.record_blocks import RecordBlocks
+from geolookup_builder.sources.reading.sniffing import check_text
 from geolookup_builder.sources.reading.text import Layout, masked
 
+_T = TypeVar("_T")
+_CHUNK = 1 << 20
 BLOCK_BYTES = 8 << 20
 _MAX_RECORD = 1 << 16  # characters; the standard CSV reader stops at twice as many
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
@@ -36,11 +38,9 @@ _ENCODED = pa.dictionary(pa.int32(), pa.string())
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError where it is not of the layout."""
     check_text(member)
-    numbers = RecordNumbers(
-        member, partial(find_rejects, layout=layout), partial(first_lines, layout=layout)
-    )
-    if not layout.header or first_record(member, layout)[1]:
-        yield from _rows(member, layout, meaning, numbers)
+    numbers = record_numbers(member, layout)
+    for ranges, fields in _parts(member, layout, meaning, numbers):
+        yield Batch(numbers, numbers.delivered, ranges, fields)
     if not numbers.delivered:  # an empty batch, which carries the skipped records
         yield Batch(numbers, 0, from_networks(pa.array([], pa.large_string())), {})
 
@@ -59,69 +59,63 @@ def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
     return next(reader, []), line.endswith(("\r", "\n"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Parsed rows and what they mean; ``skipped`` counts the records of the text from 1."""
+def whole_table(member: Member, layout: Layout) -> pa.Table:
+    """Return all rows of a small member, each cell as text.
 
-    ranges: ParsedRanges
-    fields: Mapping[str, pa.DictionaryArray]
-    skipped: list[int]
+    Raises BuildError for a row with another number of cells too.
+    """
+    numbers = record_numbers(member, layout)
+    parts = list(_parts(member, layout, lambda rows: rows, numbers))
+    for reject in find_rejects(member, dict.fromkeys(numbers.skipped, ""), layout=layout):
+        remedy = "the file may be truncated: fetch it again"
+        raise BuildError(member.label, WRONG_CELL_COUNT, line=reject.line, remedy=remedy)
+    texts = pa.schema([(name, pa.string()) for name in layout.names if name in layout.texts])
+    return pa.Table.from_batches([part.cast(texts) for part in parts], texts).combine_chunks()
 
 
-def _rows(
-    member: Member, layout: Layout, meaning: Meaning, numbers: RecordNumbers
-) -> Iterator[Batch]:
+def record_numbers(member: Member, layout: Layout) -> RecordNumbers:
+    """Return the numbers of a member's records, none of which is delivered yet."""
+    return RecordNumbers(
+        member, partial(find_rejects, layout=layout), partial(first_lines, layout=layout)
+    )
+
+
+def _parts(
+    member: Member, layout: Layout, meaning: Callable[[pa.RecordBatch], _T], numbers: RecordNumbers
+) -> Iterator[_T]:
+    """Yield what the rows of each block mean; threads parse the blocks."""
+    if layout.header and not first_record(member, layout)[1]:
+        return
+    parsed = partial(_parsed, layout=layout, meaning=meaning)
     with member.open() as stream:
-        blocks = RecordBlocks(masked(stream, layout), layout, BLOCK_BYTES)
-        quotes = 0
+        text = masked(stream, layout)
+        blocks = record_blocks(text, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted)
         try:
-            numbered = enumerate(blocks)
-            with in_order(partial(_parsed, layout=layout, meaning=meaning), numbered) as parsed:
-                yield from _delivered(parsed, numbers)
-            if blocks.rest is not None:
-                counted = QuoteCount(blocks.rest)
-                yield from _streamed(counted, layout, meaning, numbers)
-                quotes = counted.count
+            with in_order(parsed, blocks) as parts:
+                for part, rows, skipped in parts:
+                    passed = numbers.delivered + len(numbers.skipped)
+                    numbers.skipped.extend(passed + record for record in skipped)
+                    yield part
+                    numbers.delivered += rows
         except pa.ArrowInvalid as error:
-            raise arrow_failure(member, error, layout.not_utf8) from error
-    if layout.quoted:
-        check_quotes(member, quotes + blocks.quotes, layout.delimiter)
+            raise _failure(member, error, layout.not_utf8) from error
 
 
-def _delivered(parsed: Iterator[_Rows], numbers: RecordNumbers) -> Iterator[Batch]:
-    for rows in parsed:
-        passed = numbers.delivered + len(numbers.skipped)
-        numbers.skipped.extend(passed + record for record in rows.skipped)
-        batch = Batch(numbers, numbers.delivered, rows.ranges, rows.fields)
-        numbers.delivered += len(batch)
-        yield batch
+def _parsed(
+    numbered: tuple[int, bytes], layout: Layout, meaning: Callable[[pa.RecordBatch], _T]
+) -> tuple[_T, int, list[int]]:
+    """Parse a block; the first one begins with the header, if the layout has one.
 
-
-def _parsed(numbered: tuple[int, memoryview], layout: Layout, meaning: Meaning) -> _Rows:
-    """Parse a block; the first one begins with the header, if the layout has one."""
-    number, block = numbered
-    read, parse, convert, skipped = _options(layout, header=layout.header and not number)
+    Returns what it means, how many rows it has, and which of its records, from 1, are skipped.
+    """
+    line, block = numbered
+    read, parse, convert, skipped = _options(layout, header=layout.header and line == 1)
     read.block_size = len(block) + 1  # all of it at once
     table = pacsv.read_csv(pa.py_buffer(block), read, parse, convert)
     rows = pa.RecordBatch.from_arrays(
         [column.combine_chunks() for column in table.columns], schema=table.schema
     )
-    return _Rows(*meaning(rows), skipped)
-
-
-def _streamed(
-    stream: object, layout: Layout, meaning: Meaning, numbers: RecordNumbers
-) -> Iterator[Batch]:
-    """Parse the rest, which is not split; threads find the meaning of the rows before."""
-    header = layout.header and not numbers.delivered and not numbers.skipped
-    read, parse, convert, skipped = _options(layout, header=header)
-    read.block_size = 2 * BLOCK_BYTES  # which no record may exceed
-    passed = numbers.delivered + len(numbers.skipped)
-    with pacsv.open_csv(stream, read, parse, convert) as reader, in_order(meaning, reader) as found:
-        for ranges, fields in found:
-            yield Batch(numbers, numbers.delivered, ranges, fields)
-            numbers.delivered += len(ranges.family)
-    numbers.skipped.extend(passed + record for record in skipped)
+    return meaning(rows), len(rows), skipped
 
 
 def _options(
@@ -150,3 +144,50 @@ def _options(
         ),
         skipped,
     )
+
+
+def _failure(member: Member, error: pa.ArrowInvalid, not_utf8: str) -> BuildError:
+    """Return the error to raise for what Arrow could not parse."""
+    line = _first_bad_line(member)
+    if line is not None:
+        return BuildError(member.label, "not UTF-8", line=line, remedy=not_utf8)
+    problem = f"not CSV ({str(error).splitlines()[0]})"
+    return BuildError(member.label, problem, remedy="check that the file is whole")
+
+
+def _first_bad_line(member: Member) -> int | None:
+    """Return the line of the first byte that is not UTF-8, or None."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    line = 1
+    with member.open() as stream:
+        while chunk := stream.read(_CHUNK):
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError as error:
+                return line + error.object[: error.start].count(b"\n")
+            line += chunk.count(b"\n")
+        try:
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return line
+    return None
+
+
+@contextmanager
+def silent_invalid_rows() -> Iterator[None]:
+    """Suppress the traceback that Arrow prints for an invalid row that is not UTF-8.
+
+    Arrow fails to pass the text of such a row to the handler of invalid rows; the
+    build ends with an ArrowInvalid of its own.
+    """
+    usual = sys.unraisablehook
+
+    def hook(seen: sys.UnraisableHookArgs) -> None:
+        if seen.exc_type is not UnicodeDecodeError:
+            usual(seen)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual

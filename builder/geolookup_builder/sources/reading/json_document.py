@@ -15,7 +15,7 @@ import pyarrow as pa
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.json_shapes import is_text
+from geolookup_builder.sources.reading.jsonlines import is_text
 from geolookup_builder.sources.reading.reader import (
     REJECT_CHARACTERS,
     Batch,
@@ -118,5 +118,4 @@ def batch(
             yield Reject(rejected.label, number, reason, text)
 
     numbers = RecordNumbers(member, find_rejects, records_as_lines)  # type: ignore[arg-type]
-    numbers.delivered = len(ranges.family)
-    return Batch(numbers, 0, ranges, fields)
+    return numbers.batch(ranges, fields)

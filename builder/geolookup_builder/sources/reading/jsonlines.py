@@ -1,48 +1,51 @@
 """JSON lines to batches, by Arrow's JSON reader.
 
 Arrow parses blocks of whole lines in threads, with the types that the first records show.
-When a block fails, its lines are parsed one by one to find the bad one. Arrow
-crashes on a bare ``null`` before the first object, so a line that does not begin
-an object is refused before.
 """
 
 from __future__ import annotations
 
-import codecs
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.json as pajson
 
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
+from geolookup.files.lines import Lines, parsed
+from geolookup.files.text_blocks import TextError, line_blocks
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.json_shapes import Shape
-from geolookup_builder.sources.reading.nested import Steps, leaves, only, steps_to, type_at
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
-from geolookup_builder.sources.reading.recognition import check_text
+from geolookup_builder.sources.reading.sniffing import check_text
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import as_columns, steps_of
+from geolookup_builder.sources.reading.typed_columns import (
+    Steps,
+    as_columns,
+    leaves,
+    only,
+    steps_of,
+    steps_to,
+    type_at,
+)
 
 BLOCK_BYTES = 16 << 20
 MAX_LINE = 16 << 20  # bytes or characters
 _SAMPLE = 1000  # records that show what keys and types there are
 _SAMPLES = 100  # until all keys that are looked for were seen
-_OBJECT = re.compile(rb"^[ \t\r]*\{", re.MULTILINE)
-_NO_OBJECT = re.compile(rb"^[ \t\r]*[^{ \t\r\n]", re.MULTILINE)
-_ROW = re.compile(r"in row ([0-9]+)$")
 #: Of 128 bits: 39 digits.
 _INTEGER = pa.decimal256(39, 0)
+
+_DEPTH = 40
+#: ``bool`` before the numbers: it is an ``int``.
+_TYPES = ((bool, pa.bool_()), (str, pa.string()), (int | float, pa.float64()))
 
 #: How records are read, and what they mean.
 Plan = tuple[Layout, Meaning]
@@ -79,11 +82,12 @@ def batches(
     numbers = RecordNumbers(member, _find_rejects, _first_lines)
     found = schema(member, layout.texts | layout.wanted)
     read = partial(_read, member=member, schema=found, plan=(layout, meaning), others=others)
-    with member.open() as stream, in_order(read, _numbered(member, stream)) as blocks:
+    with (
+        member.open() as stream,
+        in_order(read, line_blocks(stream, BLOCK_BYTES, MAX_LINE)) as blocks,
+    ):
         for ranges, fields in blocks:
-            batch = Batch(numbers, numbers.delivered, ranges, fields)
-            numbers.delivered += len(batch)
-            yield batch
+            yield numbers.batch(ranges, fields)
 
 
 def _read(
@@ -100,11 +104,24 @@ def _read(
         for name, each in steps.items()
     }
     known = pa.schema(only(schema, types))
-    rows = _parsed(member, *numbered, known, "infer" if others else "ignore")
+    line, block = numbered
+    _check_utf8(line, block)
+    table = parsed(Lines.of(block, line), known, "infer" if others else "ignore")
+    columns = [column.combine_chunks() for column in table.columns]
+    rows = pa.RecordBatch.from_arrays(columns, schema=table.schema)
     if others and set(leaves(rows.schema)) != set(leaves(schema)):
         layout, meaning = others(rows.schema)
         steps = steps_of(member, rows.schema, layout)
     return meaning(as_columns(rows, layout, steps))
+
+
+def _check_utf8(line: int, block: bytes) -> None:
+    """Raise TextError where a line is not UTF-8, which Arrow would accept."""
+    try:
+        block.decode()
+    except UnicodeDecodeError as error:
+        at = line + block.count(b"\n", 0, error.start)
+        raise TextError("not UTF-8", "convert it to UTF-8", at) from error
 
 
 def _parsed_type(found: pa.Schema, steps: Steps, *, of_range: bool) -> pa.DataType:
@@ -142,7 +159,7 @@ def _lines(stream: io.TextIOWrapper) -> Iterator[tuple[int, str]]:
     number = 0
     while line := stream.readline(MAX_LINE):
         number += 1
-        if line.strip(" \t\r\n"):
+        if line.strip(" \t\r\n\v\f"):
             yield number, line
 
 
@@ -157,98 +174,58 @@ def _object(member: Member, line: int, text: str | bytes) -> dict[str, Any]:
     return value
 
 
-def _numbered(member: Member, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield blocks of whole lines, each with the number of its first line."""
-    line = 1
-    for block in _blocks(member, stream):
-        yield line, block
-        line += block.count(b"\n")
+class Shape:
+    """What the first values of a key are: of one type, objects with members, or lists of items."""
+
+    def __init__(self, depth: int = 0) -> None:
+        self._depth = depth
+        self._type: pa.DataType | None = None
+        self._members: dict[str, Shape] | None = None
+        self._items: Shape | None = None
+
+    def add(self, value: Any) -> None:
+        """Note a value; null says nothing, and one of another kind than the first is ignored."""
+        if self._depth > _DEPTH or value is None:
+            return
+        if isinstance(value, dict):
+            self._add_members(value)
+        elif isinstance(value, list):
+            self._add_items(value)
+        elif self._is_new():
+            self._type = next(arrow for python, arrow in _TYPES if isinstance(value, python))
+
+    def _is_new(self) -> bool:
+        return self._type is None and self._members is None and self._items is None
+
+    def _add_members(self, value: dict[str, Any]) -> None:
+        if self._is_new():
+            self._members = {}
+        if self._members is not None:
+            for key, each in value.items():
+                self._members.setdefault(key, Shape(self._depth + 1)).add(each)
+
+    def _add_items(self, value: list[Any]) -> None:
+        if self._is_new():
+            self._items = Shape(self._depth + 1)
+        if self._items is not None:
+            for each in value:
+                self._items.add(each)
+
+    def arrow_type(self) -> pa.DataType:
+        """Return the type of a column of these values; text where there is none."""
+        if self._members is not None:
+            return pa.struct(list(self.columns()))
+        if self._items is not None:
+            return pa.list_(self._items.arrow_type())
+        return self._type or pa.string()
+
+    def columns(self) -> Iterator[pa.Field]:
+        """Yield the members of objects as columns."""
+        for key, each in (self._members or {}).items():
+            if is_text(key):
+                yield pa.field(key, each.arrow_type())
 
 
-def _blocks(member: Member, stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield blocks of whole lines, without a byte order mark."""
-    pending = stream.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
-    line = 1
-    while piece := stream.read(BLOCK_BYTES):
-        whole, newline, pending = (pending + piece).rpartition(b"\n")
-        if newline:
-            yield whole + newline
-            line += whole.count(b"\n") + 1
-        elif len(pending) > MAX_LINE:
-            problem = f"a record of more than {MAX_LINE:,} bytes"
-            raise BuildError(member.label, problem, line=line, remedy="write one object a line")
-    if pending:
-        yield pending
-
-
-def _parsed(
-    member: Member, line: int, block: bytes, schema: pa.Schema, unexpected: str
-) -> pa.RecordBatch:
-    """Parse the lines of a block, the first of which is ``line``."""
-    _check(member, line, block)
-    try:
-        table = _table(block, schema, unexpected)
-    except pa.ArrowInvalid as error:
-        raise _failure(member, line, block, str(error), schema) from error
-    if len(table) != _objects(block):
-        text = "the numbers of lines and records differ"
-        raise _failure(member, line, block, text, schema)
-    columns = [column.combine_chunks() for column in table.columns]
-    return pa.RecordBatch.from_arrays(columns, schema=table.schema)
-
-
-def _table(block: bytes, schema: pa.Schema, unexpected: str) -> pa.Table:
-    return pajson.read_json(
-        io.BytesIO(block),
-        pajson.ReadOptions(use_threads=False, block_size=len(block)),
-        pajson.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unexpected),
-    )
-
-
-def _check(member: Member, line: int, block: bytes) -> None:
-    """Raise BuildError where a line is not UTF-8, which Arrow would accept, or no object."""
-    try:
-        block.decode()
-    except UnicodeDecodeError as error:
-        at = line + block.count(b"\n", 0, error.start)
-        raise BuildError(
-            member.label, "not UTF-8", line=at, remedy="convert it to UTF-8"
-        ) from error
-    if _objects(block) < _lines_in(block) and (other := _NO_OBJECT.search(block)):
-        _object(member, line + block.count(b"\n", 0, other.end()), other[0])
-
-
-def _objects(block: bytes) -> int:
-    """Return how many lines begin an object; the slow pattern only where a blank comes first."""
-    plain = block.count(b"\n{") + block.startswith(b"{")
-    return plain if plain == _lines_in(block) else len(_OBJECT.findall(block))
-
-
-def _lines_in(block: bytes) -> int:
-    return block.count(b"\n") + (not block.endswith(b"\n"))
-
-
-def _failure(member: Member, line: int, block: bytes, text: str, schema: pa.Schema) -> BuildError:
-    """Return the error of a block that Arrow refused, with its line where one can be found."""
-    lines = [(at, each) for at, each in enumerate(block.split(b"\n"), line) if each.strip()]
-    for at, each in lines:
-        _object(member, at, each)
-    row = _ROW.search(text)
-    place = lines[int(row[1])][0] if row and int(row[1]) < len(lines) else _refused(lines, schema)
-    problem = f"differs from the records before ({text.splitlines()[0]})"
-    return BuildError(
-        member.label, problem, line=place, remedy="give each key one type, and state it once"
-    )
-
-
-def _refused(lines: list[tuple[int, bytes]], schema: pa.Schema) -> int:
-    """Return the first line that Arrow refuses, of lines with one such."""
-    while len(lines) > 1:
-        half = lines[: len(lines) // 2]
-        try:
-            _table(b"\n".join(each for _, each in half), schema, "ignore")
-        except pa.ArrowInvalid:
-            lines = half
-        else:
-            lines = lines[len(half) :]
-    return lines[0][0]
+def is_text(found: str) -> bool:
+    """Return whether a string of JSON has no lone surrogate, which no column can hold."""
+    return found.isascii() or not any("\ud800" <= character <= "\udfff" for character in found)

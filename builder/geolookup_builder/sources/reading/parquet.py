@@ -19,7 +19,6 @@ from geolookup.filesystem.signatures import PARQUET
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.nested import Steps, stored_name
 from geolookup_builder.sources.reading.reader import (
     Batch,
     Meaning,
@@ -27,9 +26,9 @@ from geolookup_builder.sources.reading.reader import (
     Reject,
     records_as_lines,
 )
-from geolookup_builder.sources.reading.recognition import misnamed, recognised
+from geolookup_builder.sources.reading.sniffing import misnamed, recognised
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import as_columns, steps_of
+from geolookup_builder.sources.reading.typed_columns import Steps, as_columns, steps_of, stored_name
 
 BATCH_ROWS = 1 << 17
 _MARK = b"PAR1"
@@ -57,9 +56,7 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
         understood = partial(_understood, layout=layout, steps=steps, meaning=meaning)
         with in_order(understood, _rows(file, steps)) as found:
             for ranges, fields in found:
-                batch = Batch(numbers, numbers.delivered, ranges, fields)
-                numbers.delivered += len(batch)
-                yield batch
+                yield numbers.batch(ranges, fields)
 
 
 def _understood(

@@ -7,24 +7,22 @@ of a few records of a delimited file, ``first_lines`` the line of every record.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
-from typing import IO, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64
-from geolookup_builder.sources.reading.damage import unlimited_cells
+from geolookup.files.text_blocks import line_blocks
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
-from geolookup_builder.sources.reading.text import Layout, masked
+from geolookup_builder.sources.reading.text import Layout, masked, unlimited_cells
 
 _BLOCK_BYTES = 16 << 20
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
@@ -107,7 +105,8 @@ def _lines_as_records(member: Member, layout: Layout) -> I64 | None:
     """Return the lines that are not empty; None where a record may span lines."""
     found, passed = [np.empty(0, np.int64)], 1
     with member.open() as stream:
-        for block in _line_blocks(masked(stream, layout)):
+        for _, lines in line_blocks(masked(stream, layout), _BLOCK_BYTES):
+            block = lines if lines.endswith(b"\n") else lines + b"\n"
             data = np.frombuffer(block, np.uint8)
             ends = np.flatnonzero(data == _LINE_FEED)
             if not _one_record_a_line(block, data, ends, layout):
@@ -117,17 +116,6 @@ def _lines_as_records(member: Member, layout: Layout) -> I64 | None:
             found.append(np.flatnonzero(~empty) + passed)
             passed += len(ends)
     return np.concatenate(found)
-
-
-def _line_blocks(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield blocks that end with a line feed, without a byte order mark."""
-    pending = stream.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
-    for piece in iter(partial(stream.read, _BLOCK_BYTES), b""):
-        whole, newline, pending = (pending + piece).rpartition(b"\n")
-        if newline:
-            yield whole + newline
-    if pending:
-        yield pending + b"\n"
 
 
 def _one_record_a_line(block: bytes, data: NDArray[np.uint8], ends: I64, layout: Layout) -> bool:

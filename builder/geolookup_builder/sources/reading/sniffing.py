@@ -5,10 +5,14 @@ examines it with the checks that its reader makes anyway and returns a
 ``Detection`` or None. Readers of files without a header compare a ``Sample`` of
 records with the expected content. A column is refused where most of its cells
 do not match; single bad rows are rejected later, one by one.
+
+A reader of text calls ``check_text`` before it reads: an error about bytes that are no text would
+not name the cause.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -20,11 +24,11 @@ from itertools import islice
 from typing import Literal
 
 from geolookup.errors import BuildError
-from geolookup_builder.sources.reading.damage import unlimited_cells
+from geolookup.filesystem.signatures import END_BYTES, START_BYTES, Kind, is_binary, looks_like
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.recognition import check_text
-from geolookup_builder.sources.reading.text import Layout, masked
+from geolookup_builder.sources.reading.text import Layout, masked, unlimited_cells
 
+_START_BYTES = 1 << 10
 _OPENING_BYTES = 1 << 17  # at most what the standard CSV reader accepts as one cell
 _SAMPLE_BYTES = 4 << 20
 _SAMPLE_RECORDS = 1000
@@ -186,3 +190,40 @@ def integer_family(found: Sample, at: int = 1) -> int:
     integers = [cell for cell in cells if INTEGER.fullmatch(cell)]
     beyond = [i for i in integers if len(i) > _INTEGER_DIGITS or int(i) > _IPV4_MAX]
     return 6 if 2 * len(beyond) > len(cells) else 4
+
+
+def begins_object(member: Member) -> bool:
+    """Return whether the first character of a file that is not a blank begins a JSON object."""
+    with member.open() as stream:
+        start: bytes = stream.read(_START_BYTES)
+    return start.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+
+
+def ending(member: Member) -> bytes:
+    """Return the last bytes of a member; a compressed one is read through."""
+    with member.open() as stream:
+        if isinstance(stream, io.BufferedReader):
+            stream.seek(max(0, stream.seek(0, io.SEEK_END) - END_BYTES))
+        last = b""
+        while block := stream.read(END_BYTES):
+            last = (last + block)[-END_BYTES:]
+    return last
+
+
+def recognised(member: Member) -> Kind | None:
+    """Return what a member looks like; None for a text and for an unknown kind."""
+    with member.open() as stream:
+        start: bytes = stream.read(START_BYTES)
+    return looks_like(start, ending(member) if is_binary(start) else b"")
+
+
+def check_text(member: Member) -> None:
+    """Raise BuildError where a member is of a known kind other than text."""
+    kind = recognised(member)
+    if kind is not None:
+        raise misnamed(member.label, kind)
+
+
+def misnamed(label: str, kind: Kind) -> BuildError:
+    """Return the error for a file of another kind than expected."""
+    return BuildError(label, f"this looks like {kind.name}", remedy=kind.remedy)

@@ -18,8 +18,7 @@ from typing import IO
 
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
-from geolookup_builder.sources.reading.archive_names import Opener, data, is_data, link_error
-from geolookup_builder.sources.reading.budget import Budget
+from geolookup_builder.sources.reading.data_files import Budget, Opener, data, is_data, link_error
 
 _CHUNK = 1 << 20
 _EXTENDS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)

@@ -10,8 +10,10 @@ still a row.
 from __future__ import annotations
 
 import codecs
+import csv
 import io
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -124,6 +126,16 @@ def _end_of_lines(data: bytes) -> int:
 
 def _with_line_feeds(lines: bytes) -> bytes:
     return lines.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in lines else lines
+
+
+@contextmanager
+def unlimited_cells() -> Iterator[None]:
+    """Let the standard CSV reader accept cells of any size; its global limit is restored."""
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def encoding_option(spec: SourceSpec) -> str | None:

@@ -24,8 +24,15 @@ from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from geolookup.filesystem.regular import open_regular
 from geolookup.filesystem.unpacking import LZMA_MEMORY, Stepwise, unpacked
-from geolookup_builder.sources.reading.archive_names import UNPACK, Opener, data, link_error
-from geolookup_builder.sources.reading.budget import Budget, LimitedStream, Passed
+from geolookup_builder.sources.reading.data_files import (
+    UNPACK,
+    Budget,
+    LimitedStream,
+    Opener,
+    Passed,
+    data,
+    link_error,
+)
 
 #: The record that ends an archive, and the two before it in a large one; a mark begins each.
 _END, _END_MARK = struct.Struct("<12xI6x"), b"PK\5\6"

@@ -11,6 +11,7 @@ from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources.reading import delimited
 
 import geolookup
+from geolookup.files import text_blocks
 from tests.builder.building import fails, recipe
 from tests.builder.sources.formats.test_generic_typed import as_csv
 from tests.builder.sources.readings import Read, one
@@ -66,8 +67,9 @@ def test_quotes_and_rows_across_blocks(
     reading = read({"a.csv": csv_text("isp", texts)})
     assert reading.source.read == 200
     assert reading.values("isp", *(f"8.8.{number}.1" for number in range(200))) == texts
+    monkeypatch.setattr(text_blocks, "LONGEST_RECORD", 500)
     error = fails(tmp_path, {"a.csv": csv_text("isp", ["a", "x" * 1000, "b"])})
-    assert f"{tmp_path / 'a.csv'}: not CSV (" in str(error)
+    assert f"{tmp_path / 'a.csv'}:3: a line or record of more than 500 bytes" in str(error)
 
 
 OPEN_QUOTES = {

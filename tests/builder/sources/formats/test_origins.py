@@ -90,7 +90,7 @@ def test_names(read: Read, tmp_path: Path) -> None:
 
 
 NO_NAMES: dict[str | bytes, str] = {
-    "[1]": "not CSV",
+    "[1]": "names:1: wrong number of cells",
     '{"3356": ': "not JSON",
     '{"3356": 1}': "not a JSON object of names",
     '{"3356": ["x"]}': "not a JSON object of names",
@@ -98,7 +98,7 @@ NO_NAMES: dict[str | bytes, str] = {
     b'{"3356": "\xff"}': "not a JSON object of names",
     '{"a":' * 100_000: "not a JSON object of names",
     "{}": "no AS numbers",
-    "3356,x,y\n": "not CSV",
+    "3356,x,y\n": "names:1: wrong number of cells",
     "a,b\n": "no AS numbers",
     b"3356,\xff\n": "not UTF-8",
     "": "empty file",

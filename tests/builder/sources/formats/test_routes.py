@@ -12,7 +12,7 @@ from pathlib import Path as File
 import pyarrow as pa
 import pytest
 from geolookup_builder.sources.reading import delimited
-from geolookup_builder.sources.reading.origins import origin, origins
+from geolookup_builder.sources.reading.routes import origin, origins
 
 import geolookup
 from tests.builder.sources.formats.mrt_writing import (

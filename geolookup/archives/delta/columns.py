@@ -1,0 +1,125 @@
+"""A column over that of its base: ``column_text`` writes what differs, ``read_column`` reads it.
+
+Numbers have three ways, and the smallest is used. Rows that got other values: the new values
+(``changes``). Numbers of rows after an inserted one: all grow by the same, so where that amount
+changes (``steps``). Files without a common history: the values themselves (``literal``), so
+that a patch is never much larger than the file. Arithmetic wraps. Of texts those are written that
+differ or are new.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.archives.delta.parts import TextColumn, Unsigned
+from geolookup.archives.delta.rows import I64, Alignment, Bools, positions_text, read_positions
+from geolookup.archives.delta.streams import PatchError, Streams, written
+
+_LITERAL, _CHANGES, _STEPS = range(3)
+#: Where fewer than one row in so many differs, the literal values are not the smallest.
+_FEW = 16
+Values = Unsigned | TextColumn
+
+
+def column_text(values: Values, former: Values, rows: Alignment) -> bytes:
+    """Write a column (n,); ``former`` (m,) is that of the base, of the same kind and width."""
+    if isinstance(values, TextColumn):
+        return _texts_text(values, cast("TextColumn", former), rows)
+    return _numbers_text(values, cast("Unsigned", former), rows)
+
+
+def read_column(streams: Streams, values: Values, former: Values, rows: Alignment) -> None:
+    """Fill a column (n,) as written; PatchError for what does not fit in."""
+    if isinstance(values, TextColumn):
+        _read_texts(streams, values, cast("TextColumn", former), rows)
+    else:
+        _read_numbers(streams, values, cast("Unsigned", former), rows)
+
+
+def _numbers_text(values: Unsigned, former: Unsigned, rows: Alignment) -> bytes:
+    kept, inserted = values[rows.keeping], np.flatnonzero(~rows.keeping)
+    added = kept - rows.of(former)
+    changes, steps = np.flatnonzero(added), np.diff(added, prepend=added.dtype.type(0))
+    fresh = values[inserted]
+    ways = [
+        bytes([_CHANGES]) + _sparse(changes, kept) + written(fresh),
+        bytes([_STEPS])
+        + _sparse(np.flatnonzero(steps), steps)
+        + written(fresh - _before(kept, inserted)),
+    ]
+    if min(map(len, ways)) * _FEW > values.nbytes:
+        ways.append(bytes([_LITERAL]) + written(values))
+    return min(ways, key=len)
+
+
+def _sparse(at: I64, values: Unsigned) -> bytes:
+    return positions_text(at) + written(values[at])
+
+
+def _read_numbers(streams: Streams, values: Unsigned, former: Unsigned, rows: Alignment) -> None:
+    way, dtype = streams.byte(), values.dtype.type
+    if way == _LITERAL:
+        values[:] = streams.exactly(dtype, len(values))
+        return
+    if way not in (_CHANGES, _STEPS):
+        raise PatchError(f"a column written in way {way}")
+    kept = rows.of(former).copy()
+    at = read_positions(streams, len(kept))
+    given = streams.exactly(dtype, len(at))
+    inserted = np.flatnonzero(~rows.keeping)
+    fresh = streams.exactly(dtype, len(inserted))
+    if way == _CHANGES:
+        kept[at] = given
+    else:
+        steps = np.zeros_like(kept)
+        steps[at] = given
+        kept += np.cumsum(steps, dtype=dtype)
+        fresh = fresh + _before(kept, inserted)
+    values[rows.keeping], values[inserted] = kept, fresh
+
+
+def _before(kept: Unsigned, inserted: I64) -> Unsigned:
+    """Return the value of the kept row before each inserted one; 0 where there is none."""
+    rows = inserted - np.arange(len(inserted))  # how many kept rows are before
+    before: Unsigned = np.append(kept.dtype.type(0), kept)[rows]
+    return before
+
+
+def _texts_text(texts: TextColumn, former: TextColumn, rows: Alignment) -> bytes:
+    column, base = texts.array(), former.array()
+    differ = pc.not_equal(base.filter(rows.kept), column.filter(rows.keeping))
+    changed = np.flatnonzero(differ.to_numpy(zero_copy_only=False))
+    fresh = _fresh(rows, changed)
+    lengths = texts.lengths[fresh]
+    data = np.frombuffer(column.filter(fresh).buffers()[2] or b"", np.uint8)[: lengths.sum()]
+    return positions_text(changed) + written(lengths.astype(np.uint32)) + written(data)
+
+
+def _read_texts(streams: Streams, texts: TextColumn, former: TextColumn, rows: Alignment) -> None:
+    fresh = _fresh(rows, read_positions(streams, int(np.count_nonzero(rows.kept))))
+    new = streams.exactly(np.uint32, int(np.count_nonzero(fresh))).astype(np.int64)
+    data = streams.next(np.uint8, len(texts.data))
+    source = np.empty(len(texts), np.int64)  # of each text its number in base, then new ones
+    source[rows.keeping] = np.flatnonzero(rows.kept)
+    source[fresh] = len(former) + np.arange(len(new))
+    lengths = np.append(former.lengths, new)[source]
+    # Sums of fewer than 2^32 lengths below 2^32 fit.
+    if new.sum() != len(data) or lengths.sum() != len(texts.data):
+        raise PatchError("the lengths of texts are not those of their bytes")
+    offsets = np.append(0, np.cumsum(new)).astype(np.int32)
+    both = pa.concat_arrays([former.array(), TextColumn(offsets, data).array()])
+    texts.offsets[0], texts.offsets[1:] = 0, np.cumsum(lengths)
+    copied = both.take(pa.array(source)).buffers()[2] or b""
+    texts.data[:] = np.frombuffer(copied, np.uint8)[: len(texts.data)]
+
+
+def _fresh(rows: Alignment, changed: I64) -> Bools:
+    """Mark the rows of the file that are inserted, or kept with another text."""
+    kept = np.flatnonzero(rows.keeping)
+    fresh = ~rows.keeping
+    fresh[kept[changed]] = True
+    return fresh

@@ -1,0 +1,120 @@
+"""Which rows of a file are those of its base: the others are deleted or inserted.
+
+Intervals are the same if they begin at the same address, whatever their number; other rows if
+they have the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, pairwise, zip_longest
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geolookup.archives.delta.parts import Unsigned
+from geolookup.archives.delta.streams import PatchError, Streams, written
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import read
+from geolookup.dataset.intervals import Addresses, empty, is_partition
+
+Bools = NDArray[np.bool_]
+I64 = NDArray[np.int64]
+#: The files of intervals, by name, with their family.
+_FAMILY = {
+    fmt.IPV4: 4,
+    fmt.IPV6: 6,
+    **{name: family for names in (fmt.PROVENANCE, fmt.EXPLAINED) for family, name in names.items()},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Which rows are kept: ``kept`` (m,) of those of the base, ``keeping`` (n,) of the target.
+
+    Both mark equally many rows, which correspond in order.
+    """
+
+    kept: Bools
+    keeping: Bools
+
+    def of(self, former: Unsigned) -> Unsigned:
+        """Return the kept ones of values of the base."""
+        return former if self.kept.all() else former[self.kept]
+
+
+def same_numbers(former: int, count: int) -> Alignment:
+    """Return the alignment of so many values with as many as both have."""
+    return Alignment(np.arange(former) < count, np.arange(count) < former)
+
+
+def aligned(former: Path, path: Path, rows: int, count: int) -> Alignment:
+    """Return the alignment of the ``count`` rows of a file with the ``rows`` of its base."""
+    family = _FAMILY.get(path.name)
+    if family is None or not rows:
+        return same_numbers(rows, count)
+    partitions = [list(_partitions(_starts(file, family))) for file in (former, path)]
+    if not all(map(is_partition, chain(*partitions))):  # a dataset that ``verify`` refuses
+        return same_numbers(rows, count)
+    # Files of explained rows hold a partition for each source table, one after the other.
+    marks = [_same(*pair) for pair in zip_longest(*partitions, fillvalue=empty(family))]
+    return Alignment(*(np.concatenate(parts) for parts in zip(*marks, strict=True)))
+
+
+def _starts(path: Path, family: int) -> Addresses:
+    batch = read(path)[0]
+    if family == 4:
+        return Addresses(batch.column("start").to_numpy())
+    low = batch.column("start_low").dictionary_decode().to_numpy()
+    return Addresses(low, batch.column("start_high").to_numpy())
+
+
+def _partitions(starts: Addresses) -> Iterator[Addresses]:
+    """Yield each partition: it begins with address 0."""
+    first = starts.equals(Addresses.of(starts.family, [0]))
+    for begin, end in pairwise([0, *(np.flatnonzero(first[1:]) + 1).tolist(), len(starts)]):
+        yield starts[begin:end]
+
+
+def _same(former: Addresses, starts: Addresses) -> tuple[Bools, Bools]:
+    """Mark, in both partitions, the starts that the other one has."""
+    kept = np.zeros(len(former), bool)
+    if not len(former):  # a further partition
+        return kept, np.zeros(len(starts), bool)
+    at = former.search(starts) - 1
+    keeping = former[at].equals(starts)
+    kept[at[keeping]] = True
+    return kept, keeping
+
+
+def alignment_text(alignment: Alignment) -> bytes:
+    """Write an alignment: the deleted rows of the base, and the inserted ones of the file."""
+    marks = (alignment.kept, alignment.keeping)
+    return b"".join(positions_text(np.flatnonzero(~rows)) for rows in marks)
+
+
+def read_alignment(streams: Streams, former: int, count: int) -> Alignment:
+    """Read the alignment of a table of ``count`` rows with the ``former`` rows of its base."""
+    kept, keeping = np.ones(former, bool), np.ones(count, bool)
+    for rows in (kept, keeping):
+        rows[read_positions(streams, len(rows))] = False
+    if np.count_nonzero(kept) != np.count_nonzero(keeping):
+        raise PatchError("rows of the base have no row in the file")
+    return Alignment(kept, keeping)
+
+
+def positions_text(positions: I64) -> bytes:
+    """Write ascending positions, as the gaps between them: of 3, 4 and 9 these are 3, 0 and 4."""
+    return written((np.diff(positions, prepend=-1) - 1).astype(np.uint32))
+
+
+def read_positions(streams: Streams, size: int) -> I64:
+    """Read ascending positions below ``size``."""
+    gaps = streams.next(np.uint32, size)
+    # Fewer than 2^32 gaps, each below 2^32: their sum fits.
+    positions = np.cumsum(gaps.astype(np.int64) + 1) - 1
+    if len(positions) and positions[-1] >= size:
+        raise PatchError("a position beyond the end")
+    return positions

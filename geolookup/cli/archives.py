@@ -1,0 +1,107 @@
+"""``geolookup pack``, ``unpack`` and ``mirror``: datasets as files, a store as a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import geolookup
+from geolookup.cli import exit_on_signals, fail, options
+from geolookup.mirrors.listing import DELTAS, MOST_DELTAS
+
+_archive = click.argument("archive", metavar="FILE.tar.zst", type=options.AS_PATH)
+
+
+@click.command(name="pack", short_help="Pack a dataset into one file.")
+@click.argument("dataset", type=options.AS_PATH)
+@_archive
+@options.base("Pack only what changed against this dataset or store, which the receiver has.")
+@options.sign
+@options.force("an existing file")
+def pack(
+    dataset: Path, archive: Path, base: Path | None, sign: tuple[str, ...], force: bool
+) -> None:
+    """Pack DATASET, or the current generation of a store, into one compressed file.
+
+    The same dataset gives the same bytes. With --base the file is a delta, which
+    `geolookup unpack --base` and `geolookup publish` apply. It is smallest where
+    DATASET was built with `--base OLD` too. --sign signs the dataset in the file, and
+    leaves DATASET as it is. Exits with 2 and writes no file if a
+    dataset is damaged.
+
+    Example: geolookup pack mydata mydata.tar.zst
+    """
+    exit_on_signals()
+    size = geolookup.pack(dataset, archive, base=base, sign=sign, force=force)
+    click.echo(f"{archive}: {size:,} bytes")
+
+
+@click.command(name="unpack", short_help="Unpack a packed dataset.")
+@_archive
+@click.argument("output", metavar="DIR", type=options.AS_PATH)
+@options.base("The dataset that a delta was packed against, or a store that has it.")
+@options.trusted
+@options.force("an existing dataset")
+def unpack(
+    archive: Path, output: Path, base: Path | None, trusted: tuple[str, ...] | None, force: bool
+) -> None:
+    """Unpack a file of `geolookup pack` into the new folder DIR.
+
+    Verifies the dataset as `geolookup verify` does. A delta needs the dataset that it
+    was packed against (--base). Exits with 2 and leaves DIR unchanged if anything is
+    missing, damaged or unexpected, or if none of the keys of --trusted has signed
+    the dataset.
+
+    Example: geolookup unpack mydata.tar.zst mydata
+    """
+    exit_on_signals()
+    geolookup.unpack(archive, output, base=base, trusted=trusted, force=force)
+    click.echo(f"dataset {output}")
+
+
+@click.command(name="mirror", short_help="Write a folder from which other stores follow a store.")
+@click.argument("store", type=options.AS_PATH)
+@click.argument("folder", metavar="DIR", type=options.AS_PATH)
+@click.option(
+    "--generations",
+    "deltas",
+    metavar="N",
+    type=click.IntRange(0, MOST_DELTAS),
+    default=DELTAS,
+    show_default=True,
+    help="Write a delta from each of the last N other generations of STORE.",
+)
+@click.option(
+    "--sign",
+    metavar="KEY",
+    multiple=True,
+    type=options.AS_PATH,
+    help="File of a private key that signs the index; repeatable.",
+)
+@click.option(
+    "--expires",
+    metavar="AGE",
+    help="Time for which followers accept the index, such as 36h, 7d or 2w. [default: no limit]",
+)
+def mirror(
+    store: Path, folder: Path, deltas: int, sign: tuple[Path, ...], expires: str | None
+) -> None:
+    """Write the current generation of STORE into DIR, for any web server or bucket.
+
+    DIR gets an archive of the current generation and of the one before it, deltas
+    to the current one, and last a small index; readers find what they need at every
+    moment. Archives that are there and right are not written again. Generations that
+    were withdrawn are named. Exits with 2 and leaves the index unchanged if a follower
+    would refuse the generation: unsigned, or signed before the one that DIR has.
+
+    Example: geolookup mirror /srv/geo /srv/www/geo --sign /etc/geolookup/key
+    """
+    exit_on_signals()
+    try:
+        written = geolookup.mirror(store, folder, deltas=deltas, sign=sign, expires=expires)
+    except ValueError as error:
+        fail(str(error))
+    for file in written.added:
+        click.echo(f"{file.path}: {file.bytes:,} bytes")
+    click.echo(f"generation {written.index.current} {written.state} in {folder}")

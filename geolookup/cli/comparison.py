@@ -1,0 +1,151 @@
+"""``geolookup diff``, ``score`` and ``report``: datasets compared, and shown as a page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+import geolookup
+from geolookup.cli import exit_on_signals, fail, json_text, options
+from geolookup.errors import line_text, name_text
+
+if TYPE_CHECKING:
+    from geolookup.comparison import Judged
+    from geolookup.comparison.gates import Gated
+    from geolookup.comparison.scoring import Score
+
+
+@click.command(name="diff", short_help="Compare two datasets.")
+@click.argument("old", type=options.PATH)
+@click.argument("new", type=options.PATH)
+@options.fail_if("country_moved > 2%")
+@options.traffic("Weight addresses by their requests")
+@options.table_input
+@options.limit("--top", "Number of networks to list, by moved addresses.")
+@options.as_json()
+def diff(
+    old: str,
+    new: str,
+    as_json: bool,
+    **wanted: Any,
+) -> None:
+    """Report which answers differ between OLD and NEW, counted in addresses or in requests.
+
+    OLD and NEW are datasets, or stores: then their current generations are compared.
+    FILE is any table that `geolookup enrich` reads, or one address a line (.txt);
+    --ip-column, --input-format, --delimiter and --no-header describe it. Exits
+    with 0 if no gate fails, 1 if one does, 2 for misuse, a malformed gate, or an
+    unusable dataset or FILE.
+
+    Example: geolookup diff mydata mydata-new --fail-if "country_moved > 2%"
+    """
+    from geolookup.comparison.report import lines
+
+    result = geolookup.diff(old, new, **wanted)
+    _print(result, lines(result), as_json=as_json)
+
+
+@click.command(name="score", short_help="Score datasets against ground truth.")
+@click.argument("datasets", type=options.PATH, metavar="DATASET...", nargs=-1, required=True)
+@options.truth("Ground truth", required=True)
+@options.fail_if("country_agree < 95%")
+@options.traffic("Also weight addresses by their requests")
+@options.table_input
+@options.limit("--worst", "Number of networks to list per level, by wrong addresses.")
+@options.as_json()
+def score(
+    datasets: tuple[str, ...],
+    truth: tuple[str, ...],
+    as_json: bool,
+    **wanted: Any,
+) -> None:
+    """Report how far each DATASET agrees with ground truth on country, region and city.
+
+    The counts are in addresses, in rows of the truth and, with --traffic, in
+    requests. --ip-column, --input-format, --delimiter and --no-header describe
+    the FILE of --traffic. Several datasets have a column each, with the agreement
+    of each pair and a majority vote. Exits with 0 if no gate fails, 1 if one
+    does, 2 for misuse, a malformed gate, or an unusable dataset or FILE.
+
+    Example: geolookup score mydata --truth feed.csv --fail-if "city_wrong > 5%"
+    """
+    from geolookup.comparison.scoring.text import lines
+
+    exit_on_signals()
+    result = geolookup.score(datasets, truth, **wanted)
+    _print(result, lines(result), as_json=as_json)
+
+
+@click.command(name="report", short_help="Show a dataset as one HTML page.")
+@click.argument("dataset", type=options.PATH, required=False)
+@click.option(
+    "--against",
+    metavar="OLD",
+    type=options.PATH,
+    help="Also show what has changed since OLD, an older dataset or a store.",
+)
+@options.fail_if("country_moved > 2%", "With --against")
+@options.truth("Also show how far DATASET agrees with ground truth", required=False)
+@options.page_output
+def report(
+    dataset: str | None,
+    against: str | None,
+    fail_if: tuple[str, ...],
+    truth: tuple[str, ...],
+    truth_format: str,
+    output: Path,
+    png: Path | None,
+    force: bool,
+) -> None:
+    """Write a page that shows DATASET, or the current generation of a store.
+
+    The page is one file: it opens from disk and needs no network. Needs the extra
+    `report`. GATE is a gate of `geolookup diff`: where one fails, the page is still
+    written and the exit status is 1. Without DATASET the page shows
+    $GEOLOOKUP_DATASET, else the user's store, else the bundled dataset.
+
+    Example: geolookup report mydata --against mydata-old --output report.html
+    """
+    from geolookup.reports.dataset import sections, title
+    from geolookup.reports.difference import difference
+    from geolookup.reports.page import check_outputs, write_page
+
+    exit_on_signals()
+    if fail_if and against is None:
+        fail("--fail-if needs --against")
+    check_outputs(output, png, force=force)
+    with geolookup.open(dataset) as engine:
+        shown = engine.path  # of the generation that a store has now
+    changed = None if against is None else difference(against, shown, fail_if)
+    scored = geolookup.score(shown, truth, truth_format=truth_format) if truth else None
+    lead = "What the dataset knows, from which sources, and for which places."
+    shown_sections = list(sections(shown, changed, scored))
+    for path in write_page(output, png, title(shown), lead, shown_sections):
+        click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes")
+    if changed is not None:
+        _exit_by_gates(changed.judged)
+
+
+def _print(result: Judged | Score, lines: Iterable[str], *, as_json: bool) -> NoReturn:
+    """Print a comparison, then exit by its gates."""
+    from dataclasses import asdict
+
+    if as_json:
+        click.echo(json_text(asdict(result)))
+    else:
+        # Not map(): after an import of the command of that name it is a module here.
+        click.echo("\n".join(line_text(line) for line in lines))
+    _exit_by_gates(result)
+
+
+def _exit_by_gates(result: Gated) -> NoReturn:
+    """Print the failed gates on standard error; exit with 1 if there are any, else with 0."""
+    from geolookup.comparison.gates import verdict_line
+
+    for verdict in result.failed:
+        click.echo(verdict_line(verdict), err=True)
+    sys.exit(1 if result.failed else 0)

@@ -1,0 +1,171 @@
+"""``geolookup annotate`` and ``grep``: any text, tagged or filtered by the addresses in it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+import geolookup
+from geolookup.cli import exit_on_signals, fail, note_age, options
+from geolookup.cli.terminal_text import charset, has_colours, in_charset, shown, without_controls
+from geolookup.errors import line_text
+
+if TYPE_CHECKING:
+    from geolookup.dataset.intervals import U8
+
+_COLOUR = "cyan"
+_TEMPLATE = "{location.country_code} AS{network.asn}"
+#: Around an address that meets the conditions, as ``grep`` marks what it found.
+_MARK = b"\x1b[01;31m", b"\x1b[m"
+_color = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Colours in the text; auto: on a terminal, unless $NO_COLOR is set.",
+)
+
+
+@click.command(name="annotate", short_help="Add a tag to each address in a text.")
+@click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
+@click.option(
+    "--template",
+    metavar="TEXT",
+    default=_TEMPLATE,
+    show_default=True,
+    help="Text of a tag, with paths of fields in braces.",
+)
+@click.option("--follow", is_flag=True, help="Wait for more lines of FILE, also after a rotation.")
+@_color
+@options.dataset()
+@options.age_notice
+def annotate(source: str, template: str, follow: bool, color: str, dataset: str | None) -> None:
+    """Write FILE, any text, with a tag in brackets after each of its addresses.
+
+    Without FILE, or for -, read standard input; what has arrived is written at once. FILE may be
+    compressed (.gz, .bz2, .xz, .zst). Except for the tags, all bytes stay as they are.
+
+    A value that is unknown is written as -, the tag of an address of which nothing is known
+    as [unknown], and that of a private one as [private]. --template takes members of
+    location, currency and network, and time.zone; {{ and }} are braces.
+
+    --follow begins with the last 10 lines. It reads on when the file is truncated, and when
+    another one takes its name.
+
+    Example: geolookup annotate access.log
+    """
+    from geolookup.inline.annotate import Tags, Template, annotated
+
+    exit_on_signals()
+    try:
+        made = Template(template, shown)
+    except ValueError as error:
+        fail(f"--template: {error}")
+    written = _written(is_colored=_is_colored(color))
+    with geolookup.open(dataset) as engine:
+        note_age(engine)
+        state = engine.snapshot()
+        blocks = _blocks(source, follow=follow)
+        _write(annotated(state, blocks, Tags(state, made, written)))
+
+
+def _written(*, is_colored: bool) -> Callable[[str], bytes]:
+    """Return a function from a tag to its bytes, which are of one line, with a blank before it."""
+    encoding = charset() if sys.stdout.isatty() else "utf-8"
+    before, after = " [", "]"
+    if is_colored:
+        before, after = f" {click.style('[', fg=_COLOUR, reset=False)}", click.style("]")
+
+    def written(tag: str) -> bytes:
+        if not (tag.isascii() and tag.isprintable()):
+            tag = in_charset(without_controls(line_text(tag)), encoding)
+        return f"{before}{tag}{after}".encode(encoding)
+
+    return written
+
+
+def _blocks(source: str, *, follow: bool) -> Iterator[bytes]:
+    from geolookup.inline.blocks import STANDARD, appended, blocks_of
+
+    if not follow:
+        return blocks_of(source)
+    if source == STANDARD:
+        fail("--follow is for a file: name it; standard input is read until it ends")
+    return appended(source, sys.stdout.fileno(), _tell)
+
+
+def _tell(text: str) -> None:
+    click.echo(f"geolookup: {text}", err=True)
+
+
+@click.command(name="grep", short_help="Keep the lines whose addresses meet conditions.")
+@click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
+@options.conditions
+@click.option("--all", "every", is_flag=True, help="All public addresses of a line must meet them.")
+@click.option("-v", "--invert-match", "inverted", is_flag=True, help="Keep the other lines.")
+@click.option("-c", "--count", is_flag=True, help="Print only how many lines are kept.")
+@_color
+@options.dataset()
+@options.age_notice
+def grep(
+    source: str,
+    where: tuple[str, ...],
+    not_: tuple[str, ...],
+    every: bool,
+    inverted: bool,
+    count: bool,
+    color: str,
+    dataset: str | None,
+) -> None:
+    """Write the lines of FILE, any text, that have an address which meets all conditions.
+
+    Without FILE, or for -, read standard input. FILE may be compressed (.gz, .bz2, .xz, .zst).
+    Conditions are those of `geolookup prefixes`: location.country_code=AT,DE, network.asn>=64512,
+    location.city_name^=San, location~48.2,16.4,50km, network.isp=null. A private address meets
+    none.
+
+    Exits with 0 if a line was kept, 1 if none was, 2 for misuse or an unusable file.
+
+    Example: geolookup grep --where location.country_code=US access.log
+    """
+    from geolookup.inline.blocks import blocks_of
+    from geolookup.inline.grep import LineFilter, Lines
+    from geolookup.prefixes.conditions import conditions_of
+    from geolookup.prefixes.select import absent_values, row_masks
+
+    exit_on_signals()
+    if not where and not not_:
+        fail("name a condition, such as --where location.country_code=AT,DE")
+    try:
+        conditions = conditions_of(where, not_)
+    except ValueError as error:
+        fail(str(error))
+    mark = _MARK if _is_colored(color) and not inverted else None
+    with geolookup.open(dataset) as engine:
+        note_age(engine)
+        state = engine.snapshot()
+        for line in absent_values(state.dataset, conditions):
+            click.echo(f"geolookup: {line}", err=True)
+        masks = row_masks(state.dataset, conditions)
+        lines = Lines(state, LineFilter(masks.chosen, every, inverted, mark), source)
+        kept = lines.kept(blocks_of(source))
+        _write(part[:0] if count else part for part in kept)
+    if count:
+        click.echo(lines.count)
+    sys.exit(0 if lines.count else 1)
+
+
+def _is_colored(choice: str) -> bool:
+    """Return whether ``--color`` asks for colours."""
+    return has_colours() if choice == "auto" else choice == "always"
+
+
+def _write(parts: Iterable[U8]) -> None:
+    """Write parts of a text to standard output, each at once."""
+    for part in parts:
+        if len(part):
+            sys.stdout.buffer.write(part.data)
+            sys.stdout.buffer.flush()

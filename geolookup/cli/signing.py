@@ -1,0 +1,119 @@
+"""``geolookup keygen``, ``sign``, ``trust`` and ``verify``: signatures, and checks of datasets."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+import geolookup
+from geolookup.cli import exit_on_signals, fail, options
+from geolookup.errors import line_text, name_text
+from geolookup.store import resolve
+
+_DAMAGED = 1
+
+
+@click.command(name="keygen", short_help="Make a pair of keys for signatures.")
+@click.argument("file", type=options.AS_PATH)
+def keygen(file: Path) -> None:
+    """Write a new private key to FILE, and its public key to FILE.pub.
+
+    The private key signs datasets and mirrors (--sign). Only its owner may read it:
+    its mode is 0600, and other modes are refused. Copy the public key to whoever
+    shall check signatures. Existing files are not replaced.
+
+    Example: geolookup keygen release.key
+    """
+    from geolookup.signing.keys import PUBLIC_ENDING, generate
+
+    exit_on_signals()
+    key = generate(file)
+    click.echo(f"key {key.id}")
+    click.echo(line_text(f"public key {file}{PUBLIC_ENDING}"))
+
+
+@click.command(name="sign", short_help="Sign a dataset.")
+@click.argument("dataset", type=options.AS_PATH)
+@click.option(
+    "--sign",
+    "keys",
+    metavar="KEY",
+    multiple=True,
+    required=True,
+    type=click.Path(),
+    help="Private key to sign with (`geolookup keygen`); repeatable: each signs.",
+)
+def sign(dataset: Path, keys: tuple[str, ...]) -> None:
+    """Verify DATASET, or the current generation of a store, and sign it.
+
+    Writes signature.json, and replaces the one that is there. The new signature
+    counts as newer, so that whoever trusts the keys accepts an older dataset again.
+
+    Example: geolookup sign mydata --sign release.key
+    """
+    exit_on_signals()
+    geolookup.sign(dataset, keys)
+    click.echo(line_text(f"signed {dataset}"))
+
+
+@click.command(name="trust", short_help="Choose the keys that a store trusts.")
+@click.argument("store", type=options.AS_PATH)
+@click.argument("keys", metavar="[KEY.pub]...", nargs=-1, type=options.AS_PATH)
+@click.option("--remove", metavar="ID", multiple=True, help="Trust the key with this id no longer.")
+def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
+    """Let STORE trust public keys, beside those that it trusts, and list all of them.
+
+    From the first key on, STORE takes only datasets that a trusted key has signed,
+    that have the name of the dataset in it, and that were not signed before it.
+    STORE is created if it is missing. Without a key it accepts every dataset again.
+
+    Example: geolookup trust /srv/geo release.key.pub
+    """
+    from geolookup.signing.keys import read_public
+    from geolookup.store.trusted import distrust, keys_of
+    from geolookup.store.trusted import trust as add
+
+    exit_on_signals()
+    if keys:
+        add(store, [read_public(key) for key in keys])
+    for key_id in remove:
+        distrust(store, key_id)
+    if not store.is_dir():
+        fail(f"{name_text(str(store))}: no such folder; name a store")
+    trusted = keys_of(store)
+    for path, key in trusted.items():
+        click.echo(line_text(f"{key.id}  {path.name}"))
+    if not trusted:
+        click.echo(line_text(f"{store} trusts no key: it accepts every dataset"))
+
+
+@click.command(name="verify", short_help="Check a dataset for damage.")
+@click.argument("dataset", type=options.AS_PATH)
+@click.option("--deep", is_flag=True, help="Also check coverage, time zones and lookups.")
+@options.trusted
+def verify(dataset: Path, deep: bool, trusted: tuple[str, ...] | None) -> None:
+    """Read every byte of DATASET, or of the current generation of a store, and check it.
+
+    Checks the manifest, sizes, digests, layout, the order of intervals, row numbers,
+    values and their JSON texts, and the generation id. --deep also checks coverage,
+    the names of time zones, and a sample of lookups. With --trusted, the holder of
+    that key must have signed it. Exits with 1 and one line per
+    damage on standard error if anything is damaged.
+
+    Example: geolookup verify mydata --deep
+    """
+    from geolookup.integrity import examine
+
+    if not dataset.is_dir():
+        problem = "no folder" if dataset.exists() else "no such folder"
+        fail(f"{name_text(str(dataset))}: {problem}; name a dataset or a store")
+    dataset = Path(resolve.folder(str(dataset)))
+    report = examine(dataset, deep=deep, trusted=trusted)
+    for damage in report.damages:
+        click.echo(f"geolookup: {damage}", err=True)
+    if report.damages:
+        sys.exit(_DAMAGED)
+    click.echo(f"{dataset}: undamaged, {report.files} files, {report.bytes:,} bytes")
+    click.echo(f"generation {report.generation}")

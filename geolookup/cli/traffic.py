@@ -1,0 +1,173 @@
+"""``geolookup summarize`` and ``map``: the addresses of files counted, as text or as a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import geolookup
+from geolookup.cli import exit_on_signals, fail, json_text, note_age, options
+from geolookup.errors import name_text
+
+if TYPE_CHECKING:
+    from geolookup.files.summarize import Count, Summary
+
+_WIDTH = 50
+
+
+@click.command(name="summarize", short_help="Count the countries, cities and networks of a file.")
+@click.argument("source", metavar="INPUT", type=options.PATH)
+@options.table_input
+@options.clean
+@options.top
+@options.as_json()
+@options.dataset()
+@options.age_notice
+def summarize(
+    source: str,
+    ip_column: str,
+    input_format: str | None,
+    delimiter: str | None,
+    header: bool,
+    clean: bool,
+    top: int,
+    as_json: bool,
+    dataset: str | None,
+) -> None:
+    """Count the addresses of INPUT by country, city and network.
+
+    INPUT is a file or folder that `geolookup enrich` reads, or - for standard
+    input, by default with one address per line. An address is located if anything is
+    known about it. Unknown, invalid and private addresses are counted separately.
+
+    Example: geolookup summarize visits.csv --top 5
+    """
+    from geolookup.files.summarize import Summary, count_files
+    from geolookup.files.table_files import AddressColumn, table_files
+
+    exit_on_signals()
+    column = AddressColumn(ip_column, delimiter, header, clean)
+    with geolookup.open(dataset) as engine:
+        summary = Summary(engine)
+        count_files(summary, table_files(source, input_format), column)
+        document = _document(summary, top)
+        for line in summary.malformed:
+            click.echo(line, err=True)
+        note_age(engine)
+    text = json_text(document) if as_json else _text(document)
+    click.echo(text)
+
+
+@click.command(name="map", short_help="Show the addresses of a file as one HTML page.")
+@click.argument("source", metavar="INPUT", type=options.PATH)
+@options.table_input
+@options.clean
+@click.option(
+    "--at",
+    metavar="COLUMN",
+    help="Column of the rows' instants. [default: the time of a log's lines]",
+)
+@options.at_zone
+@options.top
+@options.limit(
+    "--min-count",
+    "Hide places, hours and groups with fewer rows; the page states their sum.",
+    least=1,
+    usual=5,
+)
+@options.dataset()
+@options.age_notice
+@options.page_output
+def map(  # noqa: A001 - the name of the command
+    source: str,
+    ip_column: str,
+    input_format: str | None,
+    delimiter: str | None,
+    header: bool,
+    clean: bool,
+    at: str | None,
+    at_zone: str | None,
+    top: int,
+    min_count: int,
+    dataset: str | None,
+    output: Path,
+    png: Path | None,
+    force: bool,
+) -> None:
+    """Write a page that shows where the addresses of INPUT are, when, and whose.
+
+    INPUT is a file or folder that `geolookup enrich` reads, a log too, or - for
+    standard input, by default with one address per line. The page is one file: it
+    opens from disk and needs no network. It holds sums, and no address, no time and
+    no place more precise than 1 km. Needs the extra `report`.
+
+    Example: geolookup map access.log --output map.html
+    """
+    from geolookup.files.summarize import LocalHours, Summary, count_files
+    from geolookup.files.table_files import AddressColumn, TimeColumn, check_other, table_files
+    from geolookup.reports.page import check_outputs, write_page
+    from geolookup.reports.traffic_page import lead, sections, title
+
+    exit_on_signals()
+    if at_zone is not None and at is None:
+        fail("--at-zone is for a column of instants: name it by --at")
+    files = list(table_files(source, input_format))
+    for file in files:
+        check_other(file.path, os.fspath(output))
+    check_outputs(output, png, force=force)
+    column = AddressColumn(ip_column, delimiter, header, clean)
+    with geolookup.open(dataset) as engine:
+        summary = Summary(engine, LocalHours(engine.snapshot()))
+        count_files(summary, files, column, TimeColumn(at, at_zone))
+        shown_sections = list(sections(summary, engine.metadata, top, min_count))
+        for line in summary.malformed:
+            click.echo(line, err=True)
+        note_age(engine)
+    for path in write_page(output, png, title(source), lead(min_count), shown_sections):
+        click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes")
+
+
+def _document(summary: Summary, top: int) -> dict[str, Any]:
+    from geolookup.files.summarize import KINDS
+
+    document: dict[str, Any] = {**summary.totals()}
+    for kind, paths in KINDS.items():
+        counts = summary.by(kind)
+        names = [path.rpartition(".")[2] for path in paths]
+        document[kind] = {
+            "different": len(counts),
+            "unknown": summary.public - sum(count.addresses for count in counts),
+            "top": [_object(count, names) for count in counts[:top]],
+        }
+    return document
+
+
+def _object(count: Count, names: list[str]) -> dict[str, Any]:
+    return {**dict(zip(names, count.members, strict=True)), "addresses": count.addresses}
+
+
+def _text(document: dict[str, Any]) -> str:
+    return "\n".join(_lines(document))
+
+
+def _lines(document: dict[str, Any]) -> Iterator[str]:
+    total = document["addresses"]
+    for name, number in document.items():
+        if isinstance(number, int):
+            yield _line(name, number, total)
+    for kind in (name for name, value in document.items() if isinstance(value, dict)):
+        yield f"\n{kind}, {document[kind]['different']:,} different"
+        for count in document[kind]["top"]:
+            *names, addresses = count.values()
+            yield _line("  " + ", ".join(str(n) for n in names if n is not None), addresses, total)
+        yield _line("  unknown", document[kind]["unknown"], total)
+
+
+def _line(name: str, count: int, total: int) -> str:
+    shown = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 1]}…"
+    share = count / total if total else 0.0
+    return f"{shown:<{_WIDTH}} {count:>14,} {share:>8.2%}"

@@ -1,0 +1,84 @@
+"""Wording of numbers and names on pages and pictures, and which counts a page hides.
+
+Small counts are hidden so that no reader learns one, not even by subtraction. A page states the sum
+of what it hides. If that sum is small, the smallest of the other counts is hidden too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geolookup.dataset.intervals import F64, I64, Bools
+from geolookup.errors import line_text
+
+#: Longer names are shortened: a dataset may hold names of any length.
+_LONGEST = 120
+_SCALES = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+def count(number: float) -> str:
+    """Return a number with thousands separators: 1,234,567; three digits of one below 10."""
+    whole = isinstance(number, int) or number >= 10 or number == int(number)
+    return f"{round(number):,}" if whole else f"{number:.3g}"
+
+
+def short(number: float) -> str:
+    """Return a number in three digits, with the word for its size: 1.23 million."""
+    for size, word in _SCALES:
+        if number >= 0.995 * size:
+            return f"{float(f'{number / size:.3g}'):,g} {word}"
+    return count(number)
+
+
+def size(number: int) -> str:
+    """Return a number of bytes in the unit that suits it: 27.9 MB."""
+    for unit, word in _UNITS:
+        if number >= unit:
+            return f"{number / unit:,.1f} {word}"
+    return f"{number} bytes"
+
+
+def percent(share: float) -> str:
+    """Return a share from 0 to 1 in percent; only none reads 0 %, and only all 100 %."""
+    if 0 < share < 0.0001:
+        return "< 0.01 %"
+    if 0.9999 < share < 1:
+        return "> 99.99 %"
+    return f"{share:.2%}".replace("%", " %")
+
+
+def kilometres(distance: float) -> str:
+    """Return a distance in km with one decimal."""
+    return f"{distance:,.1f}"
+
+
+def family(part: str) -> str:
+    """Return the name of a family for people: IPv4 of ipv4."""
+    return part.replace("ip", "IP")
+
+
+def name(text: str) -> str:
+    """Return a name as one line of at most 120 characters, its control characters escaped."""
+    line = line_text(text)
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+
+
+def not_hidden(counts: F64 | I64, least: float) -> Bools:
+    """Return which of n counts are shown: those of ``least`` and more, but see ``covered``."""
+    return covered(counts >= least, counts, least)
+
+
+def covered(shown: Bools, counts: F64 | I64, least: float, beside: float = 0) -> Bools:
+    """Return which of n counts are shown, so that the others sum to nothing or to ``least``.
+
+    If they would not, the smallest count is hidden too, the last of equal ones. ``beside`` is
+    what a reader cannot tell from the hidden counts: a part of the total, but of no count.
+    """
+    hidden = float(counts[~shown].sum())
+    if not 0 < hidden < least - beside or not shown.any():
+        return shown
+    places = np.flatnonzero(shown)[::-1]
+    kept = shown.copy()
+    kept[places[counts[places].argmin()]] = False
+    return kept

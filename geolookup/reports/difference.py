@@ -1,0 +1,207 @@
+"""A dataset compared with an older one: read once for tables, charts and maps, and the tables.
+
+Families are side by side where they have the same measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geolookup.comparison import Judged, Overlaid, judged, measured, read
+from geolookup.comparison.changes import KINDS, UNCHANGED, Mover, by_kind, kinds
+from geolookup.comparison.gates import DIFF_METRICS, Verdict, metric_text
+from geolookup.comparison.measures import Share, SourceChange, share
+from geolookup.comparison.overlay import FAMILIES
+from geolookup.pictures import colours, wording
+from geolookup.pictures.address_map import changes
+from geolookup.pictures.address_space import FIRST, SPECIAL, UNKNOWN, View
+from geolookup.reports.section import Table
+
+_LEVELS = ("country", "region", "city")
+QUANTILES = ("p50", "p90", "p99", "max")
+_NOTE = (
+    "What has changed since the older dataset. Each address has the first kind of the list that "
+    "applies to it. Addresses that neither dataset knows are unknown."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two datasets laid over each other, what is measured of them, and each change's kind."""
+
+    overlaid: Overlaid
+    judged: Judged
+    kinds: Mapping[int, NDArray[np.uint8]]  # by family, of its answers
+
+    @property
+    def is_none(self) -> bool:
+        """Whether every address has the same answer in both."""
+        return all(bool((each == UNCHANGED).all()) for each in self.kinds.values())
+
+
+def difference(
+    old: str | PathLike[str], new: str | PathLike[str], fail_if: Iterable[str] = ()
+) -> Difference:
+    """Compare two datasets or stores, with the gates and the errors of ``geolookup.diff``."""
+    gates = DIFF_METRICS.gates(fail_if)
+    overlaid = read(old, new)
+    found = {f: kinds(overlaid.values, overlaid.changes[f"ipv{f}"]) for f in FAMILIES}
+    return Difference(overlaid, judged(measured(overlaid), gates), found)
+
+
+def change_view(difference: Difference, family: int) -> View:
+    """Return the kind of change of each address of a family, for its map."""
+    joint = difference.overlaid.joints[family]
+    values = np.where(joint.special, np.uint32(SPECIAL), np.uint32(UNKNOWN))
+    values[joint.reached] = difference.kinds[family] + len(FIRST)
+    begins = changes(values)
+    palette = (colours.SPECIAL, colours.UNKNOWN, *colours.CATEGORIES[:UNCHANGED], colours.OTHER)
+    starts, labels = joint.starts[begins], (*FIRST, *KINDS)
+    return View("change", "Change", _NOTE, starts, values[begins], labels, palette)
+
+
+def gate_table(found: Judged) -> Table:
+    """Return the gates, what they measured and their verdicts."""
+    rows = [_gate(each) for each in found.gates]
+    return Table("Gates", ("Fails if", "measured", "verdict"), rows, words=(0, 1, 2))
+
+
+def _gate(verdict: Verdict) -> tuple[str, ...]:
+    measured = (f"{name} is {metric_text(name, each)}" for name, each in verdict.measured.items())
+    return verdict.gate, ", ".join(measured), "fails" if verdict.failed else "passes"
+
+
+def kind_table(difference: Difference) -> Table:
+    """Return the addresses by the kind of their change; the kinds of a family are all it knows."""
+    parts, changes = difference.judged.parts, difference.overlaid.changes
+    sums = [by_kind(difference.kinds[int(name[-1])], changes[name]) for name in parts]
+    rows = [
+        (kind, *(text for each in sums for text in _share(share(each[kind], sum(each.values())))))
+        for kind in sums[0]
+    ]
+    return Table("By kind of change", ("Kind", *_family_heads(difference.judged)), rows)
+
+
+def moved_tables(found: Judged) -> Iterator[Table]:
+    """Yield by family and level how much moved, of what both datasets state."""
+    for name, part in found.parts.items():
+        rows = [
+            (level, wording.count(each.count), wording.count(each.of), wording.percent(each.share))
+            for level, each in part.moved.items()
+        ]
+        head = ("Level", "moved", "stated in both", "share")
+        yield Table(f"Moved, in {wording.family(name)} {part.unit}", head, rows)
+
+
+def coverage_table(found: Judged) -> Table:
+    """Return how much is known in each dataset, and how much of it is lost or gained."""
+    known = [part.coverage for part in found.parts.values()]
+    rows = (
+        (
+            "known in the older dataset",
+            *(text for each in known for text in (wording.count(each.old), "")),
+        ),
+        (
+            "known in this dataset",
+            *(text for each in known for text in (wording.count(each.new), "")),
+        ),
+        ("lost, of the older dataset", *(text for each in known for text in _share(each.lost))),
+        ("gained, of this dataset", *(text for each in known for text in _share(each.gained))),
+    )
+    return Table("Coverage", ("Dataset", *_family_heads(found)), rows)
+
+
+def _family_heads(found: Judged) -> Iterator[str]:
+    for name, part in found.parts.items():
+        yield from (f"{wording.family(name)} {part.unit}", "share")
+
+
+def _share(found: Share) -> tuple[str, str]:
+    return wording.count(found.count), wording.percent(found.share)
+
+
+def kilometres_table(found: Judged) -> Table:
+    """Return the quantiles of the distance between both locations."""
+    rows = [
+        (
+            f"{wording.family(name)} {part.unit}",
+            wording.count(part.kilometres.of),
+            *(wording.kilometres(getattr(part.kilometres, each)) for each in QUANTILES),
+        )
+        for name, part in found.parts.items()
+    ]
+    head = ("Kilometres between both locations", "with coordinates in both", *QUANTILES)
+    return Table("Distance", head, rows)
+
+
+def mover_tables(found: Judged) -> Iterator[Table]:
+    """Yield the networks with the most addresses whose location moved, by family."""
+    head = ("Network", "moved", "of all that moved", "of the network")
+    for name, part in found.parts.items():
+        if part.movers:
+            caption = (
+                f"Networks with the most {wording.family(name)} {part.unit} whose location moved"
+            )
+            yield Table(caption, head, [_mover(each) for each in part.movers])
+
+
+def _mover(each: Mover) -> tuple[str, ...]:
+    system = "no AS" if each.asn is None else f"AS{each.asn}"
+    return (
+        wording.name(f"{system} {each.asn_organization or ''}".rstrip()),
+        wording.count(each.moved.count),
+        wording.percent(each.of_all),
+        wording.percent(each.moved.share),
+    )
+
+
+def source_tables(found: Judged) -> Iterator[Table]:
+    """Yield what moved of the locations that each source decided, by family and dataset."""
+    head = ("Source", "country moved", "region moved", "city moved", "km p50", "km p99")
+    for name, part in found.parts.items():
+        for role, last, sources in (
+            ("the older dataset", "lost", part.old_sources),
+            ("this dataset", "gained", part.new_sources),
+        ):
+            rows = [_source(each, last) for each in sources]
+            if rows:
+                caption = f"{wording.family(name)} locations by their source in {role}"
+                yield Table(caption, (*head, last), rows)
+
+
+def _source(each: SourceChange, last: str) -> tuple[str, ...]:
+    return (
+        wording.name(each.source),
+        *(wording.percent(each.moved[level].share) for level in _LEVELS),
+        wording.kilometres(each.kilometres.p50),
+        wording.kilometres(each.kilometres.p99),
+        wording.percent(getattr(each.location, last).share),
+    )
+
+
+def field_tables(found: Judged) -> Iterator[Table]:
+    """Yield the fields that changed, by family."""
+    head = ("Field", "became unknown", "became known", "other value")
+    for name, part in found.parts.items():
+        counts = {
+            path: (each.null_gained, each.null_lost, each.changed)
+            for path, each in part.fields.items()
+        }
+        rows = [(path, *map(wording.count, each)) for path, each in counts.items() if any(each)]
+        if rows:
+            yield Table(f"Fields of {wording.family(name)} {part.unit}", head, rows)
+
+
+def metric_table(found: Judged) -> Table:
+    """Return all metrics by the name that a gate gives them."""
+    parts = found.parts
+    rows = [
+        (name, *(metric_text(name, part.metrics[name]) for part in parts.values()))
+        for name in parts["ipv4"].metrics
+    ]
+    return Table("Metrics that gates may name", ("Metric", *map(wording.family, parts)), rows)

@@ -1,0 +1,113 @@
+"""The section on whose requests they are: countries, cities and networks, the largest first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from geolookup.dataset.intervals import I64, Bools
+from geolookup.files.summarize import KINDS, Count, Summary
+from geolookup.pictures import wording
+from geolookup.pictures.charts import Chart, bars
+from geolookup.pictures.wording import covered
+from geolookup.reports.section import Section, Table, charts_section
+
+_NOTE = "By requests, the largest first."
+_HEAD = ("", "groups", "in the chart", "in further groups", "hidden", "unknown")
+
+
+class Groups(NamedTuple):
+    """The groups of a kind that a page shows, and the requests of those that it does not."""
+
+    kind: str
+    top: Sequence[Count]  # the largest first
+    number: int  # of the groups that are not hidden
+    further: int  # requests in groups that are not hidden, after the top
+    hidden: int  # requests in groups that are hidden
+    unknown: int  # requests of which the group is not known
+
+
+def groups_of(summary: Summary, kind: str, top: int, least: int) -> Groups:
+    """Return the ``top`` groups of a kind; those of fewer than ``least`` requests are hidden.
+
+    Another is hidden as ``covered`` says: among all groups, and among the cities of a country,
+    which a reader can subtract from the country.
+    """
+    found = summary.by(kind)
+    sizes = np.array([each.addresses for each in found], np.int64)
+    shown = sizes >= least
+    if kind == "cities":
+        shown = _covered_by_country(summary, found, sizes, shown, least)
+    shown = covered(shown, sizes, least)
+    at, rest = np.split(np.flatnonzero(shown), [top])
+    return Groups(
+        kind,
+        [found[each] for each in at],
+        int(shown.sum()),
+        int(sizes[rest].sum()),
+        int(sizes[~shown].sum()),
+        summary.public - int(sizes.sum()),
+    )
+
+
+def _covered_by_country(
+    summary: Summary, cities: Sequence[Count], sizes: I64, shown: Bools, least: int
+) -> Bools:
+    """Return which cities are shown, where a reader subtracts them from their country."""
+    of_country = Counter[str]()
+    for country in summary.by("countries"):
+        of_country[country.members[0]] += country.addresses
+    codes = np.array([each.members[2] or "" for each in cities], str)
+    shown = shown.copy()
+    for code, total in of_country.items():
+        among = codes == code
+        beside = total - int(sizes[among].sum())  # without a known city
+        shown[among] = covered(shown[among], sizes[among], least, beside)
+    return shown
+
+
+def groups_section(summary: Summary, top: int, least: int) -> Section:
+    """Return bars of the largest groups of each kind, and a table of all others."""
+    found = [groups_of(summary, kind, top, least) for kind in reversed(KINDS)]
+    charts = [_chart(each) for each in found]
+    return charts_section("whose", "Networks, cities, countries", _NOTE, charts, [_table(found)])
+
+
+def _chart(groups: Groups) -> Chart:
+    values = [(_LABELS[groups.kind](*each.members), each.addresses) for each in groups.top]
+    title = f"Top {groups.kind} by requests"
+    return bars(f"top-{groups.kind}", title, "requests", values, head=groups.kind)
+
+
+def _table(found: Sequence[Groups]) -> Table:
+    rows = [
+        (
+            each.kind,
+            *map(wording.count, (each.number, sum(n.addresses for n in each.top), *each[3:])),
+        )
+        for each in found
+    ]
+    return Table("Requests that the charts show, and others", _HEAD, rows)
+
+
+def _country(code: str, name: str | None) -> str:
+    return name or code
+
+
+def _city(city: str, region: str | None, country: str | None) -> str:
+    return ", ".join(each for each in (city, region, country) if each is not None)
+
+
+def _network(number: int, name: str | None) -> str:
+    return f"AS{number}" if name is None else f"AS{number} {name}"
+
+
+#: What names a group of each kind, by its members.
+_LABELS: dict[str, Callable[..., str]] = {
+    "countries": _country,
+    "cities": _city,
+    "networks": _network,
+}
