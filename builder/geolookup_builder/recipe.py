@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any, NoReturn
 
 from geolookup.errors import BuildError, DiffError, name_text, near_match
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
 from geolookup_builder import expected_rows
