@@ -23,8 +23,7 @@ from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
 from geolookup.integrity import files
-from geolookup.integrity.shapes import shapes
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import Tables, shapes
 from geolookup_builder.factorize import Codes, factorize
 
 #: The files that number something: rows, or the values of a dictionary.

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError, DiffError, name_text, near_match
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
 from geolookup_builder import expected_rows

@@ -21,8 +21,7 @@ from geolookup_builder.reference.countries import load_continents, load_countrie
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import constant
-from geolookup_builder.sources.reading.inputs import members
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.text import line_layout, line_parts
 from geolookup_builder.values import Known, clean
@@ -34,10 +33,8 @@ _ROW = re.compile(rf"\s*({sniffing.ADDRESS.pattern})(/[0-9]+)?\s*([#;].*)?")
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     meaning = partial(_meaning, fields=_fields(spec))
-    found = members(spec.path, spec.base, (".txt", ".list", ".zone", ".cidr", ".netset", ".csv"))
-    yield SourceTable(
-        spec.name, (batch for member in found for batch in batches(member, _LAYOUT, meaning))
-    )
+    suffixes = (".txt", ".list", ".zone", ".cidr", ".netset", ".csv")
+    return one_table(spec, suffixes, partial(batches, layout=_LAYOUT, meaning=meaning))
 
 
 def _fields(spec: SourceSpec) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +27,7 @@ from geolookup_builder.sources.reading.dictionary_columns import (
     without,
     without_null_island,
 )
-from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.mmdb_file import Records, networks, opened
 from geolookup_builder.sources.reading.reader import (
     Batch,
@@ -34,6 +35,7 @@ from geolookup_builder.sources.reading.reader import (
     Reject,
     SourceFormat,
     SourceTable,
+    one_table,
 )
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, ending
 
@@ -55,9 +57,7 @@ _LANGUAGE = re.compile(r"\.names\.[^.]+$")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    mapped = _mapped(spec)
-    found = members(spec.path, spec.base, (".mmdb",))
-    yield SourceTable(spec.name, (_batch(member, mapped) for member in found))
+    return one_table(spec, (".mmdb",), partial(_batches, mapped=_mapped(spec)))
 
 
 def _mapped(spec: SourceSpec) -> Product | None:
@@ -79,7 +79,7 @@ def _mapped(spec: SourceSpec) -> Product | None:
     return Product("keys that the recipe names", None, (), paths)
 
 
-def _batch(member: Member, mapped: Product | None) -> Batch:
+def _batches(member: Member, mapped: Product | None) -> Iterator[Batch]:
     with opened(member) as file:
         found = networks(file)
         _, rows, codes = np.unique(found.offsets, return_index=True, return_inverse=True)
@@ -93,7 +93,7 @@ def _batch(member: Member, mapped: Product | None) -> Batch:
         _check_mapped(member, mapped, stated, seen)
     fields = _fields(stated, product, codes)
     numbers, keys = RecordNumbers(member, _no_rejects, _no_lines), keys_read(product, kinds, seen)
-    return Batch(numbers, 0, found.ranges, fields, keys)
+    yield Batch(numbers, 0, found.ranges, fields, keys)
 
 
 def _fields(stated: Fields, product: Product, codes: I64) -> Fields:
