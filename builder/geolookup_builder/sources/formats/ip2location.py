@@ -13,7 +13,7 @@ codes of regions.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,8 +28,8 @@ from geolookup_builder.sources.formats.ip2location_layouts import (
     CONTENT,
     DATABASES,
     EDITIONS,
+    HOLDS,
     Edition,
-    named,
 )
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import (
@@ -41,7 +41,12 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.vendor_files import Plan, planned_tables, stated_fields
+from geolookup_builder.sources.reading.vendor_files import (
+    Plan,
+    file_option,
+    planned_tables,
+    stated_fields,
+)
 
 MISSING = "-"
 _REGION_COLUMNS = ("country_code", "subdivision_name", "code")
@@ -53,11 +58,14 @@ Ranges = Callable[[pa.RecordBatch], ParsedRanges]
 class Catalogue:
     """The databases of a product: the columns of each after the range, and their content.
 
-    ``prefix`` is that of the databases with a number; ``choices`` is what ``db`` may be.
+    ``prefix`` is that of the databases with a number; ``choices`` is what ``db`` may be. ``holds``
+    are the columns of each word in the name of a commercial file, which contains ``product``.
     """
 
     prefix: str
     choices: str
+    product: str
+    holds: Mapping[str, tuple[str, ...]]
     databases: Mapping[str, tuple[str, ...]]
     content: Mapping[str, re.Pattern[str]]
 
@@ -83,6 +91,21 @@ class Catalogue:
             problem = f"source.db is {stated_db!r}"
             raise BuildError(spec.recipe, problem, remedy=f"write {self.choices}")
         return name
+
+    def named(self, names: Sequence[str]) -> str | None:
+        """Return the database that one of these file names states: DB11, or what it holds."""
+        for name in map(str.upper, names):
+            numbered = re.search(rf"(?<![A-Z0-9]){self.prefix}([0-9]{{1,2}})(?![0-9])", name)
+            database = f"{self.prefix}{int(numbered[1])}" if numbered else self._described(name)
+            if database in self.databases:
+                return database
+        return None
+
+    def _described(self, name: str) -> str | None:
+        """Return the database of a name such as ``IP-COUNTRY-REGION-CITY.CSV``."""
+        words = re.split(r"[^A-Z0-9]+", name) if self.product in name else []
+        columns = {column for word in words for column in self.holds.get(word, ())}
+        return next((db for db, held in self.databases.items() if set(held) == columns), None)
 
     def layout(
         self, found: sniffing.Sample, table: str, wanted: frozenset[str]
@@ -164,13 +187,9 @@ class Regions:
 
 def _regions(spec: SourceSpec) -> Regions | None:
     """Read the vendor's table of ISO 3166-2 codes, without the country prefix of a code."""
-    path = spec.options.get("regions")
+    path = file_option(spec, "regions")
     if path is None:
         return None
-    if not isinstance(path, str) or not path:
-        raise BuildError(
-            spec.recipe, "source.regions is not a file name", remedy="write a file name"
-        )
     codes = {}
     for _, row in read_table(spec.base / path, _REGION_COLUMNS):
         country, name, code = (row[column] for column in _REGION_COLUMNS)
@@ -196,7 +215,7 @@ _FIELDS = {
 #: What distinguishes these files from others of the same width: names, countries in words.
 _NAMED = re.compile(r"IP2LOCATION|(?<![A-Z0-9])DB[0-9]{1,2}(?![0-9])|^IP-COUNTRY", re.IGNORECASE)
 _DETECTED = {**CONTENT, "country_name": re.compile(r"(?![A-Za-z]{2}-).{4,}")}
-_CATALOGUE = Catalogue("DB", 'a number from 1 to 26, or "ASN"', DATABASES, CONTENT)
+_CATALOGUE = Catalogue("DB", 'a number from 1 to 26, or "ASN"', "", HOLDS, DATABASES, CONTENT)
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -205,7 +224,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
     found = sniffing.sample(member)
-    table = database or named(member.file_names)
+    table = database or _CATALOGUE.named(member.file_names)
     if table is None:
         raise _CATALOGUE.unnamed(found)
     layout, ranges = _CATALOGUE.layout(found, table, frozenset(_FIELDS))
@@ -225,7 +244,10 @@ def _meaning(
 
 def _detect(opening: Opening) -> Detection | None:
     found, names = sample_without_header(opening.start), opening.member.file_names
-    fitting, database = _CATALOGUE.fitting(found, _DETECTED) if found else [], named(names)
+    fitting, database = (
+        _CATALOGUE.fitting(found, _DETECTED) if found else [],
+        _CATALOGUE.named(names),
+    )
     if database in fitting and any(map(_NAMED.search, names)):
         return Detection(database, named=True)
     return Detection(" or ".join(fitting)) if fitting else None

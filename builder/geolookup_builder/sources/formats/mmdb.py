@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError, line_text, near_match
 from geolookup_builder.build_report import KeysRead
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources.formats.mmdb_products import REGISTERED, Product, recognised
 from geolookup_builder.sources.formats.mmdb_values import paths_of, texts_of
 from geolookup_builder.sources.reading.dictionary_columns import (
@@ -26,7 +27,7 @@ from geolookup_builder.sources.reading.dictionary_columns import (
     without,
     without_null_island,
 )
-from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.mmdb_file import Records, networks, opened
 from geolookup_builder.sources.reading.reader import (
     Batch,
@@ -34,6 +35,7 @@ from geolookup_builder.sources.reading.reader import (
     Reject,
     SourceFormat,
     SourceTable,
+    one_table,
 )
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, ending
 
@@ -55,9 +57,7 @@ _LANGUAGE = re.compile(r"\.names\.[^.]+$")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    mapped = _mapped(spec)
-    found = members(spec.path, spec.base, (".mmdb",))
-    yield SourceTable(spec.name, (_batch(member, mapped) for member in found))
+    return one_table(spec, (".mmdb",), partial(_batches, mapped=_mapped(spec)))
 
 
 def _mapped(spec: SourceSpec) -> Product | None:
@@ -69,8 +69,8 @@ def _mapped(spec: SourceSpec) -> Product | None:
         remedy = 'write fields = { city_name = "city.names.en" }'
         raise BuildError(spec.recipe, "source.fields is not a table of paths", remedy=remedy)
     for name, path in stated.items():
-        if name not in FIELDS:
-            remedy = near_match(name, FIELDS)
+        if name not in BY_SOURCE_COLUMN:
+            remedy = near_match(name, BY_SOURCE_COLUMN)
             raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
         if not isinstance(path, str) or not path:
             problem = f"source.fields.{name} is not a path"
@@ -79,7 +79,7 @@ def _mapped(spec: SourceSpec) -> Product | None:
     return Product("keys that the recipe names", None, (), paths)
 
 
-def _batch(member: Member, mapped: Product | None) -> Batch:
+def _batches(member: Member, mapped: Product | None) -> Iterator[Batch]:
     with opened(member) as file:
         found = networks(file)
         _, rows, codes = np.unique(found.offsets, return_index=True, return_inverse=True)
@@ -93,7 +93,7 @@ def _batch(member: Member, mapped: Product | None) -> Batch:
         _check_mapped(member, mapped, stated, seen)
     fields = _fields(stated, product, codes)
     numbers, keys = RecordNumbers(member, _no_rejects, _no_lines), keys_read(product, kinds, seen)
-    return Batch(numbers, 0, found.ranges, fields, keys)
+    yield Batch(numbers, 0, found.ranges, fields, keys)
 
 
 def _fields(stated: Fields, product: Product, codes: I64) -> Fields:

@@ -18,8 +18,8 @@ from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import with_values
-from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.routes import without_default_routes
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout, prefix_texts
@@ -35,11 +35,8 @@ _AS = re.compile(r"[0-9{][0-9_,{}]*")
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     meaning = partial(_meaning, names=load_as_names(spec))
-    found = members(spec.path, spec.base, (".pfx2as", ".dat", ".txt", ".tsv"))
-    yield SourceTable(
-        spec.name,
-        (batch for member in found for batch in batches(member, _layout(member), meaning)),
-    )
+    suffixes = (".pfx2as", ".dat", ".txt", ".tsv")
+    return one_table(spec, suffixes, lambda member: batches(member, _layout(member), meaning))
 
 
 def _layout(member: Member) -> Layout:

@@ -87,9 +87,7 @@ def batches(
         in_order(read, line_blocks(stream, BLOCK_BYTES, MAX_LINE)) as blocks,
     ):
         for ranges, fields in blocks:
-            batch = Batch(numbers, numbers.delivered, ranges, fields)
-            numbers.delivered += len(batch)
-            yield batch
+            yield numbers.batch(ranges, fields)
 
 
 def _read(

@@ -115,6 +115,15 @@ def stated_fields(rows: pa.RecordBatch, fields: Mapping[str, str]) -> dict[str, 
     return {fields[name]: rows.column(name) for name in present}
 
 
+def file_option(spec: SourceSpec, key: str) -> str | None:
+    """Return an option of the recipe that names a file; None if it is not stated."""
+    path = spec.options.get(key)
+    if path is not None and (not isinstance(path, str) or not path):
+        problem = f"source.{key} is not a file name"
+        raise BuildError(spec.recipe, problem, remedy="write a file name")
+    return path
+
+
 def columns_option(
     spec: SourceSpec, known: Sequence[str], needed: Sequence[str]
 ) -> tuple[str, ...] | None:
@@ -190,11 +199,9 @@ def as_fields(asn: pa.DictionaryArray, names: AsNames | None) -> dict[str, pa.Di
 
 def load_as_names(spec: SourceSpec) -> AsNames | None:
     """Read the file that the recipe's ``names`` states, JSON or CSV; None where it states none."""
-    path = spec.options.get("names")
+    path = file_option(spec, "names")
     if path is None:
         return None
-    if not isinstance(path, str) or not path:
-        raise BuildError(spec.recipe, "source.names is not a text", remedy="write a file name")
     found = members(path, spec.base, (".json", ".csv"))
     if len(found) > 1:
         raise BuildError(spec.base / path, "more than one file", remedy="name one file of names")
