@@ -47,7 +47,7 @@ def _read_rate(_context: object, _option: object, text: str | None) -> int | Non
     return rate
 
 
-_OPTIONS = (
+_POLLS = options.group(
     click.option(
         "--every",
         metavar="TIME",
@@ -88,7 +88,7 @@ def polls(function: Callable[..., None]) -> Callable[..., None]:
     def joined(**stated: Any) -> None:
         function(**with_polling(stated))
 
-    return options.added(_OPTIONS, joined)
+    return _POLLS(joined)
 
 
 def with_polling(stated: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison import Judged, Overlaid, judged, measured, read
+from geolookup.comparison import Comparison, Overlaid, measured, read
 from geolookup.comparison.changes import KINDS, UNCHANGED, Mover, by_kind, kinds
 from geolookup.comparison.gates import DIFF_METRICS, Verdict, metric_text
 from geolookup.comparison.measures import Share, SourceChange, share
@@ -35,7 +35,7 @@ class Difference:
     """Two datasets laid over each other, what is measured of them, and each change's kind."""
 
     overlaid: Overlaid
-    judged: Judged
+    judged: Comparison
     kinds: Mapping[int, NDArray[np.uint8]]  # by family, of its answers
 
     @property
@@ -51,7 +51,7 @@ def difference(
     gates = DIFF_METRICS.gates(fail_if)
     overlaid = read(old, new)
     found = {f: kinds(overlaid.values, overlaid.changes[f"ipv{f}"]) for f in FAMILIES}
-    return Difference(overlaid, judged(measured(overlaid), gates), found)
+    return Difference(overlaid, measured(overlaid, gates), found)
 
 
 def change_view(difference: Difference, family: int) -> View:
@@ -65,7 +65,7 @@ def change_view(difference: Difference, family: int) -> View:
     return View("change", "Change", _NOTE, starts, values[begins], labels, palette)
 
 
-def gate_table(found: Judged) -> Table:
+def gate_table(found: Comparison) -> Table:
     """Return the gates, what they measured and their verdicts."""
     rows = [_gate(each) for each in found.gates]
     return Table("Gates", ("Fails if", "measured", "verdict"), rows, words=(0, 1, 2))
@@ -87,7 +87,7 @@ def kind_table(difference: Difference) -> Table:
     return Table("By kind of change", ("Kind", *_family_heads(difference.judged)), rows)
 
 
-def moved_tables(found: Judged) -> Iterator[Table]:
+def moved_tables(found: Comparison) -> Iterator[Table]:
     """Yield by family and level how much moved, of what both datasets state."""
     for name, part in found.parts.items():
         rows = [
@@ -98,7 +98,7 @@ def moved_tables(found: Judged) -> Iterator[Table]:
         yield Table(f"Moved, in {wording.family(name)} {part.unit}", head, rows)
 
 
-def coverage_table(found: Judged) -> Table:
+def coverage_table(found: Comparison) -> Table:
     """Return how much is known in each dataset, and how much of it is lost or gained."""
     known = [part.coverage for part in found.parts.values()]
     rows = (
@@ -116,7 +116,7 @@ def coverage_table(found: Judged) -> Table:
     return Table("Coverage", ("Dataset", *_family_heads(found)), rows)
 
 
-def _family_heads(found: Judged) -> Iterator[str]:
+def _family_heads(found: Comparison) -> Iterator[str]:
     for name, part in found.parts.items():
         yield from (f"{wording.family(name)} {part.unit}", "share")
 
@@ -125,7 +125,7 @@ def _share(found: Share) -> tuple[str, str]:
     return wording.count(found.count), wording.percent(found.share)
 
 
-def kilometres_table(found: Judged) -> Table:
+def kilometres_table(found: Comparison) -> Table:
     """Return the quantiles of the distance between both locations."""
     rows = [
         (
@@ -139,7 +139,7 @@ def kilometres_table(found: Judged) -> Table:
     return Table("Distance", head, rows)
 
 
-def mover_tables(found: Judged) -> Iterator[Table]:
+def mover_tables(found: Comparison) -> Iterator[Table]:
     """Yield the networks with the most addresses whose location moved, by family."""
     head = ("Network", "moved", "of all that moved", "of the network")
     for name, part in found.parts.items():
@@ -160,7 +160,7 @@ def _mover(each: Mover) -> tuple[str, ...]:
     )
 
 
-def source_tables(found: Judged) -> Iterator[Table]:
+def source_tables(found: Comparison) -> Iterator[Table]:
     """Yield what moved of the locations that each source decided, by family and dataset."""
     head = ("Source", "country moved", "region moved", "city moved", "km p50", "km p99")
     for name, part in found.parts.items():
@@ -184,7 +184,7 @@ def _source(each: SourceChange, last: str) -> tuple[str, ...]:
     )
 
 
-def field_tables(found: Judged) -> Iterator[Table]:
+def field_tables(found: Comparison) -> Iterator[Table]:
     """Yield the fields that changed, by family."""
     head = ("Field", "became unknown", "became known", "other value")
     for name, part in found.parts.items():
@@ -197,7 +197,7 @@ def field_tables(found: Judged) -> Iterator[Table]:
             yield Table(f"Fields of {wording.family(name)} {part.unit}", head, rows)
 
 
-def metric_table(found: Judged) -> Table:
+def metric_table(found: Comparison) -> Table:
     """Return all metrics by the name that a gate gives them."""
     parts = found.parts
     rows = [
