@@ -30,7 +30,7 @@ def cores() -> int:
 
 
 def threads_for(rows: int) -> int:
-    """Return how many threads to use for tables of so many rows; 0 is the caller's thread alone."""
+    """Return the number of threads for tables of so many rows; 0 is the caller's thread only."""
     return min(cores(), _MOST_THREADS) if rows >= _WORTH_THREADS else 0
 
 
@@ -54,8 +54,8 @@ def in_order(
         try:
             yield _results(function, iter(items), block, running, threads)
         finally:
-            for each in running:
-                each.cancel()
+            for future in running:
+                future.cancel()
 
 
 def _results(

@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.harness.tables import Bound, Cell, Number, Table
 from geolookup.pictures.charts import Chart
 from geolookup.pictures.colours import CATEGORIES, OTHER
-from geolookup.pictures.files import Picture, write_png
+from geolookup.pictures.picture_files import Picture, write_png
 
 #: Of bars that measure geolookup, of others, and of bounds.
 _OURS, _OTHERS, _BOUND = CATEGORIES[0], OTHER, "#1f2328"

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import datetime as dt
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NoReturn
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError, DiffError, name_text, near_match
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
 from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import Expected
-from geolookup_builder.schema import FIELDS
 
 #: The folder of the packaged recipes.
 PACKAGED = Path(__file__).resolve().parent / "recipes"
@@ -96,7 +96,7 @@ def of_data(path: Path, detecting: str) -> Recipe:
     source = SourceSpec(
         format=detecting,
         path=place.name,
-        provides=frozenset(FIELDS),
+        provides=frozenset(BY_SOURCE_COLUMN),
         options={},
         texts={},
         recipe=place,
@@ -110,93 +110,23 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
 
     Raises BuildError for a key that is missing, unknown or of the wrong type.
     """
-    document = _parse(path)
-    _only_known(path, "", document, ("dataset", "source", "tables", "enrich", "update"))
-    dataset = _table(path, document, "dataset")
-    _only_known(path, "dataset.", dataset, ("name", "explain"))
-    name = _string(path, "dataset.", dataset, "name")
-    listed = document.get("source", [])
+    document = _Table(path, "", _parse(path))
+    document.only("dataset", "source", "tables", "enrich", "update")
+    if "dataset" not in document:
+        document.lack("dataset")
+    dataset = document.table("dataset", "name", "explain")
+    name = dataset.text("name")
+    listed = document.values.get("source", [])
     if not isinstance(listed, list) or not listed or not all(isinstance(s, dict) for s in listed):
         raise BuildError(path, "no [[source]]", remedy="add one with format and path")
     if len(listed) > MAX_SOURCES:
         problem = f"{len(listed)} sources, at most {MAX_SOURCES} are allowed"
         raise BuildError(path, problem, remedy="name files of one format with a glob")
-    sources = tuple(_source(path, source, formats) for source in listed)
-    countries, enrich = _countries(path, document), _enrich(path, document)
-    explains, update = _explains_rows(path, dataset), _update(path, document)
-    return Recipe(path, name, sources, countries, enrich, explains, update)
-
-
-def _update(path: Path, document: dict[str, Any]) -> Update:
-    section = "update."
-    table = _optional(path, "", document, "update")
-    _only_known(path, section, table, ("fail_if", "keep"))
-    keep = table.get("keep", _KEEP)
-    if not isinstance(keep, int) or isinstance(keep, bool) or keep < 1:
-        problem = f"{section}keep is not a number of generations, 1 or more"
-        raise BuildError(path, problem, remedy=f"write keep = {_KEEP}")
-    return Update(_gates(path, table.get("fail_if", [])), keep)
-
-
-def _gates(path: Path, stated: object) -> tuple[str, ...]:
-    if not isinstance(stated, list) or not all(isinstance(gate, str) for gate in stated):
-        remedy = 'write fail_if = ["country_moved > 2%"]'
-        raise BuildError(path, "update.fail_if is not a list of texts", remedy=remedy)
-    if stated:
-        from geolookup.comparison.gates import DIFF_METRICS
-
-        try:
-            DIFF_METRICS.gates(stated)
-        except DiffError as error:
-            problem = f"update.fail_if: {error.problem}"
-            raise BuildError(path, problem, remedy=error.remedy) from error
-    return tuple(stated)
-
-
-def _explains_rows(path: Path, dataset: dict[str, Any]) -> bool:
-    value = dataset.get("explain", _EXPLAINS[0])
-    if value not in _EXPLAINS:
-        problem = f"unknown value {value!r} of dataset.explain"
-        raise BuildError(path, problem, remedy=near_match(str(value), _EXPLAINS))
-    return bool(value == "full")
-
-
-def _countries(path: Path, document: dict[str, Any]) -> Path | None:
-    tables = _optional(path, "", document, "tables")
-    _only_known(path, "tables.", tables, ("countries",))
-    if "countries" not in tables:
-        return None
-    return path.parent / _string(path, "tables.", tables, "countries")
-
-
-def _enrich(path: Path, document: dict[str, Any]) -> Enrich:
-    section = "enrich."
-    table = _optional(path, "", document, "enrich")
-    _only_known(path, section, table, ("time_zone", "region_code", "weather"))
-    zone, region = (_switch(path, section, table, key) for key in ("time_zone", "region_code"))
-    if "weather" not in table:
-        return Enrich(zone, region)
-    weather = _optional(path, section, table, "weather")
-    _only_known(path, "enrich.weather.", weather, ("stations", "max_km"))
-    stations = path.parent / _string(path, "enrich.weather.", weather, "stations")
-    return Enrich(zone, region, stations, _kilometres(path, weather))
-
-
-def _switch(path: Path, section: str, table: dict[str, Any], key: str) -> bool:
-    value = table.get(key, False)
-    if not isinstance(value, bool):
-        problem = f"{section}{key} is neither true nor false"
-        raise BuildError(path, problem, remedy=f"write {key} = true")
-    return value
-
-
-def _kilometres(path: Path, weather: dict[str, Any]) -> float:
-    value = weather.get("max_km", _MAX_KM)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 < value <= _HALF_CIRCUMFERENCE:
-        problem = f"enrich.weather.max_km is not between 0 and {_HALF_CIRCUMFERENCE}"
-        raise BuildError(path, problem, remedy=f"write max_km = {_MAX_KM:g}")
-    return float(value)
+    sources = tuple(_source(_Table(path, "source", source), formats) for source in listed)
+    tables = document.table("tables", "countries")
+    countries = path.parent / tables.text("countries") if "countries" in tables else None
+    enrich, update = _enrich(document), _update(document)
+    return Recipe(path, name, sources, countries, enrich, _explains_rows(dataset), update)
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -210,27 +140,90 @@ def _parse(path: Path) -> dict[str, Any]:
         raise BuildError(path, f"not TOML: {error}", remedy="correct the recipe") from error
 
 
-def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[str]]) -> SourceSpec:
-    section = "source."
-    name = _string(path, section, table, "format")
+class _Table:
+    """A table of a recipe, read key by key; a BuildError names the key and the remedy."""
+
+    def __init__(self, recipe: Path, name: str, values: Mapping[str, Any]) -> None:
+        self.recipe, self.values = recipe, values
+        self._prefix = f"{name}." if name else ""
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    def only(self, *known: str) -> None:
+        """Raise BuildError for a key that is not one of these."""
+        for key in self.values:
+            if key not in known:
+                problem = f"unknown key {self._prefix}{key}"
+                raise BuildError(self.recipe, problem, remedy=near_match(key, known))
+
+    def refuse(self, key: str, problem: str, remedy: str) -> NoReturn:
+        """Raise the BuildError of a key."""
+        raise BuildError(self.recipe, f"{self._prefix}{key} {problem}", remedy=remedy)
+
+    def lack(self, key: str) -> NoReturn:
+        """Raise the BuildError of a missing table."""
+        name = f"[{self._prefix}{key}]"
+        raise BuildError(self.recipe, f"no {name} table", remedy=f"add {name}")
+
+    def table(self, key: str, *known: str) -> _Table:
+        """Return a table with no keys but these; an empty one if it is missing."""
+        values = self.values.get(key, {})
+        if not isinstance(values, dict):
+            self.lack(key)
+        table = _Table(self.recipe, f"{self._prefix}{key}", values)
+        table.only(*known)
+        return table
+
+    def text(self, key: str) -> str:
+        """Return a text that is not empty."""
+        value = self.values.get(key)
+        if not isinstance(value, str) or not value:
+            self.refuse(
+                key, "is missing" if value is None else "is not a text", f'write {key} = "…"'
+            )
+        return value
+
+    def texts(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return the texts that the table has."""
+        return {key: self.text(key) for key in keys if key in self}
+
+    def switch(self, key: str) -> bool:
+        """Return true or false; false if it is missing."""
+        value = self.values.get(key, False)
+        if not isinstance(value, bool):
+            self.refuse(key, "is neither true nor false", f"write {key} = true")
+        return value
+
+
+def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:
+    name, recipe = table.text("format"), table.recipe
     if name not in formats:
-        raise BuildError(path, f"unknown format {name!r}", remedy=near_match(name, formats))
+        raise BuildError(recipe, f"unknown format {name!r}", remedy=near_match(name, formats))
     fixed = ("format", "path", "provides", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
-    _only_known(path, section, table, (*fixed, *expected_rows.KEYS, *sorted(formats[name])))
-    location, sha256 = _location(path, table)
-    place = location.uri if isinstance(location, Remote) else location
+    table.only(*fixed, *expected_rows.KEYS, *sorted(formats[name]))
+    texts, insecure = table.texts(remote_address.TEXTS), table.switch(remote_address.SWITCH)
+    location = remote_address.location(recipe, table.text("path"), texts, insecure=insecure)
+    remote = location if isinstance(location, Remote) else None
+    path = remote.uri if remote else str(location)
     return SourceSpec(
         format=name,
-        path=place,
-        provides=_provides(path, table),
-        options={key: value for key, value in table.items() if key in formats[name]},
-        texts={key: _text(path, section, table, key) for key in _TEXTS if key in table},
-        recipe=path,
-        base=_base(path, place),
-        sha256=sha256,
-        remote=location if isinstance(location, Remote) else None,
-        expected=expected_rows.stated(path, table),
+        path=path,
+        provides=_provides(table),
+        options={key: value for key, value in table.values.items() if key in formats[name]},
+        texts=_with_date(table).texts(_TEXTS),
+        recipe=recipe,
+        base=_base(recipe, path),
+        sha256=remote_address.sha256(recipe, texts),
+        remote=remote,
+        expected=expected_rows.stated(recipe, table.values),
     )
+
+
+def _with_date(table: _Table) -> _Table:
+    """Return a table with its TOML dates as texts in ISO 8601."""
+    dates = {key: v.isoformat() for key, v in table.values.items() if isinstance(v, dt.date)}
+    return _Table(table.recipe, "source", {**table.values, **dates})
 
 
 def _base(recipe: Path, path: str) -> Path:
@@ -248,62 +241,63 @@ def _base(recipe: Path, path: str) -> Path:
         raise BuildError(recipe.stem, problem, remedy="change to another folder") from error
 
 
-def _location(path: Path, table: dict[str, Any]) -> tuple[str | Remote, str]:
-    """Return the path or address of a source, and its digest, empty without one."""
-    section = "source."
-    texts = {
-        key: _string(path, section, table, key) for key in remote_address.TEXTS if key in table
-    }
-    insecure = _switch(path, section, table, remote_address.SWITCH)
-    location = remote_address.location(
-        path, _string(path, section, table, "path"), texts, insecure=insecure
-    )
-    return location, remote_address.sha256(path, texts)
-
-
-def _provides(path: Path, table: dict[str, Any]) -> frozenset[str]:
-    stated = table.get("provides", list(FIELDS))
+def _provides(table: _Table) -> frozenset[str]:
+    known = list(BY_SOURCE_COLUMN)
+    stated = table.values.get("provides", known)
     if not isinstance(stated, list):
-        raise BuildError(path, "source.provides is not a list", remedy="list field names")
+        table.refuse("provides", "is not a list", "list field names")
     for name in stated:
-        if name not in FIELDS:
-            raise BuildError(
-                path, f"unknown field {name!r} in provides", remedy=near_match(str(name), FIELDS)
-            )
+        if name not in known:
+            problem = f"unknown field {name!r} in provides"
+            raise BuildError(table.recipe, problem, remedy=near_match(str(name), known))
     return frozenset(stated)
 
 
-def _table(path: Path, document: dict[str, Any], key: str) -> dict[str, Any]:
-    table = document.get(key)
-    if not isinstance(table, dict):
-        raise BuildError(path, f"no [{key}] table", remedy=f"add [{key}]")
-    return table
+def _explains_rows(dataset: _Table) -> bool:
+    value = dataset.values.get("explain", _EXPLAINS[0])
+    if value not in _EXPLAINS:
+        problem = f"unknown value {value!r} of dataset.explain"
+        raise BuildError(dataset.recipe, problem, remedy=near_match(str(value), _EXPLAINS))
+    return bool(value == "full")
 
 
-def _optional(path: Path, section: str, document: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a table; empty if the recipe has none."""
-    table = document.get(key, {})
-    if not isinstance(table, dict):
-        raise BuildError(path, f"no [{section}{key}] table", remedy=f"add [{section}{key}]")
-    return table
+def _enrich(document: _Table) -> Enrich:
+    table = document.table("enrich", "time_zone", "region_code", "weather")
+    zone, region = table.switch("time_zone"), table.switch("region_code")
+    if "weather" not in table:
+        return Enrich(zone, region)
+    weather = table.table("weather", "stations", "max_km")
+    stations = document.recipe.parent / weather.text("stations")
+    return Enrich(zone, region, stations, _kilometres(weather))
 
 
-def _string(path: Path, section: str, table: dict[str, Any], key: str) -> str:
-    value = table.get(key)
-    if not isinstance(value, str) or not value:
-        problem = f"{section}{key} is missing" if value is None else f"{section}{key} is not a text"
-        raise BuildError(path, problem, remedy=f'write {key} = "…"')
-    return value
+def _kilometres(weather: _Table) -> float:
+    value = weather.values.get("max_km", _MAX_KM)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value <= _HALF_CIRCUMFERENCE:
+        problem = f"is not between 0 and {_HALF_CIRCUMFERENCE}"
+        weather.refuse("max_km", problem, f"write max_km = {_MAX_KM:g}")
+    return float(value)
 
 
-def _text(path: Path, section: str, table: dict[str, Any], key: str) -> str:
-    """Return a text; a TOML date is accepted and written as ISO 8601."""
-    if isinstance(table[key], dt.date):
-        return str(table[key].isoformat())
-    return _string(path, section, table, key)
+def _update(document: _Table) -> Update:
+    table = document.table("update", "fail_if", "keep")
+    keep = table.values.get("keep", _KEEP)
+    if not isinstance(keep, int) or isinstance(keep, bool) or keep < 1:
+        table.refuse("keep", "is not a number of generations, 1 or more", f"write keep = {_KEEP}")
+    return Update(_gates(table), keep)
 
 
-def _only_known(path: Path, section: str, table: dict[str, Any], known: tuple[str, ...]) -> None:
-    for key in table:
-        if key not in known:
-            raise BuildError(path, f"unknown key {section}{key}", remedy=near_match(key, known))
+def _gates(table: _Table) -> tuple[str, ...]:
+    stated = table.values.get("fail_if", [])
+    if not isinstance(stated, list) or not all(isinstance(gate, str) for gate in stated):
+        table.refuse("fail_if", "is not a list of texts", 'write fail_if = ["country_moved > 2%"]')
+    if stated:
+        from geolookup.comparison.gates import DIFF_METRICS
+
+        try:
+            DIFF_METRICS.gates(stated)
+        except DiffError as error:
+            problem = f"update.fail_if: {error.problem}"
+            raise BuildError(table.recipe, problem, remedy=error.remedy) from error
+    return tuple(stated)

@@ -49,7 +49,7 @@ class Json:
         if self._fields is None and self._compact:
             return _shown(answers.decode()).encode() if sys.stdout.isatty() else answers
         write = _compact if self._compact else _indented
-        return "".join([write(self._chosen(each)) + "\n" for each in parsed(answers)]).encode()
+        return "".join([write(self._chosen(answer)) + "\n" for answer in parsed(answers)]).encode()
 
     def tells(self, block: Block) -> bool:
         """See ``Format``: an answer does not say which line it is for."""
@@ -69,14 +69,14 @@ def parsed(answers: bytes) -> Iterator[dict[str, Any]]:
 
 def _chosen(data: dict[str, Any], paths: set[str]) -> dict[str, Any]:
     """Return data with the members of some paths, in the order of the contract."""
-    found: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     for name, value in data.items():
         if name in paths:
-            found[name] = value
+            chosen[name] = value
         elif isinstance(value, dict):
-            members = {each: value[each] for each in value if f"{name}.{each}" in paths}
-            found |= {name: members} if members else {}
-    return found
+            members = {key: value[key] for key in value if f"{name}.{key}" in paths}
+            chosen |= {name: members} if members else {}
+    return chosen
 
 
 def _compact(envelope: dict[str, Any]) -> str:

@@ -110,9 +110,9 @@ def report(
 
     Example: geolookup report mydata --against mydata-old --output report.html
     """
-    from geolookup.reports.changes.difference import difference
-    from geolookup.reports.dataset.report import sections, title
-    from geolookup.reports.write import check_outputs, write_page
+    from geolookup.reports.dataset import sections, title
+    from geolookup.reports.difference import difference
+    from geolookup.reports.page import check_outputs, write_page
 
     exit_on_signals()
     if fail_if and against is None:

@@ -76,8 +76,8 @@ def enrich(
 
     Example: geolookup enrich visits.csv --output located.csv --fields location,network.asn
     """
-    from geolookup.files.enrich import EnrichJob
-    from geolookup.files.enriched_rows import EnrichOptions
+    from geolookup.files.enrich import EnrichOptions
+    from geolookup.files.enrich_job import EnrichJob
 
     exit_on_signals()
     options.fields_of(paths)  # before the files are opened

@@ -77,4 +77,4 @@ def export(dataset: str, format_name: str, output: str, force: bool, **given: An
 
 def _size(output: Path) -> int:
     files = output.rglob("*") if output.is_dir() else (output,)
-    return sum(each.stat().st_size for each in files if each.is_file())
+    return sum(file.stat().st_size for file in files if file.is_file())

@@ -46,7 +46,7 @@ def info(dataset: str | None, as_json: bool) -> None:
         metadata, kernel, path = engine.metadata, engine.kernel, engine.path
     known = known_addresses(path)
     if as_json:
-        families = {family: asdict(each) for family, each in known.items()}
+        families = {family: asdict(shares) for family, shares in known.items()}
         zones = {"version": metadata.time_zones.version, "source": metadata.time_zones.source}
         of_today = {"age": asdict(metadata.age), "kernel": kernel, "time_zones": zones}
         described = {"path": str(path)} | asdict(metadata) | of_today | {"known": families}
@@ -72,7 +72,7 @@ def _lines(metadata: Metadata, kernel: str, known: Mapping[str, Known]) -> Itera
     yield f"{'':<33}{'IPv4':>8}{'IPv6':>9}"
     for path in known["ipv4"].with_value:
         shares = (known[family].share(path) for family in ("ipv4", "ipv6"))
-        yield f"  {path:<31}" + " ".join(f"{each:8.2%}" for each in shares)
+        yield f"  {path:<31}" + " ".join(f"{share:8.2%}" for share in shares)
     yield "sources, in order of precedence"
     for source in metadata.sources:
         stated = source.date or "no date", source.licence or "no licence stated"

@@ -124,7 +124,7 @@ def lookup(
             _print(show(answers, block))
             if failed and show.tells(block):
                 errors.tell(answers, block, failed)
-            del answers  # so that the next block has its memory
+            del answers  # frees memory for the next block
             failures += failed
         errors.end()
     if failures:
@@ -134,8 +134,8 @@ def lookup(
 
 def _tell_files(addresses: tuple[str, ...]) -> None:
     """Say on standard error which argument is a file; its name may hold an address."""
-    for number, each in enumerate(addresses, 1):
-        if os.path.isfile(each):  # noqa: PTH113 - unlike pathlib it takes any name
+    for number, argument in enumerate(addresses, 1):
+        if os.path.isfile(argument):  # noqa: PTH113 - unlike pathlib it takes any name
             hint = "'geolookup enrich FILE --output OUTPUT' looks up the addresses of a file"
             click.echo(f"geolookup: argument {number} is a file; {hint}", err=True)
             break
@@ -158,7 +158,7 @@ def _print(answers: bytes) -> None:
 
 
 class _Errors:
-    """Names on standard error where in the input addresses without an answer are."""
+    """Names addresses without an answer on standard error, by their position in the input."""
 
     def __init__(self) -> None:
         self._count = 0

@@ -29,7 +29,7 @@ class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before 
     @cached_property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names of the formats; with ``is_written`` without those that are only read."""
-        from geolookup.files.formats import FORMATS
+        from geolookup.files.table_files import FORMATS
 
         return tuple(name for name in FORMATS if FORMATS[name].writer or not self._is_written)
 
@@ -124,7 +124,7 @@ def instant_of(text: str) -> float | datetime:
 
 def _hide_age_notice(_context: object, _option: object, value: bool) -> None:
     if value:
-        # So that the workers of a server inherit it.
+        # The workers of a server inherit the environment.
         os.environ[AGE_NOTICE] = "0"
 
 
@@ -143,7 +143,7 @@ age_notice = click.option(
 
 
 def truth(purpose: str, *, required: bool) -> Callable[[F], F]:
-    """Return the options ``--truth``, which is repeatable, and ``--truth-format``."""
+    """Return the options ``--truth`` (repeatable) and ``--truth-format``."""
     text = f"{purpose}: a geofeed, another source, or a table of addresses; repeatable, "
     option = click.option(
         "--truth",

@@ -201,13 +201,13 @@ def _changes(since: str, asked: Question, syntax: Syntax, listed: Lists) -> Chan
 
     if Path(since).is_dir():
         with geolookup.open(since) as former:
-            found = changes(lists(Selection(_dataset(former), asked), syntax.entries), listed)
+            changed = changes(lists(Selection(_dataset(former), asked), syntax.entries), listed)
     else:
-        found = changes(read_list(Path(since), syntax), listed)
-    added, removed = map(count, found)
+        changed = changes(read_list(Path(since), syntax), listed)
+    added, removed = map(count, changed)
     line = f"{added:,} added, {removed:,} removed since {line_text(since)}"
     click.echo(f"geolookup: {line}", err=True)
-    return found
+    return changed
 
 
 def _dataset(engine: Engine) -> Dataset:

@@ -72,11 +72,11 @@ def generations(store: Path | None, as_json: bool) -> None:
     """
     listed = geolookup.generations(store)
     if as_json:
-        click.echo(json_text([asdict(each) for each in listed]))
+        click.echo(json_text([asdict(generation) for generation in listed]))
         return
-    for each in listed:
-        state = "current" if each.current else "withdrawn" if each.withdrawn else ""
-        click.echo(line_text(f"{each.generation}  {each.at}  {state}".rstrip()))
+    for generation in listed:
+        state = "current" if generation.current else "withdrawn" if generation.withdrawn else ""
+        click.echo(line_text(f"{generation.generation}  {generation.at}  {state}".rstrip()))
 
 
 @click.command(name="prune", short_help="Remove old generations from a store.")

@@ -107,11 +107,10 @@ def map(  # noqa: A001 - the name of the command
 
     Example: geolookup map access.log --output map.html
     """
-    from geolookup.files.local_hours import LocalHours
-    from geolookup.files.summarize import Summary, count_files
+    from geolookup.files.summarize import LocalHours, Summary, count_files
     from geolookup.files.table_files import AddressColumn, TimeColumn, check_other, table_files
-    from geolookup.reports.traffic.page import lead, sections, title
-    from geolookup.reports.write import check_outputs, write_page
+    from geolookup.reports.page import check_outputs, write_page
+    from geolookup.reports.traffic_page import lead, sections, title
 
     exit_on_signals()
     if at_zone is not None and at is None:

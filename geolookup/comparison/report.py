@@ -15,8 +15,8 @@ _SMALL = 0.001
 
 def lines(comparison: Comparison) -> Iterator[str]:
     """Yield the lines of the report, part by part."""
-    for role, each in (("old", comparison.old), ("new", comparison.new)):
-        yield f"{role}  {each.name}, generation {each.generation}, {each.path}"
+    for role, dataset in (("old", comparison.old), ("new", comparison.new)):
+        yield f"{role}  {dataset.name}, generation {dataset.generation}, {dataset.path}"
     if comparison.requests is not None:
         asked = comparison.requests
         yield (
@@ -46,9 +46,9 @@ def _part(part: Part) -> Iterator[str]:
 
 def _fields(part: Part) -> Iterator[str]:
     rows = [
-        (path, *map(count_text, (each.null_gained, each.null_lost, each.changed)))
-        for path, each in part.fields.items()
-        if each.null_gained or each.null_lost or each.changed
+        (path, *map(count_text, (change.null_gained, change.null_lost, change.changed)))
+        for path, change in part.fields.items()
+        if change.null_gained or change.null_lost or change.changed
     ]
     if rows:
         yield from table_lines(("fields", "nulls gained", "nulls lost", "changed"), rows)
@@ -57,13 +57,13 @@ def _fields(part: Part) -> Iterator[str]:
 def _sources(role: str, sources: Sequence[SourceChange]) -> Iterator[str]:
     rows = [
         (
-            each.source,
-            *(percent_text(each.moved[level].share) for level in ("country", "region", "city")),
-            f"{each.kilometres.p50:,.1f}",
-            f"{each.kilometres.p99:,.1f}",
-            percent_text((each.location.lost if role == "old" else each.location.gained).share),
+            source.source,
+            *(percent_text(source.moved[level].share) for level in ("country", "region", "city")),
+            f"{source.kilometres.p50:,.1f}",
+            f"{source.kilometres.p99:,.1f}",
+            percent_text((source.location.lost if role == "old" else source.location.gained).share),
         )
-        for each in sources
+        for source in sources
     ]
     if rows:
         last = {"old": "lost", "new": "gained"}[role]
@@ -74,12 +74,12 @@ def _sources(role: str, sources: Sequence[SourceChange]) -> Iterator[str]:
 def _movers(part: Part) -> Iterator[str]:
     rows = [
         (
-            f"{_system(each.asn)} {each.asn_organization or ''}".rstrip(),
-            count_text(each.moved.count),
-            percent_text(each.of_all),
-            percent_text(each.moved.share),
+            f"{_system(mover.asn)} {mover.asn_organization or ''}".rstrip(),
+            count_text(mover.moved.count),
+            percent_text(mover.of_all),
+            percent_text(mover.moved.share),
         )
-        for each in part.movers
+        for mover in part.movers
     ]
     if rows:
         yield from table_lines(("network in new", "moved", "of all moved", "of the network"), rows)
@@ -111,7 +111,7 @@ def _share(share: Share) -> str:
 def count_text(number: float) -> str:
     """Return a count; fractions and numbers beyond float's integers have 3 or 4 digits.
 
-    IPv6 is counted in /64 networks, so that a single address is a very small fraction.
+    IPv6 is counted in /64 networks: a single address is a very small fraction of one.
     """
     if 0 < number < _SMALL:
         return f"<{_SMALL}"

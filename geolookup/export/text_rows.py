@@ -18,7 +18,7 @@ from geolookup.export.formats import Counts, Values
 from geolookup.export.ranges import TEXT_FORMS, FieldRanges, Form, chosen
 from geolookup.files import delimited
 from geolookup.files.column_text import bytes_of, cell_texts, joined
-from geolookup.files.json_lines import joined_members
+from geolookup.files.lines import joined_members
 from geolookup.progress import Progress
 
 #: The backslash first: what the others insert is not escaped again.

@@ -1,7 +1,8 @@
 """Table files: every format read and written as a stream of record batches.
 
-``byte_streams`` opens files and compression, a module for each format turns
-bytes into ``row_streams`` and back, ``formats`` is their registry, and
-``table_files`` reads rows or addresses of any of them. ``enrich`` adds answers
-to files, ``summarize`` counts their addresses.
+``byte_streams`` opens files and compression, ``text_blocks`` cuts texts into blocks. A module for
+each kind of format turns bytes into ``row_streams`` and back: ``delimited``, ``lines``, ``logs``,
+``arrow_files``; ``table_files`` is their registry, and reads rows or addresses of any of them.
+``enrich`` adds answers to files, ``summarize`` counts their addresses. The compiler reads its
+sources by ``text_blocks``, ``lines`` and ``column_text``.
 """

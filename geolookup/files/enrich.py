@@ -1,8 +1,10 @@
-"""Files of addresses to files with columns of answers: one file, or a tree of files.
+"""Rows with columns of answers after their own, and one file of them written from another.
 
-Strategy: rows are read, enriched, counted and written batch by batch; a thread
-writes in the background while the next batches are read and looked up, and
-others compress.
+Strategy: rows are read, enriched, counted and written batch by batch; a thread writes in the
+background while the next batches are read and looked up, and others compress. The user's columns
+pass through the engine with numbers for names, so that they cannot collide with new columns, and
+get their names back on the way out. The error codes, and whether anything is known, are always
+requested, to be counted.
 """
 
 from __future__ import annotations
@@ -11,26 +13,175 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from geolookup.contract.fields import ERROR_CODE
 from geolookup.engine import Engine
-from geolookup.errors import TableFileError
-from geolookup.files.byte_streams import STANDARD, input_name, open_output
-from geolookup.files.enriched_rows import Counts, EnrichedRows, EnrichOptions
-from geolookup.files.file_tree import Record, Task, stamp, tree
-from geolookup.files.formats import kind_of
-from geolookup.files.row_streams import ReadOptions, Sink, WriteOptions
-from geolookup.files.table_files import TableFile, check_other, open_table
-from geolookup.filesystem.atomic import check_file, output_errors
+from geolookup.errors import (
+    ContractError,
+    InvalidAddressError,
+    PrivateAddressError,
+    TableFileError,
+)
+from geolookup.files.byte_streams import input_name, open_output
+from geolookup.files.row_streams import ReadOptions, Rows, Sink, WriteOptions
+from geolookup.files.table_files import TableFile, open_table
+from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.parallel import cores
-from geolookup.progress import RowProgress
+from geolookup.tables import enrich
+from geolookup.tables.fields import of_table
 
+_AT = "at"
 #: Batches that may wait for the background writer while it writes a row group.
 _WAITING = 16
 #: Called after each batch with the fraction of the file that was read, None where unknown.
 Step = Callable[[float | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class EnrichOptions:
+    """How to enrich every file."""
+
+    column: str  # of the addresses
+    fields: tuple[str, ...] | None = None
+    prefix: str = ""
+    on_invalid: str = "null"
+    at: float | None = None  # the instant of all rows, Unix seconds; None: now
+    at_column: str | None = None  # or the column of each row's instant
+    at_zone: str | None = None  # the IANA zone of instants without an offset
+    clean: bool = False  # whether addresses are cleaned as by ``contract.cleaning``
+    error_code: bool = False
+    threads: int | None = None
+    delimiter: str | None = None
+    infer_types: bool = False
+    header: bool = True  # of CSV, read and written
+    compression_level: int | None = None  # of gzip; None: its default
+
+    def paths(self) -> list[str]:
+        """Return the paths of the fields, groups expanded; ValueError for an unknown path.
+
+        The error code is not among them: it is always the last column.
+        """
+        return [each.path for each in of_table(self.fields) if each != ERROR_CODE]
+
+
+@dataclass(slots=True)
+class Counts:
+    """Rows, of these the rows about which something is known, and those refused, by error code."""
+
+    rows: int = 0
+    located: int = 0
+    malformed: list[str] = field(default_factory=list)  # a line for each file that has such lines
+    refused: dict[int, int] = field(
+        default_factory=lambda: {InvalidAddressError.code: 0, PrivateAddressError.code: 0}
+    )
+
+    def add(self, codes: pa.Array, known: pa.Array) -> None:
+        """Count a batch by its error codes, and by whether anything is known."""
+        self.rows += len(codes)
+        self.located += known.true_count
+        for code in self.refused:
+            self.refused[code] += pc.sum(pc.equal(codes, code)).as_py() or 0
+
+    @property
+    def unknown(self) -> int:
+        """Rows with a public address about which nothing is known."""
+        return self.rows - self.located - self.invalid - self.private
+
+    @property
+    def invalid(self) -> int:
+        """Rows without a well-formed address."""
+        return self.refused[InvalidAddressError.code]
+
+    @property
+    def private(self) -> int:
+        """Rows with a private address."""
+        return self.refused[PrivateAddressError.code]
+
+
+class EnrichedRows:
+    """The rows of one file, enriched; ``name`` is the file's, for messages."""
+
+    def __init__(self, engine: Engine, rows: Rows, options: EnrichOptions, name: str) -> None:
+        self._rows = rows
+        self._options = options
+        self._name = name
+        with self._explained():
+            self._reader = self._enriched(engine)
+        enriched = list(self._reader.schema)
+        # The last columns are the error codes, and whether anything is known.
+        first, end = len(enriched) - len(options.paths()) - 2, len(enriched) - 1
+        #: the numbers of the new columns to write
+        new = range(first, end - (not options.error_code))
+        self._written = [*range(len(rows.schema)), *new]
+        fields = [enriched[at] for at in new]
+        self._check_names([each.name for each in fields])
+        self.schema = pa.schema([*rows.schema, *fields], rows.schema.metadata)
+
+    def _enriched(self, engine: Engine) -> Any:
+        options = self._options
+        return enrich(
+            engine.snapshot(),
+            pa.RecordBatchReader.from_batches(self._numbered_schema(), self._numbered()),
+            str(self._rows.schema.names.index(options.column)),
+            [*options.paths(), ERROR_CODE.path],
+            prefix=options.prefix,
+            on_invalid=options.on_invalid,
+            at=_AT if options.at_column else options.at,
+            clean=options.clean,
+            known=True,
+            threads=options.threads,
+        )
+
+    def _numbered_schema(self) -> pa.Schema:
+        """Return the schema with numbers for names, and a column of instants if there is one."""
+        fields = [pa.field(str(at), each.type) for at, each in enumerate(self._rows.schema)]
+        if self._options.at_column:
+            given = self._rows.schema.field(self._options.at_column).type
+            fields.append(pa.field(_AT, self._instants(pa.array([], given), 0).type))
+        return pa.schema(fields)
+
+    def _numbered(self) -> Iterator[pa.RecordBatch]:
+        schema, before = self._numbered_schema(), 0
+        for batch in self._rows.batches:
+            columns = batch.columns
+            if self._options.at_column:
+                at = batch.schema.names.index(self._options.at_column)
+                columns = [*columns, self._instants(columns[at], before)]
+            before += len(batch)
+            yield pa.record_batch(columns, schema=schema)
+
+    def _instants(self, column: pa.Array, begin: int) -> pa.Array:
+        return unix_seconds(column, self._options.at_zone, begin)
+
+    def _check_names(self, new: list[str]) -> None:
+        twice = set(new) & set(self._rows.schema.names)
+        if twice:
+            problem = f"there is a column {min(twice)!r} already"
+            raise TableFileError(self._name, problem, "give --prefix")
+
+    def batches(self, counts: Counts) -> Iterator[pa.RecordBatch]:
+        """Yield the batches to write, in the order of the rows, and count them."""
+        with self._explained():
+            for batch in self._reader:
+                counts.add(*batch.columns[-2:])
+                columns = [batch.column(at) for at in self._written]
+                yield pa.record_batch(columns, schema=self.schema)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Name the file in the engine's errors."""
+        try:
+            yield
+        except ContractError as error:
+            remedy = "give --on-invalid null to keep such rows"
+            raise self._rows.numbers.refused(self._name, error, remedy) from error
+        except (TypeError, ValueError) as error:
+            raise self._rows.numbers.refused(self._name, error, remedy_of(error)) from error
 
 
 def enrich_file(
@@ -105,103 +256,3 @@ def _background_writer(sink: Sink) -> Iterator[Callable[[pa.RecordBatch], None]]
         finally:
             for each in waiting:
                 each.cancel()
-
-
-class EnrichJob:
-    """One run of ``geolookup enrich``. ``force`` replaces existing outputs."""
-
-    def __init__(self, engine: Engine, options: EnrichOptions, *, force: bool) -> None:
-        self._engine = engine
-        self._options = options
-        self._force = force
-        self._counts = Counts()
-        self._progress = RowProgress()
-        self._files: list[str] = []
-        if options.threads is not None:
-            pa.set_cpu_count(options.threads)  # limits Arrow's own threads
-
-    def file(
-        self, source: str, output: str, input_format: str | None, output_format: str | None
-    ) -> None:
-        """Enrich one file; raises OutputError or TableFileError and leaves an old output."""
-        origin = TableFile(source, kind_of(source, input_format, "--input-format"))
-        target = TableFile(output, kind_of(output, output_format, "--output-format"))
-        if target.kind.format.writer is None:
-            problem = f"{target.kind.format.name} is read only"
-            raise TableFileError(output, problem, "name another by --output-format")
-        self._check_level(output, [target])
-        if output != STANDARD:
-            check_other(source, output)
-            check_file(Path(output), force=self._force)
-        self._enrich(origin, target, 0.0, 1.0)
-
-    def folder(self, source: Path, output: Path, output_format: str | None) -> None:
-        """Enrich all files of a tree that are not done; stops at the first unusable file."""
-        found = tree(source, output, output_format)
-        self._check_level(str(output), [task.target for task in found.tasks])
-        with output_errors(output):
-            output.mkdir(exist_ok=True)
-        record = Record(output)
-        stamps = {task.name: self._stamp(task) for task in found.tasks}
-        due = [task for task in found.tasks if not self._is_done(task, record, stamps[task.name])]
-        sizes = [max(Path(task.source.path).stat().st_size, 1) for task in due]
-        done = 0
-        for task, size in zip(due, sizes, strict=True):
-            with output_errors(Path(task.target.path)):
-                Path(task.target.path).parent.mkdir(parents=True, exist_ok=True)
-            self._enrich(task.source, task.target, done / sum(sizes), size / sum(sizes))
-            record.add(task.name, stamps[task.name])
-            done += size
-        self._files = _file_counts(len(due), len(found.tasks) - len(due), found.others)
-
-    def _check_level(self, output: str, targets: list[TableFile]) -> None:
-        """Raise TableFileError for a level of compression that no output has."""
-        compressed = any(each.kind.compression == ".gz" for each in targets)
-        if self._options.compression_level is not None and not compressed:
-            problem = "--compression-level is for .gz outputs only"
-            raise TableFileError(output, problem, "leave it out, or name a .gz")
-
-    def _stamp(self, task: Task) -> str:
-        return stamp(task, self._options, self._engine.metadata.generation)
-
-    def _is_done(self, task: Task, record: Record, expected: str) -> bool:
-        """Say whether the output is up to date; raises for a file that no earlier run made."""
-        output = Path(task.target.path)
-        if self._force or not output.exists():
-            return False
-        if record.is_done(task.name, expected):
-            return True
-        check_file(output, force=record.knows(task.name))
-        return False
-
-    def _enrich(self, source: TableFile, target: TableFile, before: float, share: float) -> None:
-        def step(fraction: float | None) -> None:
-            whole = None if fraction is None else before + fraction * share
-            self._progress.show(self._counts.rows, whole)
-
-        try:
-            enrich_file(self._engine, source, target, self._options, self._counts, step)
-        finally:
-            self._progress.clear()
-
-    def report(self) -> str:
-        """Return the closing line, after a line for each file with malformed lines."""
-        counts, seconds = self._counts, self._progress.seconds
-        parts = [
-            f"{counts.rows:,} rows",
-            f"{counts.located:,} located",
-            f"{counts.unknown:,} unknown",
-            f"{counts.invalid:,} invalid",
-            f"{counts.private:,} private",
-        ]
-        closing = "; ".join([", ".join(parts) + f" in {seconds:.1f} s", *self._files])
-        return "\n".join([*counts.malformed, closing])
-
-
-def _file_counts(made: int, skipped: int, others: int) -> list[str]:
-    told = [f"{made:,} files made"]
-    if skipped:
-        told.append(f"{skipped:,} made before and left as they are")
-    if others:
-        told.append(f"{others:,} of no format known here left out")
-    return [", ".join(told)]

@@ -1,30 +1,42 @@
-"""Text files in blocks of whole lines; and plain lists of addresses, one a line."""
+"""Text files of lines: lists of addresses, and JSON lines, one object a line.
+
+From JSON lines to JSON lines a line is preserved and new members are appended;
+into other formats, the first block decides which columns there are.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import json as arrow_json
 
 from geolookup.files.byte_streams import InputStream
+from geolookup.files.column_text import bytes_of, joined, json_texts
 from geolookup.files.row_streams import (
+    LINE,
     ReadOptions,
     RowNumbers,
     Rows,
+    WriteOptions,
     check_columns,
     check_kind,
     explained,
     explained_batches,
+    holds_address,
 )
-from geolookup.files.text_blocks import filled, line_blocks
+from geolookup.files.text_blocks import TextError, filled, line_blocks
 from geolookup.filesystem.signatures import START_BYTES
 
 _BLOCK = 1 << 22
 _NEWLINE = 10
+_ROW, _KEY = re.compile(r" in row (\d+)$"), re.compile(r"Column\(/(.+?)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +92,187 @@ class PlainList:
     def names(self, _stream: InputStream, _wanted: ReadOptions) -> list[str]:
         """Return no names: a list has no columns."""
         return []
+
+
+_NO_LINES = Lines(pa.array([], pa.large_binary()), np.zeros(0, np.int64))
+
+
+class JsonLines:
+    """Reads and writes one object a line."""
+
+    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
+        """Return rows: the keys and whole lines, or columns of the types of the first block."""
+        blocks = lines_of(stream.plain, wanted.name)
+        first = next(blocks, _NO_LINES)
+        with explained(wanted.name, "JSON"):
+            found = _first_schema(first, wanted)
+        check_columns(wanted.name, found.names if len(first.texts) else wanted.keys, wanted.keys)
+        keys = pa.schema([_key(found, key) for key in wanted.keys])
+        read = found if wanted.rest == "typed" else keys
+        schema = read.append(pa.field(LINE, pa.large_binary())) if wanted.rest == "as_is" else read
+        numbers = RowNumbers()
+        batches = _batches(first, blocks, read, schema, wanted, numbers)
+        return Rows(schema, explained_batches(batches, wanted.name, "JSON"), numbers=numbers)
+
+    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
+        """Return the keys of the first block, of its first line where the types differ."""
+        first = next(lines_of(stream.plain, wanted.name), _NO_LINES)
+        with explained(wanted.name, "JSON"):
+            return list(_first_schema(first, replace(wanted, keys=(), rest="dropped")).names)
+
+    def write(self, stream: Any, schema: pa.Schema, _wanted: WriteOptions) -> ObjectSink:
+        """Return a sink that writes an object a row."""
+        return ObjectSink(stream, schema)
+
+
+def _first_schema(first: Lines, wanted: ReadOptions) -> pa.Schema:
+    """Return the columns of the first block; texts in the form of timestamps remain texts."""
+    if not len(first.texts):
+        return pa.schema([pa.field(key, pa.string()) for key in wanted.keys])
+    try:
+        found = parsed(first, None).schema
+    except TextError:
+        if wanted.rest == "typed":
+            raise
+        # Other columns may change their type from line to line: only their names are needed.
+        found = parsed(Lines(first.texts[:1], first.numbers[:1]), None).schema
+    return pa.schema(
+        [
+            each.with_type(pa.string()) if pa.types.is_timestamp(each.type) else each
+            for each in found
+        ]
+    )
+
+
+def _key(schema: pa.Schema, key: str) -> pa.Field:
+    if key not in schema.names:
+        return pa.field(key, pa.string())
+    found = schema.field(key)
+    return found.with_type(pa.string()) if pa.types.is_null(found.type) else found
+
+
+def _batches(
+    first: Lines,
+    rest: Iterator[Lines],
+    read: pa.Schema,
+    schema: pa.Schema,
+    wanted: ReadOptions,
+    numbers: RowNumbers,
+) -> Iterator[pa.RecordBatch]:
+    for lines in _with(first, rest):
+        numbers.add(lines.numbers)
+        table = parsed(lines, read).select(read.names).combine_chunks()
+        columns = [column.combine_chunks() for column in table.columns]
+        if wanted.rest == "as_is":
+            columns.append(lines.texts)
+        yield pa.record_batch(columns, schema=schema)
+
+
+def _with(first: Lines, rest: Iterator[Lines]) -> Iterator[Lines]:
+    if len(first.texts):
+        yield first
+    for lines in rest:
+        if len(lines.texts):
+            yield lines
+
+
+def parsed(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") -> pa.Table:
+    """Return the objects of lines as columns; without a schema, Arrow infers the types.
+
+    ``unexpected`` says what becomes of members that are not in the schema: "ignore" or "infer".
+    Raises TextError for a line that is not one object, or whose types differ.
+    """
+    # Arrow crashes on a bare ``null`` before the first object.
+    if not pc.all(pc.starts_with(lines.texts, b"{")).as_py():
+        raise _refused(lines, schema, "")
+    try:
+        table = _table(lines, schema, unexpected)
+    except pa.ArrowException as error:
+        raise _refused(lines, schema, str(error)) from None  # Arrow's text quotes cells
+    if table.num_rows != len(lines.texts):
+        raise _refused(lines, schema, "")
+    return table
+
+
+def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:
+    data = bytes_of(joined(lines.texts, b"\n"))
+    return arrow_json.read_json(
+        pa.BufferReader(data),
+        arrow_json.ReadOptions(use_threads=False, block_size=max(data.size, 1)),
+        arrow_json.ParseOptions(
+            explicit_schema=schema,
+            unexpected_field_behavior="infer" if schema is None else unexpected,
+        ),
+    )
+
+
+def _refused(lines: Lines, schema: pa.Schema | None, cause: str) -> TextError:
+    """Return the error for lines that Arrow refuses, of which ``cause`` is its text."""
+    for number, text in zip(lines.numbers, lines.texts.to_pylist(), strict=True):
+        if not _is_object(text):
+            remedy = "write one object a line; is the file whole?"
+            return TextError("not one JSON object", remedy, int(number))
+    row, key = _ROW.search(cause), _KEY.search(cause)
+    at = int(row[1]) if row else len(lines.texts)
+    line = lines.numbers[at] if at < len(lines.texts) else _first_refused(lines, schema)
+    member = "a member" if key is None or holds_address(key[1]) else f"member {key[1]!r}"
+    problem = f"{member} is there twice" if "twice" in cause else f"{member} changes its type"
+    return TextError(problem, "give each member one type, and state it once", int(line))
+
+
+def _is_object(text: bytes) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _first_refused(lines: Lines, schema: pa.Schema | None) -> int:
+    """Return the number of the first line that Arrow refuses, of lines with one such."""
+    first, end = 0, len(lines.texts)
+    while end - first > 1:
+        middle = (first + end) // 2
+        try:
+            _table(Lines(lines.texts[first:middle], lines.numbers), schema, "ignore")
+        except pa.ArrowException:
+            end = middle
+        else:
+            first = middle
+    return int(lines.numbers[first])
+
+
+class ObjectSink:
+    """Writes rows as objects; new members are appended to lines that were read ``as_is``."""
+
+    def __init__(self, stream: Any, schema: pa.Schema) -> None:
+        self._stream = stream
+        self._line = schema.names.index(LINE) if LINE in schema.names else None
+        self._first = 0 if self._line is None else self._line + 1
+        self._names = schema.names[self._first :]
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write rows; a null value is written as null."""
+        members = joined_members(self._names, batch.columns[self._first :])
+        self._stream.write(bytes_of(joined(*self._begin(batch), members, b"}\n")))
+
+    def _begin(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        """Return the text before the first new member of each row."""
+        if self._line is None:
+            return [pa.array([b"{"] * len(batch), pa.large_binary())]
+        lines = batch.column(self._line)
+        is_empty = pc.match_substring_regex(lines, r"^\{\s*\}$")
+        empty, comma = (pa.scalar(each, pa.large_binary()) for each in (b"", b","))
+        without_bracket = pc.binary_replace_slice(lines, -1, 1 << 60, b"")
+        return [without_bracket, pc.if_else(is_empty, empty, comma)]
+
+    def close(self) -> None:
+        """Do nothing: every row is written."""
+
+
+def joined_members(names: list[str], columns: list[pa.Array]) -> pa.Array:
+    """Return n rows as texts: the members of their objects, and commas."""
+    parts: list[Any] = []
+    for name, column in zip(names, columns, strict=True):
+        key = json.dumps(name, ensure_ascii=False).encode() + b":"
+        parts += [b",", key, json_texts(column).fill_null(b"null")]
+    return joined(*parts[1:])

@@ -30,10 +30,8 @@ import geolookup
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
-from geolookup.http.following import followed
-from geolookup.http.limits import HEAD_TIMEOUT, connections
-from geolookup.http.settings import HEAD_LIMIT, Settings
-from geolookup.http.supervision import KILL_AFTER, Supervisor, hold_while_forking
+from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT, Settings, connections
+from geolookup.http.supervision import KILL_AFTER, Supervisor, followed, hold_while_forking
 from geolookup.http.worker import DRAIN, RELOAD, load
 
 #: Connections that wait to be accepted, for each worker; the system may allow fewer.

@@ -1,9 +1,14 @@
-"""Restarts of workers that died, and the end of workers whose server process died.
+"""Processes that are started again when they die: workers, and the follower of a mirror.
 
 Strategy: Granian's server ends when a worker dies twice within seconds. This one starts each
 worker again: at once, or after a wait that doubles while the worker dies soon after each start.
 It ends by itself only when no worker runs and one has found no dataset that opens: then another
 start cannot help.
+
+With ``serve --follow`` a process beside the server follows a mirror. It publishes into the store,
+and the workers install what is published there, as they do without it. So the server answers
+whatever becomes of the mirror or of the follower. It is a process of its own: workers are forked
+from the server, which therefore holds no locks.
 """
 
 from __future__ import annotations
@@ -12,13 +17,22 @@ import logging
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
-from threading import Thread
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 from granian.server.mp import MPServer
 
+from geolookup.errors import SettingsError
+from geolookup.http.settings import Settings
+from geolookup.mirrors.child import command, environment
+from geolookup.mirrors.polling import Polling, current_in
 from geolookup.remote import backoff_wait
 
 #: Exit status of a worker that finds no dataset that opens.
@@ -47,7 +61,12 @@ class Backoff:
 
 
 class Supervisor(MPServer):
-    """A Granian server that starts dead workers again."""
+    """A Granian server that starts dead workers again.
+
+    Of Granian's private members it uses two. ``_serve_loop`` is replaced: Granian's own, with
+    ``respawn_failed_workers``, ends the server when a worker dies twice within 5.5 seconds, and has
+    no wait that grows. ``_spawn_worker`` makes the process of a worker.
+    """
 
     def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
         backoff = Backoff()
@@ -63,7 +82,7 @@ class Supervisor(MPServer):
                     self.interrupt_children.append(index)  # makes the exit status 1
                     return
                 due[index] = time.monotonic() + delay
-            for index in [each for each, at in due.items() if at <= time.monotonic()]:
+            for index in [worker for worker, at in due.items() if at <= time.monotonic()]:
                 del due[index]
                 self._start(index, spawn_target, target_loader)
 
@@ -138,3 +157,96 @@ def _end_with(server: int | None) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(KILL_AFTER)
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+#: Exit status of a follower whose options cannot be met: another start cannot help.
+_MISUSE = 2
+#: Seconds until a follower that does not stop is killed; between two looks at an empty store.
+_STOP_WITHIN, _LOOK = 2.0, 0.2
+
+
+@contextmanager
+def followed(url: str, settings: Settings) -> Iterator[None]:
+    """Let the store of ``settings`` follow a mirror while the block runs.
+
+    The block begins when the store has a generation. Raises SettingsError without a store, and
+    where the follower cannot start.
+    """
+    if settings.dataset is None:
+        raise SettingsError("--follow needs the store that follows; give --dataset STORE")
+    follower = _Follower(_command(url, Path(settings.dataset), settings.polling))
+    try:
+        _await_generation(Path(settings.dataset), url, follower)
+        yield
+    finally:
+        follower.end()
+
+
+def _command(url: str, store: Path, polling: Polling) -> list[str]:
+    options = ["--store", str(store), "--every", f"{polling.every:.3f}s"]
+    options += ["--jitter", str(polling.jitter), "--keep", str(polling.keep), "--until-eof"]
+    if polling.budget is not None:
+        options += ["--budget", str(polling.budget)]
+    for key in polling.trust:
+        options += ["--trust", str(key)]
+    return command("geolookup", "follow", url, *options)
+
+
+def _await_generation(store: Path, url: str, follower: _Follower) -> None:
+    """Wait until a store has a generation to answer from."""
+    if current_in(store):
+        return
+    _log.warning("%s has no generation; fetching one from %s first", store, url)
+    while not current_in(store):
+        if follower.gave_up.wait(_LOOK):
+            raise SettingsError(f"{store} has no generation, and cannot follow {url}")
+
+
+class _Follower:
+    """The process of a follower; it is started again when it dies."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._command = command
+        self._ended, self.gave_up = Event(), Event()
+        self._process = self._started()
+        self._thread = Thread(target=self._supervise, name="geolookup-follow", daemon=True)
+        self._thread.start()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        # Its input ends with this process. In a session of its own, Ctrl-C does not reach it.
+        return subprocess.Popen(  # noqa: S603 (our own interpreter)
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=sys.stderr,
+            env=environment(),
+            start_new_session=True,
+        )
+
+    def _supervise(self) -> None:
+        backoff = Backoff()
+        while not self._ended.is_set():
+            born = time.monotonic()
+            status = self._process.wait()
+            if self._ended.is_set():
+                return
+            if status == _MISUSE:
+                _log.error("the follower ended with status %d; the mirror is not followed", status)
+                break
+            delay = backoff.delay(0, time.monotonic() - born)
+            _log.error("the follower ended (%d); starting it again in %.1f s", status, delay)
+            if not self._ended.wait(delay):
+                self._start_again()
+        self.gave_up.set()
+
+    def _start_again(self) -> None:
+        """Start the process; where the system refuses, that is tried again like a death."""
+        with suppress(OSError):  # the next look finds the dead one
+            self._process = self._started()
+
+    def end(self) -> None:
+        """Stop the process, also one that was started meanwhile."""
+        self._ended.set()
+        self._process.terminate()
+        self._thread.join(_STOP_WITHIN)
+        self._process.kill()
+        self._process.wait()

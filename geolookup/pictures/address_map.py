@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import U64, Bools
-from geolookup.pictures.address_space import Space, last_of_each, space_of
-from geolookup.pictures.views import View
+from geolookup.pictures.address_space import Space, View, last_of_each, space_of
 
 
 @dataclass(frozen=True, slots=True)

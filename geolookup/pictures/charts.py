@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from geolookup.pictures import texts
+from geolookup.pictures import wording
 from geolookup.pictures.colours import CATEGORIES, OTHER, spread
-from geolookup.pictures.files import FONT, INK
+from geolookup.pictures.picture_files import FONT, INK
 
 #: The width of a chart with its labels, in px.
 WIDTH = 312
@@ -94,7 +94,7 @@ def bars(
     unit: str,
     values: Values,
     *,
-    form: Form = texts.count,
+    form: Form = wording.count,
     head: str = "",
     limit: float | None = None,
 ) -> Chart:
@@ -102,7 +102,7 @@ def bars(
 
     ``head`` is what the labels name, for the table. A line marks the value ``limit``.
     """
-    rows = [(texts.name(label), value, form(value)) for label, value in values]
+    rows = [(wording.name(label), value, form(value)) for label, value in values]
     data = [{"row": i, "name": a, "value": float(b), "text": c} for i, (a, b, c) in enumerate(rows)]
     x: _Part = {"field": "value", "type": "quantitative", "axis": None, "scale": {"zero": True}}
     # Beside a line that marks a limit the values stand in a column, so that they do not cross it.
@@ -145,7 +145,7 @@ def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> dict[str
 
 
 def histogram(
-    name: str, title: str, axis: str, unit: str, values: Values, *, form: Form = texts.count
+    name: str, title: str, axis: str, unit: str, values: Values, *, form: Form = wording.count
 ) -> Chart:
     """Return columns, one for each class in the order given; ``axis`` is what is classed."""
     data = [{"class": label, "value": float(value)} for label, value in values]
@@ -191,7 +191,7 @@ def heatmap(
     columns: Sequence[str],
     values: Sequence[Sequence[float | None]],
     *,
-    form: Form = texts.count,
+    form: Form = wording.count,
 ) -> Chart:
     """Return a cell for each row and column; a value of None is hidden and has no colour.
 
@@ -252,7 +252,7 @@ def stacked(
 
     ``rows`` and ``parts`` are distinct. Parts without a colour of their own are of the last one.
     """
-    labels = [texts.name(part) for part in parts]
+    labels = [wording.name(part) for part in parts]
     data = [
         {"row": row, "part": label, "number": number, "share": share}
         for row, line in zip(rows, shares, strict=True)
@@ -270,7 +270,7 @@ def stacked(
         "encoding": {"y": y, "x": _SHARES, "color": part, "order": {"field": "number"}},
     }
     lines = zip(rows, shares, strict=True)
-    table = [(row, *(texts.percent(share) for share in line)) for row, line in lines]
+    table = [(row, *(wording.percent(share) for share in line)) for row, line in lines]
     return Chart(name, title, spec, ("", *labels), table)
 
 

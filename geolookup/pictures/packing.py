@@ -2,7 +2,7 @@
 
 Strategy: ranges have few lengths and views few values, and what comes next depends on what came
 before. So each number of a column is a symbol of one byte where it can be, the symbols lie in
-a stream for each context, and ``deflate`` gives each stream the shortest codes.
+a stream for each context, and ``page_data.deflated`` gives each stream the shortest codes.
 
 Of a city dataset's IPv4, contexts save 10 %, and values of changes before 15 %. A view that
 follows from another takes nothing: 20 % of two views where many sources decide.
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import U8, U64
 from geolookup.pictures.address_map import AddressMap, changes
-from geolookup.pictures.deflate import deflated
-from geolookup.pictures.views import View
+from geolookup.pictures.address_space import View
+from geolookup.pictures.page_data import deflated
 
 Numbers = NDArray[np.unsignedinteger[Any]]
 #: A value may be that of two to four changes before: networks alternate.

@@ -9,10 +9,10 @@ from html import escape
 import numpy as np
 
 from geolookup.dataset.intervals import F64, I64
-from geolookup.pictures import outlines, texts
+from geolookup.pictures import outlines, wording
 from geolookup.pictures.colours import SEQUENTIAL
-from geolookup.pictures.files import drawing
-from geolookup.pictures.projection import HEIGHT, WIDTH, project
+from geolookup.pictures.globe import HEIGHT, WIDTH, project
+from geolookup.pictures.picture_files import drawing
 
 #: From dark to light, without the ends, which are hard to see on a page of their lightness.
 COLOURS = SEQUENTIAL[32:240:4]
@@ -29,7 +29,7 @@ def framed(title: str, drawn: str, legend: str) -> str:
     return drawing(
         width,
         height,
-        f'<text x="{_MARGIN}" y="40" font-size="20">{escape(texts.name(title))}</text>'
+        f'<text x="{_MARGIN}" y="40" font-size="20">{escape(wording.name(title))}</text>'
         f'<g transform="translate({_MARGIN} {_TOP})">{drawn}</g>'
         f'<g transform="translate({_MARGIN} {_TOP + _DOWN + 24:.0f})" font-size="14">{legend}</g>',
     )
@@ -108,4 +108,4 @@ def _labels(sums: F64) -> Iterator[tuple[float, str]]:
     powers = np.arange(np.ceil(low), np.floor(high) + 1)
     for power in powers[:: max(1, -(-len(powers) // 5))].tolist():
         share = (power - low) / (high - low) if high > low else 1.0
-        yield share, texts.short(10.0**power)
+        yield share, wording.short(10.0**power)

@@ -1,4 +1,4 @@
-"""A density of the world as a picture of its own: outlines, squares by colour, a legend."""
+"""Pictures of the world: densities by cell and by country, with outlines and a legend."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from geolookup.dataset.intervals import F64, I64
-from geolookup.pictures import texts
-from geolookup.pictures.files import Picture
-from geolookup.pictures.world import DefaultCoordinates, Layer, World, sums_by
+from geolookup.pictures import wording
+from geolookup.pictures.picture_files import Picture
+from geolookup.pictures.world import CountryLayer, DefaultCoordinates, Layer, World, sums_by
 from geolookup.pictures.world_frame import (
     COLOURS,
     SCALE,
@@ -19,6 +19,7 @@ from geolookup.pictures.world_frame import (
     legend,
     lines,
     pixels,
+    rings,
 )
 
 #: Of the rings at default coordinates: unlike all of the scale.
@@ -41,7 +42,7 @@ def pictures(
 def _svg(world: World, layer: Layer, defaults: Sequence[DefaultCoordinates]) -> str:
     side = _side(world.grid.km)
     columns, rows, sums = _squares(world, layer, side)
-    km = texts.count(side / SCALE * _RADIUS_KM)
+    km = wording.count(side / SCALE * _RADIUS_KM)
     squares = _drawn(columns, rows, colour_steps(sums), side)
     unit = f"{layer.density.unit} per {km} km by {km} km"
     drawn = f"{land()}{lines()}{squares}{_rings(defaults)}"
@@ -83,4 +84,25 @@ def _rings(defaults: Sequence[DefaultCoordinates]) -> str:
     return "".join(
         f'<circle cx="{a:.1f}" cy="{b:.1f}" r="7" fill="none" stroke="{_RING}" stroke-width="2"/>'
         for a, b in zip(x.tolist(), y.tolist(), strict=True)
+    )
+
+
+def country_pictures(anchor: str, layer: CountryLayer) -> Iterator[Picture]:
+    """Yield the picture of a layer, named ANCHOR-DENSITY, if it shows something."""
+    if layer.countries:
+        scale = legend(layer.weights, f"{layer.density.unit} per country")
+        drawn = f"{land()}{_areas(layer)}{lines()}"
+        yield Picture(f"{anchor}-{layer.density.name}", framed(layer.density.title, drawn, scale))
+
+
+def _areas(layer: CountryLayer) -> str:
+    """Return a path for each country, of all its rings: so holes stay empty."""
+    steps = colour_steps(layer.weights).tolist()
+    paths = {each.code: "" for each in layer.countries}
+    for code, ring in rings():
+        if code in paths:
+            paths[code] += ring
+    return "".join(
+        f'<path fill="{COLOURS[step]}" d="{path}"/>'
+        for step, path in zip(steps, paths.values(), strict=True)
     )

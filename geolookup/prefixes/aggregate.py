@@ -1,9 +1,10 @@
 """Ranges of addresses as the fewest aligned prefixes, for whole columns.
 
-Strategy: a range that is no prefix is split at its most aligned address. The bits of the
+Strategy: a range that is not one prefix is split at its most aligned address. The bits of the
 distance from the first address to there are the sizes of the prefixes before it, in ascending
-order; those of the distance to the end are the sizes of the prefixes after it, in descending
-order. So the sizes are read bit by bit, for all ranges at once.
+order; the bits of the distance to the end are the sizes after it, in descending order. So the
+sizes are read bit by bit, for all ranges at once. Example: 5 to 17 is split at 16. 16 - 5 is
+0b1011: prefixes of 1, 2 and 8 addresses (5, 6-7, 8-15). 18 - 16 is 0b10: one of 2 (16-17).
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ _ONE = np.uint64(1)
 _ALL = ~np.uint64(0)
 #: Masks of the pairs, nibbles and bytes whose bits are counted together.
 _PAIRS, _NIBBLES, _BYTES, _SUM = (
-    np.uint64(each)
-    for each in (
+    np.uint64(mask)
+    for mask in (
         0x5555_5555_5555_5555,
         0x3333_3333_3333_3333,
         0x0F0F_0F0F_0F0F_0F0F,
@@ -44,7 +45,7 @@ class Prefixes(NamedTuple):
 
 
 class _Split(NamedTuple):
-    """m ranges that are no prefix: where to split them, and the distances to both ends."""
+    """m ranges that are not one prefix: the split, and the distances to both ends."""
 
     middle: Halves
     before: Halves
@@ -63,7 +64,7 @@ def prefixes_of(spans: Spans) -> tuple[Prefixes, I64]:
     first, last = spans.first, spans.last
     mask = _mask(first, last)
     rows = np.flatnonzero(_is_split(first, last, mask))
-    split = _split(*(each.taken(rows) for each in (first, last, mask)))
+    split = _split(*(halves.taken(rows) for halves in (first, last, mask)))
     counts = np.ones(len(spans), np.int64)
     counts[rows] = _popcounts_128(split.before) + _popcounts_128(split.after)
     of = np.repeat(np.arange(len(spans)), counts)

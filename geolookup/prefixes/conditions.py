@@ -3,7 +3,7 @@
 A text is ``PATH OPERATOR VALUE``:
 
 - ``location.country_code=AT,DE``: one of these values; ``null`` is unknown. A value with a comma,
-  quotes or the text "null" stands in double quotes, which are doubled inside.
+  quotes or the text "null" stands in double quotes, doubled inside.
 - ``network.asn>=64512``: a number that is greater or less; also ``>``, ``<=`` and ``<``.
 - ``location.city_name^=San,Santa``: a text that begins with one of these texts.
 - ``location~48.2,16.4,50km``: at most so many km from a latitude and longitude.
@@ -84,10 +84,12 @@ def _conditions(where: Where, *, negated: bool) -> Iterator[Condition]:
     elif isinstance(where, Mapping):
         yield from _of_mapping(where, negated)
     elif isinstance(where, Iterable):
-        for each in where:
-            if not isinstance(each, str | Mapping):
-                raise TypeError(f"a condition is a text or a mapping, not {type(each).__name__}")
-            yield from _conditions(each, negated=negated)
+        for condition in where:
+            if not isinstance(condition, str | Mapping):
+                raise TypeError(
+                    f"a condition is a text or a mapping, not {type(condition).__name__}"
+                )
+            yield from _conditions(condition, negated=negated)
     else:
         raise TypeError(f"conditions are texts or mappings, not {type(where).__name__}")
 
@@ -99,17 +101,17 @@ def _of_mapping(where: Mapping[str, Any], negated: bool) -> Iterator[Condition]:
                 raise ValueError('"not" has no "not" inside')
             yield from _conditions(value, negated=True)
             continue
-        found = _KEY.fullmatch(key) if isinstance(key, str) else None
-        if found is None:
+        match = _KEY.fullmatch(key) if isinstance(key, str) else None
+        if match is None:
             raise unknown_path(key)
-        yield _condition(found[1], found[2] or "=", value, negated)
+        yield _condition(match[1], match[2] or "=", value, negated)
 
 
 def _of_text(text: str, negated: bool) -> Condition:
-    found = _TEXT.fullmatch(text)
-    if found is None:  # it may be an address, so that no message contains it
+    match = _TEXT.fullmatch(text)
+    if match is None:  # it may be an address: no message contains it
         raise ValueError(f"a condition has a path, an operator and a value; {_EXAMPLE}")
-    path, operator, value = found.groups()
+    path, operator, value = match.groups()
     return _condition(
         path, operator, _place_texts(value) if operator == "~" else _items(value), negated
     )
@@ -120,18 +122,18 @@ def _items(text: str) -> list[str | None]:
     items: list[str | None] = []
     at, after = 0, ","
     while after == ",":
-        found = _ITEM.match(text, at)
-        if found is None or not (found[1] or found[2]):
+        match = _ITEM.match(text, at)
+        if match is None or not (match[1] or match[2]):
             raise ValueError(f"a value is missing or has a stray quote; {_EXAMPLE}, or =null")
-        quoted, plain, after = found.groups()
+        quoted, plain, after = match.groups()
         items.append(quoted.replace('""', '"') if quoted else None if plain == "null" else plain)
-        at = found.end()
+        at = match.end()
     return items
 
 
 def _place_texts(text: str) -> list[str]:
     """Return the numbers of a place as texts: three of a circle, four of a box."""
-    *first, last = (each.strip() for each in text.split(","))
+    *first, last = (number.strip() for number in text.split(","))
     if (len(first) == 2) != last.endswith("km"):
         raise _malformed_place()
     return [*first, last.removesuffix("km")]
@@ -145,10 +147,10 @@ def _condition(path: str, operator: str, value: Any, negated: bool) -> Condition
     field = field_of(path)
     values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
     if operator == "=":
-        known = tuple(_value(field, each) for each in values if each is not None)
+        known = tuple(_value(field, item) for item in values if item is not None)
         predicate: Predicate = Among(known, unknown=None in values)
     elif operator == "^=":
-        predicate = StartsWith(tuple(_begin(field, each) for each in values))
+        predicate = StartsWith(tuple(_begin(field, item) for item in values))
     else:
         predicate = Compared(_COMPARE[operator], _bound(field, operator, values))
     return Condition((field,), predicate, negated)
@@ -163,7 +165,7 @@ def field_of(path: object) -> Field:
         raise unknown_path(path)
     field = _BY_PATH.get(path) or _called(path)
     if field is None and path in GROUPS:
-        member = next(each.path for each in FIELDS if each.group == path)
+        member = next(field.path for field in FIELDS if field.group == path)
         raise ValueError(f"{path} has several members; name one, such as {member}")
     if field is None:
         raise unknown_path(path)
@@ -255,7 +257,7 @@ def _place_predicate(value: Any) -> Predicate:
     if isinstance(value, str):
         raise _malformed_place()
     try:
-        numbers = [_float(each) for each in value]
+        numbers = [_float(number) for number in value]
     except (TypeError, ValueError):
         raise _malformed_place() from None
     if len(numbers) == 3 and _are_degrees(numbers[:2]) and numbers[2] >= 0:
@@ -268,7 +270,7 @@ def _place_predicate(value: Any) -> Predicate:
 
 
 def _are_degrees(numbers: list[float]) -> bool:
-    return all(abs(each) <= most for each, most in zip(numbers, DEGREES.values(), strict=True))
+    return all(abs(number) <= most for number, most in zip(numbers, DEGREES.values(), strict=True))
 
 
 def _malformed_place() -> ValueError:

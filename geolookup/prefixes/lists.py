@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from geolookup.contract.address import BITS, parse_text
 from geolookup.dataset.networks import Network, network_at
 from geolookup.errors import InvalidAddressError, TableFileError
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 from geolookup.prefixes.aggregate import prefixes_of
 from geolookup.prefixes.list_text import Changes, EntryKind, Lists, Settings, Syntax
 from geolookup.prefixes.select import Selection
@@ -49,7 +49,7 @@ def networks(selection: Selection) -> Iterator[Network]:
 def _networks(spans: Spans) -> Iterator[Network]:
     prefixes, _ = prefixes_of(spans)
     host_bits = BITS[prefixes.family] - prefixes.lengths.astype(np.int64)
-    columns = (each.tolist() for each in (prefixes.high, prefixes.low, host_bits))
+    columns = (column.tolist() for column in (prefixes.high, prefixes.low, host_bits))
     for high, low, bits in zip(*columns, strict=True):
         yield network_at(prefixes.family, high << 64 | low, bits)
 
@@ -57,7 +57,7 @@ def _networks(spans: Spans) -> Iterator[Network]:
 def table(selection: Selection) -> pa.Table:
     """Return a row for each prefix: its text, and a column for each field of the values."""
     spans = chain.from_iterable(map(selection.spans, selection.families))
-    batches = [_batch(selection, each) for each in spans]
+    batches = [_batch(selection, batch) for batch in spans]
     return pa.Table.from_batches(batches, _batch(selection, _nothing(selection)).schema)
 
 
@@ -89,16 +89,16 @@ _ENTRIES: Mapping[EntryKind, Callable[[Selection, int], Iterator[pa.Array]]] = {
 def _batch(selection: Selection, spans: Spans) -> pa.RecordBatch:
     prefixes, of = prefixes_of(spans)
     values = (
-        each.taken(codes[of]) for each, codes in zip(selection.values, spans.codes, strict=True)
+        values.taken(codes[of]) for values, codes in zip(selection.values, spans.codes, strict=True)
     )
-    names = [NETWORK_COLUMN, *(each.field.name for each in selection.values)]
+    names = [NETWORK_COLUMN, *(values.field.name for values in selection.values)]
     return pa.record_batch([cidr_texts(prefixes), *values], names)
 
 
 def _nothing(selection: Selection) -> Spans:
     """Return no range, with the columns that ranges of the selection have."""
     none = Halves(np.array([], np.uint64), np.array([], np.uint64))
-    codes: tuple[I32, ...] = tuple(each.codes[:0] for each in selection.values)
+    codes: tuple[I32, ...] = tuple(values.codes[:0] for values in selection.values)
     return Spans(4, none, none, codes)
 
 
@@ -137,11 +137,11 @@ def read_list(path: Path, syntax: Syntax) -> Lists:
     content = _COMMENT.sub(b"", _content(path))
     if _CHANGE.search(content):
         raise TableFileError(path, "holds changes, not a list", "name a file without changes")
-    found = syntax.prefixes_in(content)
-    if not found and content.split()[:1] != _first_word(syntax):
+    prefixes = syntax.prefixes_in(content)
+    if not prefixes and content.split()[:1] != _first_word(syntax):
         raise TableFileError(path, "holds no prefix", _REMEDY)
     lists: dict[int, list[str]] = {family: [] for family in BITS}
-    for text in found:
+    for text in prefixes:
         try:
             lists[_family(text)].append(text)
         except InvalidAddressError:

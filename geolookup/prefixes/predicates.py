@@ -77,10 +77,10 @@ class StartsWith:
         return _of_distinct(column, self._starts)
 
     def _starts(self, values: pa.Array) -> pa.Array:
-        found = pa.array(np.zeros(len(values), bool))
-        for each in self.texts:
-            found = pc.or_kleene(found, pc.starts_with(values, each))
-        return found
+        starts = pa.array(np.zeros(len(values), bool))
+        for text in self.texts:
+            starts = pc.or_kleene(starts, pc.starts_with(values, text))
+        return starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Around:
 
     def marks(self, *columns: pa.Array) -> Bools:
         """See ``Predicate``; the columns are latitude and longitude in degrees."""
-        places = np.stack([_floats(each) for each in columns])
+        places = np.stack([_floats(column) for column in columns])
         point = np.array([[self.latitude], [self.longitude]])
         marks: Bools = distances(places, point) <= self.kilometres
         return marks
@@ -130,8 +130,8 @@ def _of_distinct(column: pa.Array, marked: Callable[[pa.Array], pa.Array]) -> Bo
     if not pa.types.is_dictionary(column.type):
         return _bools(marked(column))
     of_text: Bools = np.append(_bools(marked(column.dictionary)), False)
-    found: Bools = of_text[column.indices.fill_null(len(of_text) - 1).to_numpy()]
-    return found
+    of_row: Bools = of_text[column.indices.fill_null(len(of_text) - 1).to_numpy()]
+    return of_row
 
 
 def distinct(column: pa.Array) -> pa.Array:
@@ -142,8 +142,8 @@ def distinct(column: pa.Array) -> pa.Array:
 
 
 def _bools(marks: pa.Array) -> Bools:
-    found: Bools = marks.fill_null(False).to_numpy(zero_copy_only=False)
-    return found
+    plain: Bools = marks.fill_null(False).to_numpy(zero_copy_only=False)
+    return plain
 
 
 def _floats(column: pa.Array) -> Any:

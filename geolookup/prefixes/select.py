@@ -48,16 +48,16 @@ class RowMasks(NamedTuple):
 def row_masks(dataset: Dataset, conditions: Iterable[Condition]) -> RowMasks:
     """Return the rows that meet all conditions.
 
-    Row 0, of which nothing is known, is marked where unknown values meet the conditions. Raises
-    DatasetError where the dataset is damaged.
+    Row 0 (unknown) is marked if unknown values meet the conditions. Raises DatasetError if the
+    dataset is damaged.
     """
     tables = row_tables(dataset)
     marks = {
         LOCATION: np.ones(len(dataset.locations), bool),
         NETWORK: np.ones(len(dataset.networks), bool),
     }
-    for each in conditions:
-        marks[table_of(each.fields[0])] &= _marks(tables, each)
+    for condition in conditions:
+        marks[table_of(condition.fields[0])] &= _marks(tables, condition)
     return RowMasks(marks[LOCATION], marks[NETWORK])
 
 
@@ -77,11 +77,11 @@ def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator
     Of a condition with many of them, one more line states how many others there are.
     """
     tables = row_tables(dataset)
-    for each in conditions:
-        if isinstance(each.predicate, Among):
-            (field,) = each.fields
+    for condition in conditions:
+        if isinstance(condition.predicate, Among):
+            (field,) = condition.fields
             column = tables.column(field)
-            absent = list(dict.fromkeys(each.predicate.absent(column)))
+            absent = list(dict.fromkeys(condition.predicate.absent(column)))
             for value in absent[:_NAMED]:
                 known = distinct(column).to_pylist() if isinstance(value, str) else ()
                 hint = near_match(value, known, fallback="check its spelling")
@@ -148,7 +148,7 @@ class Selection:
         range is a part of one interval. A step raises DatasetError where the dataset is damaged.
         """
         ranges = public_ranges(self._dataset, family, self._asked.within, self._chosen)
-        spans = (_spans(each, self.values) for each in ranges)
+        spans = (_spans(batch, self.values) for batch in ranges)
         return joined(spans) if self._asked.aggregate else spans
 
     def _chosen(self, locations: U32, networks: U32) -> Bools:
@@ -167,7 +167,7 @@ def question(
     """Return the question that the arguments state; ``Engine.prefix_table`` describes them.
 
     Raises ValueError for a malformed condition, a path that names no stored field, ``within``
-    that is no network, and a family other than 4 and 6; TypeError for another type.
+    that is not a network, and a family other than 4 and 6; TypeError for another type.
     """
     conditions = conditions_of(where, not_)
     if family not in (None, *_FAMILIES):
@@ -196,5 +196,5 @@ def _spans(ranges: Ranges, values: tuple[Values, ...]) -> Spans:
     first = Halves(ranges.first_high, ranges.first_low)
     last = Halves(ranges.last_high, ranges.last_low)
     rows = {True: ranges.location_rows, False: ranges.network_rows}
-    codes = tuple(each.codes[rows[each.table == LOCATION]] for each in values)
+    codes = tuple(field.codes[rows[field.table == LOCATION]] for field in values)
     return Spans(ranges.family, first, last, codes)

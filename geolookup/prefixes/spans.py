@@ -53,15 +53,14 @@ class Spans:
 
     def taken(self, rows: Any) -> Spans:
         """Return some of the ranges, by number, by mask or by slice."""
-        codes = tuple(each[rows] for each in self.codes)
+        codes = tuple(column[rows] for column in self.codes)
         return Spans(self.family, self.first.taken(rows), self.last.taken(rows), codes)
 
 
 def joined(batches: Iterable[Spans]) -> Iterator[Spans]:
     """Yield the ranges in batches, adjacent ranges of equal codes joined.
 
-    The batches given are in address order, those of IPv4 first; a range of one batch may continue
-    in the next.
+    The given batches are in address order, IPv4 first; a range may continue in the next batch.
     """
     held: Spans | None = None
     for batch in batches:
@@ -69,11 +68,11 @@ def joined(batches: Iterable[Spans]) -> Iterator[Spans]:
             batch = _concatenated(held, batch)
         elif held is not None:
             yield held
-        found = _joined(batch)
+        whole = _joined(batch)
         # The last range may continue in the next batch.
-        if len(found) > 1:
-            yield found.taken(slice(None, -1))
-        held = found.taken(slice(-1, None))
+        if len(whole) > 1:
+            yield whole.taken(slice(None, -1))
+        held = whole.taken(slice(-1, None))
     if held is not None and len(held):
         yield held
 
@@ -83,7 +82,7 @@ def _joined(spans: Spans) -> Spans:
     if len(begins) == len(spans):
         return spans
     ends = np.append(begins[1:], len(spans)) - 1
-    codes = tuple(each[begins] for each in spans.codes)
+    codes = tuple(column[begins] for column in spans.codes)
     return Spans(spans.family, spans.first.taken(begins), spans.last.taken(ends), codes)
 
 
@@ -94,8 +93,8 @@ def _continues(spans: Spans) -> Bools:
     after = spans.last.taken(slice(None, -1)).successor()
     for begin, end in zip(spans.first, after, strict=True):
         marks[1:] &= begin[1:] == end
-    for each in spans.codes:
-        marks[1:] &= each[1:] == each[:-1]
+    for column in spans.codes:
+        marks[1:] &= column[1:] == column[:-1]
     return marks
 
 

@@ -21,7 +21,7 @@ from geolookup.prefixes.spans import Spans
 
 _SHIFTS = {4: (24, 16, 8, 0), 6: (48, 32, 16, 0)}
 _GROUPS = 8
-#: Added to the value of a group that is left out, which is 0.
+#: Added to the value (0) of a group that is left out.
 _HIDDEN = 1 << 16
 
 
@@ -39,17 +39,17 @@ def range_texts(spans: Spans) -> pa.StringArray:
 
 
 def address_texts(family: int, high: U64, low: U64) -> pa.StringArray:
-    """Return the text of each address, of which these are the halves."""
+    """Return the text of each address, given by its halves."""
     return _joined(_address_cells(family, high, low))
 
 
 def _joined(first: U8, *further: U8) -> pa.StringArray:
     """Return the texts of n rows of cells, the parts side by side.
 
-    A further part may have one row, which every text has.
+    A further part of one row is a part of every text.
     """
     count = len(first)
-    wide = [np.broadcast_to(each, (count, each.shape[1])) for each in (first, *further)]
+    wide = [np.broadcast_to(part, (count, part.shape[1])) for part in (first, *further)]
     cells = np.concatenate(wide, axis=1)
     shown = cells != 0
     offsets = np.zeros(count + 1, np.int32)
@@ -72,14 +72,14 @@ def _ipv4_cells(low: U64) -> U8:
 
 def _ipv6_cells(high: U64, low: U64) -> U8:
     words = [
-        each >> np.uint64(shift) & np.uint64(0xFFFF) for each in (high, low) for shift in _SHIFTS[6]
+        half >> np.uint64(shift) & np.uint64(0xFFFF) for half in (high, low) for shift in _SHIFTS[6]
     ]
-    groups = [each.astype(np.intp) for each in words]
-    zeros = sum((each == 0).astype(np.intp) << at for at, each in enumerate(groups))
+    groups = [word.astype(np.intp) for word in words]
+    zeros = sum((group == 0).astype(np.intp) << at for at, group in enumerate(groups))
     colons, hidden = _colons()
     parts = []
-    for at, each in enumerate(groups):
-        parts += [colons[zeros, at], _hexadecimals()[each | hidden[zeros, at]]]
+    for at, group in enumerate(groups):
+        parts += [colons[zeros, at], _hexadecimals()[group | hidden[zeros, at]]]
     return np.concatenate(parts, axis=1)
 
 
@@ -92,20 +92,20 @@ def _cell(text: str) -> U8:
 @cache
 def _decimals(count: int, after: str = "") -> U8:
     """Return the decimal numbers below ``count``, a row each, and a text after them."""
-    return _table([f"{each}{after}" for each in range(count)])
+    return _table([f"{number}{after}" for number in range(count)])
 
 
 @cache
 def _hexadecimals() -> U8:
     """Return all groups of an IPv6 address, a row each; the row after them is empty."""
-    return _table([*(f"{each:x}" for each in range(_HIDDEN)), ""])
+    return _table([*(f"{group:x}" for group in range(_HIDDEN)), ""])
 
 
 @cache
 def _colons() -> tuple[U8, NDArray[np.intp]]:
     """Return the colons before each group, and ``_HIDDEN`` for each group that is left out.
 
-    The shape is (256, 8, 2) and (256, 8): by which groups are zero, a bit each, and by group.
+    The shapes are (256, 8, 2) and (256, 8): by a byte with a bit for each zero group, and by group.
     """
     colons = np.zeros((256, _GROUPS, 2), np.uint8)
     hidden = np.zeros((256, _GROUPS), np.intp)
@@ -133,5 +133,5 @@ def _longest_run(zeros: int) -> tuple[int, int]:
 def _table(texts: list[str]) -> U8:
     """Return texts as rows of equal width, with 0 after a text that is shorter."""
     width = max(map(len, texts))
-    data = b"".join(each.encode("ascii").ljust(width, b"\0") for each in texts)
+    data = b"".join(text.encode("ascii").ljust(width, b"\0") for text in texts)
     return np.frombuffer(data, np.uint8).reshape(len(texts), width)

@@ -27,7 +27,7 @@ from typing import Any
 
 from geolookup.errors import BuildError, OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.lock import locked_if_free
+from geolookup.filesystem.locks import locked_if_free
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.remote import Answer, Version
 from geolookup.remote.address import Remote
@@ -103,12 +103,14 @@ class Cached:
                 raise BuildError(self._remote.shown, problem, remedy="wait until it has finished")
             yield
 
-    def kept(self) -> Kept | None:
-        """Return the current file; None if it is missing or damaged."""
+    def kept(self, sha256: str = "") -> Kept | None:
+        """Return the current file; None if it is missing or damaged, or has another digest."""
         stated = _read(self._folder / "kept.json")
         digest = str(stated.get("sha256", ""))
         path = self._folder / digest[:_DIGEST_DIGITS] / self._remote.file
-        if not digest or not path.is_file() or sha256_of(path) != digest:
+        if not digest or sha256 not in ("", digest):
+            return None
+        if not path.is_file() or sha256_of(path) != digest:
             return None
         etag, modified, validator = (
             str(stated.get(name, "")) for name in ("etag", "modified", "validator")

@@ -63,17 +63,12 @@ def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMI
 
     The cache stays as it is. Raises BuildError.
     """
-    kept = Cached(folder, remote).kept()
-    if kept is not None and sha256 not in ("", kept.sha256):
-        kept = None
+    kept = Cached(folder, remote).kept(sha256)
     if kept is not None and sha256:
         return Pending(changed=False, bytes=kept.bytes)
     held = Held(kept.version if kept else None)
     try:
-        with (
-            hidden(mask_of([remote])),
-            _origin(remote)(remote, held, limits) as answer,
-        ):
+        with hidden(mask_of([remote])), _origin(remote)(remote, held, limits) as answer:
             if answer is None:
                 return Pending(changed=False, bytes=cast("Kept", kept).bytes)
             return Pending(changed=True, bytes=answer.total)
@@ -101,28 +96,23 @@ def fetch(
     """
     with hidden(mask_of([remote])), Cached(folder, remote).locked():
         cached = Cached(folder, remote)
-        transfer = _Transfer(remote, sha256, cached, progress, limits, read_through)
-        return transfer.pinned() or transfer.run()
+        kept = cached.kept(sha256)
+        if kept is not None and sha256:
+            return Fetched(kept, changed=False)
+        return _Transfer(remote, sha256, cached, kept, progress, limits, read_through).run()
 
 
+@dataclass(frozen=True, slots=True)
 class _Transfer:
-    def __init__(
-        self,
-        remote: Remote,
-        sha256: str,
-        cached: Cached,
-        progress: Progress,
-        limits: Limits,
-        read_through: ReadThrough,
-    ) -> None:
-        self._remote, self._sha256, self._cached = remote, sha256, cached
-        self._progress, self._limits, self._read_through = progress, limits, read_through
-        kept = cached.kept()
-        self._kept = kept if kept and sha256 in ("", kept.sha256) else None
+    """One download; ``kept`` is the file that it replaces if it has changed."""
 
-    def pinned(self) -> Fetched | None:
-        """Return the cached file with the stated digest: it needs no request."""
-        return Fetched(self._kept, changed=False) if self._kept and self._sha256 else None
+    remote: Remote
+    sha256: str
+    cached: Cached
+    kept: Kept | None
+    progress: Progress
+    limits: Limits
+    read_through: ReadThrough
 
     def run(self) -> Fetched:
         """Try until the file is downloaded, or until the limits are reached."""
@@ -131,29 +121,29 @@ class _Transfer:
             try:
                 return self._attempt()
             except TransientError as error:
-                if error.discard or not self._cached.part().validator:
-                    self._cached.discard_part()
+                if error.discard or not self.cached.part().validator:
+                    self.cached.discard_part()
                 failures += 1
-                wait = self._limits.wait(failures, error.wait)
+                wait = self.limits.wait(failures, error.wait)
                 if wait is None:
                     raise self._given_up(error, failures) from error
-                self._progress.note(f"{error.problem}; retry in {wait:.1f} s")
+                self.progress.note(f"{error.problem}; retry in {wait:.1f} s")
                 time.sleep(wait)
 
     def _given_up(self, error: TransientError, failures: int) -> DownloadError:
         requested = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
         times = f"tried {failures} times" if failures > 1 else "tried once"
-        return _later(self._remote, f"{error.problem}{requested} ({times})", error)
+        return _later(self.remote, f"{error.problem}{requested} ({times})", error)
 
     def _attempt(self) -> Fetched:
-        part = self._cached.part()
+        part = self.cached.part()
         start = part.size if part.validator else 0
-        held = Held(self._kept.version if self._kept else None, start, part.validator)
-        with _origin(self._remote)(self._remote, held, self._limits) as answer:
+        held = Held(self.kept.version if self.kept else None, start, part.validator)
+        with _origin(self.remote)(self.remote, held, self.limits) as answer:
             if answer is None:
-                return Fetched(cast("Kept", self._kept), changed=False)
+                return Fetched(cast("Kept", self.kept), changed=False)
             self._check_end(answer)
-            part = self._resumed(part, answer) if answer.start else self._cached.begin(answer)
+            part = self._resumed(part, answer) if answer.start else self.cached.begin(answer)
             self._receive(part, answer)
         return self._finished(part, answer)
 
@@ -166,46 +156,46 @@ class _Transfer:
 
     def _receive(self, part: Part, answer: Answer) -> None:
         self._check_size(answer.total or 0)
-        at, pace = answer.start, Pace(self._limits)
+        at, pace = answer.start, Pace(self.limits)
         with output_errors(part.path), part.path.open("ab") as file:
             for chunk in answer.chunks:
                 at += len(chunk)
                 self._check_size(at)
                 file.write(chunk)
-                self._progress.bytes(at, answer.total)
+                self.progress.bytes(at, answer.total)
                 pace.keep(at - answer.start)
         if answer.total is not None and at != answer.total:
             problem = f"the file was truncated, at {at:,} of {answer.total:,} bytes"
             raise TransientError(problem, discard=at > answer.total)
 
     def _check_size(self, size: int) -> None:
-        if size > self._limits.largest:
-            self._cached.discard_part()
-            raise content.too_large(self._remote.shown, self._limits.largest)
+        if size > self.limits.largest:
+            self.cached.discard_part()
+            raise content.too_large(self.remote.shown, self.limits.largest)
 
     def _finished(self, part: Part, answer: Answer) -> Fetched:
         """Check a complete part, and make it the current file."""
         try:
             if answer.coding:
-                content.decompress(part.path, self._limits.largest)
+                content.decompress(part.path, self.limits.largest)
             self._check_digest(part)
-            content.check(part.path, key_of(self._remote))
-            self._read_through(part.path)
+            content.check(part.path, key_of(self.remote))
+            self.read_through(part.path)
         except BuildError as error:
-            self._cached.discard_part()
+            self.cached.discard_part()
             if answer.start:  # resumed: the parts may be of different versions
                 raise TransientError(error.problem) from error
-            raise BuildError(self._remote.shown, error.problem, remedy=error.remedy) from error
-        return Fetched(self._cached.keep(part, answer.version), changed=True, start=answer.start)
+            raise BuildError(self.remote.shown, error.problem, remedy=error.remedy) from error
+        return Fetched(self.cached.keep(part, answer.version), changed=True, start=answer.start)
 
     def _check_digest(self, part: Part) -> None:
-        if self._sha256 and (digest := sha256_of(part.path)) != self._sha256:
-            problem = f"the SHA-256 of the file is {digest}, the recipe says {self._sha256}"
+        if self.sha256 and (digest := sha256_of(part.path)) != self.sha256:
+            problem = f"the SHA-256 of the file is {digest}, the recipe says {self.sha256}"
             remedy = "correct sha256, or ask the vendor"
             raise BuildError(part.path, problem, remedy=remedy)
 
     def _check_end(self, answer: Answer) -> None:
         """Raise BuildError where only a digest could show that the file is complete."""
-        if answer.total is None and not answer.ends and not self._sha256:
+        if answer.total is None and not answer.ends and not self.sha256:
             problem = "the server does not state the length of the file"
-            raise BuildError(self._remote.shown, problem, remedy="state its sha256 in the recipe")
+            raise BuildError(self.remote.shown, problem, remedy="state its sha256 in the recipe")

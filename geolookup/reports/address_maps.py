@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from geolookup.contract.address import BITS
 from geolookup.pictures.address_map import AddressMap, address_map
+from geolookup.pictures.address_space import View
 from geolookup.pictures.map_picture import map_pictures
 from geolookup.pictures.packing import packed_within
-from geolookup.pictures.views import View
 from geolookup.reports.section import Section
 
 #: In the order in which they need each other: data, then what is drawn, then what a reader does.
 _VIEWER = ("curve", "texts", "ranges", "raster", "window", "overlay", "legend", "input", "viewer")
 _SCRIPTS = (
-    "inflate.js",
+    "page_data.js",
     "unpack.js",
     "gestures.js",
     "keys.js",
@@ -23,7 +23,7 @@ _SCRIPTS = (
     *(f"address_map/{name}.js" for name in _VIEWER),
 )
 #: The most characters that a map takes of a page, which must stay small enough to send and to open.
-_LIMITS = {4: 4_200_000, 6: 800_000}
+_LIMITS = {4: 4_550_000, 6: 870_000}
 
 
 def address_map_section(views: Sequence[View]) -> Section | None:

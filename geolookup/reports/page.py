@@ -1,6 +1,7 @@
-"""A page of sections: one HTML file that asks the network for nothing.
+"""A page of sections and its pictures, written at once or not at all.
 
-A content security policy forbids every request; scripts and styles lie in the file.
+A page is one HTML file that asks the network for nothing. A content security policy forbids every
+request; scripts and styles lie in the file.
 """
 
 from __future__ import annotations
@@ -8,10 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from geolookup.errors import OutputError
+from geolookup.filesystem.atomic import check_file, check_folder, staged_file, staged_folder
+from geolookup.pictures.picture_files import is_picture, write_png
 from geolookup.reports.section import Section
 
 if TYPE_CHECKING:
@@ -63,3 +68,43 @@ def _templates() -> Environment:
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
+
+
+#: What the extra brings: the modules, and the packages that hold them.
+_EXTRA = {"jinja2": "jinja2", "PIL": "pillow", "vl_convert": "vl-convert-python"}
+
+
+def check_outputs(output: Path, png: Path | None, *, force: bool) -> None:
+    """Raise OutputError unless the page and the folder of pictures can and may be written."""
+    _check_extra(output)
+    check_file(output, force=force)
+    if png is None:
+        return
+    check_folder(png, force=force, replaceable=_holds_pictures, what="picture")
+    if png.resolve() in (output.resolve(), *output.resolve().parents):
+        raise OutputError(png, "is the page or holds it", "choose another folder")
+
+
+def _check_extra(output: Path) -> None:
+    for module, package in _EXTRA.items():
+        if find_spec(module) is None:
+            problem = f"needs the package {package}"
+            raise OutputError(output, problem, "pip install 'geolookup[report]'")
+
+
+def _holds_pictures(folder: Path) -> bool:
+    return all(map(is_picture, folder.iterdir()))
+
+
+def write_page(
+    output: Path, png: Path | None, title: str, lead: str, sections: Sequence[Section]
+) -> list[Path]:
+    """Write the page, and the pictures of its sections into ``png``; return the paths."""
+    written = [output]
+    with staged_file(output) as fresh:
+        fresh.write_text(page(title, lead, sections), encoding="utf-8")
+        if png is not None:
+            with staged_folder(png) as folder:
+                pictures = [each for section in sections for each in section.pictures]
+                written += [png / each.name for each in write_png(folder, pictures)]
+    return written

@@ -1,12 +1,14 @@
-"""A section of a page: its template and the values that it shows."""
+"""A section of a page: its template, the values that it shows, and what it is made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from geolookup.pictures.files import Picture
+from geolookup.errors import line_text
+from geolookup.pictures.charts import Chart
+from geolookup.pictures.picture_files import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +29,62 @@ class Section:
     scripts: Sequence[str] = ()
     styles: Sequence[str] = ()
     pictures: Iterable[Picture] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A cell that leads to another page."""
+
+    text: str
+    href: str
+
+
+def link(address: str) -> Link | str:
+    """Return an address as a link, or as text where it is none of the web."""
+    line = line_text(address)
+    return Link(line, line) if line.startswith(("https://", "http://")) else line
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of texts under a caption; the first cell of a row names it.
+
+    ``words`` are the numbers of the columns whose cells are words, from 0; the others are numbers.
+    """
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str | Link]]
+    words: Collection[int] = ()
+
+
+def charts_section(
+    anchor: str,
+    title: str,
+    note: str,
+    charts: Sequence[Chart],
+    tables: Sequence[Table] = (),
+    *,
+    first: Sequence[Table] = (),
+    details: Sequence[Table] = (),
+) -> Section:
+    """Return a section that shows charts, and tables after them.
+
+    ``note`` is the sentence above them, ``first`` are tables before the charts, ``details``
+    tables at the end that are closed until a reader opens them.
+    """
+    values = {"note": note, "first": first, "charts": charts, "tables": tables, "details": details}
+    return Section(anchor, title, "charts.html", values, pictures=_pictures(charts))
+
+
+def pairs_section(
+    anchor: str, title: str, note: str, pairs: Sequence[tuple[Chart, Table]]
+) -> Section:
+    """Return a section that shows each chart beside its table, where there is room."""
+    values = {"note": note, "pairs": pairs}
+    pictures = _pictures(chart for chart, _ in pairs)
+    return Section(anchor, title, "pairs.html", values, pictures=pictures)
+
+
+def _pictures(charts: Iterable[Chart]) -> Iterator[Picture]:
+    return (Picture(chart.name, chart.picture_svg()) for chart in charts if chart.rows)

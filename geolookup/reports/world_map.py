@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from geolookup.pictures import outlines, texts
-from geolookup.pictures.country_picture import country_pictures
-from geolookup.pictures.files import Picture
-from geolookup.pictures.numbers import pack_floats, pack_integers
-from geolookup.pictures.world import DefaultCoordinates, Density, Layer, World
-from geolookup.pictures.world_countries import CountryDensity, CountryLayer
+from geolookup.pictures import outlines, wording
+from geolookup.pictures.page_data import pack_floats, pack_integers
+from geolookup.pictures.picture_files import Picture
+from geolookup.pictures.world import (
+    CountryDensity,
+    CountryLayer,
+    DefaultCoordinates,
+    Density,
+    Layer,
+    World,
+)
 from geolookup.pictures.world_frame import COLOURS
-from geolookup.pictures.world_picture import pictures
-from geolookup.reports.section import Section
-from geolookup.reports.table import Table
+from geolookup.pictures.world_picture import country_pictures, pictures
+from geolookup.reports.section import Section, Table
 
 #: In the order in which they need each other.
 _SCRIPTS = (
-    "inflate.js",
-    "numbers.js",
+    "page_data.js",
     "gestures.js",
     "keys.js",
     "sizes.js",
@@ -138,16 +141,16 @@ def _packed_layer(layer: Layer | CountryLayer) -> dict[str, Any]:
     if isinstance(layer, Layer):
         return {**named, "weights": pack_floats(layer.weights)}
     countries = [
-        (each.code, texts.name(each.name or each.code or ""), each.weight)
+        (each.code, wording.name(each.name or each.code or ""), each.weight)
         for each in layer.countries
     ]
     return {**named, "countries": countries}
 
 
 def _mark(default: DefaultCoordinates) -> dict[str, Any]:
-    count, share = texts.count(default.weight), texts.percent(default.share)
+    count, share = wording.count(default.weight), wording.percent(default.share)
     text = (
-        f"{texts.name(default.name)}, {default.reason}, {count} addresses, {share} of the country"
+        f"{wording.name(default.name)}, {default.reason}, {count} addresses, {share} of the country"
     )
     return {"latitude": default.latitude, "longitude": default.longitude, "text": text}
 
@@ -181,7 +184,7 @@ def _values(
 
 
 def _notes(world: World, layers: Sequence[Layer | CountryLayer]) -> Iterator[str]:
-    side = texts.count(world.grid.km)
+    side = wording.count(world.grid.km)
     yield (
         f"The page holds sums by cells of at least {side} km by {side} km, and no exact place. "
         "Equal areas of the map are equal areas of the Earth."
@@ -192,10 +195,10 @@ def _notes(world: World, layers: Sequence[Layer | CountryLayer]) -> Iterator[str
 
 def _row(layer: Layer | CountryLayer, *, hides: bool) -> tuple[str, ...]:
     amounts = [layer.shown, layer.nowhere, *([layer.hidden] if hides else [])]
-    return (layer.density.title, *(texts.count(each) for each in amounts))
+    return (layer.density.title, *(wording.count(each) for each in amounts))
 
 
 def _default_row(default: DefaultCoordinates) -> tuple[str, ...]:
     place = f"{default.latitude:.2f}, {default.longitude:.2f}"
-    share = texts.percent(default.share)
-    return (texts.name(default.name), default.reason, place, texts.count(default.weight), share)
+    share = wording.percent(default.share)
+    return (wording.name(default.name), default.reason, place, wording.count(default.weight), share)

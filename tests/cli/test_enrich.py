@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import geolookup
-from geolookup.files.file_tree import RECORD
+from geolookup.files.enrich_job import RECORD
 from tests.cli.program import pipe, refusal, run, started
 from tests.cli.test_lookup import terminal
 from tests.conftest import Build

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import geolookup
-from geolookup.files.formats import kind_of
 from geolookup.files.summarize import KINDS, Summary, count_file
-from geolookup.files.table_files import AddressColumn, TableFile
+from geolookup.files.table_files import AddressColumn, TableFile, kind_of
 from tests.cli.program import refusal, run
 from tests.files.tables import KINDS as FORMATS
 from tests.files.tables import packed, table, written

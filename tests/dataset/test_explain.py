@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources import FORMATS
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 
 import geolookup
 from geolookup.contract import fields
@@ -174,7 +174,7 @@ def test_tables_of_one_source_share_its_number(
         for name in ("top.csv", "bottom.csv"):
             yield from FORMATS["csv"].read(dataclasses.replace(spec, path=name))
 
-    monkeypatch.setitem(FORMATS, "pair", Format("pair", frozenset(), read))
+    monkeypatch.setitem(FORMATS, "pair", SourceFormat("pair", frozenset(), read))
     text = (
         '[dataset]\nname = "d"\n[[source]]\nformat = "pair"\npath = "*.csv"\nname = "Pair"\n'
         '[[source]]\nformat = "csv"\npath = "last.csv"\n'

@@ -16,7 +16,7 @@ from geolookup.contract.address import canonical
 from geolookup.contract.special import is_private
 from geolookup.engine import BUNDLED
 from geolookup.pictures import hilbert
-from geolookup.pictures.views import SPECIAL, UNKNOWN, View
+from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View
 from tests.conftest import ROOT
 from tests.docs import fleet_figures
 from tests.docs.blocks import (

@@ -26,12 +26,10 @@ import pytest
 
 from geolookup import Engine
 from geolookup.errors import TableFileError
+from geolookup.files.arrow_files import GroupSink
 from geolookup.files.byte_streams import open_output
-from geolookup.files.enrich import enrich_file
-from geolookup.files.enriched_rows import Counts, EnrichOptions
-from geolookup.files.formats import FORMATS, kind_of
-from geolookup.files.parquet import GroupSink
-from geolookup.files.table_files import TableFile
+from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
+from geolookup.files.table_files import FORMATS, TableFile, kind_of
 from tests.conftest import ROOT
 from tests.files.tables import (
     ADDRESSES,
@@ -391,7 +389,7 @@ def test_a_sink_that_is_abandoned_writes_nothing_more(monkeypatch: pytest.Monkey
     """As after an error or a signal: its stream is closed, and nothing is reported."""
     reported: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", reported.append)
-    monkeypatch.setattr("geolookup.files.parquet._GROUP_ROWS", 10)
+    monkeypatch.setattr("geolookup.files.arrow_files._GROUP_ROWS", 10)
     batch = pa.record_batch({"ip": ["8.8.8.8"] * 10})
     stream = io.BytesIO()
     sink = GroupSink(stream, batch.schema)

@@ -6,7 +6,7 @@ import csv
 import io
 from pathlib import Path
 
-from geolookup.files.formats import known_kind
+from geolookup.files.table_files import known_kind
 from tests.cli.program import run
 from tests.files.tables import packed
 

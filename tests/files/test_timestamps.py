@@ -18,10 +18,8 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup import Engine
 from geolookup.errors import RowNote, TableFileError
-from geolookup.files.formats import kind_of
-from geolookup.files.local_hours import LocalHours
-from geolookup.files.summarize import Summary, count_file
-from geolookup.files.table_files import AddressColumn, TableFile, TimeColumn
+from geolookup.files.summarize import LocalHours, Summary, count_file
+from geolookup.files.table_files import AddressColumn, TableFile, TimeColumn, kind_of
 from geolookup.files.timestamps import InstantError, unix_seconds
 from geolookup.tables.locate import CHUNK
 from geolookup.tables.times import Instants, instants_of

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from geolookup.http.limits import HEAD_TIMEOUT
+from geolookup.http.settings import HEAD_TIMEOUT
 from tests.http.serving import PATH, Server
 from tests.servers import PATIENCE
 

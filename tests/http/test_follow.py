@@ -16,7 +16,7 @@ import pytest
 
 from geolookup import publish
 from geolookup.cli.follow import follow
-from geolookup.http import follow_status
+from geolookup.http.admin import follow_metrics, follow_readiness
 from geolookup.mirrors.polling import Polling, Status
 from tests.cli.program import run
 from tests.http.serving import Server, Store, serving
@@ -138,14 +138,14 @@ def test_a_server_that_cannot_follow_does_not_start(own_store: Store, tmp_path: 
         assert problem in done.stderr
 
 
-following = optional("geolookup.http.following")
+supervision = optional("geolookup.http.supervision")
 
 
 @needs("granian")
 def test_the_follower_has_the_options_of_the_server() -> None:
     options: dict[str, Any] = {"every": 7.0, "jitter": 0.25, "budget": 20_000, "keep": 3}
     polling = Polling(trust=(Path("key.pub"),), **options)
-    words = following._command("https://example.com/", Path("store"), polling)
+    words = supervision._command("https://example.com/", Path("store"), polling)
     parameters = follow.make_context("follow", words[words.index("follow") + 1 :]).params
     options |= {"url": "https://example.com/", "store": Path("store"), "trust": polling.trust}
     assert options.items() <= parameters.items()
@@ -154,18 +154,18 @@ def test_the_follower_has_the_options_of_the_server() -> None:
 @needs("granian")
 def test_wrong_options_end_a_follower_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
     processes = [Mock(wait=Mock(return_value=end)) for end in (1, -signal.SIGKILL, 2, 2)]
-    monkeypatch.setattr(following.Backoff, "delay", lambda *_: 0.0)
-    monkeypatch.setattr(following._Follower, "_started", lambda _: processes.pop(0))
-    follower = following._Follower([])
+    monkeypatch.setattr(supervision.Backoff, "delay", lambda *_: 0.0)
+    monkeypatch.setattr(supervision._Follower, "_started", lambda _: processes.pop(0))
+    follower = supervision._Follower([])
     follower._thread.join(PATIENCE)
     assert (follower.gave_up.is_set(), len(processes)) == (True, 1)
 
 
 def test_failures_are_said_to_probes() -> None:
     once = Status().after_success("current")
-    assert follow_status.readiness(once) == f"following: last success {once.succeeded_at}\n"
+    assert follow_readiness(once) == f"following: last success {once.succeeded_at}\n"
     failed = once.after_failure("no\nroute").after_failure("none")
     expected = f"following: 2 failed polls in a row, last success {once.succeeded_at}\n"
-    assert follow_status.readiness(failed) == expected
-    assert follow_status.readiness(Status()) == ""
-    assert follow_status.metrics(Status()) == ""
+    assert follow_readiness(failed) == expected
+    assert follow_readiness(Status()) == ""
+    assert follow_metrics(Status()) == ""

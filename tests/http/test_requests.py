@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.http.application import address_asked
-from geolookup.http.limits import HEAD_TIMEOUT
-from geolookup.http.settings import HEAD_LIMIT
+from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT
 from tests.http.clients import allow_descriptors, beside_silent, kept, request
 from tests.http.serving import PATH, Server, Store, connected, serving
 

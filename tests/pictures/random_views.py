@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from geolookup.contract.address import BITS
 from geolookup.dataset.intervals import Addresses
-from geolookup.pictures.views import UNKNOWN, View, view_of
+from geolookup.pictures.address_space import UNKNOWN, View, view_of
 
 LABELS = ("A", "B\nC", "Δ <script>", "D")
 

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from geolookup.dataset.intervals import Addresses
 from geolookup.pictures import hilbert
 from geolookup.pictures.address_map import AddressMap, address_map
-from geolookup.pictures.address_space import IPV4, Space, space_of
-from geolookup.pictures.raster import NOTHING, pixels, png
-from geolookup.pictures.views import UNKNOWN, View, view_of
+from geolookup.pictures.address_space import IPV4, UNKNOWN, Space, View, space_of, view_of
+from geolookup.pictures.map_picture import NOTHING, pixels, png
 from tests.pictures.random_views import starts_in, value_at, view_lists, views
 from tests.skips import needs, optional
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from geolookup.pictures import charts, texts
+from geolookup.pictures import charts, wording
 from geolookup.pictures.charts import Chart
 from geolookup.pictures.colours import CATEGORIES
 from tests.skips import needs
@@ -23,7 +23,7 @@ def _charts() -> list[Chart]:
     shares: list[list[float]] = [[0.5, 0.25, 0, 0, 0, 0.25], [0] * 6]
     hours = [str(hour) for hour in range(24)]
     return [
-        charts.bars("bars", "Bars", "share", named, form=texts.percent),
+        charts.bars("bars", "Bars", "share", named, form=wording.percent),
         charts.bars("long", "Long", "n", [("W" * 99, 2**64), ("b", 1)]),
         charts.bars("none", "No bars", "share", []),
         charts.histogram("lengths", "Lengths", "prefix length", "prefixes", LENGTHS),

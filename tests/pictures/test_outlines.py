@@ -10,8 +10,8 @@ import pytest
 from geolookup_builder.reference.countries import load_countries
 
 from geolookup.pictures import outlines
-from geolookup.pictures.outlines.date_line import cut_line, cut_ring
-from geolookup.pictures.projection import project
+from geolookup.pictures.globe import project
+from geolookup.pictures.outlines.generate import cut_line, cut_ring
 
 _RADIUS_KM = 6371.0072
 

@@ -15,10 +15,16 @@ from hypothesis import strategies as st
 
 from geolookup.dataset.intervals import Addresses
 from geolookup.pictures.address_map import address_map
-from geolookup.pictures.deflate import deflated, inflated
-from geolookup.pictures.numbers import pack_floats, pack_integers, unpack_floats, unpack_integers
+from geolookup.pictures.address_space import View, view_of
 from geolookup.pictures.packing import packed, packed_within
-from geolookup.pictures.views import View, view_of
+from geolookup.pictures.page_data import (
+    deflated,
+    inflated,
+    pack_floats,
+    pack_integers,
+    unpack_floats,
+    unpack_integers,
+)
 from tests.pictures.random_views import views
 
 

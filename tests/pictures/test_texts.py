@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geolookup.pictures import texts
+from geolookup.pictures import wording
 
 
 def test_counts_in_full_and_in_three_digits() -> None:
@@ -22,7 +22,7 @@ def test_counts_in_full_and_in_three_digits() -> None:
         (10.4, "10", "10"),
         (12.5, "12", "12"),
     ):
-        assert (texts.count(number), texts.short(number)) == (full, short), number
+        assert (wording.count(number), wording.short(number)) == (full, short), number
 
 
 def test_shares() -> None:
@@ -31,7 +31,7 @@ def test_shares() -> None:
         (0, "0.00 %"), (1e-9, "< 0.01 %"), (0.00009, "< 0.01 %"), (0.0001, "0.01 %"),
         (0.5, "50.00 %"), (0.9999, "99.99 %"), (0.99999, "> 99.99 %"), (1, "100.00 %"),
     ):  # fmt: skip
-        assert texts.percent(share) == text, share
+        assert wording.percent(share) == text, share
 
 
 def test_a_size_has_the_unit_that_suits_it() -> None:
@@ -39,12 +39,12 @@ def test_a_size_has_the_unit_that_suits_it() -> None:
         (0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (19_404, "19.4 kB"),
         (1_000_000, "1.0 MB"), (27_864_260, "27.9 MB"), (1_234_000_000, "1.2 GB"),
     ):  # fmt: skip
-        assert texts.size(number) == text, number
+        assert wording.size(number) == text, number
 
 
 def test_distances_families_and_names() -> None:
-    assert texts.kilometres(12345.67) == "12,345.7"
-    assert (texts.family("ipv4"), texts.family("ipv6")) == ("IPv4", "IPv6")
-    assert texts.name("a\n\x1b[31m") == "a\\n\\x1b[31m"
-    assert texts.name("x" * 120) == "x" * 120
-    assert texts.name("x" * 121) == "x" * 119 + "…"
+    assert wording.kilometres(12345.67) == "12,345.7"
+    assert (wording.family("ipv4"), wording.family("ipv6")) == ("IPv4", "IPv6")
+    assert wording.name("a\n\x1b[31m") == "a\\n\\x1b[31m"
+    assert wording.name("x" * 120) == "x" * 120
+    assert wording.name("x" * 121) == "x" * 119 + "…"

@@ -11,13 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geolookup.pictures import outlines, world
-from geolookup.pictures.country_picture import country_pictures
-from geolookup.pictures.grid import Grid
-from geolookup.pictures.hidden import covered, not_hidden
-from geolookup.pictures.projection import HEIGHT, WIDTH, project, unproject
-from geolookup.pictures.world import SIDES, Density, World
-from geolookup.pictures.world_countries import Country, CountryDensity, CountryLayer
+from geolookup.pictures.globe import HEIGHT, WIDTH, Grid, project, unproject
+from geolookup.pictures.wording import covered, not_hidden
+from geolookup.pictures.world import SIDES, Country, CountryDensity, CountryLayer, Density, World
 from geolookup.pictures.world_frame import COLOURS, rings
+from geolookup.pictures.world_picture import country_pictures
 
 #: WGS 84: the semi-major axis in km, and the first eccentricity squared.
 _AXIS, _SQUARED = 6378.137, 6.69437999014e-3

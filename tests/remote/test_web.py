@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, DownloadError
 from geolookup.progress import Progress
 from geolookup.remote import Limits
 from geolookup.remote.transfer import fetch
@@ -187,6 +187,8 @@ def test_what_is_not_whole_and_right_is_not_taken(tmp_path: Path) -> None:
             assert str(caught.value).startswith(f"{site.url}/{path}: "), name
             assert "\n" not in str(caught.value), name
             assert kept_files(folder, path) == [], name
+            if name == "wait":
+                assert (type(caught.value), vars(caught.value)["wait"]) == (DownloadError, 3600)
 
 
 def test_what_was_there_before_stays(tmp_path: Path) -> None:

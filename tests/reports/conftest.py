@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import geolookup
-from geolookup.pictures.projection import HEIGHT, WIDTH, project
+from geolookup.pictures.globe import HEIGHT, WIDTH, project
 from geolookup.reports.section import Section
 from tests.browser import Reader
 from tests.cli.program import run

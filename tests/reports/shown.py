@@ -15,8 +15,7 @@ import geolookup
 from geolookup.comparison.changes import CLASSES_KM, KINDS
 from geolookup.contract import special
 from geolookup.reports.dataset.row_names import LEVELS
-from geolookup.reports.section import Section
-from geolookup.reports.table import Table
+from geolookup.reports.section import Section, Table
 from tests.browser import Reader
 from tests.comparison import oracle
 

@@ -18,10 +18,10 @@ import pytest
 from hypothesis import assume, given, settings
 
 import geolookup
-from geolookup.pictures import hilbert, texts
+from geolookup.pictures import hilbert, wording
 from geolookup.pictures.address_map import AddressMap, address_map
+from geolookup.pictures.address_space import View
 from geolookup.pictures.packing import packed
-from geolookup.pictures.views import View
 from tests.browser import OF_PAGES, Reader
 from tests.pictures.random_views import views
 from tests.pictures.test_packing import many_labels
@@ -44,7 +44,7 @@ def test_shares_read_as_on_the_rest_of_the_page(reader: Reader) -> None:
     reader.page.add_script_tag(path=_ASSETS / "shares.js")
     shares = [0, 1e-20, 0.00009, 0.0001, 0.12345, 0.9996, 0.99995, 1 - 1e-9, 1]
     found = reader.page.evaluate("shares => shares.map(percentText)", shares)
-    assert found == [texts.percent(each) for each in shares]
+    assert found == [wording.percent(each) for each in shares]
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ _UNPACK = """async json => {
 @pytest.fixture
 def unpacking(reader: Reader, tmp_path: Path) -> Reader:
     """A page with the script alone; classic, so that its functions are global."""
-    script = "".join((_ASSETS / name).read_text("utf-8") for name in ("inflate.js", "unpack.js"))
+    script = "".join((_ASSETS / name).read_text("utf-8") for name in ("page_data.js", "unpack.js"))
     page = tmp_path / "page.html"
     page.write_text(f"<!doctype html><title>Test</title><script>{script}</script>", "utf-8")
     reader.open(page.as_uri())

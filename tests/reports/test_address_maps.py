@@ -21,7 +21,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.errors import PrivateAddressError
 from geolookup.pictures import hilbert
 from geolookup.pictures.address_map import address_map
-from geolookup.pictures.views import SPECIAL, UNKNOWN, View
+from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View
 from geolookup.reports.address_maps import address_map_section
 from geolookup.reports.dataset.row_names import LEVELS
 from geolookup.reports.dataset.views import dataset_views
@@ -134,8 +134,8 @@ def test_a_family_of_which_nothing_is_known_has_no_map() -> None:
 def test_ten_known_prefixes_have_the_colour_of_their_country(tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
     pytest.importorskip("vl_convert")
-    from geolookup.pictures.files import write_png
     from geolookup.pictures.map_picture import map_pictures
+    from geolookup.pictures.picture_files import write_png
 
     shown = address_map(_views(BUNDLED, 4)[:1])
     (path,) = write_png(tmp_path, map_pictures(shown))

@@ -14,12 +14,11 @@ import pytest
 import geolookup
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Addresses
-from geolookup.reports.changes.difference import Difference, change_view, difference
-from geolookup.reports.changes.moved import moved_densities, moved_section
-from geolookup.reports.changes.section import change_section
+from geolookup.reports.changes import change_section, moved_densities, moved_section
+from geolookup.reports.dataset import _address_maps
 from geolookup.reports.dataset.facts import read_facts
-from geolookup.reports.dataset.report import _address_maps
-from geolookup.reports.truth.section import truth_section
+from geolookup.reports.difference import Difference, change_view, difference
+from geolookup.reports.truth import truth_section
 from tests.cli.program import run
 from tests.comparison import oracle
 from tests.comparison.conftest import dataset, old_and_new

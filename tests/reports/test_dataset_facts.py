@@ -19,11 +19,9 @@ from geolookup.dataset.public_ranges import Ranges
 from geolookup.pictures.world import DefaultCoordinates
 from geolookup.reports.dataset.countries import Countries, _chart, countries_section, per_country
 from geolookup.reports.dataset.coverage import coverage_section
-from geolookup.reports.dataset.default_coordinates import find_default_coordinates
-from geolookup.reports.dataset.facts import read_facts
-from geolookup.reports.dataset.known_space import _space
-from geolookup.reports.dataset.networks import networks_section
-from geolookup.reports.dataset.prefix_lengths import prefix_lengths_section
+from geolookup.reports.dataset.facts import _space, read_facts
+from geolookup.reports.dataset.located import find_default_coordinates
+from geolookup.reports.dataset.networks import networks_section, prefix_lengths_section
 from geolookup.reports.dataset.sources import sources_section
 from geolookup.reports.dataset.summary import summary_section
 from geolookup.reports.dataset.views import dataset_views

@@ -20,14 +20,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.files.local_hours import LocalHours
-from geolookup.files.summarize import KINDS, Count, Summary
-from geolookup.pictures.deflate import inflated
-from geolookup.pictures.numbers import unpack_floats, unpack_integers
-from geolookup.reports.traffic import groups
-from geolookup.reports.traffic.groups import groups_of
-from geolookup.reports.traffic.hours import hours_section
-from geolookup.reports.traffic.page import title
+from geolookup.files.summarize import KINDS, Count, LocalHours, Summary
+from geolookup.pictures.page_data import inflated, unpack_floats, unpack_integers
+from geolookup.reports import traffic_groups
+from geolookup.reports.traffic_groups import groups_of
+from geolookup.reports.traffic_page import hours_section, title
 from tests.cli.program import pipe, run
 from tests.conftest import build_at
 from tests.skips import needs
@@ -335,7 +332,9 @@ def test_hostile_names(tmp_path: Path) -> None:
 
 
 def test_groups_are_named_by_what_is_known() -> None:
-    assert groups._city("Austin", "Texas", "United States") == "Austin, Texas, United States"
-    assert groups._city("Austin", None, None) == "Austin"
-    assert groups._network(64500, "One") == "AS64500 One"
-    assert groups._network(64500, None) == "AS64500"
+    assert (
+        traffic_groups._city("Austin", "Texas", "United States") == "Austin, Texas, United States"
+    )
+    assert traffic_groups._city("Austin", None, None) == "Austin"
+    assert traffic_groups._network(64500, "One") == "AS64500 One"
+    assert traffic_groups._network(64500, None) == "AS64500"

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geolookup.pictures.numbers import unpack_floats, unpack_integers
-from geolookup.pictures.projection import HEIGHT, WIDTH, project
-from geolookup.pictures.world import DefaultCoordinates, Density, World
-from geolookup.pictures.world_countries import Country, CountryDensity
+from geolookup.pictures.globe import HEIGHT, WIDTH, project
+from geolookup.pictures.page_data import unpack_floats, unpack_integers
+from geolookup.pictures.world import Country, CountryDensity, DefaultCoordinates, Density, World
 from geolookup.pictures.world_frame import COLOURS
 from geolookup.reports.page import page
 from geolookup.reports.section import Section

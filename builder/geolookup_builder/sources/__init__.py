@@ -1,6 +1,6 @@
 """The readers, one module a format, registered by name.
 
-A format is added by writing a module with a ``Format`` and naming it here.
+A format is added by writing a module with a ``SourceFormat`` and naming it here.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from geolookup_builder.sources.formats import (
     sapics,
     tor,
 )
-from geolookup_builder.sources.reading.reader import Format
+from geolookup_builder.sources.reading.reader import SourceFormat
 
-FORMATS: dict[str, Format] = {
+FORMATS: dict[str, SourceFormat] = {
     each.name: each
     for each in (
         bgpdump.FORMAT,

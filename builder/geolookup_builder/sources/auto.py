@@ -14,7 +14,7 @@ from geolookup.errors import BuildError
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, opening, recognised
 
 NAME = "auto"
@@ -23,13 +23,13 @@ REMEDY = 'name the format in a recipe: format = "…"'
 Detections = Mapping[str, Detection]
 
 
-def options(formats: Mapping[str, Format]) -> dict[str, frozenset[str]]:
+def options(formats: Mapping[str, SourceFormat]) -> dict[str, frozenset[str]]:
     """Return the options of each format; ``auto`` accepts those of all formats."""
     known = {name: each.options for name, each in formats.items()}
     return {**known, NAME: frozenset().union(*known.values())}
 
 
-def resolved(recipe: Recipe, formats: Mapping[str, Format]) -> Recipe:
+def resolved(recipe: Recipe, formats: Mapping[str, SourceFormat]) -> Recipe:
     """Return the recipe with the format of every source named."""
     sources = (_resolved(each, formats) if each.format == NAME else each for each in recipe.sources)
     return replace(recipe, sources=tuple(sources))
@@ -43,7 +43,7 @@ def noted(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[SourceTab
         note = ""
 
 
-def _resolved(spec: SourceSpec, formats: Mapping[str, Format]) -> SourceSpec:
+def _resolved(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> SourceSpec:
     found = {each.label: _detections(each, spec, formats) for each in _members(spec)}
     found = {label: detections for label, detections in found.items() if detections}
     name = _common_format(spec, found, formats)
@@ -67,7 +67,9 @@ def _is_folder(spec: SourceSpec) -> bool:
         return place.is_dir()
 
 
-def _detections(member: Member, spec: SourceSpec, formats: Mapping[str, Format]) -> Detections:
+def _detections(
+    member: Member, spec: SourceSpec, formats: Mapping[str, SourceFormat]
+) -> Detections:
     """Return the strongest detections of a file; none for a file delivered beside the data."""
     start = opening(member)
     found = {name: each for name, one in formats.items() if (each := _detection(one, start))}
@@ -80,7 +82,7 @@ def _detections(member: Member, spec: SourceSpec, formats: Mapping[str, Format])
     return named or found
 
 
-def _detection(each: Format, start: Opening) -> Detection | None:
+def _detection(each: SourceFormat, start: Opening) -> Detection | None:
     """Return a format's detection; None where a check of its reader fails."""
     try:
         return each.detect(start)
@@ -94,7 +96,7 @@ def _among_others(member: Member, spec: SourceSpec) -> bool:
 
 
 def _common_format(
-    spec: SourceSpec, found: Mapping[str, Detections], formats: Mapping[str, Format]
+    spec: SourceSpec, found: Mapping[str, Detections], formats: Mapping[str, SourceFormat]
 ) -> str:
     """Return the one format that was detected in all files."""
     place = spec.base / spec.path
@@ -113,7 +115,7 @@ def _common_format(
     raise BuildError(place, problem, remedy="make it several sources")
 
 
-def _unknown(label: str, content: str, formats: Mapping[str, Format]) -> BuildError:
+def _unknown(label: str, content: str, formats: Mapping[str, SourceFormat]) -> BuildError:
     considered = ", ".join(sorted(formats))
     problem = f"not recognised, it holds {content} (considered: {considered})"
     return BuildError(label, problem, remedy=REMEDY)

@@ -129,10 +129,10 @@ def score(
     held = together([_read(path, truth_format) for path in _listed(truth)])
     joint = overlaid(held, sides, requests)
     if not len(joint.row):
-        files = ", ".join(each.path for each in held.files)
+        files = ", ".join(file.path for file in held.files)
         problem = f"{files}: no row states the location of a public address"
         raise DiffError(problem, "name others")
-    verdicts = [judged(joint.truth, each.stated) for each in joint.datasets]
+    verdicts = [judged(joint.truth, answers.stated) for answers in joint.datasets]
     scored = [_scored(held, joint, at, verdicts[at], side, worst) for at, side in enumerate(sides)]
     several = len(scored) > 1
     return Score(
@@ -149,7 +149,7 @@ def _listed(paths: Path | Sequence[Path]) -> list[str]:
     several = [paths] if isinstance(paths, str | PathLike) else list(paths)
     if not several:
         raise ValueError("name at least one dataset and one file of truth")
-    return [fspath(each) for each in several]
+    return [fspath(path) for path in several]
 
 
 def _read(path: str, format_name: str) -> Truth:
@@ -188,7 +188,7 @@ def _part(
     return ScoredPart(
         unit=part.unit,
         score=total,
-        by={key: _groups(each, chosen, weight, rows) for key, each in by.items()},
+        by={key: _groups(grouping, chosen, weight, rows) for key, grouping in by.items()},
         worst=worst_networks(sides, verdicts, part.weight, worst),
         metrics=metrics(total),
     )
@@ -205,8 +205,8 @@ def _groups(grouping: Grouping, chosen: Judged, weight: Any, rows: Any) -> list[
 def _verdict(gate: Gate, datasets: Sequence[Scored]) -> Verdict:
     """Evaluate a gate on every dataset.
 
-    Without a part it is measured in the addresses of each family. A part where the truth states
-    nothing is left out; DiffError where none is left, so that no gate passes unmeasured.
+    Without a part it is measured in the addresses of each family. A part without truth is skipped.
+    Raises DiffError if nothing is measured: no gate passes unmeasured.
     """
     values = dict(_values(gate, datasets))
     if not values:

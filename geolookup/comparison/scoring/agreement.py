@@ -86,7 +86,7 @@ class Judged:
 
     def chosen(self, rows: NDArray[Any]) -> Judged:
         """Return some of the intervals, by number."""
-        verdicts = {level: each[rows] for level, each in self.verdicts.items()}
+        verdicts = {level: verdict[rows] for level, verdict in self.verdicts.items()}
         return Judged(verdicts, self.distance[rows], self.located[rows])
 
 
@@ -148,7 +148,9 @@ def _verdict(level: str, truth: Stated, dataset: Stated) -> NDArray[np.uint8]:
 def measured(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> list[Measured]:
     """Sum the judged intervals, of shape (n,), by group: numbers from 0 to ``groups`` - 1."""
     of = np.bincount(group, weight, minlength=groups)
-    sums = {level: _sums(each, weight, group, groups) for level, each in rows.verdicts.items()}
+    sums = {
+        level: _sums(verdict, weight, group, groups) for level, verdict in rows.verdicts.items()
+    }
     errors = _errors(rows, weight, group, groups)
     return [
         Measured(
@@ -191,15 +193,15 @@ def _error(distance: F64, weight: F64, located: float) -> Errors:
     return Errors(far.of, far.p50, far.p90, far.p99, far.max, near, nearly, null)
 
 
-def metrics(found: Measured) -> dict[str, float | None]:
+def metrics(score: Measured) -> dict[str, float | None]:
     """Return the metrics of a part by name; None where nothing can be measured."""
     values: dict[str, float | None] = {}
     for level in LEVELS:
-        agreement = getattr(found, level)
+        agreement = getattr(score, level)
         for kind in _KINDS:
             share = getattr(agreement, kind)
             values[f"{level}_{kind}"] = share.share if share.of else None
-    far = found.kilometres
+    far = score.kilometres
     values |= {"km_p50": far.p50, "km_p90": far.p90}
     values |= {"within_50_km": far.within_50, "within_100_km": far.within_100}
     if not far.of:

@@ -74,19 +74,19 @@ def overlaid(truth: Truth, datasets: Sequence[Dataset], traffic: Traffic | None)
     """Overlay truth and datasets; raises DatasetError and TableFileError as those read do."""
     families = {family: _of_family(truth, datasets, family) for family in FAMILIES}
     answers = [_answers(families, at) for at in range(len(datasets))]
-    row = np.concatenate([each.row for each in families.values()])
+    row = np.concatenate([part.row for part in families.values()])
     place = truth.rows.place[row]
     places = [of_dataset(dataset) for dataset in datasets]
-    found = stated([truth.places, *places], [place, *(each["place"] for each in answers)])
-    family = np.repeat(np.array(FAMILIES, np.uint8), [len(each.row) for each in families.values()])
+    sides = stated([truth.places, *places], [place, *(columns["place"] for columns in answers)])
+    family = np.repeat(np.array(FAMILIES, np.uint8), [len(part.row) for part in families.values()])
     requests, asked = _asked(families, traffic)
     return Joint(
         family=family,
         row=row,
-        truth=found[0],
+        truth=sides[0],
         datasets=[
-            DatasetAnswers(stated=of, places=its, **each)
-            for of, its, each in zip(found[1:], places, answers, strict=True)
+            DatasetAnswers(stated=of, places=its, **columns)
+            for of, its, columns in zip(sides[1:], places, answers, strict=True)
         ],
         parts=_parts(truth, families, family, row, asked),
         requests=requests,
@@ -103,15 +103,15 @@ def _of_family(truth: Truth, datasets: Sequence[Dataset], family: int) -> _OfFam
     starts, at = overlay(partitions)
     row = decided.row[at[1]]
     kept = np.flatnonzero((row > 0) & (truth.rows.place[row] > 0) & ~is_blocked[at[0]])
-    pairs = [(at[2 * each + 3][kept], at[2 * each + 2][kept]) for each in range(len(sides))]
+    pairs = [(at[2 * number + 3][kept], at[2 * number + 2][kept]) for number in range(len(sides))]
     return _OfFamily(starts, kept, row[kept], sizes(starts)[kept], sides, pairs)
 
 
 def _answers(families: Mapping[int, _OfFamily], at: int) -> dict[str, Any]:
     """Return the columns of one dataset over both families."""
     place, source, interval, before = [], [], [], 0
-    for each in families.values():
-        side, (of_starts, of_decided) = each.sides[at], each.at[at]
+    for part in families.values():
+        side, (of_starts, of_decided) = part.sides[at], part.at[at]
         place.append(side.locations[of_starts])
         source.append(side.sources[of_decided])
         interval.append(of_starts + before)
@@ -120,7 +120,7 @@ def _answers(families: Mapping[int, _OfFamily], at: int) -> dict[str, Any]:
         "place": np.concatenate(place),
         "source": np.concatenate(source),
         "interval": np.concatenate(interval),
-        "starts": {family: each.sides[at].starts for family, each in families.items()},
+        "starts": {family: part.sides[at].starts for family, part in families.items()},
     }
 
 
@@ -130,9 +130,9 @@ def _asked(
     """Return the requests of a traffic file, and their number in each joint interval."""
     if traffic is None:
         return None, None
-    starts = {family: each.starts for family, each in families.items()}
+    starts = {family: part.starts for family, part in families.items()}
     requests, weights = count_requests(traffic, starts)
-    return requests, np.concatenate([weights[f][each.kept] for f, each in families.items()])
+    return requests, np.concatenate([weights[f][part.kept] for f, part in families.items()])
 
 
 def _parts(
@@ -142,7 +142,7 @@ def _parts(
     row: Numbers,
     asked: F64 | None,
 ) -> dict[str, Weights]:
-    size = np.concatenate([each.size for each in families.values()])
+    size = np.concatenate([part.size for part in families.values()])
     # A row counts once: each of its intervals has its share of the row's addresses.
     sums = np.bincount(row, size, minlength=len(truth.rows))
     # Single IPv6 addresses are counted as such: each is a tiny fraction of a /64.

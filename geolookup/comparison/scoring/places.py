@@ -28,7 +28,7 @@ COORDINATES = ("latitude", "longitude")
 _FOLDED = ("region_name", "city_name")
 #: The format of a table of addresses.
 ADDRESSES = "addresses"
-#: As prefix length: the range of a row is no prefix.
+#: The prefix length of a range that is not a prefix.
 NO_PREFIX = -1
 
 
@@ -83,20 +83,20 @@ def joined(several: Sequence[Places]) -> Places:
     """Return the places of several sides as one, each with its own place 0 left in."""
     names = {}
     for name in NAMES:
-        sides = [each.names[name] for each in several]
-        begins = np.cumsum([0, *(len(each.values) for each in sides)])
+        sides = [places.names[name] for places in several]
+        begins = np.cumsum([0, *(len(side.values) for side in sides)])
         codes = [
-            np.where(each.codes < 0, -1, each.codes + begin)
-            for each, begin in zip(sides, begins[:-1], strict=True)
+            np.where(side.codes < 0, -1, side.codes + begin)
+            for side, begin in zip(sides, begins[:-1], strict=True)
         ]
-        values = pa.concat_arrays([each.values for each in sides])
+        values = pa.concat_arrays([side.values for side in sides])
         names[name] = Names(np.concatenate(codes).astype(np.int32), values)
-    return Places(names, np.concatenate([each.coordinates for each in several], axis=1))
+    return Places(names, np.concatenate([places.coordinates for places in several], axis=1))
 
 
 def stated(sides: Sequence[Places], places: Sequence[NDArray[np.integer]]) -> list[Stated]:
     """Return what each side states, given its place in each of n joint intervals."""
-    common = {name: _in_common([each.names[name] for each in sides], name) for name in NAMES}
+    common = {name: _in_common([side.names[name] for side in sides], name) for name in NAMES}
     return [
         Stated({name: common[name][at][place] for name in NAMES}, side.coordinates[:, place])
         for at, (side, place) in enumerate(zip(sides, places, strict=True))
@@ -105,21 +105,21 @@ def stated(sides: Sequence[Places], places: Sequence[NDArray[np.integer]]) -> li
 
 def _names(column: pa.ChunkedArray) -> Names:
     plain = column.combine_chunks()
-    found = plain if pa.types.is_dictionary(plain.type) else plain.dictionary_encode()
-    codes = found.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return Names(codes, found.dictionary.cast(pa.string()))
+    encoded = plain if pa.types.is_dictionary(plain.type) else plain.dictionary_encode()
+    codes = encoded.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return Names(codes, encoded.dictionary.cast(pa.string()))
 
 
 def _in_common(sides: Sequence[Names], name: str) -> list[Codes]:
     """Return the codes of all sides, by place, into one set of values."""
     comparable: Callable[[pa.Array], pa.Array] = _folded if name in _FOLDED else _as_is
-    values = pa.concat_arrays([comparable(each.values) for each in sides])
+    values = pa.concat_arrays([comparable(side.values) for side in sides])
     numbers: Codes = values.dictionary_encode().indices.to_numpy()
-    begins = np.cumsum([0, *(len(each.values) for each in sides)])
-    # One more entry, so that the code -1 maps to -1.
+    begins = np.cumsum([0, *(len(side.values) for side in sides)])
+    # One more entry at the end: the code -1 maps to -1.
     return [
-        np.append(numbers[begin:end], np.int32(-1))[each.codes]
-        for each, begin, end in zip(sides, begins[:-1], begins[1:], strict=True)
+        np.append(numbers[begin:end], np.int32(-1))[side.codes]
+        for side, begin, end in zip(sides, begins[:-1], begins[1:], strict=True)
     ]
 
 
@@ -128,8 +128,8 @@ def _as_is(values: pa.Array) -> pa.Array:
 
 
 def _folded(values: pa.Array) -> pa.Array:
-    """Return names in the form in which they are compared; a name of signs alone stays."""
-    return pa.array([fold(each) or each for each in values.to_pylist()], pa.string())
+    """Return names as they are compared; a name that folds to nothing stays."""
+    return pa.array([fold(name) or name for name in values.to_pylist()], pa.string())
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +140,12 @@ class TruthFile:
     format: str  # a source format of recipes, or "addresses"
     rows: int
     rejected: int  # rows without a valid range or address
-    nulled: int  # invalid values, which state nothing
+    nulled: int  # invalid values, read as null
 
 
 @dataclass(frozen=True, slots=True)
 class TruthRows:
-    """Rows by number from 1; row 0 is none."""
+    """Rows by number from 1; row 0 stands for no row."""
 
     family: NDArray[np.uint8]
     length: NDArray[np.int16]  # of the prefix, else NO_PREFIX
@@ -157,7 +157,7 @@ class TruthRows:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A partition of one family, and the row that decides each interval; 0 is none."""
+    """A partition of one family, and the row that decides each interval; 0 if no row does."""
 
     starts: Addresses
     row: I64
@@ -174,13 +174,13 @@ class Truth:
 
     @property
     def of_addresses(self) -> bool:
-        """Whether any file lists single addresses, which no report may show."""
-        return any(each.format == ADDRESSES for each in self.files)
+        """Whether any file lists single addresses: no report may show them."""
+        return any(file.format == ADDRESSES for file in self.files)
 
     @property
     def of_ranges(self) -> bool:
         """Whether any file lists ranges."""
-        return any(each.format != ADDRESSES for each in self.files)
+        return any(file.format != ADDRESSES for file in self.files)
 
 
 def together(several: Sequence[Truth]) -> Truth:
@@ -198,8 +198,8 @@ def _over(above: Truth, below: Truth) -> Truth:
         np.concatenate([above.rows.place, _after(below.rows.place, len(above.places))]),
     )
     lower = {
-        family: Partition(each.starts, _after(each.row, len(above.rows)))
-        for family, each in below.partitions.items()
+        family: Partition(partition.starts, _after(partition.row, len(above.rows)))
+        for family, partition in below.partitions.items()
     }
     states = above.rows.place > 0
     partitions = {f: first_stating(states, [above.partitions[f], lower[f]]) for f in FAMILIES}
@@ -217,9 +217,9 @@ def first_stating(states: NDArray[np.bool_], several: Sequence[Partition]) -> Pa
 
     ``states`` says of the rows of all partitions but the last, by number, whether they do.
     """
-    starts, at = overlay([each.starts for each in several])
+    starts, at = overlay([partition.starts for partition in several])
     row = several[-1].row[at[-1]]
-    for each, rows in zip(several[-2::-1], at[-2::-1], strict=True):
-        upper = each.row[rows]
+    for partition, rows in zip(several[-2::-1], at[-2::-1], strict=True):
+        upper = partition.row[rows]
         row = np.where(states[upper], upper, row)
     return Partition(starts, row)

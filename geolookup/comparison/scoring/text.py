@@ -24,8 +24,8 @@ def lines(score: Score) -> Iterator[str]:
     """Yield the lines of the report, part by part."""
     for file in score.truth:
         yield f"truth  {_file(file)}"
-    for number, each in enumerate(score.datasets, 1):
-        yield f"{number}  {each.name}, generation {each.generation}, {each.path}"
+    for number, dataset in enumerate(score.datasets, 1):
+        yield f"{number}  {dataset.name}, generation {dataset.generation}, {dataset.path}"
     if score.requests is not None:
         asked = score.requests
         yield (
@@ -47,7 +47,7 @@ def _file(file: TruthFile) -> str:
 
 
 def _part(score: Score, name: str) -> Iterator[str]:
-    parts = [each.parts[name] for each in score.datasets]
+    parts = [dataset.parts[name] for dataset in score.datasets]
     yield from _side_by_side(parts, score.majority.get(name))
     yield from _pairs(score.pairs, name)
     for number, part in enumerate(parts, 1):
@@ -90,7 +90,7 @@ def _of_majority(metric: str, majority: Majority) -> str:
 
 
 def _voted(vote: Vote) -> bool:
-    return any(each.of for each in vote.differs)
+    return any(share.of for share in vote.differs)
 
 
 def _differs(level: str, vote: Vote) -> list[str]:
@@ -108,28 +108,30 @@ def _share(share: Share) -> str:
 
 def _pairs(pairs: Sequence[Pair], name: str) -> Iterator[str]:
     rows = []
-    for each in pairs:
-        part = each.parts[name]
+    for pair in pairs:
+        part = pair.parts[name]
         shares = (part.country, part.region, part.city, part.within_50, part.within_100)
-        rows.append((f"{each.one} and {each.other}", *map(_share, shares)))
+        rows.append((f"{pair.one} and {pair.other}", *map(_share, shares)))
     yield from _filled(("same in", *LEVELS, "within 50 km", "within 100 km"), rows)
 
 
 def _groups(title: str, groups: Sequence[Group]) -> Iterator[str]:
     if len(groups) < 2 and title.startswith("family"):
         return
-    ranked = sorted(groups, key=lambda each: -each.score.of)[:_GROUPS]
+    ranked = sorted(groups, key=lambda group: -group.score.of)[:_GROUPS]
     head = (title, "of", *LEVELS, "km p50", "within 100 km")
-    yield from _filled(head, [(each.name or "unknown", *_measured(each.score)) for each in ranked])
+    yield from _filled(
+        head, [(group.name or "unknown", *_measured(group.score)) for group in ranked]
+    )
     if len(groups) > len(ranked):
         yield f"  and {len(groups) - len(ranked):,} more"
 
 
-def _measured(found: Measured) -> Iterator[str]:
-    yield _count(found.of)
+def _measured(score: Measured) -> Iterator[str]:
+    yield _count(score.of)
     for level in LEVELS:
-        yield _share(getattr(found, level).agree)
-    far = found.kilometres
+        yield _share(getattr(score, level).agree)
+    far = score.kilometres
     yield f"{far.p50:,.1f}" if far.of else _NOTHING
     yield percent_text(far.within_100) if far.of else _NOTHING
 
@@ -145,14 +147,14 @@ def _filled(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
 def _worst(title: str, networks: Sequence[WorstNetwork]) -> Iterator[str]:
     rows = [
         (
-            each.network,
-            _count(each.wrong.count),
-            percent_text(each.wrong.share),
-            each.truth or "unknown",
-            each.dataset or "unknown",
-            each.source or "unknown",
+            network.network,
+            _count(network.wrong.count),
+            percent_text(network.wrong.share),
+            network.truth or "unknown",
+            network.dataset or "unknown",
+            network.source or "unknown",
         )
-        for each in networks
+        for network in networks
     ]
     if rows:
         yield from table_lines((title, "wrong", "of it", "truth", "dataset", "source"), rows)

@@ -28,9 +28,8 @@ from geolookup.contract.address import BITS
 from geolookup.contract.fields import DEGREES
 from geolookup.dataset.intervals import I64, Addresses, Bools, MixedAddresses, concat
 from geolookup.errors import TableFileError
-from geolookup.files.formats import known_kind
 from geolookup.files.row_streams import ReadOptions
-from geolookup.files.table_files import TableFile, column_names, open_table
+from geolookup.files.table_files import TableFile, column_names, known_kind, open_table
 from geolookup.kernel.columns import carried_as_ipv4, parse
 from geolookup.tables.locate import address_reader, column_of, locate_chunk
 
@@ -58,7 +57,7 @@ def is_table(path: str) -> bool:
         names = column_names(TableFile(path, kind), path)
         return any(_plain(name) in _ALIASES["address"] for name in names)
     except TableFileError:
-        return False  # the reader of its source format states what is wrong
+        return False  # the reader of its source format explains the error
 
 
 def read_addresses(path: str) -> Truth:
@@ -89,21 +88,21 @@ def _columns(path: str, file: TableFile) -> dict[str, str]:
     names = column_names(file, path)
     if not names:
         raise TableFileError(path, "has no columns", "give a table, such as CSV")
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for ours, aliases in _ALIASES.items():
         theirs = [name for name in names if _plain(name) in aliases]
         if len(theirs) > 1:
             problem = f"two columns of the {ours.replace('_', ' ')}"
             raise TableFileError(path, problem, "drop one of them")
         if theirs:
-            found[ours] = theirs[0]
-    if "address" not in found:
+            columns[ours] = theirs[0]
+    if "address" not in columns:
         remedy = f"name it {_ALIASES['address'][0]}"
         raise TableFileError(path, "no column of addresses", remedy)
-    if len(found) == 1 or ("latitude" in found) != ("longitude" in found):
+    if len(columns) == 1 or ("latitude" in columns) != ("longitude" in columns):
         problem = "no column of a country, a region, a city, or a latitude and a longitude"
         raise TableFileError(path, problem, "name them country, region, city, latitude, longitude")
-    return found
+    return columns
 
 
 def _check_addresses(path: str, kind: pa.DataType) -> None:
@@ -117,7 +116,7 @@ def _truth(path: str, column: pa.ChunkedArray, texts: Mapping[str, pa.Array]) ->
     addresses = _addresses(column)
     valid = np.flatnonzero(addresses.family)
     places, nulled = _places(len(column), texts)
-    found = TruthRows(
+    numbered = TruthRows(
         np.append(np.uint8(0), addresses.family),
         np.append(0, np.where(addresses.family == 4, BITS[4], BITS[6])).astype(np.int16),
         np.where(_states(places), np.arange(len(places)), 0),
@@ -126,7 +125,7 @@ def _truth(path: str, column: pa.ChunkedArray, texts: Mapping[str, pa.Array]) ->
     rejected = len(column) - len(valid)
     return Truth(
         [TruthFile(path, ADDRESSES, len(column), rejected, nulled)],
-        found,
+        numbered,
         partitions,
         of_table(places),
     )
@@ -134,25 +133,25 @@ def _truth(path: str, column: pa.ChunkedArray, texts: Mapping[str, pa.Array]) ->
 
 def _states(places: pa.Table) -> Bools:
     """Mark the places that state anything."""
-    found: Bools = np.logical_or.reduce(
+    marks: Bools = np.logical_or.reduce(
         [np.asarray(column.combine_chunks().is_valid()) for column in places.columns]
     )
-    return found
+    return marks
 
 
 class _Parser:
     """Keeps the addresses of a column, where an engine would locate them."""
 
     def __init__(self) -> None:
-        self.found: list[MixedAddresses] = []
+        self.parsed: list[MixedAddresses] = []
 
     def locate_texts(self, data: Any, offsets: I64, _ids: Any, families: Any) -> None:
-        found = parse(data, offsets[:-1], np.diff(offsets))
-        families[:] = found.family
-        self.found.append(found)
+        parsed = parse(data, offsets[:-1], np.diff(offsets))
+        families[:] = parsed.family
+        self.parsed.append(parsed)
 
     def locate_numbers(self, families: Any, highs: Any, lows: Any, _ids: Any) -> None:
-        self.found.append(MixedAddresses(families.copy(), highs, lows))
+        self.parsed.append(MixedAddresses(families.copy(), highs, lows))
 
 
 def _addresses(column: pa.ChunkedArray) -> MixedAddresses:
@@ -166,8 +165,8 @@ def _addresses(column: pa.ChunkedArray) -> MixedAddresses:
     return carried_as_ipv4(
         MixedAddresses(
             np.concatenate(families),
-            np.concatenate([none, *(each.high for each in parser.found)]),
-            np.concatenate([none, *(each.low for each in parser.found)]),
+            np.concatenate([none, *(part.high for part in parser.parsed)]),
+            np.concatenate([none, *(part.low for part in parser.parsed)]),
         )
     )
 
@@ -175,20 +174,20 @@ def _addresses(column: pa.ChunkedArray) -> MixedAddresses:
 def _partition(addresses: MixedAddresses, family: int) -> Partition:
     """Return the partition at each address of a family and after it."""
     rows = np.flatnonzero(addresses.family == family)
-    found = Addresses(addresses.low[rows], addresses.high[rows])
+    listed = Addresses(addresses.low[rows], addresses.high[rows])
     if family == 4:
-        found = Addresses(found.low.astype(np.uint32))
-    order = found.order()
-    found, rows = found[order], rows[order]
-    last = np.append(~found[1:].equals(found[:-1]), True)[: len(rows)]
-    found, rows = found[last], rows[last] + 1
-    starts = concat([Addresses.of(family, [0]), found, found[~found.is_last()].successor()])
+        listed = Addresses(listed.low.astype(np.uint32))
+    order = listed.order()
+    listed, rows = listed[order], rows[order]
+    last = np.append(~listed[1:].equals(listed[:-1]), True)[: len(rows)]
+    listed, rows = listed[last], rows[last] + 1
+    starts = concat([Addresses.of(family, [0]), listed, listed[~listed.is_last()].successor()])
     starts = starts[starts.order()]
     starts = starts[np.append(True, ~starts[1:].equals(starts[:-1]))]
-    if not len(found):
+    if not len(listed):
         return Partition(starts, np.zeros(len(starts), np.int64))
-    at = np.maximum(found.search(starts) - 1, 0)
-    return Partition(starts, np.where(found[at].equals(starts), rows[at], 0))
+    at = np.maximum(listed.search(starts) - 1, 0)
+    return Partition(starts, np.where(listed[at].equals(starts), rows[at], 0))
 
 
 def _places(rows: int, stated: Mapping[str, pa.Array]) -> tuple[pa.Table, int]:
@@ -199,23 +198,23 @@ def _places(rows: int, stated: Mapping[str, pa.Array]) -> tuple[pa.Table, int]:
     texts = {name: stated.get(name, pa.nulls(rows, pa.string())) for name in _ALIASES}
     country = pc.utf8_upper(texts["country_code"])
     code, name = _regions(country, texts)
-    coordinates = {each: _degrees(texts[each], DEGREES[each]) for each in COORDINATES}
+    coordinates = {name: _degrees(texts[name], DEGREES[name]) for name in COORDINATES}
     bad = [pc.invert(pc.match_substring_regex(country, _COUNTRY))]
-    bad += [pc.and_(texts[each].is_valid(), coordinates[each].is_null()) for each in COORDINATES]
-    masks = [np.asarray(each.fill_null(False)) for each in bad]
+    bad += [pc.and_(texts[name].is_valid(), coordinates[name].is_null()) for name in COORDINATES]
+    masks = [np.asarray(mask.fill_null(False)) for mask in bad]
     silent = pa.array(np.logical_or.reduce(masks))
     values = [country, code, name, texts["city_name"], *coordinates.values()]
     columns = {
         key: pa.concat_arrays(
-            [pa.nulls(1, each.type), pc.if_else(silent, pa.scalar(None, each.type), each)]
+            [pa.nulls(1, column.type), pc.if_else(silent, pa.scalar(None, column.type), column)]
         )
-        for key, each in zip((*NAMES, *COORDINATES), values, strict=True)
+        for key, column in zip((*NAMES, *COORDINATES), values, strict=True)
     }
-    return pa.table(columns), int(sum(each.sum() for each in masks))
+    return pa.table(columns), int(sum(mask.sum() for mask in masks))
 
 
 def _text(path: str, name: str, column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as trimmed text, null where it is empty; TableFileError where it is none."""
+    """Return a column as trimmed text, empty as null; raises TableFileError for other types."""
     try:
         text = _values(column).cast(pa.string())
         text.validate(full=True)  # the reader of CSV passes any bytes
@@ -244,11 +243,11 @@ def _values(column: pa.ChunkedArray) -> pa.Array:
 
 def _regions(country: pa.Array, texts: Mapping[str, pa.Array]) -> tuple[pa.Array, pa.Array]:
     """Return codes and names: a region in the form of a code is one, such as CA or US-CA."""
-    found = pc.extract_regex(texts["region"], _REGION)
-    prefix, code = (pc.struct_field(found, each) for each in ("country", "code"))
+    parts = pc.extract_regex(texts["region"], _REGION)
+    prefix, code = (pc.struct_field(parts, name) for name in ("country", "code"))
     own = pc.or_kleene(pc.equal(prefix, ""), pc.equal(prefix, country))
     nothing = pa.scalar(None, pa.string())
-    name = pc.if_else(found.is_null(), texts["region"], nothing)
+    name = pc.if_else(parts.is_null(), texts["region"], nothing)
     return pc.if_else(own, code, nothing), pc.coalesce(texts["region_name"], name)
 
 

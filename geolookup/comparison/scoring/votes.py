@@ -1,7 +1,7 @@
 """Several datasets together, over the addresses of the truth: pairs, and the majority.
 
 As in CAIDA's Geocompare (Huffaker, Fomenkov and Claffy, 2011): agreement is measured between
-datasets, too, and each is compared with what the majority of those with an answer says.
+datasets, too, and each is compared with the majority of the datasets that have an answer.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Majority:
 
 def pairs(joint: Joint) -> list[Pair]:
     """Measure each pair of datasets over the joint intervals."""
-    stated = [each.stated for each in joint.datasets]
+    stated = [answers.stated for answers in joint.datasets]
     return [
         Pair(one + 1, other + 1, _pair_parts(joint, stated[one], stated[other]))
         for one, other in combinations(range(len(stated)), 2)
@@ -94,7 +94,7 @@ def _pair_parts(joint: Joint, one: Stated, other: Stated) -> dict[str, PairPart]
     located = ~np.isnan(distance)
     near = {f"within_{km}": Move(located, ~(distance <= km)) for km in (NEAR_KM, FAR_KM)}
     return {
-        name: PairPart(**{key: _same(each, part.weight) for key, each in (moves | near).items()})
+        name: PairPart(**{key: _same(both, part.weight) for key, both in (moves | near).items()})
         for name, part in joint.parts.items()
     }
 
@@ -119,13 +119,13 @@ class _Ballot:
     """
 
     def __init__(self, level: str, joint: Joint, judged: Sequence[Judged]) -> None:
-        stated = [each.stated for each in joint.datasets]
+        stated = [answers.stated for answers in joint.datasets]
         self._same = {
             (one, other): compared(level, stated[one], stated[other])
             for one, other in combinations(range(len(stated)), 2)
         }
-        self._says = [compared(level, each, each).compared for each in stated]
-        verdicts = np.array([each.verdicts[level] for each in judged])
+        self._says = [compared(level, side, side).compared for side in stated]
+        verdicts = np.array([dataset.verdicts[level] for dataset in judged])
         self._leader, self._is_majority = self._count()
         rows = np.arange(len(self._leader))
         leading = verdicts[self._leader, rows]

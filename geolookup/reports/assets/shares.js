@@ -1,4 +1,4 @@
-// Shares as texts, as pictures/texts.py writes them.
+// Shares as texts, as pictures/wording.py writes them.
 
 // Returns a share from 0 to 1 in percent; only none reads 0 %, and only all 100 %.
 function percentText(share) {

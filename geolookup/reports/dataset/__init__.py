@@ -1,1 +1,76 @@
-"""The report of a dataset: a module for each section, and what they are made of."""
+"""The report of a dataset: which sections it has, in which order.
+
+A new section is a module of this folder and an entry of ``SECTIONS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
+
+import geolookup
+from geolookup.comparison.overlay import FAMILIES
+from geolookup.comparison.scoring import Score
+from geolookup.dataset.files import Dataset
+from geolookup.pictures import wording
+from geolookup.reports.address_maps import address_map_section
+from geolookup.reports.changes import change_section, moved_section
+from geolookup.reports.dataset.countries import countries_section
+from geolookup.reports.dataset.coverage import coverage_section
+from geolookup.reports.dataset.facts import Facts, read_facts
+from geolookup.reports.dataset.located import located_section
+from geolookup.reports.dataset.networks import networks_section, prefix_lengths_section
+from geolookup.reports.dataset.sources import licences_section, sources_section
+from geolookup.reports.dataset.summary import files_section, summary_section
+from geolookup.reports.dataset.views import dataset_views
+from geolookup.reports.difference import Difference, change_view
+from geolookup.reports.section import Section
+from geolookup.reports.truth import truth_section
+
+#: The sections after the summary, the changes and the address maps, in their order.
+SECTIONS: Sequence[Callable[[Facts], Section]] = (
+    located_section,
+    coverage_section,
+    countries_section,
+    networks_section,
+    prefix_lengths_section,
+    sources_section,
+    lambda facts: licences_section(facts.metadata),
+    files_section,
+)
+
+
+def title(path: str | PathLike[str]) -> str:
+    """Return the title of the report: it names the dataset, not where it lies."""
+    with geolookup.open(path) as engine:
+        return f"Report of {wording.name(engine.metadata.name)}"
+
+
+def sections(
+    path: str | PathLike[str], changed: Difference | None = None, scored: Score | None = None
+) -> Iterator[Section]:
+    """Yield the sections of a dataset, or of a store's current generation.
+
+    ``changed`` is its difference from an older dataset, ``scored`` its score alone.
+    """
+    with geolookup.open(path) as engine:
+        dataset = Dataset(engine.path)
+    facts = read_facts(dataset)
+    yield summary_section(facts)
+    if changed is not None:
+        yield change_section(changed)
+        yield from filter(None, [moved_section(changed)])
+    if scored is not None:
+        yield truth_section(scored)
+    yield from _address_maps(facts, changed)
+    for section in SECTIONS:
+        yield section(facts)
+
+
+def _address_maps(facts: Facts, changed: Difference | None) -> Iterator[Section]:
+    """Yield the map of each family of which anything is known; what changed comes first."""
+    for family in FAMILIES:
+        views = [] if changed is None else [change_view(changed, family)]
+        views += dataset_views(facts.dataset, facts.tables, family)
+        if (section := address_map_section(views)) is not None:
+            yield section

@@ -9,14 +9,11 @@ import numpy as np
 
 from geolookup.contract.fields import COUNTRY, LOCATION
 from geolookup.dataset.intervals import F64, I64, UNITS
-from geolookup.pictures import texts
+from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars
-from geolookup.reports.charts_section import pairs_section
-from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.dataset.known_space import KnownSpace
+from geolookup.reports.dataset.facts import Facts, KnownSpace
 from geolookup.reports.dataset.row_names import countries, with_region_and_city
-from geolookup.reports.section import Section
-from geolookup.reports.table import Table
+from geolookup.reports.section import Section, Table, pairs_section
 
 #: So many countries have a bar.
 _SHOWN = 20
@@ -74,7 +71,7 @@ def _chart(family: int, names: Sequence[str], found: Countries) -> Chart:
     values = [(names[row], found.space[row] / of) for row in largest]
     title = f"Countries by IPv{family} {UNITS[family]}"
     head = f"share of known {UNITS[family]}"
-    return bars(f"countries-ipv{family}", title, head, values, form=texts.percent, head="country")
+    return bars(f"countries-ipv{family}", title, head, values, form=wording.percent, head="country")
 
 
 def _table(family: int, names: Sequence[str], found: Countries) -> Table:
@@ -88,10 +85,10 @@ def _rows(names: Sequence[str], found: Countries) -> Iterator[tuple[str, ...]]:
     for row in _order(found.space):
         space = float(found.space[row])
         yield (
-            texts.name(names[row]),
-            texts.count(space),
-            texts.percent(space / of),
-            texts.count(int(found.intervals[row])),
-            texts.percent(float(found.with_region[row]) / space),
-            texts.percent(float(found.with_city[row]) / space),
+            wording.name(names[row]),
+            wording.count(space),
+            wording.percent(space / of),
+            wording.count(int(found.intervals[row])),
+            wording.percent(float(found.with_region[row]) / space),
+            wording.percent(float(found.with_city[row]) / space),
         )

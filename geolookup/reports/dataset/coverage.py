@@ -9,13 +9,11 @@ import numpy as np
 
 from geolookup.dataset.coverage import Known
 from geolookup.dataset.intervals import UNIT_ADDRESSES
-from geolookup.pictures import texts
+from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars, stacked
-from geolookup.reports.charts_section import charts_section
-from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.dataset.known_space import KnownSpace
+from geolookup.reports.dataset.facts import Facts, KnownSpace
 from geolookup.reports.dataset.row_names import LEVELS, finest_levels
-from geolookup.reports.section import Section
+from geolookup.reports.section import Section, charts_section
 
 _NOTE = (
     "IPv4: shares of the public addresses. IPv6: shares of the addresses of which anything is "
@@ -49,12 +47,12 @@ def _null_chart(facts: Facts, family: int) -> Chart:
     known = facts.known[f"ipv{family}"]
     values = [(_label(paths), _without(known, paths[0])) for paths in _alike(facts.known)]
     title = f"IPv{family}: share without a value, by field"
-    chart = bars(f"nulls-ipv{family}", title, "share", values, form=texts.percent, head="field")
+    chart = bars(f"nulls-ipv{family}", title, "share", values, form=wording.percent, head="field")
     return replace(chart, rows=[(path, _null(known, path)) for path in known.with_value])
 
 
 def _null(known: Known, path: str) -> str:
-    return texts.percent(_without(known, path))
+    return wording.percent(_without(known, path))
 
 
 def _without(known: Known, path: str) -> float:

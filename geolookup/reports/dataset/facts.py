@@ -1,17 +1,109 @@
-"""What the sections of a dataset's report are made of, read once."""
+"""How much of the address space each row of a dataset answers, read once for all sections."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from geolookup.comparison.values import read_tables
+from geolookup.contract.address import BITS
 from geolookup.dataset.coverage import Known, known_addresses
 from geolookup.dataset.files import Dataset
+from geolookup.dataset.intervals import F64, I64
 from geolookup.dataset.metadata import Metadata
-from geolookup.reports.dataset.known_space import KnownSpace, known_space
+from geolookup.dataset.public_ranges import U32, Ranges, known, public_ranges
+from geolookup.prefixes.aggregate import prefixes_of
+from geolookup.prefixes.spans import Halves, Spans, joined
+
+
+@dataclass(frozen=True, slots=True)
+class RowCounts:
+    """What the rows of a table answer, in arrays of the shape (rows,); row 0 is "unknown".
+
+    ``space`` is in the ``UNITS`` of ``dataset.intervals``. An interval has one answer;
+    ``prefixes`` are the fewest aligned prefixes that make the intervals.
+    """
+
+    space: F64
+    intervals: I64
+    prefixes: I64
+
+    @classmethod
+    def empty(cls, rows: int) -> RowCounts:
+        """Return counts of 0."""
+        return cls(np.zeros(rows), np.zeros(rows, np.int64), np.zeros(rows, np.int64))
+
+    def add(self, rows: U32, space: F64, prefixes: I64) -> None:
+        """Add intervals, each given by its row, its space and its number of prefixes."""
+        size = len(self.space)
+        self.space[:] += np.bincount(rows, space, size)
+        self.intervals[:] += np.bincount(rows, minlength=size)
+        self.prefixes[:] += np.bincount(rows, prefixes, size).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSpace:
+    """The public space of a family of which anything is known, counted in three ways."""
+
+    family: int
+    locations: RowCounts
+    networks: RowCounts
+    lengths: I64  # prefixes by their length in bits, from 0; adjacent answers are not joined
+
+    @property
+    def space(self) -> float:
+        """All of it, in the unit of the family."""
+        return float(self.locations.space.sum())
+
+
+def known_space(dataset: Dataset, family: int) -> KnownSpace:
+    """Count what is known of a family; reads each interval once, in constant memory.
+
+    Raises DatasetError where the dataset is damaged.
+    """
+    locations = RowCounts.empty(len(dataset.locations))
+    networks = RowCounts.empty(len(dataset.networks))
+    lengths = np.zeros(BITS[family] + 1, np.int64)
+    for batch in public_ranges(dataset, family, chosen=known):
+        prefixes, of = prefixes_of(_spans(batch))
+        lengths += np.bincount(prefixes.lengths, minlength=len(lengths))
+        counts, space = np.bincount(of, minlength=len(batch.first_low)), _space(batch)
+        locations.add(batch.location_rows, space, counts)
+        networks.add(batch.network_rows, space, counts)
+    return KnownSpace(family, locations, networks, lengths)
+
+
+def prefix_counts(dataset: Dataset, family: int, groups: I64) -> I64:
+    """Return the number of prefixes of each group of network rows, adjacent ranges joined.
+
+    ``groups``, shape (rows of the network table,), numbers the groups from 0.
+    """
+    counts = np.zeros(int(groups.max(initial=0)) + 1, np.int64)
+    batches = (
+        _spans(batch, groups[batch.network_rows].astype(np.int32))
+        for batch in public_ranges(dataset, family, chosen=known)
+    )
+    for spans in joined(batches):
+        _, of = prefixes_of(spans)
+        counts += np.bincount(spans.codes[0][of], minlength=len(counts))
+    return counts
+
+
+def _spans(batch: Ranges, *codes: NDArray[np.int32]) -> Spans:
+    first = Halves(batch.first_high, batch.first_low)
+    return Spans(batch.family, first, Halves(batch.last_high, batch.last_low), codes)
+
+
+def _space(batch: Ranges) -> F64:
+    """Return the sizes of ranges in the unit of their family; those of IPv4 are exact."""
+    low = batch.last_low - batch.first_low
+    high = batch.last_high - batch.first_high - (batch.last_low < batch.first_low)
+    space = low + 1.0 if batch.family == 4 else high + (low + 1.0) * 2.0**-64
+    return np.asarray(space, np.float64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,35 @@
-"""The section on where a dataset locates addresses: densities, and default coordinates."""
+"""The section on where a dataset locates addresses: densities, and default coordinates.
+
+Default coordinates stand for a country or a provider rather than for a place: vendors give what
+they cannot locate the coordinates of a centroid. Two signs are looked for, at each distinct pair
+of coordinates of a country, by IPv4 addresses:
+
+* *no city*: addresses lie there whose location has no city name;
+* *large share*: at least a quarter of the addresses of the country with coordinates lie there, and
+  the country has at least ten such pairs.
+
+Of the first kind only the addresses without a city count. Those with the most addresses are shown.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
 
 from geolookup.comparison.values import coordinates
 from geolookup.contract.fields import COUNTRY, LOCATION
-from geolookup.dataset.intervals import F64, UNITS
-from geolookup.pictures.world import Density, sums_by
-from geolookup.pictures.world_countries import Country, CountryDensity
-from geolookup.reports.dataset.default_coordinates import find_default_coordinates
+from geolookup.dataset.intervals import F64, I64, UNITS, Bools
+from geolookup.pictures.globe import Grid
+from geolookup.pictures.world import (
+    SIDES,
+    Country,
+    CountryDensity,
+    DefaultCoordinates,
+    Density,
+    sums_by,
+)
 from geolookup.reports.dataset.facts import Facts
 from geolookup.reports.dataset.row_names import countries
 from geolookup.reports.section import Section
@@ -41,3 +61,74 @@ def _densities(facts: Facts, places: F64) -> Iterator[Density]:
     yield Density("ipv6", f"IPv6 {UNITS[6]}", UNITS[6], latitudes, longitudes, ipv6.space)
     prefixes = (ipv4.prefixes + ipv6.prefixes).astype(float)
     yield Density("prefixes", "Prefixes", "prefixes", latitudes, longitudes, prefixes)
+
+
+NO_CITY, SHARE = "no city", "large share"
+_MOST = 20
+_SHARE, _PAIRS = 0.25, 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Distinct pairs of coordinates by country; arrays of shape (pairs,)."""
+
+    countries: I64
+    places: F64  # shape (2, pairs)
+    weights: F64
+    without_city: F64
+
+    @property
+    def of_country(self) -> F64:
+        """The weight of each pair's country."""
+        return sums_by(self.countries, self.weights, int(self.countries.max(initial=0)) + 1)[
+            self.countries
+        ]
+
+    def large(self) -> Bools:
+        """Mark pairs with a large share of a country of several pairs."""
+        pairs = np.bincount(self.countries)[self.countries]
+        return (self.weights >= _SHARE * self.of_country) & (pairs >= _PAIRS)
+
+
+def find_default_coordinates(facts: Facts, places: F64) -> list[DefaultCoordinates]:
+    """Return those with the most addresses; ``places``, shape (2, rows), are those of locations.
+
+    Their coordinates are those of the centres of cells of 1 km.
+    """
+    locations = facts.tables[LOCATION]
+    without_city = np.asarray(locations["city_name"].is_null())
+    names, of_row = countries(facts.tables[COUNTRY])
+    country = of_row[locations[COUNTRY].to_numpy()]
+    pairs = _pairs(country, places, facts.space[4].locations.space, without_city)
+    weights = np.where(pairs.without_city > 0, pairs.without_city, pairs.weights * pairs.large())
+    largest = np.argsort(-weights, kind="stable")[: min(_MOST, int((weights > 0).sum()))]
+    latitudes, longitudes = _rounded(pairs.places[:, largest])
+    return [
+        DefaultCoordinates(
+            names[pairs.countries[at]],
+            NO_CITY if pairs.without_city[at] > 0 else SHARE,
+            float(latitude),
+            float(longitude),
+            float(weights[at]),
+            float(weights[at] / pairs.of_country[at]),
+        )
+        for at, latitude, longitude in zip(largest, latitudes, longitudes, strict=True)
+    ]
+
+
+def _pairs(countries: I64, places: F64, weights: F64, without_city: Bools) -> _Pairs:
+    known = np.flatnonzero(~np.isnan(places).any(axis=0) & (weights > 0))
+    keys = np.column_stack([countries[known], places.T[known]])
+    distinct, of = np.unique(keys, axis=0, return_inverse=True)
+    of = of.ravel()
+    return _Pairs(
+        distinct[:, 0].astype(np.int64),
+        distinct[:, 1:].T,
+        sums_by(of, weights[known], len(distinct)),
+        sums_by(of, np.where(without_city, weights, 0.0)[known], len(distinct)),
+    )
+
+
+def _rounded(places: F64) -> tuple[F64, F64]:
+    grid = Grid(SIDES[0])
+    return grid.centres(grid.cells(*places))

@@ -1,4 +1,4 @@
-"""The section on networks: the AS with the most addresses."""
+"""The sections on networks: the AS with the most addresses, and prefixes by their length."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ import numpy as np
 
 from geolookup.contract.fields import NETWORK
 from geolookup.dataset.intervals import F64, I64, UNITS
-from geolookup.pictures import texts
-from geolookup.pictures.charts import Chart, bars
-from geolookup.reports.charts_section import pairs_section
-from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.dataset.known_space import KnownSpace, prefix_counts
+from geolookup.pictures import wording
+from geolookup.pictures.charts import Chart, bars, histogram
+from geolookup.reports.dataset.facts import Facts, KnownSpace, prefix_counts
 from geolookup.reports.dataset.row_names import system_names, systems
-from geolookup.reports.section import Section
-from geolookup.reports.table import Table
+from geolookup.reports.section import Section, Table, charts_section, pairs_section
 
 #: So many AS have a row, and so many of these a bar.
 _LISTED, _SHOWN = 50, 20
@@ -61,7 +58,7 @@ def _chart(space: KnownSpace, found: Systems) -> Chart:
     values = list(zip(labels, shares.tolist(), strict=True))[:_SHOWN]
     title = f"AS by IPv{family} {UNITS[family]}"
     head = f"share of known {UNITS[family]}"
-    return bars(f"networks-ipv{family}", title, head, values, form=texts.percent, head="AS")
+    return bars(f"networks-ipv{family}", title, head, values, form=wording.percent, head="AS")
 
 
 def _table(space: KnownSpace, found: Systems) -> Table:
@@ -76,8 +73,29 @@ def _rows(found: Systems, of: float) -> Iterator[tuple[str, ...]]:
     for number, name, space, prefixes in zip(*columns, strict=True):
         yield (
             f"AS{number}",
-            texts.name(name),
-            texts.count(space),
-            texts.percent(space / of),
-            texts.count(prefixes),
+            wording.name(name),
+            wording.count(space),
+            wording.percent(space / of),
+            wording.count(prefixes),
         )
+
+
+_LENGTHS_NOTE = (
+    "An interval is a range of addresses with one answer. The charts count the fewest prefixes "
+    "that make up the intervals of which anything is known."
+)
+
+
+def prefix_lengths_section(facts: Facts) -> Section:
+    """Return the number of prefixes of each length, by family."""
+    charts = [_length_chart(space) for space in facts.space.values()]
+    return charts_section("prefix-lengths", "Prefix lengths", _LENGTHS_NOTE, charts)
+
+
+def _length_chart(space: KnownSpace) -> Chart:
+    there = np.flatnonzero(space.lengths)
+    lengths = range(there[0], there[-1] + 1) if len(there) else range(0)
+    values = [(f"/{length}", int(space.lengths[length])) for length in lengths]
+    family, total = space.family, int(space.lengths.sum())
+    title = f"IPv{family}: {total:,} prefixes by length"
+    return histogram(f"prefix-lengths-ipv{family}", title, "prefix length", "prefixes", values)

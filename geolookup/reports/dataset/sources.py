@@ -1,4 +1,4 @@
-"""The section on sources: what each decides, and how old it is."""
+"""The sections on sources: what each decides, how old it is, and whom to credit."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
 from geolookup.dataset.manifest import OLD_AFTER
-from geolookup.dataset.metadata import Source, data_age
-from geolookup.pictures import texts
+from geolookup.dataset.metadata import Metadata, Source, data_age
+from geolookup.errors import line_text
+from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars, stacked
-from geolookup.reports.charts_section import charts_section
 from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.section import Section
-from geolookup.reports.table import Table
+from geolookup.reports.section import Link, Section, Table, charts_section, link
 
 _NOTE = (
     "Sources are numbered in order of precedence: in each layer, the first source that knows an "
@@ -41,7 +40,7 @@ def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Cha
         [each.coverage.get(layer, {}).get(family, 0) / of for each in sources.values()]
         for layer in layers
     ]
-    title = f"{texts.family(family)}: deciding source, by layer"
+    title = f"{wording.family(family)}: deciding source, by layer"
     rows = [_words(layer) for layer in layers]
     return stacked(f"provenance-{family}", title, rows, list(sources), shares)
 
@@ -58,7 +57,7 @@ def _ages(sources: Mapping[str, Source]) -> Chart:
 def _decides(sources: Mapping[str, Source]) -> Table:
     head = ("Source", "layer", *(f"IPv{family} {unit}" for family, unit in UNITS.items()))
     rows = [
-        (texts.name(name), _words(layer), *_counts(count))
+        (wording.name(name), _words(layer), *_counts(count))
         for name, source in sources.items()
         for layer, count in source.coverage.items()
     ]
@@ -67,8 +66,36 @@ def _decides(sources: Mapping[str, Source]) -> Table:
 
 def _counts(addresses: Mapping[str, int]) -> Iterator[str]:
     for family, unit in UNIT_ADDRESSES.items():
-        yield texts.count(addresses.get(f"ipv{family}", 0) / unit)
+        yield wording.count(addresses.get(f"ipv{family}", 0) / unit)
 
 
 def _words(layer: str) -> str:
     return layer.replace("_", " ")
+
+
+_CREDIT_NOTE = (
+    "Keep these credits where you publish the dataset or its answers. The recipe states them for "
+    "the sources. A reference table completes what the sources state about a country."
+)
+_CREDIT_HEAD = ("Source", "format", "date", "licence", "attribution", "URL")
+
+
+def licences_section(metadata: Metadata) -> Section:
+    """Return the licence and the attribution of each source and reference table."""
+    rows = [*_source_credits(metadata.sources), *_table_credits(metadata.credits)]
+    table = Table("Sources and their licences", _CREDIT_HEAD, rows, range(1, len(_CREDIT_HEAD)))
+    return charts_section("licences", "Licences", _CREDIT_NOTE, [], [table])
+
+
+def _source_credits(sources: Sequence[Source]) -> Iterator[tuple[str | Link, ...]]:
+    for number, each in enumerate(sources, 1):
+        stated = (each.date, each.licence, each.attribution)
+        words = (line_text(text) if text else "not stated" for text in stated)
+        name, address = f"{number}. {wording.name(each.name)}", each.url or "not stated"
+        yield name, wording.name(each.format), *words, link(address)
+
+
+def _table_credits(stated: Sequence[Mapping[str, str]]) -> Iterator[tuple[str | Link, ...]]:
+    for each in stated:
+        words = (line_text(each[member]) for member in ("licence", "attribution"))
+        yield wording.name(each["name"]), "reference table", "", *words, link(each["url"])

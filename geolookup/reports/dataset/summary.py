@@ -1,8 +1,9 @@
-"""The section that comes first: what a dataset is, in a few figures."""
+"""The first section and the last one: a dataset in a few figures, and the sizes of its files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow.compute as pc
@@ -10,9 +11,10 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import COUNTRY
 from geolookup.dataset.intervals import UNITS
 from geolookup.dataset.metadata import Age
-from geolookup.pictures import texts
+from geolookup.pictures import wording
+from geolookup.pictures.charts import bars
 from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.section import Section
+from geolookup.reports.section import Section, charts_section
 
 
 class Figure(NamedTuple):
@@ -25,7 +27,7 @@ class Figure(NamedTuple):
 
 def summary_section(facts: Facts) -> Section:
     """Return the name, generation, size and age of a dataset, and how much it knows."""
-    named = {"Name": texts.name(facts.metadata.name), "Generation": facts.metadata.generation}
+    named = {"Name": wording.name(facts.metadata.name), "Generation": facts.metadata.generation}
     values = {"figures": list(_figures(facts)), "named": named}
     return Section("summary", "Summary", "summary.html", values)
 
@@ -34,17 +36,17 @@ def _figures(facts: Facts) -> Iterator[Figure]:
     counts = facts.metadata.counts
     for family, space in facts.space.items():
         of = facts.known["ipv4"].of
-        share = f"{texts.percent(space.space / of)} of public space" if family == 4 else ""
-        intervals = f"{texts.count(counts[f'ipv{family}_intervals'])} intervals"
+        share = f"{wording.percent(space.space / of)} of public space" if family == 4 else ""
+        intervals = f"{wording.count(counts[f'ipv{family}_intervals'])} intervals"
         note = "; ".join(filter(None, (share, intervals)))
-        yield Figure(f"IPv{family} {UNITS[family]} known", texts.short(space.space), note)
-    yield Figure("Locations", texts.count(counts["locations"]), "distinct")
-    yield Figure("Networks", texts.count(counts["networks"]), "distinct")
+        yield Figure(f"IPv{family} {UNITS[family]} known", wording.short(space.space), note)
+    yield Figure("Locations", wording.count(counts["locations"]), "distinct")
+    yield Figure("Networks", wording.count(counts["networks"]), "distinct")
     # Not the rows of the table: a country may have several, and a row no country.
     codes = pc.count_distinct(facts.tables[COUNTRY]["country_code"]).as_py()
-    yield Figure("Countries", texts.count(codes), "and territories")
+    yield Figure("Countries", wording.count(codes), "and territories")
     size = facts.metadata.bytes
-    yield Figure("Size", texts.size(size), f"{texts.count(size)} bytes")
+    yield Figure("Size", wording.size(size), f"{wording.count(size)} bytes")
     yield _age(facts.metadata.age)
 
 
@@ -53,5 +55,18 @@ def _age(age: Age) -> Figure:
         return Figure("Age of the data", "unknown", "no source states a date")
     days = f"{age.days:,} day{'s' * (age.days != 1)}"
     return Figure(
-        "Age of the data", days, f"oldest source: {texts.name(str(age.source))}, {age.date}"
+        "Age of the data", days, f"oldest source: {wording.name(str(age.source))}, {age.date}"
     )
+
+
+def files_section(facts: Facts) -> Section:
+    """Return the sizes of the files in a dataset's folder."""
+    files = (path for path in Path(facts.dataset.path).iterdir() if path.is_file())
+    sizes = sorted(
+        ((path.name, path.stat().st_size) for path in files),
+        key=lambda named: (-named[1], named[0]),
+    )
+    total = sum(size for _, size in sizes)
+    title = f"File sizes, {total:,} bytes in total"
+    chart = bars("file-sizes", title, "bytes", sizes, head="file")
+    return charts_section("files", "Files", "All files of the dataset.", [chart])

@@ -19,8 +19,8 @@ from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import F64, I64, Addresses, Bools, overlay, sizes
 from geolookup.dataset.metadata import data_age
-from geolookup.pictures import texts
-from geolookup.pictures.views import View, view_of
+from geolookup.pictures import wording
+from geolookup.pictures.address_space import View, view_of
 from geolookup.reports.dataset.row_names import (
     LEVELS,
     countries,
@@ -104,7 +104,7 @@ def _country(space: Partition, locations: NDArray[np.uint32], tables: Tables) ->
     names, places = countries(tables[COUNTRY])
     country = places[tables[LOCATION][COUNTRY].to_numpy()]
     values, order = space.ranked(country[locations], len(names))
-    labels = [texts.name(names[place]) for place in order.tolist()]
+    labels = [wording.name(names[place]) for place in order.tolist()]
     note = "The country of the location."
     return view_of("country", "Country", note, space.starts, values, labels)
 
@@ -121,7 +121,7 @@ def _as(space: Partition, networks: NDArray[np.uint32], tables: Tables) -> View:
     numbers, keys = systems(tables[NETWORK])
     values, order = space.ranked(keys[networks], len(numbers))
     names = system_names(tables[NETWORK], keys, space.totals(networks, len(keys)))
-    named = {key: texts.name(names[key]) for key in order[:_NAMED].tolist()}
+    named = {key: wording.name(names[key]) for key in order[:_NAMED].tolist()}
     labels = [f"AS{numbers[key]} {named.get(key, '')}".rstrip() for key in order.tolist()]
     note = "The autonomous system that announces the address."
     return view_of("as", "AS", note, space.starts, values, labels)
@@ -129,7 +129,7 @@ def _as(space: Partition, networks: NDArray[np.uint32], tables: Tables) -> View:
 
 def _source(space: Partition, numbers: NDArray[np.uint8], names: Sequence[str]) -> View:
     values, order = space.ranked(numbers, len(names) + 1)
-    labels = [texts.name(names[number - 1]) for number in order.tolist()]
+    labels = [wording.name(names[number - 1]) for number in order.tolist()]
     note = "The source that decided the location."
     return view_of("source", "Source", note, space.starts, values, labels)
 

@@ -19,9 +19,8 @@ from geolookup.errors import BuildError
 from geolookup_builder.ranges import NOT_ROUTE, ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import delimited
-from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
-from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.routes import (
     NONE,
     RouteNumbers,
@@ -32,6 +31,7 @@ from geolookup_builder.sources.reading.routes import (
 )
 from geolookup_builder.sources.reading.sniffing import NETWORK, Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.vendor_files import AsNames, load_as_names
 
 _TYPES = ("TABLE_DUMP", "TABLE_DUMP2")
 #: The columns that are read, by place; -m and -M agree on them.
@@ -42,9 +42,9 @@ _NO_TEXT = pa.array([""], pa.string())
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     names = load_as_names(spec)
-    found = [(each, _layout(each)) for each in members(spec.path, spec.base, (".txt", ".bgpdump"))]
-    batches = (batch for member, layout in found for batch in _batches(member, layout, names))
-    yield SourceTable(spec.name, batches)
+    return one_table(
+        spec, (".txt", ".bgpdump"), lambda member: _batches(member, _layout(member), names)
+    )
 
 
 def _layout(member: Member) -> Layout:
@@ -112,4 +112,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("a routing table")
 
 
-FORMAT = Format("bgpdump", frozenset({"names"}), _read, _detect)
+FORMAT = SourceFormat("bgpdump", frozenset({"names"}), _read, _detect)

@@ -13,16 +13,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.reference.countries import load_continents, load_countries, load_time_zones
-from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import constant
-from geolookup_builder.sources.reading.inputs import members
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.text import line_layout, line_parts
 from geolookup_builder.values import Known, clean
@@ -34,10 +33,8 @@ _ROW = re.compile(rf"\s*({sniffing.ADDRESS.pattern})(/[0-9]+)?\s*([#;].*)?")
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     meaning = partial(_meaning, fields=_fields(spec))
-    found = members(spec.path, spec.base, (".txt", ".list", ".zone", ".cidr", ".netset", ".csv"))
-    yield SourceTable(
-        spec.name, (batch for member in found for batch in batches(member, _LAYOUT, meaning))
-    )
+    suffixes = (".txt", ".list", ".zone", ".cidr", ".netset", ".csv")
+    return one_table(spec, suffixes, partial(batches, layout=_LAYOUT, meaning=meaning))
 
 
 def _fields(spec: SourceSpec) -> dict[str, str]:
@@ -51,8 +48,8 @@ def _fields(spec: SourceSpec) -> dict[str, str]:
 
 
 def _value(spec: SourceSpec, known: Known, name: str, value: Any) -> str:
-    if name not in FIELDS:
-        remedy = near_match(name, FIELDS)
+    if name not in BY_SOURCE_COLUMN:
+        remedy = near_match(name, BY_SOURCE_COLUMN)
         raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
     plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     text = str(value) if plain else ""
@@ -74,4 +71,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("prefixes, one a line") if lines_match(opening.start, _LAYOUT, _ROW) else None
 
 
-FORMAT = Format("cidr-list", frozenset({"fields"}), _read, _detect)
+FORMAT = SourceFormat("cidr-list", frozenset({"fields"}), _read, _detect)

@@ -25,7 +25,7 @@ from geolookup_builder.sources.reading import delimited, json_document, sniffing
 from geolookup_builder.sources.reading.dictionary_columns import constant
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.json_document import entries, value
-from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.routes import deciding
 from geolookup_builder.sources.reading.sniffing import (
     Detection,
@@ -203,4 +203,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(name, named=name == _LIST)
 
 
-FORMAT = Format("cloud", frozenset(), _read, _detect)
+FORMAT = SourceFormat("cloud", frozenset(), _read, _detect)

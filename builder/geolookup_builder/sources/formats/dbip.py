@@ -17,7 +17,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import without, without_null_island
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
@@ -145,4 +145,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(f"layout {' or '.join(fitting)}") if fitting else None
 
 
-FORMAT = Format("dbip", frozenset({"layout", "columns"}), _read, _detect)
+FORMAT = SourceFormat("dbip", frozenset({"layout", "columns"}), _read, _detect)

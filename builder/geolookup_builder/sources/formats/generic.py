@@ -13,11 +13,12 @@ from functools import partial
 
 import pyarrow as pa
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import DERIVED, FIELDS
 from geolookup_builder.sources.formats.generic_mapping import (
+    DERIVED,
     RANGE_NAMES,
     Columns,
     Punctuation,
@@ -28,7 +29,7 @@ from geolookup_builder.sources.formats.generic_mapping import (
 )
 from geolookup_builder.sources.reading import delimited, jsonlines, parquet, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import Batch, Format, Meaning, SourceTable
+from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import leaves
@@ -102,7 +103,9 @@ def _family(spec: SourceSpec) -> int | None:
 def _meaning(
     rows: pa.RecordBatch, columns: _Chosen, family: int | None
 ) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    fields = {ours: rows.column(theirs) for ours, theirs in columns.items() if ours in FIELDS}
+    fields = {
+        ours: rows.column(theirs) for ours, theirs in columns.items() if ours in BY_SOURCE_COLUMN
+    }
     if "network" in columns:
         return from_networks(rows.column(columns["network"])), fields
     first, last = (rows.column(columns[end]) for end in ("first", "last"))
@@ -177,6 +180,7 @@ def _detection(columns: Columns) -> Detection:
 
 _SHOWN = 8  # columns, in the report
 _OPTIONS = frozenset({"family", "columns"})
-FORMAT = Format("csv", _OPTIONS | {"delimiter", "header"}, partial(_read, syntax=_CSV), _detect_csv)
-PARQUET = Format("parquet", _OPTIONS, partial(_read, syntax=_PARQUET), _detect_parquet)
-JSON_LINES = Format("jsonl", _OPTIONS, partial(_read, syntax=_JSON), _detect_json)
+_CSV_OPTIONS = _OPTIONS | {"delimiter", "header"}
+FORMAT = SourceFormat("csv", _CSV_OPTIONS, partial(_read, syntax=_CSV), _detect_csv)
+PARQUET = SourceFormat("parquet", _OPTIONS, partial(_read, syntax=_PARQUET), _detect_parquet)
+JSON_LINES = SourceFormat("jsonl", _OPTIONS, partial(_read, syntax=_JSON), _detect_json)

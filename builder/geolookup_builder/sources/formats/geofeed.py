@@ -19,8 +19,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import without
-from geolookup_builder.sources.reading.inputs import members
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.text import (
     encoding_option,
@@ -47,9 +46,10 @@ _NO_COUNTRY = "ZZ"  # "no location" in feeds older than the RFC
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     name = encoding_option(spec)
-    found = [transcoded(each, name) for each in members(spec.path, spec.base, (".csv", ".txt"))]
-    yield SourceTable(
-        spec.name, (batch for member in found for batch in batches(member, _LAYOUT, _meaning))
+    return one_table(
+        spec,
+        (".csv", ".txt"),
+        lambda member: batches(transcoded(member, name), _LAYOUT, _meaning),
     )
 
 
@@ -83,4 +83,4 @@ def _detect(opening: Opening) -> Detection | None:
     )
 
 
-FORMAT = Format("geofeed", frozenset({"encoding"}), _read, _detect)
+FORMAT = SourceFormat("geofeed", frozenset({"encoding"}), _read, _detect)

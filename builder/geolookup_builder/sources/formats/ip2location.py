@@ -5,31 +5,198 @@ recipe or the file name, and every column is checked against the first rows. The
 space that an IPv6 file repeats as IPv4-mapped addresses is folded by the compiler.
 The time zone column is an offset that includes summer time; it identifies no zone and
 is not read.
+
+IP2Proxy's files share the catalogue of databases, the editions (how a range is written) and the
+codes of regions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from geolookup_builder.ranges import ParsedRanges
+from geolookup.errors import BuildError
+from geolookup_builder.ranges import ParsedRanges, from_hexadecimal_pairs, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.formats.ip2location_files import (
-    MISSING,
-    Catalogue,
-    Ranges,
-    Regions,
+from geolookup_builder.reference.csv_table import read_table
+from geolookup_builder.sources.formats.ip2location_layouts import (
+    CONTENT,
+    DATABASES,
+    EDITIONS,
+    HOLDS,
+    Edition,
 )
-from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, DATABASES, named
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.dictionary_columns import without, without_null_island
+from geolookup_builder.sources.reading.dictionary_columns import (
+    looked_up,
+    without,
+    without_null_island,
+)
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
-from geolookup_builder.sources.reading.vendor_files import Plan, stated_fields
+from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.vendor_files import (
+    Plan,
+    file_option,
+    planned_tables,
+    stated_fields,
+)
+
+MISSING = "-"
+_REGION_COLUMNS = ("country_code", "subdivision_name", "code")
+_SEPARATOR = "\n"
+Ranges = Callable[[pa.RecordBatch], ParsedRanges]
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The databases of a product: the columns of each after the range, and their content.
+
+    ``prefix`` is that of the databases with a number; ``choices`` is what ``db`` may be. ``holds``
+    are the columns of each word in the name of a commercial file, which contains ``product``.
+    """
+
+    prefix: str
+    choices: str
+    product: str
+    holds: Mapping[str, tuple[str, ...]]
+    databases: Mapping[str, tuple[str, ...]]
+    content: Mapping[str, re.Pattern[str]]
+
+    def tables(
+        self, spec: SourceSpec, plan: Callable[[Member, str | None, Regions | None], Plan]
+    ) -> Iterator[SourceTable]:
+        """Yield the tables of a source.
+
+        ``plan`` takes a file, and the database and the codes of regions that the recipe states.
+        """
+        database, codes = self._stated(spec), _regions(spec)
+        yield from planned_tables(
+            spec, (".csv",), tuple(self.databases), lambda member: plan(member, database, codes)
+        )
+
+    def _stated(self, spec: SourceSpec) -> str | None:
+        """Return the database that the recipe states: ``db = 11`` or ``db = "ASN"``."""
+        stated_db = spec.options.get("db")
+        if stated_db is None:
+            return None
+        name = f"{self.prefix}{stated_db}" if type(stated_db) is int else str(stated_db).upper()
+        if name not in self.databases:
+            problem = f"source.db is {stated_db!r}"
+            raise BuildError(spec.recipe, problem, remedy=f"write {self.choices}")
+        return name
+
+    def named(self, names: Sequence[str]) -> str | None:
+        """Return the database that one of these file names states: DB11, or what it holds."""
+        for name in map(str.upper, names):
+            numbered = re.search(rf"(?<![A-Z0-9]){self.prefix}([0-9]{{1,2}})(?![0-9])", name)
+            database = f"{self.prefix}{int(numbered[1])}" if numbered else self._described(name)
+            if database in self.databases:
+                return database
+        return None
+
+    def _described(self, name: str) -> str | None:
+        """Return the database of a name such as ``IP-COUNTRY-REGION-CITY.CSV``."""
+        words = re.split(r"[^A-Z0-9]+", name) if self.product in name else []
+        columns = {column for word in words for column in self.holds.get(word, ())}
+        return next((db for db, held in self.databases.items() if set(held) == columns), None)
+
+    def layout(
+        self, found: sniffing.Sample, table: str, wanted: frozenset[str]
+    ) -> tuple[Layout, Ranges]:
+        """Return the layout of a file, and the parser of its range.
+
+        Raises BuildError where the first rows are not of the database.
+        """
+        edition = self._edition(found, table)
+        names = (*edition.columns, *self.databases[table])
+        sniffing.check_content(found, names, self.content, table, MISSING)
+        layout = Layout(names, frozenset(edition.columns), wanted, header=False)
+        return layout, _range_reader(found, edition)
+
+    def _edition(self, found: sniffing.Sample, table: str) -> Edition:
+        """Return how the range is written; BuildError where the columns do not fit the database."""
+        width = len(self.databases[table])
+        extra = found.width - width
+        of_width = [edition for edition in EDITIONS if len(edition.columns) == extra]
+        remedy = f"correct db in the recipe{self._fitting(found)}"
+        if not of_width:
+            problem = f"{found.width} columns, but {table} has {width + 2}"
+            raise BuildError(found.member.label, problem, line=1, remedy=remedy)
+        for edition in of_width:
+            if sniffing.mismatch(found, edition.columns, edition.content) is None:
+                return edition
+        problem = f"no range of addresses in the first {extra} of the columns of {table}"
+        raise BuildError(found.member.label, problem, line=1, remedy=remedy)
+
+    def unnamed(self, found: sniffing.Sample) -> BuildError:
+        """Return the error for a file whose name states no database."""
+        choices = self.choices.removeprefix("a number from ")
+        remedy = f"write db = … in the recipe: {choices}{self._fitting(found)}"
+        return BuildError(found.member.label, "the file name states no database", remedy=remedy)
+
+    def _fitting(self, found: sniffing.Sample) -> str:
+        """Return, as the end of a remedy, the databases that fit the first rows."""
+        fitting = self.fitting(found, self.content)
+        return f" (it looks like {' or '.join(fitting)})" if fitting else ""
+
+    def fitting(self, found: sniffing.Sample, content: Mapping[str, re.Pattern[str]]) -> list[str]:
+        """Return the databases whose columns the first rows fit."""
+        fitting = [
+            table
+            for table, columns in self.databases.items()
+            for edition in EDITIONS
+            if len(edition.columns) + len(columns) == found.width
+            and not sniffing.mismatch(found, edition.columns, edition.content)
+            and not sniffing.mismatch(found, (*edition.columns, *columns), content, MISSING)
+        ]
+        return list(dict.fromkeys(fitting))
+
+
+def _range_reader(found: sniffing.Sample, edition: Edition) -> Ranges:
+    """Return the parser of the range columns; appended columns repeat the range and are ignored."""
+    if edition.name == "networks":
+        return lambda rows: from_networks(rows.column("cidr"))
+    if edition.name == "hexadecimal":
+        family = 6 if len(found.column(1)[0][1]) > 8 else 4
+        return lambda rows: from_hexadecimal_pairs(
+            rows.column("ip_from"), rows.column("ip_to"), family
+        )
+    family = sniffing.integer_family(found)
+    return lambda rows: from_pairs(rows.column("ip_from"), rows.column("ip_to"), family)
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """Region codes by ``country_code``, a line break and the name of the region."""
+
+    keys: pa.Array
+    codes: pa.Array
+
+    def of(self, fields: Mapping[str, pa.DictionaryArray]) -> pa.DictionaryArray:
+        """Return the code of the region that the fields name."""
+        names = (fields[name].cast(pa.string()) for name in ("country_code", "region_name"))
+        return looked_up(pc.binary_join_element_wise(*names, _SEPARATOR), self.keys, self.codes)
+
+
+def _regions(spec: SourceSpec) -> Regions | None:
+    """Read the vendor's table of ISO 3166-2 codes, without the country prefix of a code."""
+    path = file_option(spec, "regions")
+    if path is None:
+        return None
+    codes = {}
+    for _, row in read_table(spec.base / path, _REGION_COLUMNS):
+        country, name, code = (row[column] for column in _REGION_COLUMNS)
+        if code not in ("", MISSING):
+            codes[country + _SEPARATOR + name] = code.removeprefix(f"{country}-")
+    return Regions(pa.array(list(codes), pa.string()), pa.array(list(codes.values()), pa.string()))
+
 
 _FIELDS = {
     "country_code": "country_code",
@@ -48,7 +215,7 @@ _FIELDS = {
 #: What distinguishes these files from others of the same width: names, countries in words.
 _NAMED = re.compile(r"IP2LOCATION|(?<![A-Z0-9])DB[0-9]{1,2}(?![0-9])|^IP-COUNTRY", re.IGNORECASE)
 _DETECTED = {**CONTENT, "country_name": re.compile(r"(?![A-Za-z]{2}-).{4,}")}
-_CATALOGUE = Catalogue("DB", 'a number from 1 to 26, or "ASN"', DATABASES, CONTENT)
+_CATALOGUE = Catalogue("DB", 'a number from 1 to 26, or "ASN"', "", HOLDS, DATABASES, CONTENT)
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -57,7 +224,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
     found = sniffing.sample(member)
-    table = database or named(member.file_names)
+    table = database or _CATALOGUE.named(member.file_names)
     if table is None:
         raise _CATALOGUE.unnamed(found)
     layout, ranges = _CATALOGUE.layout(found, table, frozenset(_FIELDS))
@@ -77,10 +244,13 @@ def _meaning(
 
 def _detect(opening: Opening) -> Detection | None:
     found, names = sample_without_header(opening.start), opening.member.file_names
-    fitting, database = _CATALOGUE.fitting(found, _DETECTED) if found else [], named(names)
+    fitting, database = (
+        _CATALOGUE.fitting(found, _DETECTED) if found else [],
+        _CATALOGUE.named(names),
+    )
     if database in fitting and any(map(_NAMED.search, names)):
         return Detection(database, named=True)
     return Detection(" or ".join(fitting)) if fitting else None
 
 
-FORMAT = Format("ip2location", frozenset({"db", "regions"}), _read, _detect)
+FORMAT = SourceFormat("ip2location", frozenset({"db", "regions"}), _read, _detect)

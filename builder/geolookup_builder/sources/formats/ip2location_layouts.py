@@ -7,7 +7,6 @@ their content, from which the number of the database follows.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from geolookup_builder.sources.reading import sniffing
@@ -108,8 +107,8 @@ EDITIONS = (
     Edition("integers", (*_PAIR, *_APPENDED), (*_INTEGERS, _HEXADECIMAL, _HEXADECIMAL)),
 )
 
-_NUMBERED = re.compile(r"(?<![A-Z0-9])DB([0-9]{1,2})(?![0-9])")
-_HOLDS = {
+#: The columns of each word in the name of a commercial file.
+HOLDS = {
     "COUNTRY": ("country_code", "country_name"),
     "REGION": ("region",),
     "CITY": ("city",),
@@ -130,26 +129,3 @@ _HOLDS = {
     "DISTRICT": ("district",),
     "ASN": ("asn", "as"),
 }
-
-
-def named(names: Sequence[str]) -> str | None:
-    """Return the database that one of these file names states, or None."""
-    for name in names:
-        found = _numbered(name.upper()) or _described(name.upper())
-        if found is not None:
-            return found
-    return None
-
-
-def _numbered(name: str) -> str | None:
-    found = _NUMBERED.search(name)
-    if found and f"DB{int(found[1])}" in DATABASES:
-        return f"DB{int(found[1])}"
-    return None
-
-
-def _described(name: str) -> str | None:
-    """Return the database of a name such as ``IP-COUNTRY-REGION-CITY.CSV``."""
-    words = [word for word in re.split(r"[^A-Z0-9]+", name) if word in _HOLDS]
-    columns = {column for word in words for column in _HOLDS[word]}
-    return next((db for db, held in DATABASES.items() if set(held) == columns), None)

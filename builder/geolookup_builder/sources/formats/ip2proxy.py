@@ -7,24 +7,24 @@ a proxy gives the user type where the contract has a word for it; else the usage
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import pyarrow as pa
 
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.formats.ip2location_files import (
+from geolookup_builder.sources.formats.ip2location import (
     MISSING,
     Catalogue,
     Ranges,
     Regions,
 )
-from geolookup_builder.sources.formats.ip2location_layouts import CONTENT
+from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, HOLDS
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import first_known, renamed, without
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
 from geolookup_builder.sources.reading.vendor_files import Plan, stated_fields
 
@@ -59,7 +59,15 @@ _CONTENT = {
     "threat": re.compile(r"[A-Z]+(/[A-Z]+)*"),
     "fraud_score": re.compile(r"[0-9]{1,3}"),
 }
-_CATALOGUE = Catalogue("PX", "a number from 1 to 12", _DATABASES, _CONTENT)
+_HOLDS = {
+    **HOLDS,
+    "PROXYTYPE": ("proxy_type",),
+    "LASTSEEN": ("last_seen",),
+    "THREAT": ("threat",),
+    "PROVIDER": ("provider",),
+    "FRAUDSCORE": ("fraud_score",),
+}
+_CATALOGUE = Catalogue("PX", "a number from 1 to 12", "IP2PROXY", _HOLDS, _DATABASES, _CONTENT)
 #: The field of each column.
 FIELDS = {
     "country_code": "country_code",
@@ -85,22 +93,6 @@ USER_TYPES = {
     "AIC": None,
     MISSING: None,
 }
-_NUMBERED = re.compile(r"(?<![A-Z0-9])PX([0-9]{1,2})(?![0-9])")
-_PRODUCT = "IP2PROXY"
-_HOLDS = {
-    "PROXYTYPE": ("proxy_type",),
-    "COUNTRY": ("country_code", "country_name"),
-    "REGION": ("region",),
-    "CITY": ("city",),
-    "ISP": ("isp",),
-    "DOMAIN": ("domain",),
-    "USAGETYPE": ("usage_type",),
-    "ASN": ("asn", "as"),
-    "LASTSEEN": ("last_seen",),
-    "THREAT": ("threat",),
-    "PROVIDER": ("provider",),
-    "FRAUDSCORE": ("fraud_score",),
-}
 _KNOWN_TYPES = re.compile("|".join(name for name in USER_TYPES if name != MISSING))
 _DETECTED = {**_CONTENT, "proxy_type": _KNOWN_TYPES}
 
@@ -111,7 +103,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
     found = sniffing.sample(member)
-    table = database or _named(member.file_names) or _only(found)
+    table = database or _CATALOGUE.named(member.file_names) or _only(found)
     if table is None:
         raise _CATALOGUE.unnamed(found)
     wanted = frozenset({*FIELDS, "proxy_type"})
@@ -123,19 +115,6 @@ def _only(found: sniffing.Sample) -> str | None:
     """Return the database that the first rows show; PX1 has no column of its own."""
     fitting = [each for each in _CATALOGUE.fitting(found, _DETECTED) if each != "PX1"]
     return fitting[0] if len({_DATABASES[each] for each in fitting}) == 1 else None
-
-
-def _named(names: Sequence[str]) -> str | None:
-    """Return the database that one of these file names states, or None."""
-    for name in map(str.upper, names):
-        numbered = _NUMBERED.search(name)
-        if numbered and f"PX{int(numbered[1])}" in _DATABASES:
-            return f"PX{int(numbered[1])}"
-        words = [word for word in re.split(r"[^A-Z0-9]+", name) if word in _HOLDS]
-        columns = {column for word in words for column in _HOLDS[word]}
-        if _PRODUCT in name:
-            return next((px for px, held in _DATABASES.items() if set(held) == columns), None)
-    return None
 
 
 def _meaning(
@@ -156,10 +135,11 @@ def _meaning(
 def _detect(opening: Opening) -> Detection | None:
     found, names = sample_without_header(opening.start), opening.member.file_names
     fitting = _CATALOGUE.fitting(found, _DETECTED) if found else []
-    if _named(names) in fitting:
-        return Detection(str(_named(names)), named=True)
+    database = _CATALOGUE.named(names)
+    if database in fitting:
+        return Detection(database, named=True)
     table = _only(found) if found else None
     return Detection(table) if table else None
 
 
-FORMAT = Format("ip2proxy", frozenset({"db", "regions"}), _read, _detect)
+FORMAT = SourceFormat("ip2proxy", frozenset({"db", "regions"}), _read, _detect)

@@ -37,7 +37,7 @@ from geolookup_builder.sources.reading.dictionary_columns import (
     with_values,
 )
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
@@ -146,4 +146,4 @@ def _detect(opening: Opening) -> Detection | None:
     return None if _FOREIGN & set(file.names) else Detection(file.product)
 
 
-FORMAT = Format("ipinfo", frozenset(), _read, _detect)
+FORMAT = SourceFormat("ipinfo", frozenset(), _read, _detect)

@@ -12,7 +12,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import first_known
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
@@ -71,4 +71,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(product) if _OWN & set(header(opening.start)) else None
 
 
-FORMAT = Format("iplocate", frozenset(), _read, _detect)
+FORMAT = SourceFormat("iplocate", frozenset(), _read, _detect)

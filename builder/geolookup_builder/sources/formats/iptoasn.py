@@ -19,7 +19,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import Plan, planned_tables, stated_fields
@@ -74,4 +74,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(_plan(opening.start, _FIELDS).table)
 
 
-FORMAT = Format("iptoasn", frozenset({"countries"}), _read, _detect)
+FORMAT = SourceFormat("iptoasn", frozenset({"countries"}), _read, _detect)

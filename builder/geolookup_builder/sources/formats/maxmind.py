@@ -21,11 +21,11 @@ from geolookup_builder.sources.formats.maxmind_joins import LOCATION_FIELDS, PRO
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import marked, taken
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.lookup_tables import KeyedTable
-from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
+    KeyedTable,
     Product,
     header,
     product_of,
@@ -209,4 +209,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(f"{product.name} blocks", named) if product and (own or named) else None
 
 
-FORMAT = Format("maxmind", frozenset({"locale"}), _read, _detect)
+FORMAT = SourceFormat("maxmind", frozenset({"locale"}), _read, _detect)

@@ -16,9 +16,13 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import WRONG_CELL_COUNT
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.lookup_tables import KeyedTable, concatenated, load_keyed
 from geolookup_builder.sources.reading.text import unlimited_cells
-from geolookup_builder.sources.reading.vendor_files import shown_header
+from geolookup_builder.sources.reading.vendor_files import (
+    KeyedTable,
+    concatenated,
+    load_keyed,
+    shown_header,
+)
 
 #: The field of each column of a Locations file.
 LOCATION_FIELDS = {

@@ -7,17 +7,19 @@ is not read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.dataset.intervals import I64
-from geolookup.errors import BuildError, near_match
+from geolookup.errors import BuildError, line_text, near_match
+from geolookup_builder.build_report import KeysRead
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import FIELDS
-from geolookup_builder.sources.formats.mmdb_keys import keys_read, shown, shown_kind
 from geolookup_builder.sources.formats.mmdb_products import REGISTERED, Product, recognised
 from geolookup_builder.sources.formats.mmdb_values import paths_of, texts_of
 from geolookup_builder.sources.reading.dictionary_columns import (
@@ -25,14 +27,15 @@ from geolookup_builder.sources.reading.dictionary_columns import (
     without,
     without_null_island,
 )
-from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.mmdb_file import Records, networks, opened
 from geolookup_builder.sources.reading.reader import (
     Batch,
-    Format,
     RecordNumbers,
     Reject,
+    SourceFormat,
     SourceTable,
+    one_table,
 )
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, ending
 
@@ -47,12 +50,14 @@ _OFFSET = "^[+-][0-9]{2}:[0-9]{2}$"
 _COUNTRY = "^[A-Z]{2}-"
 #: Besides an empty text: DB-IP's countries, and IP2Location's cells.
 _UNKNOWN = {"continent_code": ("ZZ", "-"), "country_code": ("ZZ", "-")}
+_SHOWN = 8  # keys, in messages
+_REPORTED = 100  # ignored keys, in the build report
+_CHARACTERS = 60  # of a key or a text of the file
+_LANGUAGE = re.compile(r"\.names\.[^.]+$")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    mapped = _mapped(spec)
-    found = members(spec.path, spec.base, (".mmdb",))
-    yield SourceTable(spec.name, (_batch(member, mapped) for member in found))
+    return one_table(spec, (".mmdb",), partial(_batches, mapped=_mapped(spec)))
 
 
 def _mapped(spec: SourceSpec) -> Product | None:
@@ -64,8 +69,8 @@ def _mapped(spec: SourceSpec) -> Product | None:
         remedy = 'write fields = { city_name = "city.names.en" }'
         raise BuildError(spec.recipe, "source.fields is not a table of paths", remedy=remedy)
     for name, path in stated.items():
-        if name not in FIELDS:
-            remedy = near_match(name, FIELDS)
+        if name not in BY_SOURCE_COLUMN:
+            remedy = near_match(name, BY_SOURCE_COLUMN)
             raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
         if not isinstance(path, str) or not path:
             problem = f"source.fields.{name} is not a path"
@@ -74,7 +79,7 @@ def _mapped(spec: SourceSpec) -> Product | None:
     return Product("keys that the recipe names", None, (), paths)
 
 
-def _batch(member: Member, mapped: Product | None) -> Batch:
+def _batches(member: Member, mapped: Product | None) -> Iterator[Batch]:
     with opened(member) as file:
         found = networks(file)
         _, rows, codes = np.unique(found.offsets, return_index=True, return_inverse=True)
@@ -88,7 +93,7 @@ def _batch(member: Member, mapped: Product | None) -> Batch:
         _check_mapped(member, mapped, stated, seen)
     fields = _fields(stated, product, codes)
     numbers, keys = RecordNumbers(member, _no_rejects, _no_lines), keys_read(product, kinds, seen)
-    return Batch(numbers, 0, found.ranges, fields, keys)
+    yield Batch(numbers, 0, found.ranges, fields, keys)
 
 
 def _fields(stated: Fields, product: Product, codes: I64) -> Fields:
@@ -181,4 +186,65 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("a search tree") if binary and _MARKER in ending(opening.member) else None
 
 
-FORMAT = Format("mmdb", frozenset({"fields"}), _read, _detect)
+FORMAT = SourceFormat("mmdb", frozenset({"fields"}), _read, _detect)
+
+
+def shown(keys: Collection[str]) -> str:
+    """Return some of the keys for a message, in order."""
+    return ", ".join(_short(key) for key in sorted(keys)[:_SHOWN])
+
+
+def shown_kind(kinds: Sequence[str]) -> str:
+    """Return the database type, the first of ``kinds``, for a message."""
+    return f"database type {_short(kinds[0])!r}" if kinds else "no database type"
+
+
+def keys_read(product: Product, kinds: Sequence[str], seen: Collection[str]) -> KeysRead:
+    """Return which of the keys ``seen`` in a file became fields, and which are not read."""
+    fields = {name: _stating(product, name, seen) for name in _names(product)}
+    used = {key for keys in fields.values() for key in keys}
+    ignored = [_short(key) for key in sorted(set(_unread(used, seen)))]
+    return KeysRead(
+        f"{product.name} ({shown_kind(kinds)})",
+        {name: keys for name, keys in fields.items() if keys},
+        dict(product.constants),
+        tuple(ignored[:_REPORTED]),
+        max(0, len(ignored) - _REPORTED),
+    )
+
+
+def _names(product: Product) -> list[str]:
+    names = dict.fromkeys((*product.fields, *product.words))
+    return [name for name in names if name != REGISTERED]
+
+
+def _stating(product: Product, name: str, seen: Collection[str]) -> tuple[str, ...]:
+    """Return the keys that may state a field, in order of precedence."""
+    keys = [*product.words.get(name, ()), *product.fields.get(name, ())]
+    if name == "country_code":
+        keys += product.fields.get(REGISTERED, ())
+    return tuple(key for key in keys if key in seen)
+
+
+def _unread(used: set[str], seen: Collection[str]) -> Iterator[str]:
+    """Yield the keys that are not read: the shortest path under which nothing is read.
+
+    The names in other languages are one key.
+    """
+    read = {path for key in used for path in _above(key)}
+    for key in seen:
+        if key not in used:
+            shorter = reversed(_above(key))
+            unread = next((path for path in shorter if path not in read), key)
+            yield _LANGUAGE.sub(".names.*", unread)
+
+
+def _above(key: str) -> list[str]:
+    """Return the paths above a key, the longest first."""
+    steps = key.split(".")
+    return [".".join(steps[:length]) for length in range(len(steps) - 1, 0, -1)]
+
+
+def _short(text: str) -> str:
+    line = line_text(text)
+    return line if len(line) <= _CHARACTERS else f"{line[:_CHARACTERS]}…"

@@ -11,6 +11,7 @@ import shutil
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,17 +24,18 @@ from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import NOT_ROUTE, ParsedRanges
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
+from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import (
     Batch,
-    Format,
     Reject,
+    SourceFormat,
     SourceTable,
+    one_table,
     records_as_lines,
 )
 from geolookup_builder.sources.reading.routes import NONE, RouteNumbers, Routes, origin, rows
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, check_text
+from geolookup_builder.sources.reading.vendor_files import AsNames, load_as_names
 
 #: Names end with a time (rib.20261120.0000), so any file of a folder is taken.
 _SUFFIXES = ("",)
@@ -54,11 +56,7 @@ _Group = tuple[_Prefix, int, int, int]
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    names = load_as_names(spec)
-    found = members(spec.path, spec.base, _SUFFIXES)
-    for each in found:
-        _check(each)
-    yield SourceTable(spec.name, (batch for member in found for batch in _batches(member, names)))
+    return one_table(spec, _SUFFIXES, partial(_batches, names=load_as_names(spec)))
 
 
 def _check(member: Member) -> None:
@@ -73,8 +71,8 @@ def _check(member: Member) -> None:
 
 
 def _batches(member: Member, names: AsNames | None) -> Iterator[Batch]:
-    numbers = RouteNumbers(member, _rejects, records_as_lines)
-    yield from rows(_routes(member), numbers, names)
+    _check(member)
+    return rows(_routes(member), RouteNumbers(member, _rejects, records_as_lines), names)
 
 
 def _routes(member: Member) -> Iterator[Routes]:
@@ -177,4 +175,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("a routing table")
 
 
-FORMAT = Format("mrt", frozenset({"names"}), _read, _detect)
+FORMAT = SourceFormat("mrt", frozenset({"names"}), _read, _detect)

@@ -18,12 +18,12 @@ from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import with_values
-from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.lookup_tables import AsNames, as_fields, load_as_names
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.routes import without_default_routes
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout, prefix_texts
+from geolookup_builder.sources.reading.vendor_files import AsNames, as_fields, load_as_names
 
 _MASK = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?[;#][^\n]*\n?")
 _COLUMNS = {3: ("prefix", "length", "asn"), 2: ("network", "asn")}
@@ -35,11 +35,8 @@ _AS = re.compile(r"[0-9{][0-9_,{}]*")
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     meaning = partial(_meaning, names=load_as_names(spec))
-    found = members(spec.path, spec.base, (".pfx2as", ".dat", ".txt", ".tsv"))
-    yield SourceTable(
-        spec.name,
-        (batch for member in found for batch in batches(member, _layout(member), meaning)),
-    )
+    suffixes = (".pfx2as", ".dat", ".txt", ".tsv")
+    return one_table(spec, suffixes, lambda member: batches(member, _layout(member), meaning))
 
 
 def _layout(member: Member) -> Layout:
@@ -87,4 +84,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("of CAIDA" if of_caida else "of pyasn") if _AS.fullmatch(cells[-1]) else None
 
 
-FORMAT = Format("pfx2as", frozenset({"names"}), _read, _detect)
+FORMAT = SourceFormat("pfx2as", frozenset({"names"}), _read, _detect)

@@ -23,8 +23,8 @@ from geolookup_builder.ranges import DESCENDING, NOT_ADDRESS, ParsedRanges, from
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import without
-from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import line_layout, line_parts, prefix_texts
 
@@ -47,8 +47,7 @@ NO_COUNTRIES = ("ZZ", "EU", "AP")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    found = members(spec.path, spec.base, ("-latest", ".txt"))
-    yield SourceTable(spec.name, (batch for member in found for batch in _batches(member)))
+    return one_table(spec, ("-latest", ".txt"), _batches)
 
 
 def _batches(member: Member) -> Iterator[Batch]:
@@ -91,4 +90,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("delegations") if _is_delegated(opening.start) else None
 
 
-FORMAT = Format("rir", frozenset(), _read, _detect)
+FORMAT = SourceFormat("rir", frozenset(), _read, _detect)

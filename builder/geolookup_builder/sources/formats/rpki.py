@@ -20,10 +20,15 @@ from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, concatenated, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import delimited, json_document
-from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.json_document import texts, value
-from geolookup_builder.sources.reading.lookup_tables import AsNames, as_fields, load_as_names
-from geolookup_builder.sources.reading.reader import Batch, Format, Meaning, SourceTable
+from geolookup_builder.sources.reading.reader import (
+    Batch,
+    Meaning,
+    SourceFormat,
+    SourceTable,
+    one_table,
+)
 from geolookup_builder.sources.reading.routes import (
     deciding,
     with_values_of,
@@ -31,7 +36,7 @@ from geolookup_builder.sources.reading.routes import (
 )
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.vendor_files import header
+from geolookup_builder.sources.reading.vendor_files import AsNames, as_fields, header, load_as_names
 
 _ASN, _PREFIX, _LENGTH = "ASN", "IP Prefix", "Max Length"
 _AS0 = "^([Aa][Ss])?0+$"
@@ -40,10 +45,10 @@ _KEYS = ("roas", "prefix", "maxLength")
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     names = load_as_names(spec)
-    found = [(each, _syntax(each)) for each in members(spec.path, spec.base, (".csv", ".json"))]
-    yield SourceTable(
-        spec.name,
-        (batch for member, syntax in found for batch in _batches(member, syntax, names)),
+    return one_table(
+        spec,
+        (".csv", ".json"),
+        lambda member: _batches(member, _syntax(member), names),
         "maximum length, trust anchor and expiry ignored: no field holds them",
     )
 
@@ -111,4 +116,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(f"VRPs, {_syntax(opening.start)}")
 
 
-FORMAT = Format("rpki", frozenset({"names"}), _read, _detect)
+FORMAT = SourceFormat("rpki", frozenset({"names"}), _read, _detect)

@@ -33,18 +33,19 @@ from geolookup_builder.sources.formats.rir import NO_COUNTRIES
 from geolookup_builder.sources.reading.delimited import first_record
 from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.lookup_tables import KeyedTable
 from geolookup_builder.sources.reading.reader import (
     REJECT_CHARACTERS,
     Batch,
-    Format,
     RecordNumbers,
     Reject,
+    SourceFormat,
     SourceTable,
+    one_table,
 )
 from geolookup_builder.sources.reading.rpsl_objects import Objects, blocks, lines_of, objects
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import line_layout
+from geolookup_builder.sources.reading.vendor_files import KeyedTable, file_option
 
 _KEYS = ("inetnum", "inet6num")
 _CLASSES = re.compile(
@@ -65,14 +66,8 @@ _Columns = tuple[ParsedRanges, Mapping[str, pa.DictionaryArray], I64]
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     columns = partial(_columns, names=_names(spec), organisations=_organisations(spec))
-    found = members(spec.path, spec.base, _SUFFIXES)
-    for each in found:
-        _check(each)
-    yield SourceTable(
-        spec.name,
-        (batch for member in found for batch in _batches(member, columns)),
-        "status and contacts ignored: no field holds them",
-    )
+    note = "status and contacts ignored: no field holds them"
+    return one_table(spec, _SUFFIXES, partial(_checked_batches, columns=columns), note)
 
 
 def _check(member: Member) -> None:
@@ -98,12 +93,9 @@ def _names(spec: SourceSpec) -> tuple[str, ...]:
 
 def _organisations(spec: SourceSpec) -> KeyedTable | None:
     """Read the names of the organisations in the files that the recipe states."""
-    path = spec.options.get("organisations")
+    path = file_option(spec, "organisations")
     if path is None:
         return None
-    if not isinstance(path, str) or not path:
-        problem = "source.organisations is not a text"
-        raise BuildError(spec.recipe, problem, remedy="write a file name")
     keys, names = [pa.array([], pa.string())], [pa.array([], pa.string())]
     for member in members(path, spec.base, ("organisation", ".db", ".txt", ".rpsl")):
         _check(member)
@@ -125,6 +117,13 @@ def _blocks(member: Member, columns: Callable[[tuple[int, bytes]], _T]) -> Itera
         yield from found
 
 
+def _checked_batches(
+    member: Member, columns: Callable[[tuple[int, bytes]], _Columns]
+) -> Iterator[Batch]:
+    _check(member)
+    return _batches(member, columns)
+
+
 def _batches(member: Member, columns: Callable[[tuple[int, bytes]], _Columns]) -> Iterator[Batch]:
     lines: list[I64] = [np.empty(0, np.int64)]
 
@@ -139,8 +138,7 @@ def _batches(member: Member, columns: Callable[[tuple[int, bytes]], _Columns]) -
     numbers = RecordNumbers(member, find_rejects, first_lines)
     for ranges, fields, first in _blocks(member, columns):
         lines.append(first)
-        yield Batch(numbers, numbers.delivered, ranges, fields)
-        numbers.delivered += len(first)
+        yield numbers.batch(ranges, fields)
 
 
 def _found_rejects(member: Member, wanted: dict[int, str], lines: I64) -> Iterator[Reject]:
@@ -239,4 +237,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("objects of a registry")
 
 
-FORMAT = Format("rpsl", frozenset({"organization", "organisations"}), _read, _detect)
+FORMAT = SourceFormat("rpsl", frozenset({"organization", "organisations"}), _read, _detect)

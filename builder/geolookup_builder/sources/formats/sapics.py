@@ -18,7 +18,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import without_null_island
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
@@ -126,4 +126,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(plan.table, any(map(_NAMED.search, opening.member.file_names)))
 
 
-FORMAT = Format("sapics", frozenset({"columns"}), _read, _detect)
+FORMAT = SourceFormat("sapics", frozenset({"columns"}), _read, _detect)

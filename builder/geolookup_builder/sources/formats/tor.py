@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import pyarrow as pa
 
@@ -16,8 +17,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import constant
-from geolookup_builder.sources.reading.inputs import members
-from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.text import line_layout, line_parts
 
@@ -31,10 +31,7 @@ _USER_TYPE = "consumer_privacy_network"
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    found = members(spec.path, spec.base, ("",))
-    yield SourceTable(
-        spec.name, (batch for member in found for batch in batches(member, _LAYOUT, _meaning))
-    )
+    return one_table(spec, ("",), partial(batches, layout=_LAYOUT, meaning=_meaning))
 
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
@@ -50,4 +47,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("bulk exit list", named=True) if listed else None
 
 
-FORMAT = Format("tor", frozenset(), _read, _detect)
+FORMAT = SourceFormat("tor", frozenset(), _read, _detect)

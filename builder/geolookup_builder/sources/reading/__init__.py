@@ -2,15 +2,14 @@
 
 Along the data:
 
-- ``inputs``, ``archives``, ``zip_files``, ``tar_files`` and ``data_files``: the files that a source
-  names, opened as plain bytes within its budget.
+- ``inputs``, ``zip_files``, ``tar_files`` and ``data_files``: the files that a source names, opened
+  as plain bytes within its budget.
 - ``sniffing`` and ``text``: what kind of file it is, and how its rows are written.
 - ``delimited``, ``jsonlines``, ``json_document``, ``parquet``, ``rpsl_objects`` and ``mmdb_file``:
   rows. ``typed_columns`` finds columns in Parquet and JSON.
-- ``dictionary_columns`` and ``lookup_tables``: the meaning of cells.
+- ``dictionary_columns`` and ``vendor_files``: the meaning of cells, and of files.
 - ``routes``: which of several rows for one range decides.
-- ``reader``: the interface to the compiler. ``positions`` finds the lines of rows. ``vendor_files``
-  groups files into tables.
+- ``reader``: the interface to the compiler. ``positions`` finds the lines of rows.
 
 The blocks of lines and records, and JSON lines, are parsed by ``geolookup.files``.
 """

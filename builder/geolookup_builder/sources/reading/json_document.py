@@ -118,5 +118,4 @@ def batch(
             yield Reject(rejected.label, number, reason, text)
 
     numbers = RecordNumbers(member, find_rejects, records_as_lines)  # type: ignore[arg-type]
-    numbers.delivered = len(ranges.family)
-    return Batch(numbers, 0, ranges, fields)
+    return numbers.batch(ranges, fields)

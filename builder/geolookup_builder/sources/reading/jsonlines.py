@@ -18,8 +18,7 @@ import pyarrow as pa
 
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
-from geolookup.files.json_lines import parsed
-from geolookup.files.lines import Lines
+from geolookup.files.lines import Lines, parsed
 from geolookup.files.text_blocks import TextError, line_blocks
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges
@@ -88,9 +87,7 @@ def batches(
         in_order(read, line_blocks(stream, BLOCK_BYTES, MAX_LINE)) as blocks,
     ):
         for ranges, fields in blocks:
-            batch = Batch(numbers, numbers.delivered, ranges, fields)
-            numbers.delivered += len(batch)
-            yield batch
+            yield numbers.batch(ranges, fields)
 
 
 def _read(

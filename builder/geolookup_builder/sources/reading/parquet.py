@@ -56,9 +56,7 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
         understood = partial(_understood, layout=layout, steps=steps, meaning=meaning)
         with in_order(understood, _rows(file, steps)) as found:
             for ranges, fields in found:
-                batch = Batch(numbers, numbers.delivered, ranges, fields)
-                numbers.delivered += len(batch)
-                yield batch
+                yield numbers.batch(ranges, fields)
 
 
 def _understood(

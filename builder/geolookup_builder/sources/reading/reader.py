@@ -1,6 +1,6 @@
 """The interface between source formats and the compiler.
 
-A ``Format`` reads a source into tables, a table is a series of batches, a batch
+A ``SourceFormat`` reads a source into tables, a table is a series of batches, a batch
 holds ranges and dictionary-encoded fields. Record numbers lead from a row back
 to its line.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,7 @@ from geolookup.dataset.intervals import I64
 from geolookup_builder.build_report import KeysRead
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
 #: Of the text of a rejected record, where it is an object that may be long.
@@ -65,6 +66,12 @@ class RecordNumbers:
         before = np.searchsorted(skipped - np.arange(len(skipped)), rows, side="right")
         return rows + before + 1
 
+    def batch(self, ranges: ParsedRanges, fields: Mapping[str, pa.DictionaryArray]) -> Batch:
+        """Return the next rows of the member as a batch, and count them."""
+        rows = Batch(self, self.delivered, ranges, fields)
+        self.delivered += len(rows)
+        return rows
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -95,12 +102,26 @@ class SourceTable:
     note: str = ""
 
 
+def one_table(
+    spec: SourceSpec,
+    suffixes: tuple[str, ...],
+    batches_of: Callable[[Member], Iterator[Batch]],
+    note: str = "",
+) -> Iterator[SourceTable]:
+    """Yield the one table of a source: the rows of all its files.
+
+    ``batches_of`` is called for every file before a row is read, so that it can refuse a file.
+    """
+    files = [batches_of(member) for member in members(spec.path, spec.base, suffixes)]
+    yield SourceTable(spec.name, chain.from_iterable(files), note)
+
+
 #: What the columns of a record batch mean: the range of each row, and its fields.
 Meaning = Callable[[pa.RecordBatch], tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class SourceFormat:
     """A source format: its name in recipes, its own options, its reader and its detector.
 
     ``detect`` says whether a file is of the format, for ``auto``; None or a BuildError: no.

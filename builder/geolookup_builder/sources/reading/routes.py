@@ -34,8 +34,8 @@ from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup_builder.flatten import changes
 from geolookup_builder.ranges import ParsedRanges, concatenated
 from geolookup_builder.sources.reading.dictionary_columns import marked
-from geolookup_builder.sources.reading.lookup_tables import AsNames, as_fields
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers
+from geolookup_builder.sources.reading.vendor_files import AsNames, as_fields
 
 #: No AS; RFC 7607 reserves it.
 NONE = 0

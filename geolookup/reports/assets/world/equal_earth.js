@@ -1,4 +1,4 @@
-// The Equal Earth projection of a sphere of radius 1, as geolookup/pictures/projection.py has it.
+// The Equal Earth projection of a sphere of radius 1, as geolookup/pictures/globe.py has it.
 
 const EARTH = { a1: 1.340264, a2: -0.081106, a3: 0.000893, a4: 0.003796, root: Math.sqrt(3) };
 

@@ -1,4 +1,4 @@
-// The cells of the globe that weights are summed by, as geolookup/pictures/grid.py numbers them.
+// The cells of the globe that weights are summed by, as geolookup/pictures/globe.py numbers them.
 
 class WorldGrid {
   constructor(km, columns) {

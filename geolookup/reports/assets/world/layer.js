@@ -9,7 +9,7 @@ function countText(number) {
   return number < 10 ? smallCount.format(number) : wholeCount.format(number);
 }
 
-// Returns a number in three digits, with the word for its size, as pictures/texts.py does.
+// Returns a number in three digits, with the word for its size, as pictures/wording.py does.
 function shortCount(number) {
   const [size, word] = COUNT_WORDS.find(([least]) => number >= 0.995 * least) ?? [1];
   return word ? `${smallCount.format(number / size)} ${word}` : countText(number);

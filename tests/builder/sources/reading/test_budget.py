@@ -183,7 +183,7 @@ def test_a_compressed_tar_is_read_once_or_side_by_side(
         opened.append(file)
         return usual(file, *args)
 
-    monkeypatch.setattr("geolookup_builder.sources.reading.archives.unpacked", noted)
+    monkeypatch.setattr("geolookup_builder.sources.reading.inputs.unpacked", noted)
     found = members("a.tar.gz", tmp_path, (".csv",))
     for member in [*found, *reversed(found)]:
         with member.open() as stream:

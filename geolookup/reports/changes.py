@@ -1,16 +1,26 @@
-"""The section on what has changed since an older dataset."""
+"""The section on what has changed since an older dataset, and the map of what moved."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from geolookup.comparison import Compared, Part
-from geolookup.comparison.changes import CLASSES_KM, by_distance, country_flows
-from geolookup.pictures import texts
+from geolookup.comparison.changes import (
+    CLASSES_KM,
+    by_distance,
+    country_flows,
+)
+from geolookup.comparison.measures import Pairs
+from geolookup.dataset.intervals import F64
+from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars, histogram
-from geolookup.reports.changes.difference import Difference
-from geolookup.reports.changes.tables import (
+from geolookup.pictures.world import Density
+from geolookup.reports.difference import (
+    Difference,
     coverage_table,
     field_tables,
     gate_table,
@@ -21,8 +31,8 @@ from geolookup.reports.changes.tables import (
     mover_tables,
     source_tables,
 )
-from geolookup.reports.charts_section import charts_section
-from geolookup.reports.section import Section
+from geolookup.reports.section import Section, charts_section
+from geolookup.reports.world_map import world_section
 
 #: The flows between countries that are drawn, and those that the table lists.
 _DRAWN, _LISTED = 15, 100
@@ -53,7 +63,7 @@ def _lead(difference: Difference) -> str:
 
 
 def _named(side: Compared) -> str:
-    return f"{texts.name(side.name)}, generation {side.generation[:12]}"
+    return f"{wording.name(side.name)}, generation {side.generation[:12]}"
 
 
 def _charts(difference: Difference) -> Iterator[Chart]:
@@ -66,11 +76,11 @@ def _charts(difference: Difference) -> Iterator[Chart]:
 def _flows(name: str, part: Part, difference: Difference) -> Chart:
     flows = country_flows(difference.overlaid.values, difference.overlaid.changes[name])
     drawn = [(f"{each.old} → {each.new}", each.weight) for each in flows[:_DRAWN]]
-    title = f"{texts.family(name)} {part.unit} that changed country"
+    title = f"{wording.family(name)} {part.unit} that changed country"
     chart = bars(f"{name}-flows", title, part.unit, drawn, head="From and to")
     of = part.moved["country"].count
     rows = [
-        (each.old, each.new, texts.count(each.weight), texts.percent(each.weight / of))
+        (each.old, each.new, wording.count(each.weight), wording.percent(each.weight / of))
         for each in flows[:_LISTED]
     ]
     return replace(chart, head=("From", "To", part.unit, "of all that changed country"), rows=rows)
@@ -79,7 +89,7 @@ def _flows(name: str, part: Part, difference: Difference) -> Chart:
 def _distances(name: str, part: Part, difference: Difference) -> Chart:
     sums = by_distance(difference.overlaid.changes[name])
     labels = ["0", *map(_short, CLASSES_KM[1:]), "more"]
-    title = f"Distance between both locations of {texts.family(name)} {part.unit}"
+    title = f"Distance between both locations of {wording.family(name)} {part.unit}"
     return histogram(
         f"{name}-distances", title, "up to km", part.unit, list(zip(labels, sums, strict=True))
     )
@@ -87,3 +97,41 @@ def _distances(name: str, part: Part, difference: Difference) -> Chart:
 
 def _short(km: float) -> str:
     return f"{km:g}" if km < 1000 else f"{km / 1000:g}k"
+
+
+def moved_section(difference: Difference) -> Section | None:
+    """Return the map of what moved in country, region or city; None where nothing did."""
+    densities = list(moved_densities(difference))
+    if not densities:
+        return None
+    return world_section("moved", "Where locations moved", densities)
+
+
+def moved_densities(difference: Difference) -> Iterator[Density]:
+    """Yield by family how much moved to each place, and how much from each."""
+    values = difference.overlaid.values
+    for name, part in difference.judged.parts.items():
+        moved = _moved(difference, name)
+        for way, rows, places in (
+            ("here", moved.new, values.new_coordinates),
+            ("from here", moved.old, values.old_coordinates),
+        ):
+            if len(rows):
+                title = f"{wording.family(name)} {part.unit} that moved {way}"
+                of_density = f"{name}-moved-{way.replace(' ', '-')}"
+                yield _density(of_density, title, part.unit, places, rows, moved.weight)
+
+
+def _moved(difference: Difference, name: str) -> Pairs:
+    found = difference.overlaid.changes[name]
+    return found.locations.chosen(found.moves.by_level["location"].moved)
+
+
+def _density(
+    name: str, title: str, unit: str, places: F64, rows: NDArray[np.integer], weight: F64
+) -> Density:
+    """Return the weights summed by row of the location table."""
+    sums = np.bincount(rows, weight).astype(np.float64)
+    some = np.flatnonzero(sums)
+    latitudes, longitudes = places[:, some]
+    return Density(name, title, unit, latitudes, longitudes, sums[some])

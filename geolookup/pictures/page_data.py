@@ -1,21 +1,45 @@
-"""Arrays of numbers as short texts, for a page: byte planes, deflated.
+"""Bytes and arrays of numbers as short texts, for the data of a page.
 
-The first bytes of all numbers come first, then the second ones and so on: bytes that differ
-little lie together, which deflate makes small. ``reports/assets/numbers.js`` is the inverse.
+Bytes are raw deflate (RFC 1951) in base64. Of an array the first bytes of all numbers come first,
+then the second ones and so on: bytes that differ little lie together, which deflate makes small.
+``reports/assets/page_data.js`` is the inverse.
 """
 
 from __future__ import annotations
 
+import zlib
+from base64 import b64decode, b64encode
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import F64, I64
-from geolookup.pictures.deflate import deflated, inflated
 
+#: The columns of maps are 0.6 % larger than at level 9, which takes seven times as long.
+_LEVEL = 6
+#: Repeats are worth more in some columns, single bytes in others.
+_STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_HUFFMAN_ONLY)
 #: Differences from one number to the next take 31 bits and a sign.
 _LIMIT = 1 << 30
+
+
+def deflated(data: bytes) -> str:
+    """Return the text of bytes; that of none is empty."""
+    smallest = min((_packed(data, strategy) for strategy in _STRATEGIES), key=len)
+    return b64encode(smallest).decode("ascii") if data else ""
+
+
+def inflated(text: str) -> bytes:
+    """Return the bytes of a text."""
+    return zlib.decompress(b64decode(text), wbits=-zlib.MAX_WBITS) if text else b""
+
+
+def _packed(data: bytes, strategy: int) -> bytes:
+    packer = zlib.compressobj(
+        _LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1, strategy
+    )
+    return packer.compress(data) + packer.flush()
 
 
 def pack_integers(values: I64) -> str:

@@ -1,4 +1,12 @@
-// Arrays of numbers in the page's data, as geolookup/pictures/numbers.py packs them.
+// Bytes and numbers in the page's data, as geolookup/pictures/page_data.py packs them.
+
+// Returns the bytes of a text: base64 of raw deflate.
+async function inflated(text) {
+  if (!text) return new Uint8Array(0);
+  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
 
 // Returns the bytes of numbers of `width` bytes, of which there are planes: all first bytes, then
 // all second ones and so on.

@@ -1,19 +1,68 @@
-"""The tables of what has changed: families side by side where they have the same measures."""
+"""A dataset compared with an older one: read once for tables, charts and maps, and the tables.
+
+Families are side by side where they have the same measures.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
 
-from geolookup.comparison import Judged
-from geolookup.comparison.changes import Mover, by_kind
-from geolookup.comparison.gates import Verdict, metric_text
+import numpy as np
+from numpy.typing import NDArray
+
+from geolookup.comparison import Judged, Overlaid, judged, measured, read
+from geolookup.comparison.changes import KINDS, UNCHANGED, Mover, by_kind, kinds
+from geolookup.comparison.gates import DIFF_METRICS, Verdict, metric_text
 from geolookup.comparison.measures import Share, SourceChange, share
-from geolookup.pictures import texts
-from geolookup.reports.changes.difference import Difference
-from geolookup.reports.table import Table
+from geolookup.comparison.overlay import FAMILIES
+from geolookup.pictures import colours, wording
+from geolookup.pictures.address_map import changes
+from geolookup.pictures.address_space import FIRST, SPECIAL, UNKNOWN, View
+from geolookup.reports.section import Table
 
 _LEVELS = ("country", "region", "city")
 QUANTILES = ("p50", "p90", "p99", "max")
+_NOTE = (
+    "What has changed since the older dataset. Each address has the first kind of the list that "
+    "applies to it. Addresses that neither dataset knows are unknown."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two datasets laid over each other, what is measured of them, and each change's kind."""
+
+    overlaid: Overlaid
+    judged: Judged
+    kinds: Mapping[int, NDArray[np.uint8]]  # by family, of its answers
+
+    @property
+    def is_none(self) -> bool:
+        """Whether every address has the same answer in both."""
+        return all(bool((each == UNCHANGED).all()) for each in self.kinds.values())
+
+
+def difference(
+    old: str | PathLike[str], new: str | PathLike[str], fail_if: Iterable[str] = ()
+) -> Difference:
+    """Compare two datasets or stores, with the gates and the errors of ``geolookup.diff``."""
+    gates = DIFF_METRICS.gates(fail_if)
+    overlaid = read(old, new)
+    found = {f: kinds(overlaid.values, overlaid.changes[f"ipv{f}"]) for f in FAMILIES}
+    return Difference(overlaid, judged(measured(overlaid), gates), found)
+
+
+def change_view(difference: Difference, family: int) -> View:
+    """Return the kind of change of each address of a family, for its map."""
+    joint = difference.overlaid.joints[family]
+    values = np.where(joint.special, np.uint32(SPECIAL), np.uint32(UNKNOWN))
+    values[joint.reached] = difference.kinds[family] + len(FIRST)
+    begins = changes(values)
+    palette = (colours.SPECIAL, colours.UNKNOWN, *colours.CATEGORIES[:UNCHANGED], colours.OTHER)
+    starts, labels = joint.starts[begins], (*FIRST, *KINDS)
+    return View("change", "Change", _NOTE, starts, values[begins], labels, palette)
 
 
 def gate_table(found: Judged) -> Table:
@@ -42,11 +91,11 @@ def moved_tables(found: Judged) -> Iterator[Table]:
     """Yield by family and level how much moved, of what both datasets state."""
     for name, part in found.parts.items():
         rows = [
-            (level, texts.count(each.count), texts.count(each.of), texts.percent(each.share))
+            (level, wording.count(each.count), wording.count(each.of), wording.percent(each.share))
             for level, each in part.moved.items()
         ]
         head = ("Level", "moved", "stated in both", "share")
-        yield Table(f"Moved, in {texts.family(name)} {part.unit}", head, rows)
+        yield Table(f"Moved, in {wording.family(name)} {part.unit}", head, rows)
 
 
 def coverage_table(found: Judged) -> Table:
@@ -55,11 +104,11 @@ def coverage_table(found: Judged) -> Table:
     rows = (
         (
             "known in the older dataset",
-            *(text for each in known for text in (texts.count(each.old), "")),
+            *(text for each in known for text in (wording.count(each.old), "")),
         ),
         (
             "known in this dataset",
-            *(text for each in known for text in (texts.count(each.new), "")),
+            *(text for each in known for text in (wording.count(each.new), "")),
         ),
         ("lost, of the older dataset", *(text for each in known for text in _share(each.lost))),
         ("gained, of this dataset", *(text for each in known for text in _share(each.gained))),
@@ -69,20 +118,20 @@ def coverage_table(found: Judged) -> Table:
 
 def _family_heads(found: Judged) -> Iterator[str]:
     for name, part in found.parts.items():
-        yield from (f"{texts.family(name)} {part.unit}", "share")
+        yield from (f"{wording.family(name)} {part.unit}", "share")
 
 
 def _share(found: Share) -> tuple[str, str]:
-    return texts.count(found.count), texts.percent(found.share)
+    return wording.count(found.count), wording.percent(found.share)
 
 
 def kilometres_table(found: Judged) -> Table:
     """Return the quantiles of the distance between both locations."""
     rows = [
         (
-            f"{texts.family(name)} {part.unit}",
-            texts.count(part.kilometres.of),
-            *(texts.kilometres(getattr(part.kilometres, each)) for each in QUANTILES),
+            f"{wording.family(name)} {part.unit}",
+            wording.count(part.kilometres.of),
+            *(wording.kilometres(getattr(part.kilometres, each)) for each in QUANTILES),
         )
         for name, part in found.parts.items()
     ]
@@ -96,7 +145,7 @@ def mover_tables(found: Judged) -> Iterator[Table]:
     for name, part in found.parts.items():
         if part.movers:
             caption = (
-                f"Networks with the most {texts.family(name)} {part.unit} whose location moved"
+                f"Networks with the most {wording.family(name)} {part.unit} whose location moved"
             )
             yield Table(caption, head, [_mover(each) for each in part.movers])
 
@@ -104,10 +153,10 @@ def mover_tables(found: Judged) -> Iterator[Table]:
 def _mover(each: Mover) -> tuple[str, ...]:
     system = "no AS" if each.asn is None else f"AS{each.asn}"
     return (
-        texts.name(f"{system} {each.asn_organization or ''}".rstrip()),
-        texts.count(each.moved.count),
-        texts.percent(each.of_all),
-        texts.percent(each.moved.share),
+        wording.name(f"{system} {each.asn_organization or ''}".rstrip()),
+        wording.count(each.moved.count),
+        wording.percent(each.of_all),
+        wording.percent(each.moved.share),
     )
 
 
@@ -121,17 +170,17 @@ def source_tables(found: Judged) -> Iterator[Table]:
         ):
             rows = [_source(each, last) for each in sources]
             if rows:
-                caption = f"{texts.family(name)} locations by their source in {role}"
+                caption = f"{wording.family(name)} locations by their source in {role}"
                 yield Table(caption, (*head, last), rows)
 
 
 def _source(each: SourceChange, last: str) -> tuple[str, ...]:
     return (
-        texts.name(each.source),
-        *(texts.percent(each.moved[level].share) for level in _LEVELS),
-        texts.kilometres(each.kilometres.p50),
-        texts.kilometres(each.kilometres.p99),
-        texts.percent(getattr(each.location, last).share),
+        wording.name(each.source),
+        *(wording.percent(each.moved[level].share) for level in _LEVELS),
+        wording.kilometres(each.kilometres.p50),
+        wording.kilometres(each.kilometres.p99),
+        wording.percent(getattr(each.location, last).share),
     )
 
 
@@ -143,9 +192,9 @@ def field_tables(found: Judged) -> Iterator[Table]:
             path: (each.null_gained, each.null_lost, each.changed)
             for path, each in part.fields.items()
         }
-        rows = [(path, *map(texts.count, each)) for path, each in counts.items() if any(each)]
+        rows = [(path, *map(wording.count, each)) for path, each in counts.items() if any(each)]
         if rows:
-            yield Table(f"Fields of {texts.family(name)} {part.unit}", head, rows)
+            yield Table(f"Fields of {wording.family(name)} {part.unit}", head, rows)
 
 
 def metric_table(found: Judged) -> Table:
@@ -155,4 +204,4 @@ def metric_table(found: Judged) -> Table:
         (name, *(metric_text(name, part.metrics[name]) for part in parts.values()))
         for name in parts["ipv4"].metrics
     ]
-    return Table("Metrics that gates may name", ("Metric", *map(texts.family, parts)), rows)
+    return Table("Metrics that gates may name", ("Metric", *map(wording.family, parts)), rows)

@@ -10,12 +10,10 @@ import numpy as np
 
 from geolookup.dataset.intervals import I64, Bools
 from geolookup.files.summarize import KINDS, Count, Summary
-from geolookup.pictures import texts
+from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars
-from geolookup.pictures.hidden import covered
-from geolookup.reports.charts_section import charts_section
-from geolookup.reports.section import Section
-from geolookup.reports.table import Table
+from geolookup.pictures.wording import covered
+from geolookup.reports.section import Section, Table, charts_section
 
 _NOTE = "By requests, the largest first."
 _HEAD = ("", "groups", "in the chart", "in further groups", "hidden", "unknown")
@@ -88,7 +86,7 @@ def _table(found: Sequence[Groups]) -> Table:
     rows = [
         (
             each.kind,
-            *map(texts.count, (each.number, sum(n.addresses for n in each.top), *each[3:])),
+            *map(wording.count, (each.number, sum(n.addresses for n in each.top), *each[3:])),
         )
         for each in found
     ]

@@ -11,19 +11,22 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
+from geolookup.dataset.intervals import Bools
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import name_text
 from geolookup.files.byte_streams import STANDARD
 from geolookup.files.row_streams import holds_address
-from geolookup.files.summarize import Summary
-from geolookup.pictures import texts
-from geolookup.pictures.world import Density
-from geolookup.pictures.world_countries import Country, CountryDensity
+from geolookup.files.summarize import LocalHours, Summary
+from geolookup.pictures import wording
+from geolookup.pictures.charts import Chart, heatmap
+from geolookup.pictures.wording import not_hidden
+from geolookup.pictures.world import Country, CountryDensity, Density
+from geolookup.reports.dataset.sources import licences_section
 from geolookup.reports.dataset.summary import Figure
-from geolookup.reports.licences_section import licences_section
-from geolookup.reports.section import Section
-from geolookup.reports.traffic.groups import groups_section
-from geolookup.reports.traffic.hours import hours_section
+from geolookup.reports.section import Section, charts_section
+from geolookup.reports.traffic_groups import groups_section
 from geolookup.reports.world_map import world_section
 
 #: Labels of totals that are not their names.
@@ -37,7 +40,7 @@ def title(source: str) -> str:
     name = Path(os.path.abspath(source)).name  # noqa: PTH100 - keeps symbolic links
     if source == STANDARD or _states_address(name):
         return "Map of addresses"
-    return f"Map of {texts.name(name_text(name))}"
+    return f"Map of {wording.name(name_text(name))}"
 
 
 def _states_address(name: str) -> bool:
@@ -52,7 +55,7 @@ def lead(least: int) -> str:
     said = "Where requests come from, at which local hours, and from which networks."
     if least > 1:
         said += (
-            f" Places, hours and groups with fewer than {texts.count(least)} requests are hidden."
+            f" Places, hours and groups with fewer than {wording.count(least)} requests are hidden."
         )
         said += " Where these have fewer together, the next larger one is hidden too."
         said += " The page states only the sums of what it hides."
@@ -85,9 +88,57 @@ def _figures(summary: Summary) -> Section:
     figures = [
         Figure(
             _NAMES.get(name, name.capitalize()),
-            texts.count(number),
-            texts.percent(number / max(summary.addresses, 1)),
+            wording.count(number),
+            wording.percent(number / max(summary.addresses, 1)),
         )
         for name, number in summary.totals().items()
     ]
     return Section("summary", "Summary", "summary.html", {"figures": figures, "named": {}})
+
+
+_DAYS = "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"
+_HOURS = [f"{hour:02d}" for hour in range(24)]
+_NO_TIMES = (
+    "No request has a time. The lines of a log have one; of another file, --at names the column."
+)
+_NO_ADDRESSES = "No request has a public address."
+_NO_ZONES = "No request with a time has an address whose time zone is known."
+
+
+def hours_section(hours: LocalHours, least: int) -> Section:
+    """Return a heat map of the hours of a week; hidden ones have no colour.
+
+    Hours of fewer than ``least`` requests are hidden, and another as ``covered`` says.
+    """
+    shown = not_hidden(hours.counts.ravel(), least).reshape(hours.counts.shape)
+    charts = [_chart(hours, shown)] if shown.any() else []
+    return charts_section("when", "Local hours", " ".join(_sentences(hours, shown)), charts)
+
+
+def _chart(hours: LocalHours, shown: Bools) -> Chart:
+    cells = np.where(shown, hours.counts, -1).tolist()
+    values = [[None if n < 0 else n for n in day] for day in cells]
+    return heatmap("hours", "Requests by local hour", "requests", _DAYS, _HOURS, values)
+
+
+def _sentences(hours: LocalHours, shown: Bools) -> Iterator[str]:
+    counts = hours.counts
+    if not counts.any():
+        yield _nothing(hours)
+        return
+    total = wording.count(int(counts.sum()))
+    yield f"{total} requests by the local time at the location of their address."
+    others = {
+        "In hidden hours": int(counts[~shown].sum()),
+        "Without a time": hours.without_time,
+        "With a time, but without a known time zone": hours.without_zone,
+    }
+    for what, number in others.items():
+        if number:
+            yield f"{what}: {wording.count(number)}."
+
+
+def _nothing(hours: LocalHours) -> str:
+    if hours.without_zone:
+        return _NO_ZONES
+    return _NO_TIMES if hours.without_time else _NO_ADDRESSES

@@ -1,17 +1,48 @@
-"""The tables of a score, a row for each part: addresses of a family, or rows of the truth."""
+"""The section on ground truth: how far a dataset agrees with it, by ``geolookup score``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from geolookup.comparison.scoring import Group, ScoredPart
+from geolookup.comparison.scoring import Group, Score, ScoredPart
 from geolookup.comparison.scoring.agreement import LEVELS, Agreement, Measured
 from geolookup.comparison.scoring.breakdown import WorstNetwork
 from geolookup.comparison.scoring.places import TruthFile
-from geolookup.pictures import texts
-from geolookup.reports.changes.tables import QUANTILES
-from geolookup.reports.table import Table
+from geolookup.pictures import wording
+from geolookup.pictures.charts import Chart, stacked
+from geolookup.reports.difference import QUANTILES
+from geolookup.reports.section import Section, Table, charts_section
+
+_NOTE = (
+    "How far the dataset agrees with ground truth. Values that the truth does not state are not "
+    "counted. Values that the dataset does not know are not wrong: they are counted apart."
+)
+#: The parts of a bar: the verdicts, and how a page names them.
+_VERDICTS = {"agree": "agrees", "wrong": "wrong", "null": "not known"}
+
+
+def truth_section(score: Score) -> Section:
+    """Return the agreement of the one dataset of a score, by level, group and network."""
+    parts = {name: part for name, part in score.datasets[0].parts.items() if part.score.of}
+    return charts_section(
+        "truth",
+        "Agreement with ground truth",
+        _NOTE,
+        [_chart(name, part) for name, part in parts.items()],
+        [*worst_tables(parts), file_table(score.truth)],
+        first=[agreement_table(parts), distance_table(parts)],
+        details=list(group_tables(parts)),
+    )
+
+
+def _chart(name: str, part: ScoredPart) -> Chart:
+    found = {level: getattr(part.score, level) for level in LEVELS}
+    stated = {level: each for level, each in found.items() if each.agree.of}
+    shares = [[getattr(each, verdict).share for verdict in _VERDICTS] for each in stated.values()]
+    title = f"Agreement, of {part_title(name, part)}"
+    return stacked(f"truth-{name}", title, list(stated), list(_VERDICTS.values()), shares)
+
 
 Parts = Mapping[str, ScoredPart]
 _NOTHING = "-"
@@ -20,7 +51,7 @@ _KINDS = {"country": "Country", "prefix_length": "Prefix length", "source": "Sou
 
 def part_title(name: str, part: ScoredPart) -> str:
     """Return what a part counts: IPv4 addresses, IPv6 /64 networks, rows of the truth."""
-    return f"{texts.family(name)} {part.unit}" if name.startswith("ip") else part.unit
+    return f"{wording.family(name)} {part.unit}" if name.startswith("ip") else part.unit
 
 
 def agreement_table(parts: Parts) -> Table:
@@ -44,10 +75,10 @@ def agreement_table(parts: Parts) -> Table:
 
 
 def _agreement(found: Agreement) -> Iterator[str]:
-    yield texts.count(found.agree.of)
+    yield wording.count(found.agree.of)
     for share in (found.agree, found.wrong, found.null):
-        yield texts.count(share.count)
-        yield texts.percent(share.share) if share.of else _NOTHING
+        yield wording.count(share.count)
+        yield wording.percent(share.share) if share.of else _NOTHING
 
 
 def distance_table(parts: Parts) -> Table:
@@ -60,12 +91,12 @@ def distance_table(parts: Parts) -> Table:
 
 def _distance(score: Measured) -> Iterator[str]:
     far = score.kilometres
-    yield texts.count(far.of)
+    yield wording.count(far.of)
     for each in QUANTILES:
-        yield texts.kilometres(getattr(far, each)) if far.of else _NOTHING
+        yield wording.kilometres(getattr(far, each)) if far.of else _NOTHING
     for share in (far.within_50, far.within_100):
-        yield texts.percent(share) if far.of else _NOTHING
-    yield texts.percent(far.null.share) if far.null.of else _NOTHING
+        yield wording.percent(share) if far.of else _NOTHING
+    yield wording.percent(far.null.share) if far.null.of else _NOTHING
 
 
 def worst_tables(parts: Parts) -> Iterator[Table]:
@@ -83,9 +114,9 @@ def _worst(level: str, each: WorstNetwork) -> tuple[str, ...]:
     return (
         each.network,
         level,
-        texts.count(each.wrong.count),
-        texts.percent(each.wrong.share),
-        *(_NOTHING if text is None else texts.name(text) for text in stated),
+        wording.count(each.wrong.count),
+        wording.percent(each.wrong.share),
+        *(_NOTHING if text is None else wording.name(text) for text in stated),
     )
 
 
@@ -98,28 +129,28 @@ def group_tables(parts: Parts) -> Iterator[Table]:
 
 def _groups(caption: str, title: str, groups: Sequence[Group]) -> Table:
     ranked = sorted(groups, key=lambda each: -each.score.of)
-    rows = [(texts.name(each.name or "unknown"), *_group(each.score)) for each in ranked]
+    rows = [(wording.name(each.name or "unknown"), *_group(each.score)) for each in ranked]
     head = (title, "of", *(f"{level} agrees" for level in LEVELS), "km p50", "within 100 km")
     return Table(caption, head, rows)
 
 
 def _group(score: Measured) -> Iterator[str]:
-    yield texts.count(score.of)
+    yield wording.count(score.of)
     for level in LEVELS:
         agree = getattr(score, level).agree
-        yield texts.percent(agree.share) if agree.of else _NOTHING
+        yield wording.percent(agree.share) if agree.of else _NOTHING
     far = score.kilometres
-    yield texts.kilometres(far.p50) if far.of else _NOTHING
-    yield texts.percent(far.within_100) if far.of else _NOTHING
+    yield wording.kilometres(far.p50) if far.of else _NOTHING
+    yield wording.percent(far.within_100) if far.of else _NOTHING
 
 
 def file_table(files: Sequence[TruthFile]) -> Table:
     """Return the files of the truth by name, not where they lie, and their rows."""
     rows = [
         (
-            texts.name(Path(each.path).name),
+            wording.name(Path(each.path).name),
             each.format,
-            *map(texts.count, (each.rows, each.rejected, each.nulled)),
+            *map(wording.count, (each.rows, each.rejected, each.nulled)),
         )
         for each in files
     ]

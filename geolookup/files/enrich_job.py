@@ -1,0 +1,241 @@
+"""One run of ``geolookup enrich``: a file, or a tree of files into a tree of the same shape.
+
+A file under its final name is complete. A line in a record beside the outputs states the input and
+options of each, so that a run can tell its own outputs from foreign files, and from outputs for
+another dataset, input or option: an interrupted run can be resumed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePath
+
+import pyarrow as pa
+
+from geolookup.engine import Engine
+from geolookup.errors import TableFileError
+from geolookup.files.byte_streams import STANDARD
+from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
+from geolookup.files.table_files import (
+    FORMATS,
+    Kind,
+    TableFile,
+    check_other,
+    files_of,
+    kind_of,
+    renamed,
+)
+from geolookup.filesystem.atomic import check_file, output_errors
+from geolookup.progress import RowProgress
+
+#: In the output folder: a line of JSON for each output file.
+RECORD = ".geolookup-enrich.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One file of a tree."""
+
+    name: str  # its path under the output folder
+    source: TableFile
+    target: TableFile
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The table files of a folder, in order, and the number of other files."""
+
+    tasks: list[Task]
+    others: int
+
+
+def tree(source: Path, target: Path, output_format: str | None) -> Tree:
+    """Return the files to enrich; hidden files are skipped.
+
+    Raises TableFileError if two files have one output, or one folder is inside the other.
+    """
+    inside = (source.resolve(), target.resolve())
+    if inside[0] == inside[1] or inside[0] in inside[1].parents or inside[1] in inside[0].parents:
+        raise TableFileError(target, "lies in the folder of the input", "choose another folder")
+    tasks: dict[str, Task] = {}
+    others = 0
+    for path, kind in files_of(source):
+        if kind is None:
+            others += 1
+            continue
+        task = _task(path, kind, source, target, output_format)
+        if task.name in tasks:
+            problem = f"would become {task.name}, as another file does"
+            raise TableFileError(path, problem, "rename one, or leave out --output-format")
+        tasks[task.name] = task
+    return Tree(list(tasks.values()), others)
+
+
+def _task(path: Path, kind: Kind, source: Path, target: Path, output_format: str | None) -> Task:
+    name: PurePath = path.relative_to(source)
+    target_kind = kind
+    if output_format is not None and output_format != kind.format.name:
+        target_kind = Kind(FORMATS[output_format], None)
+        name = renamed(name, target_kind.format)
+    if target_kind.format.writer is None:
+        problem = f"{target_kind.format.name} is read only"
+        raise TableFileError(path, problem, "give --output-format")
+    return Task(
+        name.as_posix(), TableFile(str(path), kind), TableFile(str(target / name), target_kind)
+    )
+
+
+def stamp(task: Task, options: EnrichOptions, generation: str) -> str:
+    """Return a digest of what an output depends on: dataset, options, formats, input file.
+
+    The input file counts as unchanged while its size and time of modification are the same.
+    """
+    state = Path(task.source.path).stat()
+    depends_on = {
+        "generation": generation,
+        "options": {**asdict(options), "threads": None},
+        "formats": [task.source.kind.format.name, task.target.kind.format.name],
+        "input": [state.st_size, state.st_mtime_ns],
+    }
+    return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
+
+
+class Record:
+    """The outputs and their stamps; lines are only appended, the last line of a file counts."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / RECORD
+        self._stamps = dict(_lines(self._path))
+
+    def knows(self, name: str) -> bool:
+        """Say whether an earlier run made this output."""
+        return name in self._stamps
+
+    def is_done(self, name: str, stamp: str) -> bool:
+        """Say whether this output was made with this stamp."""
+        return self._stamps.get(name) == stamp
+
+    def add(self, name: str, stamp: str) -> None:
+        """Record an output that is complete."""
+        # A line feed first: a line that a crash truncated does not damage this one.
+        line = json.dumps({"file": name, "stamp": stamp}, ensure_ascii=True)
+        with output_errors(self._path), self._path.open("a", encoding="ascii") as file:
+            file.write(f"\n{line}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._stamps[name] = stamp
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    if not path.is_file():
+        return
+    for line in path.read_bytes().splitlines():
+        try:
+            found = json.loads(line)
+            yield str(found["file"]), str(found["stamp"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            continue  # blank or truncated: that file is made again
+
+
+class EnrichJob:
+    """One run of ``geolookup enrich``. ``force`` replaces existing outputs."""
+
+    def __init__(self, engine: Engine, options: EnrichOptions, *, force: bool) -> None:
+        self._engine = engine
+        self._options = options
+        self._force = force
+        self._counts = Counts()
+        self._progress = RowProgress()
+        self._files: list[str] = []
+        if options.threads is not None:
+            pa.set_cpu_count(options.threads)  # limits Arrow's own threads
+
+    def file(
+        self, source: str, output: str, input_format: str | None, output_format: str | None
+    ) -> None:
+        """Enrich one file; raises OutputError or TableFileError and leaves an old output."""
+        origin = TableFile(source, kind_of(source, input_format, "--input-format"))
+        target = TableFile(output, kind_of(output, output_format, "--output-format"))
+        if target.kind.format.writer is None:
+            problem = f"{target.kind.format.name} is read only"
+            raise TableFileError(output, problem, "name another by --output-format")
+        self._check_level(output, [target])
+        if output != STANDARD:
+            check_other(source, output)
+            check_file(Path(output), force=self._force)
+        self._enrich(origin, target, 0.0, 1.0)
+
+    def folder(self, source: Path, output: Path, output_format: str | None) -> None:
+        """Enrich all files of a tree that are not done; stops at the first unusable file."""
+        found = tree(source, output, output_format)
+        self._check_level(str(output), [task.target for task in found.tasks])
+        with output_errors(output):
+            output.mkdir(exist_ok=True)
+        record = Record(output)
+        stamps = {task.name: self._stamp(task) for task in found.tasks}
+        due = [task for task in found.tasks if not self._is_done(task, record, stamps[task.name])]
+        sizes = [max(Path(task.source.path).stat().st_size, 1) for task in due]
+        done = 0
+        for task, size in zip(due, sizes, strict=True):
+            with output_errors(Path(task.target.path)):
+                Path(task.target.path).parent.mkdir(parents=True, exist_ok=True)
+            self._enrich(task.source, task.target, done / sum(sizes), size / sum(sizes))
+            record.add(task.name, stamps[task.name])
+            done += size
+        self._files = _file_counts(len(due), len(found.tasks) - len(due), found.others)
+
+    def _check_level(self, output: str, targets: list[TableFile]) -> None:
+        """Raise TableFileError for a level of compression that no output has."""
+        compressed = any(each.kind.compression == ".gz" for each in targets)
+        if self._options.compression_level is not None and not compressed:
+            problem = "--compression-level is for .gz outputs only"
+            raise TableFileError(output, problem, "leave it out, or name a .gz")
+
+    def _stamp(self, task: Task) -> str:
+        return stamp(task, self._options, self._engine.metadata.generation)
+
+    def _is_done(self, task: Task, record: Record, expected: str) -> bool:
+        """Say whether the output is up to date; raises for a file that no earlier run made."""
+        output = Path(task.target.path)
+        if self._force or not output.exists():
+            return False
+        if record.is_done(task.name, expected):
+            return True
+        check_file(output, force=record.knows(task.name))
+        return False
+
+    def _enrich(self, source: TableFile, target: TableFile, before: float, share: float) -> None:
+        def step(fraction: float | None) -> None:
+            whole = None if fraction is None else before + fraction * share
+            self._progress.show(self._counts.rows, whole)
+
+        try:
+            enrich_file(self._engine, source, target, self._options, self._counts, step)
+        finally:
+            self._progress.clear()
+
+    def report(self) -> str:
+        """Return the closing line, after a line for each file with malformed lines."""
+        counts, seconds = self._counts, self._progress.seconds
+        parts = [
+            f"{counts.rows:,} rows",
+            f"{counts.located:,} located",
+            f"{counts.unknown:,} unknown",
+            f"{counts.invalid:,} invalid",
+            f"{counts.private:,} private",
+        ]
+        closing = "; ".join([", ".join(parts) + f" in {seconds:.1f} s", *self._files])
+        return "\n".join([*counts.malformed, closing])
+
+
+def _file_counts(made: int, skipped: int, others: int) -> list[str]:
+    told = [f"{made:,} files made"]
+    if skipped:
+        told.append(f"{skipped:,} made before and left as they are")
+    if others:
+        told.append(f"{others:,} of no format known here left out")
+    return [", ".join(told)]

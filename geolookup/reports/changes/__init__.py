@@ -1,1 +1,0 @@
-"""The sections of ``--against``: what has changed since an older dataset."""

@@ -1,1 +1,0 @@
-"""The page of ``geolookup map``: where the requests of a file come from, when, and whose."""

@@ -1,1 +1,0 @@
-"""The section of ``--truth``: how far a dataset agrees with ground truth."""
