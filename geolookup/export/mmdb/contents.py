@@ -7,10 +7,10 @@ Strategy: one walk joins the content of groups, with columns of bytes or only of
 size of a pointer depends on a position, and positions on the sizes of the pointers before them. So
 the walk with sizes is repeated, from the shortest pointers on, until no pointer gets longer.
 
-Example: a value is at 2,040 if all pointers before it have 2 bytes, so that pointers to it have 2
-bytes too. If two of those before it need 5, it is at 2,046; if four do, at 2,052, and pointers to it
-have 3 bytes, from 2,048 on. The next walk moves what follows them. Positions only grow, and pointers
-have at most 5 bytes: it ends.
+Example: with 2 bytes for each pointer before it, a value is at 2,040, and pointers to it have 2
+bytes. If four pointers before it need 5 bytes, it is at 2,052, and pointers to it have 3 bytes,
+from 2,048 on. The next walk moves what follows them. Positions only grow, and pointers have at
+most 5 bytes: it ends.
 """
 
 from __future__ import annotations
