@@ -1,7 +1,7 @@
 """The exceptions that geolookup defines, and texts that their messages share.
 
 Contract errors have the code, message and HTTP status of the contract's error tables as
-class attributes, so that adapters treat all of them alike.
+class attributes; adapters treat all of them alike.
 """
 
 from __future__ import annotations
@@ -67,6 +67,10 @@ class RowNote(str):
 class GeoLookupError(Exception):
     """Base of the errors that geolookup defines; wrong arguments raise ValueError or TypeError."""
 
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        # The inherited method would call the constructor with the text of the error.
+        return _unpickled, (type(self), self.args, self.__dict__)
+
 
 class ContractError(GeoLookupError):
     """An error that the contract defines; rendered as an envelope."""
@@ -79,17 +83,13 @@ class ContractError(GeoLookupError):
         # No argument: the text must not contain the address that was looked up.
         super().__init__(self.message)
 
-    def __reduce__(self) -> tuple[type[ContractError], tuple[object, ...]]:
-        # The inherited method would pass the message to the constructor, which takes none.
-        return type(self), ()
-
 
 class AddressError(ContractError, ValueError):
     """Base of the errors about an address that was looked up.
 
     ``address`` is that input (with ``clean``, what is left of it), as the caller gave it: a text,
     an object, or a row's value. Only the attribute has it: no text, ``repr``, ``vars`` or pickle
-    of the error does, so that logs and other processes do not get it. A copy or an unpickled
+    of the error does: logs and other processes do not get it. A copy or an unpickled
     error has None.
     """
 
@@ -98,6 +98,9 @@ class AddressError(ContractError, ValueError):
     def __init__(self, address: object = None) -> None:
         super().__init__()
         self.address = address
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return type(self), ()  # without the address
 
 
 class InvalidAddressError(AddressError):
@@ -150,9 +153,6 @@ class RateLimitError(ContractError):
         super().__init__()
         self.retry_after = retry_after
 
-    def __reduce__(self) -> tuple[type[ContractError], tuple[object, ...]]:
-        return type(self), (self.retry_after,)
-
 
 class QuotaError(ContractError):
     """The plan's request quota is used up."""
@@ -176,9 +176,6 @@ class PathError(GeoLookupError):
         self.remedy = remedy
         text = f"{where or self.path}: {problem}" + (f"; {remedy}" if remedy else "")
         super().__init__(_escaped(text))
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return _unpickled, (type(self), self.args, self.__dict__)
 
 
 class DatasetError(PathError):
@@ -295,9 +292,6 @@ class AccountsError(GeoLookupError):
         self.remedy = remedy
         super().__init__(_escaped(f"{store}: {problem}; {remedy}"))
 
-    def __reduce__(self) -> tuple[type[AccountsError], tuple[str, str, str]]:
-        return type(self), (self.store, self.problem, self.remedy)
-
 
 class PlansError(GeoLookupError):
     """An unknown plan, or a plans file that cannot be read."""
@@ -320,18 +314,12 @@ class UpdateError(GeoLookupError):
         self.problems = tuple(map(_escaped, problems))
         super().__init__("; ".join(self.problems))
 
-    def __reduce__(self) -> tuple[type[UpdateError], tuple[tuple[str, ...]]]:
-        return type(self), (self.problems,)
-
 
 class ClosedError(GeoLookupError):
     """The engine is closed; open the dataset again for more lookups."""
 
     def __init__(self) -> None:
         super().__init__("the engine is closed; open the dataset again")
-
-    def __reduce__(self) -> tuple[type[ClosedError], tuple[object, ...]]:
-        return type(self), ()
 
 
 def _escaped(text: str) -> str:
@@ -343,9 +331,9 @@ def _escaped(text: str) -> str:
 
 
 def _unpickled(
-    kind: type[PathError], args: tuple[object, ...], state: dict[str, object]
-) -> PathError:
-    """Restore a pickled error without its constructor, which takes other arguments."""
+    kind: type[GeoLookupError], args: tuple[object, ...], state: dict[str, object]
+) -> GeoLookupError:
+    """Restore a pickled error without its constructor, whose arguments differ."""
     error = kind.__new__(kind, *args)
     error.__dict__.update(state)
     return error

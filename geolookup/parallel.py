@@ -30,7 +30,7 @@ def cores() -> int:
 
 
 def threads_for(rows: int) -> int:
-    """Return how many threads to use for tables of so many rows; 0 is the caller's thread alone."""
+    """Return the number of threads for tables of so many rows; 0 is the caller's thread only."""
     return min(cores(), _MOST_THREADS) if rows >= _WORTH_THREADS else 0
 
 

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from geolookup.filesystem.lock import locked
+from geolookup.filesystem.locks import locked
 
 _RECIPE = Path(__file__).resolve().parent.parent / "sample_data" / "small.toml"
 _ENVIRONMENT = "GEOLOOKUP_TESTS_DATASETS"

@@ -31,7 +31,7 @@ from geolookup.archives.members import MANIFEST_SUM, Members, open_members, sum_
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest, is_generation, parsed_manifest
 from geolookup.errors import DatasetError
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 from geolookup.signing.statement import LARGEST_SIGNATURE, SIGNATURE
 
 DELTA = "delta.json"

@@ -16,7 +16,7 @@ from typing import IO
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 
 #: What the names of archives end in.
 SUFFIX = ".tar.zst"

@@ -22,8 +22,7 @@ from geolookup.archives.members import MANIFEST_SUM, SUFFIX, described_files, re
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest, read_manifest
 from geolookup.errors import REBUILD, DatasetError, OutputError
-from geolookup.filesystem import atomic
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import atomic, open_regular
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.signing.statement import SIGNATURE, read_signature, serial_in, stated
 from geolookup.store import resolve

@@ -103,7 +103,7 @@ class _Commands(click.Group):
 
 @contextmanager
 def _closed_pipe() -> Iterator[None]:
-    """Leave a closed pipe to this module: Click exits with 1 for one with an error number."""
+    """Hide the error number of a closed pipe: for EPIPE, Click would exit with status 1."""
     try:
         yield
     except BrokenPipeError as error:
@@ -188,7 +188,7 @@ def note_age(engine: Engine) -> None:
 
 
 def exit_on_signals() -> None:
-    """Exit on SIGTERM and Ctrl-C through SystemExit, so that unfinished files are removed."""
+    """Exit on SIGTERM and Ctrl-C through SystemExit, which removes unfinished files."""
     for number in _SIGNALS:
         signal.signal(number, _exit)
     sys.unraisablehook = _without_exit
@@ -197,7 +197,7 @@ def exit_on_signals() -> None:
 def _exit(number: int, _frame: object) -> None:
     """Raise SystemExit, and again until the program ends.
 
-    Where it is raised in a destructor, or in Python code that a library's C++ calls, it is dropped.
+    Python drops it in a destructor and in code that a library's C++ calls.
     """
     with suppress(RuntimeError):  # the interpreter ends already
         again = Timer(_REPEAT, interrupt_main, (number,))

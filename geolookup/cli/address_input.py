@@ -2,8 +2,8 @@
 
 ``with_implied_command`` adds ``lookup`` to arguments that begin with an address.
 
-Strategy: standard input is read in blocks, so that each block is answered when it has arrived.
-Where a line is in the input is only computed for errors.
+Strategy: standard input is read in blocks, and a block is answered when it has arrived. The
+numbers of lines are computed for errors only.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
             """Write the envelopes; return the number of error envelopes."""
 
         def positions(self) -> Iterator[str]:
-            """Yield where in the input each address is."""
+            """Yield the position of each address in the input."""
 
 
 #: The most bytes of standard input to read before their answers are printed.
 _BLOCK = 4096
 #: Bytes of a line that are kept; a longer one is a malformed address.
 _LONGEST_LINE = 1 << 20
-#: A misspelled command. Other texts may be addresses, which messages do not contain.
+#: A misspelled command. Another text may be an address, and no message contains one.
 _WORD = re.compile(r"[A-Za-z_-]+")
 STANDARD_INPUT = "-"
 _PROMPT = "reading addresses from standard input, one per line; Ctrl-D ends it"
@@ -79,7 +79,7 @@ class Piped:
 
 
 class Cleaned(Piped):
-    """Whole lines of standard input, of which ``clean_text`` reads the addresses."""
+    """Whole lines of standard input; ``clean_text`` reads the address in each."""
 
     def answer(self, lines: Lines, second: int) -> int:
         """See ``Block``."""
@@ -131,8 +131,8 @@ def piped(source: BufferedReader, of_lines: type[Piped] = Piped) -> Iterator[Blo
 def with_implied_command(arguments: list[str], *, is_typed: bool = False) -> list[str]:
     """Return the arguments with the command that an address in front of them stands for.
 
-    Exits with status 2 where the first argument is no address either, unless the arguments are
-    being typed: then a shell asks for completions.
+    Exits with status 2 if the first argument is not an address. While a shell asks for
+    completions (``is_typed``), the arguments are returned as typed.
     """
     first = arguments[0]
     if first == STANDARD_INPUT or is_address(first):
@@ -143,7 +143,7 @@ def with_implied_command(arguments: list[str], *, is_typed: bool = False) -> lis
 
 
 def _problem(first: str) -> str:
-    """Return why a text is no command, and what to do, without what may be an address."""
+    """Return why a text is not a command, and what to do; an address is not repeated."""
     if os.path.exists(first):  # noqa: PTH110 - unlike pathlib it takes any text
         return _of_file(name_text(first))
     if _WORD.fullmatch(first):

@@ -1,7 +1,7 @@
 """The table of ``geolookup lookup``: answers for people.
 
-Strategy: where the lines fit the terminal, cells are aligned in columns, which become wider
-while answers arrive, never narrower. Where they do not fit, an answer takes several lines.
+Strategy: cells are aligned in columns if the lines fit the terminal. Columns become wider while
+answers arrive, never narrower. If a line does not fit, its answer takes several lines.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ Cells = Callable[[dict[str, Any]], list[str]]
 class Table:
     """Answers as lines of text.
 
-    ``cells`` gives those of an answer's data, the address first, with texts of any encoding.
-    ``names`` are the names of the columns; without any, the cells need no names.
+    ``cells`` returns the cells of an answer's data, the address first, in any encoding. ``names``
+    are the names of the columns; empty if the cells explain themselves.
     """
 
     def __init__(self, cells: Cells, names: Sequence[str]) -> None:

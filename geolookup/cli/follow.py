@@ -92,7 +92,7 @@ def polls(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_polling(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a command with one ``polling`` in place of its members."""
+    """Return the options of a command, with those of polls replaced by one ``polling``."""
     names = {option.name for option in fields(Polling)}
     polling = Polling(**{name: stated[name] for name in names})
     return {**{name: stated[name] for name in stated if name not in names}, "polling": polling}
@@ -142,12 +142,12 @@ def follow(
         return
     try:
         Follower(request, polling, _tell, _warn).run()
-    except SystemExit:  # a signal: there is no other end
+    except SystemExit:  # only a signal ends the loop
         sys.exit(0)
 
 
 def _check(request: Request) -> None:
-    """End the command for an address or a folder that no later poll could use either."""
+    """Exit with status 2 for an address or a folder that no poll can use."""
     try:
         source_of(request).check()
         with suppress(OSError):  # the poll says what cannot be read, and tries again
@@ -159,8 +159,8 @@ def _check(request: Request) -> None:
 def _trust(store: Path, files: tuple[Path, ...]) -> None:
     """Let a store trust keys, unless it trusts some already.
 
-    Then they have to be among those: a key that was removed from the store must not come back
-    with the next start of this command.
+    If it does, the given keys must be among them: a key that was removed from the store must not
+    return with the next start of this command.
     """
     if not files or _is_trusted(store, files):
         return

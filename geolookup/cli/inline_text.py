@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _COLOUR = "cyan"
 _TEMPLATE = "{location.country_code} AS{network.asn}"
-#: Around an address that meets the conditions, as ``grep`` marks what it found.
+#: Around an address that meets the conditions, as ``grep`` marks a match.
 _MARK = b"\x1b[01;31m", b"\x1b[m"
 _color = click.option(
     "--color",
@@ -73,7 +73,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
 
 
 def _written(*, is_colored: bool) -> Callable[[str], bytes]:
-    """Return a function from a tag to its bytes, which are of one line, with a blank before it."""
+    """Return a function from a tag to its bytes: one line, with a blank before it."""
     encoding = charset() if sys.stdout.isatty() else "utf-8"
     before, after = " [", "]"
     if is_colored:

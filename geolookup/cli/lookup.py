@@ -124,7 +124,7 @@ def lookup(
             _print(show(answers, block))
             if failed and show.tells(block):
                 errors.tell(answers, block, failed)
-            del answers  # so that the next block has its memory
+            del answers  # frees memory for the next block
             failures += failed
         errors.end()
     if failures:
@@ -158,7 +158,7 @@ def _print(answers: bytes) -> None:
 
 
 class _Errors:
-    """Names on standard error where in the input addresses without an answer are."""
+    """Names addresses without an answer on standard error, by their position in the input."""
 
     def __init__(self) -> None:
         self._count = 0

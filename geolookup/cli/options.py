@@ -124,7 +124,7 @@ def instant_of(text: str) -> float | datetime:
 
 def _hide_age_notice(_context: object, _option: object, value: bool) -> None:
     if value:
-        # So that the workers of a server inherit it.
+        # The workers of a server inherit the environment.
         os.environ[AGE_NOTICE] = "0"
 
 
@@ -143,7 +143,7 @@ age_notice = click.option(
 
 
 def truth(purpose: str, *, required: bool) -> Callable[[F], F]:
-    """Return the options ``--truth``, which is repeatable, and ``--truth-format``."""
+    """Return the options ``--truth`` (repeatable) and ``--truth-format``."""
     text = f"{purpose}: a geofeed, another source, or a table of addresses; repeatable, "
     option = click.option(
         "--truth",

@@ -67,7 +67,7 @@ class Part:
     """The changes in one family, or in all requests. Counts are in ``unit``."""
 
     unit: str  # "addresses", "/64 networks" (for IPv6) or "requests"
-    coverage: Coverage  # of addresses of which anything is known
+    coverage: Coverage  # of known addresses
     moved: Mapping[str, Share]  # location, country, region, city, asn
     kilometres: Kilometres
     fields: Mapping[str, FieldChange]  # by contract path

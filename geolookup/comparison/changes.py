@@ -86,8 +86,8 @@ def changes_of(values: Values, answers: Answers) -> Changes:
 def kinds(values: Values, changes: Changes) -> NDArray[np.uint8]:
     """Return the kind of change of each answer, a position of ``KINDS``; shape (n,).
 
-    The first kind that applies. ``lost`` and ``gained`` are those of the coverage, the moves
-    those of ``moved``; other values are any that differ, or are null in one dataset.
+    The first kind that applies decides. ``lost`` and ``gained`` are as in ``Coverage``, the moves
+    as in ``LocationMoves``; other values differ, or are null in one dataset.
     """
     answers = changes.answers
     of_location = _location_kinds(values, changes)[changes.location_of]
@@ -147,10 +147,10 @@ def country_flows(values: Values, changes: Changes) -> list[Flow]:
 
 
 def by_distance(changes: Changes) -> list[float]:
-    """Return the weight of each class of distances: one for each end, and one for what is further.
+    """Return the weight of each class of distances: one for each end, and one beyond the last.
 
-    A distance belongs to the first class whose end it does not exceed. Only the weight with
-    coordinates in both datasets counts.
+    A distance belongs to the first class whose end it does not exceed. Weight without coordinates
+    in both datasets is not counted.
     """
     moved: NDArray[np.float64] = changes.moves.distances
     known = ~np.isnan(moved)

@@ -1,8 +1,9 @@
 """Sums of weighted pairs of table rows: locations, networks, fields, kilometres.
 
-Strategy: the input is distinct pairs of rows, so that each pair is compared
-once; every measure is a sum of the pairs' weights. Countries and time zones
-have far fewer pairs than locations, so their weights are summed first.
+Strategy: the input is distinct pairs of rows, and each pair is compared once. Every measure is a
+sum of the pairs' weights. Countries and time zones have far fewer pairs than locations, so their
+weights are summed first. Example: two million intervals that answer row 7 in OLD and row 9 in NEW
+are one pair (7, 9), whose weight is the number of their addresses.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def quantiles(moved: F64, weights: F64) -> Kilometres:
         return Kilometres(0.0, 0.0, 0.0, 0.0, 0.0)
     order = known[np.argsort(moved[known])]
     passed = np.cumsum(weights[order])
-    # Multiplied, not divided, so that whole weights are compared exactly.
+    # Multiplied, not divided: whole weights are compared exactly.
     at = [np.searchsorted(passed * 100, passed[-1] * percent) for percent in _PERCENTS]
     p50, p90, p99, most = (float(moved[order[i]]) for i in (*at, -1))
     return Kilometres(float(passed[-1]), p50, p90, p99, most)

@@ -71,8 +71,8 @@ def together(several: Sequence[Answers]) -> Answers:
 class Joint:
     """The joint intervals of one family, and the answers in those that a lookup reaches.
 
-    ``special`` marks the intervals that no lookup answers from here, ``reached`` numbers those
-    of which anything is known; ``answers`` are theirs, weighed by size.
+    ``special`` marks the intervals in special-purpose space. ``reached`` are the numbers of the
+    other intervals that either dataset knows; ``answers`` has a row for each, weighted by size.
     """
 
     starts: Addresses
@@ -81,7 +81,7 @@ class Joint:
     answers: Answers
 
     def weighed(self, weights: NDArray[np.float64]) -> Answers:
-        """Return the answers with other weights, by joint interval, without those of weight 0."""
+        """Return the answers of weight above 0; ``weights`` are by joint interval."""
         answers = replace(self.answers, weight=weights[self.reached])
         return answers.chosen(answers.weight > 0)
 
@@ -138,7 +138,7 @@ def _provenance(dataset: Dataset, family: int) -> tuple[Addresses, memoryview]:
 
 
 def _partition(path: str, starts: Starts) -> Addresses:
-    """Return mapped starts as arrays, decoded; DatasetError where they are no partition."""
+    """Return mapped starts as decoded arrays; raises DatasetError unless they are a partition."""
     if len(starts.highs) != len(starts.lows):
         raise DatasetError(path, "the columns differ in length", REBUILD)
     if isinstance(starts.lows, Encoded):

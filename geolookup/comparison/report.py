@@ -111,7 +111,7 @@ def _share(share: Share) -> str:
 def count_text(number: float) -> str:
     """Return a count; fractions and numbers beyond float's integers have 3 or 4 digits.
 
-    IPv6 is counted in /64 networks, so that a single address is a very small fraction.
+    IPv6 is counted in /64 networks: a single address is a very small fraction of one.
     """
     if 0 < number < _SMALL:
         return f"<{_SMALL}"

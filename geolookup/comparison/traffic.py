@@ -124,7 +124,7 @@ def _whole_numbers(texts: pa.Array, path: str, name: str) -> pa.Array:
     try:
         return pc.ascii_trim_whitespace(texts).cast(pa.int64())
     except pa.ArrowInvalid:
-        # The cause quotes the cell, which may be an address.
+        # Arrow's message quotes the cell, perhaps an address.
         raise _no_count(path, name) from None
 
 

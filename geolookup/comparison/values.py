@@ -1,9 +1,9 @@
 """The values of two datasets' tables as numbers: equal numbers are equal values.
 
-Strategy: each member of an answer that does not depend on the instant is read
-by Arrow from both datasets and made one dictionary, so that comparing values
-is comparing integers. Each value is kept by row of its own table: a location
-refers to its country and zone by a link, a pair of columns like any other.
+Strategy: Arrow reads each member that does not depend on the instant from both datasets and makes
+one dictionary. Comparing values is then comparing integers: if "Wien" is number 3 of the common
+dictionary, it is 3 in the columns of both sides. A value is kept by row of its own table: a
+location refers to its country and zone by a link, a pair of columns like any other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from geolookup.errors import REBUILD, DatasetError
 
 CODE = "location.country_code"
 
-#: The fields that a location row decides, and those of a network row, as contract paths.
+#: The contract paths of the fields that a location row decides, and of the fields of a network.
 LOCATION_FIELDS = tuple(field.path for field in FIELDS if field.layer == LOCATION)
 NETWORK_FIELDS = tuple(field.path for field in in_table(NETWORK))
 COMPARED = (*LOCATION_FIELDS, *NETWORK_FIELDS)

@@ -358,11 +358,11 @@ def _json(text: bytes) -> Any:
 def regular_status(path: str) -> os.stat_result:
     """Return the status of a regular file; OSError for anything else: a read of a FIFO would block.
 
-    As ``filesystem.regular.check_regular``, which a first lookup imports for the error only.
+    As ``filesystem.check_regular``, which a first lookup imports for the error only.
     """
     found = os.stat(path)
     if not S_ISREG(found.st_mode):
-        from geolookup.filesystem.regular import check_regular
+        from geolookup.filesystem import check_regular
 
         check_regular(path)
     return found

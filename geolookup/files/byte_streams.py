@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from geolookup.errors import TableFileError
 from geolookup.files.row_streams import explained
+from geolookup.filesystem import NOT_REGULAR, check_regular
 from geolookup.filesystem.atomic import staged_file
-from geolookup.filesystem.regular import NOT_REGULAR, check_regular
 from geolookup.filesystem.unpacking import unpacked
 
 #: Standard input or output.

@@ -1,1 +1,47 @@
-"""Atomic writes, staging directories, leftovers, locks, regular files and limits of archives."""
+"""Files: opening those that a user names, which are regular, or an error at once.
+
+A FIFO blocks until another process writes, a device may never end, and opening a device may act
+on it. A symbolic link to a regular file counts as that file.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import BinaryIO
+
+#: So that a FIFO or a terminal that replaces the file after the check does neither block nor stay.
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+NOT_REGULAR = "not a regular file"
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a regular file for reading; OSError for anything else, without waiting."""
+    return open(path, "rb", opener=opener)
+
+
+def opener(path: str, flags: int) -> int:
+    """Return a descriptor of a regular file, as the ``opener`` of ``open``."""
+    check_regular(path)
+    descriptor = os.open(path, flags | _AT_ONCE)
+    try:
+        _check(os.fstat(descriptor), path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def check_regular(path: str | os.PathLike[str]) -> os.stat_result:
+    """Return the status of a regular file; OSError for anything else, which is not opened."""
+    status = os.stat(path)  # noqa: PTH116 - as ``open``, it takes a path of any kind
+    _check(status, path)
+    return status
+
+
+def _check(status: os.stat_result, path: str | os.PathLike[str]) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.ENOTSUP, NOT_REGULAR, os.fspath(path))

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from geolookup.errors import OutputError
-from geolookup.filesystem.leftovers import claimed, sweep, sweep_once, temporary_name
+from geolookup.filesystem.locks import claimed, sweep, sweep_once, temporary_name
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2

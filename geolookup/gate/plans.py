@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import Any, NamedTuple
 
 from geolookup.errors import PlansError, near_match
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 
 #: A clock of microseconds cannot resolve more.
 MAX_RATE = 1_000_000

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import BinaryIO
 
 from geolookup.errors import TableFileError
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 
 STANDARD = "-"
 #: The most bytes that are read at a time; few enough for a cache of the processor.

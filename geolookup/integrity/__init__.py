@@ -17,12 +17,11 @@ from pathlib import Path
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 from geolookup.integrity import files
-from geolookup.integrity.coverage import generation, summaries
+from geolookup.integrity.files import generation, summaries
 from geolookup.integrity.sample import sample
-from geolookup.integrity.shapes import distinct, shapes
 from geolookup.integrity.source_rows import explained, values
 from geolookup.integrity.structure import known_zones, structure
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import Tables, distinct, shapes
 from geolookup.integrity.texts import texts
 from geolookup.signing.keys import PublicKey
 from geolookup.signing.trust import Trusted, trusted_keys

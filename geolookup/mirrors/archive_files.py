@@ -19,8 +19,7 @@ from geolookup.archives.members import SUFFIX
 from geolookup.archives.pack import pack
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.leftovers import sweep
-from geolookup.filesystem.lock import locked
+from geolookup.filesystem.locks import locked, sweep
 from geolookup.mirrors.index import INDEX, File, Index
 from geolookup.mirrors.listing import Wanted
 

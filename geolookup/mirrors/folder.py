@@ -24,8 +24,7 @@ from geolookup.contract.gregorian import timestamp
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import DatasetError
-from geolookup.filesystem import atomic
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import atomic, open_regular
 from geolookup.mirrors.archive_files import Archives, changing, remove_others
 from geolookup.mirrors.index import (
     INDEX,

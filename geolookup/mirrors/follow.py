@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from geolookup.errors import GeoLookupError, MirrorError, OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.lock import locked, locked_if_free
+from geolookup.filesystem.locks import locked, locked_if_free
 from geolookup.mirrors.child import install_in_child
 from geolookup.mirrors.index import is_past
 from geolookup.mirrors.polling import (

@@ -15,7 +15,7 @@ from typing import cast
 from geolookup.archives.head import open_archive
 from geolookup.archives.publish import publish
 from geolookup.errors import DatasetError, MirrorError, OutputError
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 from geolookup.mirrors.index import INDEX, File, Index, read_index
 from geolookup.mirrors.polling import (
     CURRENT,

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geolookup.errors import BuildError, DownloadError, MirrorError
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 from geolookup.mirrors.index import INDEX, File
 from geolookup.progress import Progress
 from geolookup.remote import Limits

@@ -1,9 +1,10 @@
 """Ranges of addresses as the fewest aligned prefixes, for whole columns.
 
-Strategy: a range that is no prefix is split at its most aligned address. The bits of the
+Strategy: a range that is not one prefix is split at its most aligned address. The bits of the
 distance from the first address to there are the sizes of the prefixes before it, in ascending
-order; those of the distance to the end are the sizes of the prefixes after it, in descending
-order. So the sizes are read bit by bit, for all ranges at once.
+order; the bits of the distance to the end are the sizes after it, in descending order. So the
+sizes are read bit by bit, for all ranges at once. Example: 5 to 17 is split at 16. 16 - 5 is
+0b1011: prefixes of 1, 2 and 8 addresses (5, 6-7, 8-15). 18 - 16 is 0b10: one of 2 (16-17).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Prefixes(NamedTuple):
 
 
 class _Split(NamedTuple):
-    """m ranges that are no prefix: where to split them, and the distances to both ends."""
+    """m ranges that are not one prefix: the split, and the distances to both ends."""
 
     middle: Halves
     before: Halves

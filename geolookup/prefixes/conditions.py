@@ -3,7 +3,7 @@
 A text is ``PATH OPERATOR VALUE``:
 
 - ``location.country_code=AT,DE``: one of these values; ``null`` is unknown. A value with a comma,
-  quotes or the text "null" stands in double quotes, which are doubled inside.
+  quotes or the text "null" stands in double quotes, doubled inside.
 - ``network.asn>=64512``: a number that is greater or less; also ``>``, ``<=`` and ``<``.
 - ``location.city_name^=San,Santa``: a text that begins with one of these texts.
 - ``location~48.2,16.4,50km``: at most so many km from a latitude and longitude.
@@ -109,7 +109,7 @@ def _of_mapping(where: Mapping[str, Any], negated: bool) -> Iterator[Condition]:
 
 def _of_text(text: str, negated: bool) -> Condition:
     match = _TEXT.fullmatch(text)
-    if match is None:  # it may be an address, so that no message contains it
+    if match is None:  # it may be an address: no message contains it
         raise ValueError(f"a condition has a path, an operator and a value; {_EXAMPLE}")
     path, operator, value = match.groups()
     return _condition(

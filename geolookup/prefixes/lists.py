@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from geolookup.contract.address import BITS, parse_text
 from geolookup.dataset.networks import Network, network_at
 from geolookup.errors import InvalidAddressError, TableFileError
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 from geolookup.prefixes.aggregate import prefixes_of
 from geolookup.prefixes.list_text import Changes, EntryKind, Lists, Settings, Syntax
 from geolookup.prefixes.select import Selection

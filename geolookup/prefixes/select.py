@@ -48,8 +48,8 @@ class RowMasks(NamedTuple):
 def row_masks(dataset: Dataset, conditions: Iterable[Condition]) -> RowMasks:
     """Return the rows that meet all conditions.
 
-    Row 0, of which nothing is known, is marked where unknown values meet the conditions. Raises
-    DatasetError where the dataset is damaged.
+    Row 0 (unknown) is marked if unknown values meet the conditions. Raises DatasetError if the
+    dataset is damaged.
     """
     tables = row_tables(dataset)
     marks = {
@@ -167,7 +167,7 @@ def question(
     """Return the question that the arguments state; ``Engine.prefix_table`` describes them.
 
     Raises ValueError for a malformed condition, a path that names no stored field, ``within``
-    that is no network, and a family other than 4 and 6; TypeError for another type.
+    that is not a network, and a family other than 4 and 6; TypeError for another type.
     """
     conditions = conditions_of(where, not_)
     if family not in (None, *_FAMILIES):

@@ -60,8 +60,7 @@ class Spans:
 def joined(batches: Iterable[Spans]) -> Iterator[Spans]:
     """Yield the ranges in batches, adjacent ranges of equal codes joined.
 
-    The batches given are in address order, those of IPv4 first; a range of one batch may continue
-    in the next.
+    The given batches are in address order, IPv4 first; a range may continue in the next batch.
     """
     held: Spans | None = None
     for batch in batches:

@@ -21,7 +21,7 @@ from geolookup.prefixes.spans import Spans
 
 _SHIFTS = {4: (24, 16, 8, 0), 6: (48, 32, 16, 0)}
 _GROUPS = 8
-#: Added to the value of a group that is left out, which is 0.
+#: Added to the value (0) of a group that is left out.
 _HIDDEN = 1 << 16
 
 
@@ -39,14 +39,14 @@ def range_texts(spans: Spans) -> pa.StringArray:
 
 
 def address_texts(family: int, high: U64, low: U64) -> pa.StringArray:
-    """Return the text of each address, of which these are the halves."""
+    """Return the text of each address, given by its halves."""
     return _joined(_address_cells(family, high, low))
 
 
 def _joined(first: U8, *further: U8) -> pa.StringArray:
     """Return the texts of n rows of cells, the parts side by side.
 
-    A further part may have one row, which every text has.
+    A further part of one row is a part of every text.
     """
     count = len(first)
     wide = [np.broadcast_to(part, (count, part.shape[1])) for part in (first, *further)]
@@ -105,7 +105,7 @@ def _hexadecimals() -> U8:
 def _colons() -> tuple[U8, NDArray[np.intp]]:
     """Return the colons before each group, and ``_HIDDEN`` for each group that is left out.
 
-    The shape is (256, 8, 2) and (256, 8): by which groups are zero, a bit each, and by group.
+    The shapes are (256, 8, 2) and (256, 8): by a byte with a bit for each zero group, and by group.
     """
     colons = np.zeros((256, _GROUPS, 2), np.uint8)
     hidden = np.zeros((256, _GROUPS), np.intp)

@@ -27,7 +27,7 @@ from typing import Any
 
 from geolookup.errors import BuildError, OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.lock import locked_if_free
+from geolookup.filesystem.locks import locked_if_free
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.remote import Answer, Version
 from geolookup.remote.address import Remote

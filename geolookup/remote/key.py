@@ -15,7 +15,7 @@ from functools import reduce
 from urllib.parse import quote
 
 from geolookup.errors import BuildError
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 from geolookup.remote.address import KEY_PLACEHOLDER, Remote
 
 Mask = Callable[[str], str]

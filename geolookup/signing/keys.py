@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geolookup.errors import KeyFileError, OutputError, SettingsError
-from geolookup.filesystem import atomic
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import atomic, open_regular
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

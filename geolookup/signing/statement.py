@@ -18,7 +18,7 @@ from typing import Any
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical, is_generation
 from geolookup.errors import DatasetError
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 from geolookup.signing.envelope import opened, sealed
 from geolookup.signing.keys import PrivateKey, PublicKey
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
-from geolookup.filesystem import atomic
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import atomic, open_regular
 from geolookup.integrity import Verified
 from geolookup.signing.statement import SIGNATURE, read_signature
 from geolookup.store import pointer

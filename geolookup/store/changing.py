@@ -11,7 +11,7 @@ from pathlib import Path
 from geolookup.dataset import layout as fmt
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.lock import locked
+from geolookup.filesystem.locks import locked
 from geolookup.store import pointer
 from geolookup.store.pointer import Published
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
-from geolookup.filesystem import atomic
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import atomic, open_regular
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.signing.statement import (
     SIGNATURE,

@@ -18,7 +18,7 @@ from pathlib import Path
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.leftovers import sweep
+from geolookup.filesystem.locks import sweep
 from geolookup.signing.keys import PublicKey, pem_of, read_public
 from geolookup.signing.statement import serial_in
 from geolookup.signing.trust import Trust

@@ -29,7 +29,7 @@ from geolookup.archives.unpack import unpack
 from geolookup.contract.localtime import instant
 from geolookup.engine import Engine
 from geolookup.errors import ContractError, DatasetError
-from geolookup.filesystem.lock import locked
+from geolookup.filesystem.locks import locked
 
 #: Columns of Spark, as they come to a worker.
 _ARROW: dict[type[spark_types.DataType], pa.DataType] = {

@@ -25,7 +25,7 @@ from typing import Literal
 from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.lock import locked, locked_if_free
+from geolookup.filesystem.locks import locked, locked_if_free
 from geolookup.store import pointer, resolve
 from geolookup.store.changing import changing, check_store
 

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pytest
 
 from geolookup import cli
-from geolookup.filesystem.leftovers import sweep_once
+from geolookup.filesystem.locks import sweep_once
 from tests.conftest import ROOT
 from tests.servers import PATIENCE
 

@@ -15,7 +15,7 @@ from geolookup_builder import output_files
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
 from geolookup.integrity import files, verify
-from geolookup.integrity.coverage import generation
+from geolookup.integrity.files import generation
 from geolookup.integrity.tables import Tables
 from tests.builder.building import unwritable
 from tests.conftest import build_at

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.filesystem import atomic, leftovers
+from geolookup.filesystem import atomic, locks
 from tests.skips import names_in_utf8
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="flock is POSIX")
@@ -57,10 +57,10 @@ def test_what_is_not_ours_or_in_use_stays(tmp_path: Path) -> None:
     names = [f".a.{mark}", f"a.geolookup-{mark}", f".a.geolookup-{mark}0", f".a.geolookup-{mark}.x"]
     for name in (*names, "mine"):
         (tmp_path / name).mkdir()
-    link, fifo = (leftovers.temporary_name(tmp_path / name) for name in ("link", "fifo"))
+    link, fifo = (locks.temporary_name(tmp_path / name) for name in ("link", "fifo"))
     link.symlink_to(tmp_path / "mine")
     os.mkfifo(fifo)
-    leftovers.sweep(tmp_path)
+    locks.sweep(tmp_path)
     with atomic.staged_folder(tmp_path / "a") as one, atomic.staged_folder(tmp_path / "b") as two:
         assert one.is_dir()
         assert two.is_dir()
@@ -70,16 +70,16 @@ def test_what_is_not_ours_or_in_use_stays(tmp_path: Path) -> None:
 
 def test_removed_before_it_is_locked(tmp_path: Path) -> None:
     """Another process may find the new folder before its lock is held."""
-    fresh, created = leftovers.temporary_name(tmp_path / "a"), []
+    fresh, created = locks.temporary_name(tmp_path / "a"), []
 
     def create() -> None:
         fresh.mkdir()
         created.append(fresh)
         if len(created) < 3:
-            leftovers.sweep(tmp_path)
+            locks.sweep(tmp_path)
 
-    with leftovers.claimed(fresh, create):
-        leftovers.sweep(tmp_path)
+    with locks.claimed(fresh, create):
+        locks.sweep(tmp_path)
         assert fresh.is_dir()
     assert len(created) == 3
 

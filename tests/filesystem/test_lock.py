@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.filesystem.lock import locked, locked_if_free
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
+from geolookup.filesystem.locks import locked, locked_if_free
 from tests.conftest import ROOT
 
 _HOLDER = """
 import sys
 from pathlib import Path
-from geolookup.filesystem.lock import locked
+from geolookup.filesystem.locks import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

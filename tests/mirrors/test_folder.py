@@ -14,7 +14,7 @@ import pytest
 from geolookup import DatasetError, OutputError, publish
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
-from geolookup.filesystem.lock import locked
+from geolookup.filesystem.locks import locked
 from geolookup.mirrors import archive_files
 from geolookup.mirrors import folder as mirror_folder
 from geolookup.mirrors.folder import mirror

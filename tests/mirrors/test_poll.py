@@ -17,7 +17,7 @@ import pytest
 from geolookup import DatasetError, GeoLookupError, publish
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import MirrorError, OutputError
-from geolookup.filesystem.lock import locked
+from geolookup.filesystem.locks import locked
 from geolookup.mirrors import install
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll

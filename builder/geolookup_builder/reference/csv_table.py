@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from geolookup.errors import BuildError, near_match
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -205,8 +205,8 @@ def _groups(grouping: Grouping, chosen: Judged, weight: Any, rows: Any) -> list[
 def _verdict(gate: Gate, datasets: Sequence[Scored]) -> Verdict:
     """Evaluate a gate on every dataset.
 
-    Without a part it is measured in the addresses of each family. A part where the truth states
-    nothing is left out; DiffError where none is left, so that no gate passes unmeasured.
+    Without a part it is measured in the addresses of each family. A part without truth is skipped.
+    Raises DiffError if nothing is measured: no gate passes unmeasured.
     """
     values = dict(_values(gate, datasets))
     if not values:

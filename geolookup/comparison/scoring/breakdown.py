@@ -36,7 +36,7 @@ class Grouping:
 
 
 def groupings(truth: Truth, joint: Joint) -> dict[str, Grouping]:
-    """Return the groups that the truth makes, by what they are made of."""
+    """Return the groups of the truth by their kind: family, country, prefix length."""
     return {
         "family": Grouping((joint.family == 6).astype(np.int64), ["ipv4", "ipv6"]),
         "country": _countries(truth, joint),
@@ -62,7 +62,7 @@ def _countries(truth: Truth, joint: Joint) -> Grouping:
 
 
 def _lengths(truth: Truth, joint: Joint) -> Grouping:
-    """Group by the length of the truth's prefix, per family; ranges that are no prefix apart."""
+    """Group by the length of the truth's prefix, per family; other ranges are one group."""
     rows = truth.rows
     keys = rows.family[joint.row].astype(np.int64) << 16 | (rows.length[joint.row] - NO_PREFIX)
     lengths, group = np.unique(keys, return_inverse=True)
@@ -76,7 +76,7 @@ def _length_name(key: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WorstNetwork:
-    """A network of a dataset, and what is wrong there."""
+    """A network of a dataset with wrong answers."""
 
     network: str  # a prefix, or "first-last"
     wrong: Share  # of the network's weight that can be compared at the level
@@ -87,7 +87,7 @@ class WorstNetwork:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """n joint intervals of a part: what is judged, and the texts of both sides."""
+    """n joint intervals of a part: the answers that are judged, and the texts of both sides."""
 
     answers: DatasetAnswers
     truth_place: NDArray[Any]

@@ -28,7 +28,7 @@ COORDINATES = ("latitude", "longitude")
 _FOLDED = ("region_name", "city_name")
 #: The format of a table of addresses.
 ADDRESSES = "addresses"
-#: As prefix length: the range of a row is no prefix.
+#: The prefix length of a range that is not a prefix.
 NO_PREFIX = -1
 
 
@@ -116,7 +116,7 @@ def _in_common(sides: Sequence[Names], name: str) -> list[Codes]:
     values = pa.concat_arrays([comparable(side.values) for side in sides])
     numbers: Codes = values.dictionary_encode().indices.to_numpy()
     begins = np.cumsum([0, *(len(side.values) for side in sides)])
-    # One more entry, so that the code -1 maps to -1.
+    # One more entry at the end: the code -1 maps to -1.
     return [
         np.append(numbers[begin:end], np.int32(-1))[side.codes]
         for side, begin, end in zip(sides, begins[:-1], begins[1:], strict=True)
@@ -128,7 +128,7 @@ def _as_is(values: pa.Array) -> pa.Array:
 
 
 def _folded(values: pa.Array) -> pa.Array:
-    """Return names in the form in which they are compared; a name of signs alone stays."""
+    """Return names as they are compared; a name that folds to nothing stays."""
     return pa.array([fold(name) or name for name in values.to_pylist()], pa.string())
 
 
@@ -140,12 +140,12 @@ class TruthFile:
     format: str  # a source format of recipes, or "addresses"
     rows: int
     rejected: int  # rows without a valid range or address
-    nulled: int  # invalid values, which state nothing
+    nulled: int  # invalid values, read as null
 
 
 @dataclass(frozen=True, slots=True)
 class TruthRows:
-    """Rows by number from 1; row 0 is none."""
+    """Rows by number from 1; row 0 stands for no row."""
 
     family: NDArray[np.uint8]
     length: NDArray[np.int16]  # of the prefix, else NO_PREFIX
@@ -157,7 +157,7 @@ class TruthRows:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A partition of one family, and the row that decides each interval; 0 is none."""
+    """A partition of one family, and the row that decides each interval; 0 if no row does."""
 
     starts: Addresses
     row: I64
@@ -174,7 +174,7 @@ class Truth:
 
     @property
     def of_addresses(self) -> bool:
-        """Whether any file lists single addresses, which no report may show."""
+        """Whether any file lists single addresses: no report may show them."""
         return any(file.format == ADDRESSES for file in self.files)
 
     @property

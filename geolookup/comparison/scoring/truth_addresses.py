@@ -57,7 +57,7 @@ def is_table(path: str) -> bool:
         names = column_names(TableFile(path, kind), path)
         return any(_plain(name) in _ALIASES["address"] for name in names)
     except TableFileError:
-        return False  # the reader of its source format states what is wrong
+        return False  # the reader of its source format explains the error
 
 
 def read_addresses(path: str) -> Truth:
@@ -214,7 +214,7 @@ def _places(rows: int, stated: Mapping[str, pa.Array]) -> tuple[pa.Table, int]:
 
 
 def _text(path: str, name: str, column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as trimmed text, null where it is empty; TableFileError where it is none."""
+    """Return a column as trimmed text, empty as null; raises TableFileError for other types."""
     try:
         text = _values(column).cast(pa.string())
         text.validate(full=True)  # the reader of CSV passes any bytes

@@ -95,7 +95,7 @@ def _recipe(place: str, format_name: str) -> str:
 
 
 def _pattern(place: str) -> str:
-    """Return the glob of a file, of a folder or, as it is, of what is no name."""
+    """Return the glob of a file or of the files in a folder; another text is a glob itself."""
     if os.path.isdir(place):  # noqa: PTH112
         return f"{glob.escape(place)}/**/*"
     return glob.escape(place) if os.path.exists(place) else place  # noqa: PTH110
@@ -111,7 +111,7 @@ def _are_feeds(pattern: str) -> bool:
         openings = [opening(member) for member in members(pattern, Path("/"), ("",))]
         return all(map(FORMATS[_FEED].detect, openings))
     except BuildError:
-        return False  # the build states what is wrong
+        return False  # the build explains the error
 
 
 @contextmanager
@@ -161,7 +161,7 @@ def _rows(output: Path) -> tuple[TruthRows, Places]:
 
 
 def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Halves, Halves]:
-    """Return family, first and last address of each row: as listed, else those of its interval."""
+    """Return family, first and last address of each row: as listed, else as its interval."""
     size = int(_table(output, fmt.EXPLAINED_TABLES)["row"][-1].as_py())
     families = np.zeros(size, np.uint8)
     ends = {name: np.zeros(size, np.uint64) for name in fmt.ENDS}

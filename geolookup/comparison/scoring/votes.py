@@ -1,7 +1,7 @@
 """Several datasets together, over the addresses of the truth: pairs, and the majority.
 
 As in CAIDA's Geocompare (Huffaker, Fomenkov and Claffy, 2011): agreement is measured between
-datasets, too, and each is compared with what the majority of those with an answer says.
+datasets, too, and each is compared with the majority of the datasets that have an answer.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from geolookup.errors import BuildError, name_text
 from geolookup.files.text_blocks import TextError
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import open_regular
 from geolookup.filesystem.signatures import START_BYTES, looks_like
 from geolookup.filesystem.unpacking import (
     COMPRESSED,

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from geolookup.errors import BuildError
-from geolookup.filesystem import limits
-from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem import limits, open_regular
 from geolookup.filesystem.unpacking import LZMA_MEMORY, Stepwise, unpacked
 from geolookup_builder.sources.reading.data_files import (
     UNPACK,

@@ -1,10 +1,16 @@
-"""Temporary files and folders, and what killed processes leave of them.
+"""Locks between processes, and temporary files, whose lock shows that a process still writes them.
 
-A process holds the lock of its temporary file or folder while it writes, and the system releases
-the lock when the process ends. What has such a name and a free lock belongs to no process.
+A lock is ``flock``, on Windows ``msvcrt.locking`` of the first byte. The system releases it when
+its process ends. A process holds the lock of its temporary file or folder while it writes:
 
-The lock is ``flock`` on the file or folder itself, so that no lock file remains. Windows and file
-systems without such locks keep leftovers: there a free lock would prove nothing.
+1. It creates the file under a name with random digits, and locks it.
+2. Between both another process may have swept it. If the name is gone, or is another file's, the
+   process creates it again.
+3. It writes the file and renames it. The end of the process, however it ends, frees the lock.
+4. ``sweep`` locks each file of such a name without waiting, and removes what it could lock.
+
+That lock is on the file or folder itself, so that no lock file remains. Windows and file systems
+without such locks keep leftovers: there a free lock would prove nothing.
 """
 
 from __future__ import annotations
@@ -13,12 +19,11 @@ import os
 import re
 import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-
-from geolookup.filesystem.lock import lock_now, lock_waiting
 
 _MARK = ".geolookup-"
 #: Characters of the output in a temporary name: names have at most 255 bytes, characters 4.
@@ -26,6 +31,62 @@ _BEGIN = 50
 _NAME = re.compile(rf"\..+{re.escape(_MARK)}[0-9a-f]{{16}}", re.DOTALL)
 _LOCKS = os.name == "posix"
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file, created if missing; wait while another process holds it."""
+    with _open(path) as descriptor:
+        lock_waiting(descriptor)
+        yield
+
+
+@contextmanager
+def locked_if_free(path: Path) -> Iterator[bool]:
+    """Hold the lock of a file, created if missing, and yield True; yield False if it is held."""
+    with _open(path) as descriptor:
+        try:
+            lock_now(descriptor)
+        except (BlockingIOError, PermissionError):
+            yield False
+        else:
+            yield True
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)  # releases the lock
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def lock_waiting(descriptor: int) -> None:
+        """Lock an open file; wait while another process holds the lock."""
+        while True:  # each call gives up after ten seconds
+            try:
+                return msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+            except OSError:
+                continue
+
+    def lock_now(descriptor: int) -> None:
+        """Lock an open file; OSError while another process holds the lock."""
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def lock_waiting(descriptor: int) -> None:
+        """Lock an open file or folder; wait while another process holds the lock."""
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+    def lock_now(descriptor: int) -> None:
+        """Lock an open file or folder; OSError while another process holds the lock."""
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def temporary_name(output: Path) -> Path:
@@ -80,7 +141,7 @@ def sweep(folder: Path) -> None:
     if not _LOCKS:
         return
     with suppress(OSError), os.scandir(folder) as entries:
-        for path in [Path(each.path) for each in entries if _NAME.fullmatch(each.name)]:
+        for path in [Path(entry.path) for entry in entries if _NAME.fullmatch(entry.name)]:
             with suppress(OSError):
                 _remove_if_free(path)
 
