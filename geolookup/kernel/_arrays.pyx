@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: freethreading_compatible=True, auto_pickle=False
+# cython: freethreading_compatible=True, auto_pickle=False, binding=False
 """Columns of rows, and the nodes of search trees; ``protocol.Implementation`` describes both.
 
 Columns are gathered from a table that is stored row by row. The rows of a block are prefetched

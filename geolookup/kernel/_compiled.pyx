@@ -1,5 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-# cython: freethreading_compatible=True, auto_pickle=False
+# cython: freethreading_compatible=True, auto_pickle=False, binding=False
+# cython: embedsignature=True, embedsignature.format=clinic
 """The compiled kernel; ``protocol`` documents its classes.
 
 Strategy: the address is parsed in place, the interval is found through pointers into the mapped

@@ -47,6 +47,7 @@ static uint32_t crc_by_table(const unsigned char* text, size_t size) {
 
 #if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
 #define CRC_STEP8(crc, word) __builtin_ia32_crc32di(crc, word)
+#define CRC_STEP4(crc, word) __builtin_ia32_crc32si((uint32_t)(crc), word)
 #define CRC_STEP1(crc, byte) __builtin_ia32_crc32qi((uint32_t)(crc), byte)
 #define CRC_TARGET __attribute__((target("sse4.2")))
 static int crc_has_instruction(void) {
@@ -57,6 +58,7 @@ static int crc_has_instruction(void) {
 #include <intrin.h>
 #include <nmmintrin.h>
 #define CRC_STEP8(crc, word) _mm_crc32_u64(crc, word)
+#define CRC_STEP4(crc, word) _mm_crc32_u32((uint32_t)(crc), word)
 #define CRC_STEP1(crc, byte) _mm_crc32_u8((uint32_t)(crc), byte)
 #define CRC_TARGET
 static int crc_has_instruction(void) {
@@ -70,6 +72,11 @@ static int crc_has_instruction(void) {
 static uint64_t CRC_STEP8(uint64_t crc, uint64_t word) {
     uint32_t sum = (uint32_t)crc;
     __asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(sum) : "r"(word));
+    return sum;
+}
+static uint64_t CRC_STEP4(uint64_t crc, uint32_t word) {
+    uint32_t sum = (uint32_t)crc;
+    __asm__(".arch_extension crc\n\tcrc32cw %w0, %w0, %w1" : "+r"(sum) : "r"(word));
     return sum;
 }
 static uint64_t CRC_STEP1(uint64_t crc, unsigned char byte) {
@@ -88,9 +95,15 @@ static int crc_has_instruction(void) { return 1; }
 #if defined(CRC_TARGET)
 CRC_TARGET static uint32_t crc_by_instruction(const unsigned char* text, size_t size) {
     uint64_t crc = 0xFFFFFFFFu, word;
+    uint32_t half;
     for (; size >= 8; size -= 8, text += 8) {
         memcpy(&word, text, 8);
         crc = CRC_STEP8(crc, word);
+    }
+    if (size >= 4) {
+        memcpy(&half, text, 4);
+        crc = CRC_STEP4(crc, half);
+        size -= 4, text += 4;
     }
     for (; size; size--, text++) crc = CRC_STEP1(crc, *text);
     return (uint32_t)crc ^ 0xFFFFFFFFu;

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: freethreading_compatible=True, auto_pickle=False
+# cython: freethreading_compatible=True, auto_pickle=False, binding=False
 """Splits lines of web servers' logs into fields, and copies texts out of a block of lines.
 
 Strategy: one pass over a line, without a copy; each field is the position and the length of its

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: freethreading_compatible=True, auto_pickle=False
+# cython: freethreading_compatible=True, auto_pickle=False, binding=False
 """Finds the addresses in a text; ``protocol.Implementation.find_addresses`` states the rule.
 
 Strategy: every address has a dot or a colon, so sixteen bytes at a time are searched for these.

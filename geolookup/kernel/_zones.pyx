@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: freethreading_compatible=True, auto_pickle=False
+# cython: freethreading_compatible=True, auto_pickle=False, binding=False
 """The period of a time zone from the bytes of its TZif file (RFC 9636), without Python objects.
 
 The first pass over a list of addresses needs hundreds of zones, each for the first time. This is the

@@ -13,11 +13,12 @@ from functools import partial
 
 import pyarrow as pa
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import DERIVED, FIELDS
 from geolookup_builder.sources.formats.generic_mapping import (
+    DERIVED,
     RANGE_NAMES,
     Columns,
     Punctuation,
@@ -102,7 +103,9 @@ def _family(spec: SourceSpec) -> int | None:
 def _meaning(
     rows: pa.RecordBatch, columns: _Chosen, family: int | None
 ) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    fields = {ours: rows.column(theirs) for ours, theirs in columns.items() if ours in FIELDS}
+    fields = {
+        ours: rows.column(theirs) for ours, theirs in columns.items() if ours in BY_SOURCE_COLUMN
+    }
     if "network" in columns:
         return from_networks(rows.column(columns["network"])), fields
     first, last = (rows.column(columns[end]) for end in ("first", "last"))

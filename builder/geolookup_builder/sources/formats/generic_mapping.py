@@ -11,17 +11,25 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from geolookup.contract.fields import GROUPS
+from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import DERIVED, FIELDS, PATHS
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import steps_to
 
+#: The column of a source by the path of its field, such as location.city_name, and by the name of
+#: that in enriched tables, such as location_city_name.
+_PATHS = {
+    name: field.source_column
+    for field in BY_SOURCE_COLUMN.values()
+    for name in (field.path, field.name)
+}
+#: The paths and names whose values no source states: they follow from fields.
+DERIVED = frozenset(name for field in FIELDS for name in (field.path, field.name)) - set(_PATHS)
 RANGE_NAMES = ("network", "first", "last")
 _RANGES = (("network",), ("first", "last"))
-_NAMES = (*RANGE_NAMES, *FIELDS)
-_FIELD_OF = {**{name: name for name in _NAMES}, **PATHS}
+_NAMES = (*RANGE_NAMES, *BY_SOURCE_COLUMN)
+_FIELD_OF = {**{name: name for name in _NAMES}, **_PATHS}
 _EXAMPLE = 'write columns = { network = "cidr", country_code = "country" }'
 _OTHERS = "(a recipe states other names in [source.columns])"
 _SHOWN = 50  # characters of a column name, in messages
@@ -155,7 +163,7 @@ def named(columns: Columns) -> dict[str, str]:
 
 def _nearest(name: str) -> str:
     is_path = name.startswith(tuple(f"{group}." for group in GROUPS))
-    return near_match(name, [path for path in PATHS if "." in path] if is_path else _NAMES)
+    return near_match(name, [path for path in _PATHS if "." in path] if is_path else _NAMES)
 
 
 def _same(one: str, other: str) -> str:

@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError, line_text, near_match
 from geolookup_builder.build_report import KeysRead
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources.formats.mmdb_products import REGISTERED, Product, recognised
 from geolookup_builder.sources.formats.mmdb_values import paths_of, texts_of
 from geolookup_builder.sources.reading.dictionary_columns import (
@@ -69,8 +69,8 @@ def _mapped(spec: SourceSpec) -> Product | None:
         remedy = 'write fields = { city_name = "city.names.en" }'
         raise BuildError(spec.recipe, "source.fields is not a table of paths", remedy=remedy)
     for name, path in stated.items():
-        if name not in FIELDS:
-            remedy = near_match(name, FIELDS)
+        if name not in BY_SOURCE_COLUMN:
+            remedy = near_match(name, BY_SOURCE_COLUMN)
             raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
         if not isinstance(path, str) or not path:
             problem = f"source.fields.{name} is not a path"

@@ -12,8 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from geolookup.contract.fields import MAXMIND
-from geolookup_builder.schema import FIELDS
+from geolookup.contract.fields import BY_SOURCE_COLUMN, MAXMIND
 from geolookup_builder.sources.formats import ip2proxy, ipinfo_products, maxmind
 
 #: The keys that may state each field, in order of preference.
@@ -195,7 +194,7 @@ _PROXIES = Product(
 _FLAT: Paths = {
     name: (name, *others)
     for name, others in {
-        **dict.fromkeys(FIELDS, ()),
+        **dict.fromkeys(BY_SOURCE_COLUMN, ()),
         "continent_code": ("continent",),
         "country_code": ("country",),
         "region_name": ("region", "state1"),
@@ -226,7 +225,7 @@ _OWN = Product(
     "geolookup export",
     _kind("^geolookup-flat$"),
     (),
-    {name: (name,) for name in FIELDS},
+    {name: (name,) for name in BY_SOURCE_COLUMN},
     is_own=True,
 )
 
