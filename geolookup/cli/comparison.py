@@ -14,7 +14,7 @@ from geolookup.cli import exit_on_signals, fail, json_text, options
 from geolookup.errors import line_text, name_text
 
 if TYPE_CHECKING:
-    from geolookup.comparison import Judged
+    from geolookup.comparison import Comparison
     from geolookup.comparison.gates import Gated
     from geolookup.comparison.scoring import Score
 
@@ -130,7 +130,7 @@ def report(
         _exit_by_gates(changed.judged)
 
 
-def _print(result: Judged | Score, lines: Iterable[str], *, as_json: bool) -> NoReturn:
+def _print(result: Comparison | Score, lines: Iterable[str], *, as_json: bool) -> NoReturn:
     """Print a comparison, then exit by its gates."""
     from dataclasses import asdict
 

@@ -101,10 +101,10 @@ class AccountsFile:
 
         Raises AccountsError if it is missing, unless the caller is to ``create`` it.
         """
-        found = _inode(self.path)
-        if found is None and not create:
+        inode = _inode(self.path)
+        if inode is None and not create:
             raise self.unusable("is missing")
-        return self._inodes is not None and found == self._inodes[0]
+        return self._inodes is not None and inode == self._inodes[0]
 
     def unusable(self, problem: str) -> AccountsError:
         """Return the error for a problem with the file."""
@@ -207,13 +207,13 @@ class Checkpoints:
 
     def detach(self) -> sqlite3.Connection | None:
         """Reset in a child process; return the connection, which belongs to the parent."""
-        found, self._connection, self._lock = self._connection, None, Lock()
-        return found
+        connection, self._connection, self._lock = self._connection, None, Lock()
+        return connection
 
     def _drop(self) -> None:
-        found, self._connection = self._connection, None
-        if found is not None:
-            found.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
 
 
 def problem_of(db: sqlite3.Connection) -> str | None:
@@ -229,10 +229,10 @@ def problem_of(db: sqlite3.Connection) -> str | None:
 def _inode(path: str) -> tuple[int, int] | None:
     """Return device and inode number of the file at a path; None if there is none."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - each use of the store asks
+        status = os.stat(path)  # noqa: PTH116 - each use of the store asks
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _parsed(url: str) -> tuple[str, str]:

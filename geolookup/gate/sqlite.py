@@ -78,8 +78,8 @@ class SQLiteStore:
                 db.execute(
                     "INSERT OR IGNORE INTO account (name, plan, created) VALUES (?, ?, ?)", account
                 )
-                found = "SELECT id, plan FROM account WHERE name = ?"
-                number, plan = db.execute(found, (key.name,)).fetchone()
+                statement = "SELECT id, plan FROM account WHERE name = ?"
+                number, plan = db.execute(statement, (key.name,)).fetchone()
                 if plan == key.plan:
                     db.execute(
                         "INSERT INTO key (digest, environment, account, created, expires)"
@@ -147,10 +147,10 @@ class SQLiteStore:
                 return self._when_free(step, given, create=create)
             except sqlite3.Error as error:
                 self._drop()  # the next step opens the file again, whatever happened to it
-                found = self._file.unusable(str(error))
+                unusable = self._file.unusable(str(error))
                 if _busy(error):
-                    self._outage.note(found)
-                raise found from None
+                    self._outage.note(unusable)
+                raise unusable from None
 
     def _when_free(self, step: Callable[..., _T], given: tuple[object, ...], *, create: bool) -> _T:
         """Run a step; retry it while another process holds the lock that it needs.

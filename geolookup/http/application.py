@@ -34,14 +34,14 @@ def address_asked(query: str) -> str | None:
     """
     if query.startswith("ip=") and not _ENCODED.search(query):
         return query[3:]  # as most requests are
-    found = None
+    address = None
     for part in query.split("&") if query else ():
         name, _, value = part.partition("=")
         if name == "ip" or unquote_plus(name) == "ip":
-            if found is not None:
+            if address is not None:
                 return _NO_ADDRESS
-            found = unquote_plus(value)
-    return found
+            address = unquote_plus(value)
+    return address
 
 
 PATH = "/v1/geo/lookup"

@@ -191,8 +191,8 @@ def _known_highs(views: Sequence[View]) -> tuple[U64, U64]:
 
 def _positions(addresses: Addresses) -> U64:
     """Return IPv4 addresses, or the upper halves of IPv6 addresses."""
-    found = addresses.low if addresses.high is None else addresses.high
-    return found.astype(np.uint64)
+    high = addresses.low if addresses.high is None else addresses.high
+    return high.astype(np.uint64)
 
 
 def last_of_each(cells: U64, values: NDArray[Any]) -> tuple[U64, NDArray[Any]]:

@@ -107,7 +107,9 @@ def bars(
     x: _Part = {"field": "value", "type": "quantitative", "axis": None, "scale": {"zero": True}}
     # Beside a line that marks a limit the values stand in a column, so that they do not cross it.
     beside = x if limit is None else {"value": "width"}
-    before, after = (_widest(each) for each in ([row[0] for row in rows], [row[2] for row in rows]))
+    before, after = (
+        _widest(labels) for labels in ([row[0] for row in rows], [row[2] for row in rows])
+    )
     spec = {
         "width": max(WIDTH - min(before, _LABEL) - after, _NARROWEST),
         "height": {"step": 20},
@@ -168,7 +170,7 @@ def histogram(
 def _labelled(labels: Sequence[str], width: int) -> list[str]:
     """Return every label, or every second, third and so on: as many as fit the width in px."""
     most = max(width // _widest(labels), 1)
-    step = next((each for each in _STEPS if len(labels[::each]) <= most), len(labels))
+    step = next((step for step in _STEPS if len(labels[::step]) <= most), len(labels))
     return list(labels[::step])
 
 

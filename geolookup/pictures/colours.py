@@ -50,7 +50,7 @@ def _hex(lightness: float, a: float, b: float) -> str:
     red = 4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short
     green = -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short
     blue = -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short
-    return "#" + "".join(f"{_encoded(each):02x}" for each in (red, green, blue))
+    return "#" + "".join(f"{_encoded(light):02x}" for light in (red, green, blue))
 
 
 def _encoded(linear: float) -> int:

@@ -8,7 +8,7 @@ then the second ones and so on: bytes that differ little lie together, which def
 from __future__ import annotations
 
 import zlib
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,6 @@ def deflated(data: bytes) -> str:
     return b64encode(smallest).decode("ascii") if data else ""
 
 
-def inflated(text: str) -> bytes:
-    """Return the bytes of a text."""
-    return zlib.decompress(b64decode(text), wbits=-zlib.MAX_WBITS) if text else b""
-
-
 def _packed(data: bytes, strategy: int) -> bytes:
     packer = zlib.compressobj(
         _LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1, strategy
@@ -53,26 +48,10 @@ def pack_integers(values: I64) -> str:
     return deflated(_planes((steps << 1 ^ steps >> 63).astype("<u4")))  # the sign is the lowest bit
 
 
-def unpack_integers(text: str) -> I64:
-    """Return what ``pack_integers`` packed."""
-    coded = _joined(inflated(text), "<u4").astype(np.int64)
-    return np.cumsum(coded >> 1 ^ -(coded & 1))
-
-
 def pack_floats(values: F64) -> str:
     """Pack floats, without loss; shape (n,)."""
     return deflated(_planes(values.astype("<f8")))
 
 
-def unpack_floats(text: str) -> F64:
-    """Return what ``pack_floats`` packed."""
-    return _joined(inflated(text), "<f8")
-
-
 def _planes(values: NDArray[Any]) -> bytes:
     return values.view(np.uint8).reshape(-1, values.itemsize).T.tobytes()
-
-
-def _joined(planes: bytes, kind: str) -> NDArray[Any]:
-    each = np.frombuffer(planes, np.uint8).reshape(np.dtype(kind).itemsize, -1)
-    return np.ascontiguousarray(each.T).view(kind).ravel()

@@ -76,9 +76,9 @@ def sections(summary: Summary, metadata: Metadata, top: int, least: int) -> Iter
 
 
 def _by_country(summary: Summary) -> CountryDensity:
-    found = summary.by("countries")
-    rows = [Country(each.members[0], each.members[1], each.addresses) for each in found]
-    unknown = summary.public - sum(each.addresses for each in found)
+    groups = summary.by("countries")
+    rows = [Country(group.members[0], group.members[1], group.addresses) for group in groups]
+    unknown = summary.public - sum(group.addresses for group in groups)
     rows.append(Country(None, None, unknown))
     return CountryDensity("requests-countries", "Requests by country", "requests", rows)
 

@@ -69,7 +69,7 @@ def generate(package: Path) -> Outlines:
         topology = json.load(member)
     arcs = [_degrees(arc, topology["transform"]) for arc in topology["arcs"]]
     areas = [(code, line) for code, ring in _areas(topology, arcs) for line in _quantised(ring)]
-    borders = (part for each in _borders(topology) for part in cut_line(arcs[each]))
+    borders = (part for border in _borders(topology) for part in cut_line(arcs[border]))
     countries = np.array([code for code, _ in areas])
     return Outlines(countries, _lines([line for _, line in areas]), _lines(_quantised(borders)))
 
@@ -111,7 +111,7 @@ def _rings(geometry: dict[str, Any]) -> Iterator[list[int]]:
 
 def _ring(arcs: list[Any], ring: list[int]) -> Any:
     """Return a ring of arcs; each begins where the one before ends."""
-    parts = [arcs[each] if each >= 0 else arcs[~each][::-1] for each in ring]
+    parts = [arcs[arc] if arc >= 0 else arcs[~arc][::-1] for arc in ring]
     return np.concatenate([part[:-1] for part in parts])
 
 
@@ -133,8 +133,8 @@ def _quantised(lines: Iterable[Any]) -> Iterator[I64]:
             yield points
 
 
-def _lines(found: Iterable[I64]) -> Lines:
-    kept = list(found)
+def _lines(parts: Iterable[I64]) -> Lines:
+    kept = list(parts)
     points = np.concatenate(kept)
     return Lines(np.array([len(line) for line in kept]), points[:, 1], points[:, 0])
 
@@ -182,7 +182,7 @@ def _until(ring: F64, limit: float, sign: int) -> F64:
     """
     kept: list[Sequence[float]] = []
     for one, other in zip(ring.tolist(), np.roll(ring, -1, axis=0).tolist(), strict=True):
-        inside, next_inside = (sign * (limit - each[0]) >= 0 for each in (one, other))
+        inside, next_inside = (sign * (limit - point[0]) >= 0 for point in (one, other))
         if inside:
             kept.append(one)
         if inside != next_inside:

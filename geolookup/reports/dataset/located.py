@@ -49,8 +49,8 @@ def _by_country(facts: Facts) -> CountryDensity:
     names, places = countries(table)
     of_location = facts.tables[LOCATION][COUNTRY].to_numpy()
     weights = sums_by(of_location, facts.space[4].locations.space, len(table)).tolist()
-    found = zip(table["country_code"].to_pylist(), places.tolist(), weights, strict=True)
-    rows = [Country(code, names[place], weight) for code, place, weight in found]
+    columns = zip(table["country_code"].to_pylist(), places.tolist(), weights, strict=True)
+    rows = [Country(code, names[place], weight) for code, place, weight in columns]
     return CountryDensity("ipv4-countries", f"IPv4 {UNITS[4]} by country", UNITS[4], rows)
 
 

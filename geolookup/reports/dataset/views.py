@@ -95,8 +95,8 @@ def dataset_views(
         _country(answers, locations, tables),
         _depth(answers, locations, tables),
         _as(answers, networks, tables),
-        _source(decided, numbers, [each.name for each in sources]),
-        _age(decided, numbers, [_days(each.date, today) for each in sources]),
+        _source(decided, numbers, [source.name for source in sources]),
+        _age(decided, numbers, [_days(source.date, today) for source in sources]),
     ]
 
 
@@ -137,7 +137,7 @@ def _source(space: Partition, numbers: NDArray[np.uint8], names: Sequence[str]) 
 def _age(space: Partition, numbers: NDArray[np.uint8], days: Sequence[int | None]) -> View:
     # Key 0: no source. Then the classes from the youngest; the last is that without a date.
     undated = len(_AGES) + 2
-    classes = [undated if each is None else 1 + int(np.searchsorted(_AGES, each)) for each in days]
+    classes = [undated if age is None else 1 + int(np.searchsorted(_AGES, age)) for age in days]
     values = space.classes(np.array([0, *classes])[numbers])
     limits = [f"up to {most} days" for most in _AGES]
     labels = [*limits, f"more than {_AGES[-1]} days", "no date stated"]
