@@ -15,9 +15,10 @@ from itertools import pairwise
 from geolookup.contract import fields
 from geolookup.contract.address import MAX
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import read_manifest, regular_status
+from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.rows import KINDS, Texts
 from geolookup.errors import REBUILD, DatasetError
+from geolookup.filesystem import check_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ class Encoded:
         return map(self.values.__getitem__, self.indices)
 
     def __getitem__(self, row: int) -> int:
-        found: int = self.values[self.indices[row]]
-        return found
+        value: int = self.values[self.indices[row]]
+        return value
 
 
 class Words:
@@ -136,8 +137,8 @@ class Dataset:
 
     def _file(self, name: str) -> File:
         path = os.path.join(self.path, name)
-        found = self._files[name] = File(path, self.manifest.file(name))
-        return found
+        file = self._files[name] = File(path, self.manifest.file(name))
+        return file
 
     def preload(self) -> None:
         """Read the files that lookups need into memory, so that no lookup waits for a disk."""
@@ -193,8 +194,7 @@ class Dataset:
 class Starts:
     """The first addresses of the intervals of one family, for one address at a time.
 
-    The columns may be damaged: what is not there raises DatasetError. ``intervals`` does the
-    same for whole columns.
+    An index outside a damaged column raises DatasetError. ``intervals`` has whole columns.
     """
 
     __slots__ = ("_count", "_path", "family", "highs", "lows")
@@ -227,7 +227,7 @@ class Starts:
 
     def check_lengths(self, *columns: memoryview) -> None:
         """Raise DatasetError where a column beside the starts has more or fewer entries."""
-        if len({len(each) for each in (self.highs, self.lows, *columns)}) > 1:
+        if len({len(column) for column in (self.highs, self.lows, *columns)}) > 1:
             raise DatasetError(self._path, "the columns differ in length", REBUILD)
 
     def holding(self, value: int, begin: int = 0, end: int | None = None) -> int:
@@ -356,7 +356,7 @@ class File:
 
 def _mapped(path: str, size: int) -> mmap.mmap:
     try:
-        _check_size(path, regular_status(path).st_size, size)
+        _check_size(path, check_regular(path).st_size, size)
         with open(path, "rb", buffering=0) as stream:
             mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
         _check_size(path, len(mapped), size)  # it may have been replaced meanwhile

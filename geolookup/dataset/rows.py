@@ -113,7 +113,7 @@ class Texts:
     def check(self, number: int, row: bytes) -> None:
         """Raise DatasetError where a row is not what was written, or not of this table."""
         # Imported here, for the compiled kernel checks rows by itself.
-        from geolookup.dataset.crc32c import crc32c
+        from geolookup.dataset.checksums import crc32c
 
         if crc32c(row) != self.sums[number] or not are_of_kinds(row, self.kinds):
             raise DatasetError(self.path, f"row {number} is damaged", REBUILD)

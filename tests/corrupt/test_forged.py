@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError
 from geolookup.integrity import examine, verify
 from tests.corrupt.forging import Change, manifest, put, replaced, rewrite, table, write
