@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from geolookup.contract.paths import column_fields
 from geolookup.tables.enrich import Enricher
-from geolookup.tables.fields import of_table
 from geolookup.tables.locate import CHUNK, column_of, locate
 from geolookup.tables.take import take
 
@@ -46,7 +46,8 @@ def enrich(
     """Return data of the same kind with columns of answers; see ``Engine.enrich``."""
     adapter = _adapter_of(data)
     instants = at if isinstance(at, str) else None
-    enricher = Enricher(state, of_table(paths), at=None if instants is not None else at, **options)
+    at = None if instants is not None else at
+    enricher = Enricher(state, column_fields(paths), at=at, **options)
     return adapter(enricher, data, column, instants)
 
 

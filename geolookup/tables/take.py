@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, ZONE, Field
 from geolookup.contract.localtime import instant
+from geolookup.contract.paths import row_fields
 from geolookup.dataset.files import outside
-from geolookup.tables.fields import of_rows
 from geolookup.tables.locate import column_of
 from geolookup.tables.row_major import is_stored
 from geolookup.tables.rows import row_tables
@@ -30,7 +30,7 @@ _ROW_MAJOR_FROM = 3
 
 def take(state: State, ids: Any, paths: str | Iterable[str] | None, at: Any) -> pa.RecordBatch:
     """Return the columns that paths name for interval ids; see ``Engine.take``."""
-    fields = of_rows(paths)
+    fields = row_fields(paths)
     plain = _plain(ids)
     clock = Clock(row_tables(state.dataset).zones, instant(at))
     columns = Taker(state, fields, clock).take(plain)
