@@ -26,7 +26,7 @@ class Explanation(dict[str, Any]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        decided = [f"{name}={each['source']!r}" for name, each in self["layers"].items() if each]
+        decided = [f"{name}={layer['source']!r}" for name, layer in self["layers"].items() if layer]
         return f"<geolookup.Explanation {', '.join(decided) or 'unknown'}>"
 
 
@@ -50,9 +50,9 @@ def explain(dataset: Dataset, sources: Sequence[Source], ip: object) -> Explanat
 
 
 def _add_rows(path: str, layers: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-    """Add to each layer the row that decided it: the first that says something there."""
+    """Add to each layer the row that decided it: the first with a value there."""
     for layer, decided in layers.items():
-        row = next((each for each in rows if layer in each["values"]), None)
+        row = next((row for row in rows if layer in row["values"]), None)
         if (decided and decided["source"]) != (row and row["source"]):
             raise DatasetError(path, f"its files differ about {layer}", REBUILD)
         if decided and row:
@@ -85,10 +85,10 @@ class Provenance:
         }
 
     def _holding(self, value: int) -> int:
-        found = self._starts.holding(value)
-        if found < 0:
+        interval = self._starts.holding(value)
+        if interval < 0:
             raise DatasetError(self._path, "the first interval does not begin at 0", REBUILD)
-        return found
+        return interval
 
     def _last(self, interval: int) -> int:
         last = self._starts.last(interval)

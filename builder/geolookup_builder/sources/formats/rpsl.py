@@ -84,10 +84,10 @@ def _names(spec: SourceSpec) -> tuple[str, ...]:
     if not isinstance(listed, list):
         remedy = f"write organization = {_DEFAULT_NAMES}"
         raise BuildError(spec.recipe, "source.organization is not a list", remedy=remedy)
-    for each in listed:
-        if each not in _NAMES:
-            problem = f"unknown attribute {each!r} in organization"
-            raise BuildError(spec.recipe, problem, remedy=near_match(str(each), _NAMES))
+    for name in listed:
+        if name not in _NAMES:
+            problem = f"unknown attribute {name!r} in organization"
+            raise BuildError(spec.recipe, problem, remedy=near_match(str(name), _NAMES))
     return tuple(listed)
 
 
@@ -107,14 +107,16 @@ def _organisations(spec: SourceSpec) -> KeyedTable | None:
 
 def _organisation_columns(numbered: tuple[int, bytes]) -> tuple[pa.Array, pa.Array]:
     lines, _ = lines_of(numbered[1])
-    found, _ = objects(lines, "organisation")
-    handles = lines.values(found.keys, "organisation")
-    return pc.utf8_upper(handles.cast(pa.string())), found.first("org-name").cast(pa.string())
+    organisations, _ = objects(lines, "organisation")
+    handles = lines.values(organisations.keys, "organisation")
+    return pc.utf8_upper(handles.cast(pa.string())), organisations.first("org-name").cast(
+        pa.string()
+    )
 
 
 def _blocks(member: Member, columns: Callable[[tuple[int, bytes]], _T]) -> Iterator[_T]:
-    with member.open() as stream, in_order(columns, blocks(member, stream)) as found:
-        yield from found
+    with member.open() as stream, in_order(columns, blocks(member, stream)) as results:
+        yield from results
 
 
 def _checked_batches(
@@ -158,59 +160,59 @@ def _columns(
     """Return the ranges of a block's objects, their fields and their lines."""
     first, block = numbered
     lines, before = lines_of(block)
-    found, kinds = objects(lines, *_KEYS)
-    named = found.first("netname")
+    ranges, kinds = objects(lines, *_KEYS)
+    named = ranges.first("netname")
     own = pc.invert(pc.fill_null(pc.match_substring_regex(named, _NOT_ITS_OWN), False))
     stated = {
-        "country_code": _country(found),
-        "organization": _organization(found, names, named, organisations),
+        "country_code": _country(ranges),
+        "organization": _organization(ranges, names, named, organisations),
     }
     fields = {
-        name: pc.if_else(own, each, pa.scalar(None, each.type))
+        name: pc.if_else(own, column, pa.scalar(None, column.type))
         .cast(pa.string())
         .dictionary_encode()
-        for name, each in stated.items()
+        for name, column in stated.items()
     }
     fields["country_code"] = without(fields["country_code"], *NO_COUNTRIES)
-    return _ranges(found, kinds), fields, first + before[found.keys]
+    return _ranges(ranges, kinds), fields, first + before[ranges.keys]
 
 
-def _country(found: Objects) -> pa.Array:
+def _country(ranges: Objects) -> pa.Array:
     """Return the country of each object; null where it states several."""
-    lines, owner = found.of("country")
-    values = pc.utf8_upper(found.lines.values(lines, "country")).dictionary_encode()
+    lines, owner = ranges.of("country")
+    values = pc.utf8_upper(ranges.lines.values(lines, "country")).dictionary_encode()
     codes = values.indices.to_numpy(zero_copy_only=False)
-    least = np.full(len(found.keys), np.iinfo(np.int64).max)
-    greatest = np.full(len(found.keys), -1, np.int64)
+    least = np.full(len(ranges.keys), np.iinfo(np.int64).max)
+    greatest = np.full(len(ranges.keys), -1, np.int64)
     np.minimum.at(least, owner, codes)
     np.maximum.at(greatest, owner, codes)
     return values.dictionary.take(pa.array(greatest, mask=least != greatest))
 
 
 def _organization(
-    found: Objects, names: tuple[str, ...], named: pa.Array, organisations: KeyedTable | None
+    ranges: Objects, names: tuple[str, ...], named: pa.Array, organisations: KeyedTable | None
 ) -> pa.Array:
     """Return the first name that is stated, in order of ``names``."""
-    columns = [pa.nulls(len(found.keys), pa.large_string())]
+    columns = [pa.nulls(len(ranges.keys), pa.large_string())]
     for name in names:
         if name != "org-name":
-            columns.append(named if name == "netname" else found.first(name))
+            columns.append(named if name == "netname" else ranges.first(name))
         elif organisations is not None:
-            handles = pc.utf8_upper(found.first("org").cast(pa.string()))
+            handles = pc.utf8_upper(ranges.first("org").cast(pa.string()))
             row = pc.index_in(handles, organisations.keys)
             columns.append(organisations.columns[name].take(row).cast(pa.large_string()))
-    blank = [pc.equal(each, "") for each in columns]
+    blank = [pc.equal(column, "") for column in columns]
     return pc.coalesce(
         *(
-            pc.if_else(empty, pa.scalar(None, each.type), each)
-            for empty, each in zip(blank, columns, strict=True)
+            pc.if_else(empty, pa.scalar(None, column.type), column)
+            for empty, column in zip(blank, columns, strict=True)
         )
     )
 
 
-def _ranges(found: Objects, kinds: I64) -> ParsedRanges:
+def _ranges(ranges: Objects, kinds: I64) -> ParsedRanges:
     """Return the ranges of the keys: two addresses with a hyphen between, or a prefix."""
-    texts = [found.lines.values(found.keys[kinds == at], name) for at, name in enumerate(_KEYS)]
+    texts = [ranges.lines.values(ranges.keys[kinds == at], name) for at, name in enumerate(_KEYS)]
     order = np.argsort(np.concatenate([np.flatnonzero(kinds == at) for at in range(len(_KEYS))]))
     keys = pa.concat_arrays(texts).take(pa.array(order))
     hyphen = pc.fill_null(pc.match_substring(keys, "-"), False)

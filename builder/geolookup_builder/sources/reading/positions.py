@@ -103,7 +103,7 @@ def first_lines(member: Member, records: I64, *, layout: Layout) -> I64:
 
 def _lines_as_records(member: Member, layout: Layout) -> I64 | None:
     """Return the lines that are not empty; None where a record may span lines."""
-    found, passed = [np.empty(0, np.int64)], 1
+    parts, passed = [np.empty(0, np.int64)], 1
     with member.open() as stream:
         for _, lines in line_blocks(masked(stream, layout), _BLOCK_BYTES):
             block = lines if lines.endswith(b"\n") else lines + b"\n"
@@ -113,9 +113,9 @@ def _lines_as_records(member: Member, layout: Layout) -> I64 | None:
                 return None
             begins = np.append(0, ends[:-1] + 1)
             empty = (begins == ends) | ((begins + 1 == ends) & (data[begins] == _RETURN))
-            found.append(np.flatnonzero(~empty) + passed)
+            parts.append(np.flatnonzero(~empty) + passed)
             passed += len(ends)
-    return np.concatenate(found)
+    return np.concatenate(parts)
 
 
 def _one_record_a_line(block: bytes, data: NDArray[np.uint8], ends: I64, layout: Layout) -> bool:

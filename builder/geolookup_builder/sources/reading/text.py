@@ -71,8 +71,8 @@ def line_layout(*masked_starts: str) -> Layout:
 
 def line_parts(rows: pa.RecordBatch, pattern: str) -> dict[str, pa.Array]:
     """Return the named groups of ``pattern`` in each line; null where it does not match."""
-    found = pc.extract_regex(rows.column(_LINE), pattern)
-    return {field.name: pc.struct_field(found, field.name) for field in found.type}
+    groups = pc.extract_regex(rows.column(_LINE), pattern)
+    return {field.name: pc.struct_field(groups, field.name) for field in groups.type}
 
 
 def prefix_texts(addresses: pa.Array, lengths: pa.Array) -> pa.Array:
