@@ -93,7 +93,7 @@ class Catalogue:
         return name
 
     def named(self, names: Sequence[str]) -> str | None:
-        """Return the database that one of these file names states: DB11, or what it holds."""
+        """Return the database that one of these file names states: DB11, or its columns."""
         for name in map(str.upper, names):
             numbered = re.search(rf"(?<![A-Z0-9]){self.prefix}([0-9]{{1,2}})(?![0-9])", name)
             database = f"{self.prefix}{int(numbered[1])}" if numbered else self._described(name)
@@ -112,7 +112,7 @@ class Catalogue:
     ) -> tuple[Layout, Ranges]:
         """Return the layout of a file, and the parser of its range.
 
-        Raises BuildError where the first rows are not of the database.
+        Raises BuildError if the first rows are not of the database.
         """
         edition = self._edition(rows, table)
         names = (*edition.columns, *self.databases[table])
@@ -121,7 +121,7 @@ class Catalogue:
         return layout, _range_reader(rows, edition)
 
     def _edition(self, rows: sniffing.Sample, table: str) -> Edition:
-        """Return how the range is written; BuildError where the columns do not fit the database."""
+        """Return how the range is written; BuildError if the columns do not fit the database."""
         width = len(self.databases[table])
         extra = rows.width - width
         of_width = [edition for edition in EDITIONS if len(edition.columns) == extra]

@@ -78,7 +78,7 @@ FIELDS = {
     "as": "asn_organization",
     "usage_type": "user_type",
 }
-#: The user type of each type of proxy; None where the contract has no word, and the usage type
+#: The user type of each type of proxy; None if the contract has no word, and the usage type
 #: decides. A residential proxy is at the address of a subscriber.
 USER_TYPES = {
     "VPN": "consumer_privacy_network",

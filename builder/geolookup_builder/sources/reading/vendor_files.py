@@ -1,7 +1,7 @@
 """A vendor's files: identified by header or layout, and delivered as tables in documented order.
 
 A file with a header is identified by its columns, never by its name: teams
-rename what they fetch. A file without one is given a ``Plan`` by its format.
+rename the files. A file without one is given a ``Plan`` by its format.
 
 Rows may refer by a key to other tables: locations, providers, names of autonomous systems. Each is
 read whole, once; keys are looked up per distinct value of a batch. A row of it with the wrong
@@ -153,7 +153,7 @@ class KeyedTable:
     columns: Mapping[str, pa.Array]
 
     def rows(self, keys: pa.DictionaryArray) -> pa.Array:
-        """Return the row of each key; null where there is none."""
+        """Return the row of each key; null if there is none."""
         at = pc.index_in(keys.dictionary.cast(pa.string()), self.keys)
         return at.take(keys.indices)
 
@@ -188,7 +188,7 @@ class AsNames:
     names: pa.Array
 
     def of(self, asn: pa.DictionaryArray) -> pa.DictionaryArray:
-        """Return the name of each AS number; null where there is none."""
+        """Return the name of each AS number; null if there is none."""
         return with_values(asn, self.names.take(pc.index_in(_digits(asn.dictionary), self.numbers)))
 
 
@@ -198,7 +198,7 @@ def as_fields(asn: pa.DictionaryArray, names: AsNames | None) -> dict[str, pa.Di
 
 
 def load_as_names(spec: SourceSpec) -> AsNames | None:
-    """Read the file that the recipe's ``names`` states, JSON or CSV; None where it states none."""
+    """Read the file that the recipe's ``names`` states, JSON or CSV; None if it states none."""
     path = file_option(spec, "names")
     if path is None:
         return None
