@@ -34,7 +34,6 @@ from geolookup_builder.sources.formats.ip2location_layouts import (
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import (
     looked_up,
-    without,
     without_null_island,
 )
 from geolookup_builder.sources.reading.inputs import Member
@@ -234,9 +233,7 @@ def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
 def _meaning(
     rows: pa.RecordBatch, ranges: Ranges, codes: Regions | None
 ) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
-    fields = {
-        name: without(column, MISSING) for name, column in stated_fields(rows, _FIELDS).items()
-    }
+    fields = stated_fields(rows, _FIELDS, MISSING)
     if codes is not None and "region_name" in fields:
         fields["region_code"] = codes.of(fields)
     return ranges(rows), without_null_island(fields)

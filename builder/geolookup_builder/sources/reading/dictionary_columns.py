@@ -16,7 +16,7 @@ _COORDINATES = ("latitude", "longitude")
 
 def without(column: pa.DictionaryArray, *words: str) -> pa.DictionaryArray:
     """Return the column with each of ``words`` (exactly) replaced by null."""
-    return renamed(column, dict.fromkeys(words))
+    return renamed(column, dict.fromkeys(words)) if words else column
 
 
 def renamed(column: pa.DictionaryArray, names: Mapping[str, str | None]) -> pa.DictionaryArray:

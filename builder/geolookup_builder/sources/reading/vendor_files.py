@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, first_record, whole_table
-from geolookup_builder.sources.reading.dictionary_columns import with_values
+from geolookup_builder.sources.reading.dictionary_columns import with_values, without
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceTable
 from geolookup_builder.sources.reading.sniffing import begins_object
@@ -109,10 +109,12 @@ def _planned_batches(file: tuple[Member, Plan]) -> Iterator[Batch]:
     return batches(member, plan.layout, plan.meaning)
 
 
-def stated_fields(rows: pa.RecordBatch, fields: Mapping[str, str]) -> dict[str, pa.DictionaryArray]:
-    """Return the columns that ``fields`` maps to fields, by field name."""
+def stated_fields(
+    rows: pa.RecordBatch, fields: Mapping[str, str], *missing: str
+) -> dict[str, pa.DictionaryArray]:
+    """Return the columns that ``fields`` maps to fields, by field name; ``missing`` is unknown."""
     present = [name for name in rows.schema.names if name in fields]
-    return {fields[name]: rows.column(name) for name in present}
+    return {fields[name]: without(rows.column(name), *missing) for name in present}
 
 
 def file_option(spec: SourceSpec, key: str) -> str | None:
