@@ -66,7 +66,7 @@ class EnrichOptions:
 
         The error code is not among them: it is always the last column.
         """
-        return [each.path for each in of_table(self.fields) if each != ERROR_CODE]
+        return [field.path for field in of_table(self.fields) if field != ERROR_CODE]
 
 
 @dataclass(slots=True)
@@ -119,7 +119,7 @@ class EnrichedRows:
         new = range(first, end - (not options.error_code))
         self._written = [*range(len(rows.schema)), *new]
         fields = [enriched[at] for at in new]
-        self._check_names([each.name for each in fields])
+        self._check_names([field.name for field in fields])
         self.schema = pa.schema([*rows.schema, *fields], rows.schema.metadata)
 
     def _enriched(self, engine: Engine) -> Any:
@@ -139,7 +139,7 @@ class EnrichedRows:
 
     def _numbered_schema(self) -> pa.Schema:
         """Return the schema with numbers for names, and a column of instants if there is one."""
-        fields = [pa.field(str(at), each.type) for at, each in enumerate(self._rows.schema)]
+        fields = [pa.field(str(at), field.type) for at, field in enumerate(self._rows.schema)]
         if self._options.at_column:
             given = self._rows.schema.field(self._options.at_column).type
             fields.append(pa.field(_AT, self._instants(pa.array([], given), 0).type))
@@ -254,5 +254,5 @@ def _background_writer(sink: Sink) -> Iterator[Callable[[pa.RecordBatch], None]]
             while waiting:
                 waiting.popleft().result()
         finally:
-            for each in waiting:
-                each.cancel()
+            for pending in waiting:
+                pending.cancel()

@@ -62,8 +62,8 @@ class TableFormat:
 
 
 FORMATS = {
-    each.name: each
-    for each in (
+    table_format.name: table_format
+    for table_format in (
         TableFormat("csv", (".csv",), _CSV, _CSV),
         TableFormat("tsv", (".tsv",), _TSV, _TSV),
         TableFormat("jsonl", (".jsonl", ".ndjson"), _JSON, _JSON),
@@ -77,7 +77,7 @@ FORMATS = {
         TableFormat("lines", (), LogLines(), None),
     )
 }
-_OF_SUFFIX = {suffix: each for each in FORMATS.values() for suffix in each.suffixes}
+_OF_SUFFIX = {suffix: one for one in FORMATS.values() for suffix in one.suffixes}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,11 @@ def kind_of(path: str, format_name: str | None, option: str) -> Kind:
         if format_name not in FORMATS:
             raise ValueError(f"no format {format_name!r}; {near_match(format_name, FORMATS)}")
         return Kind(FORMATS[format_name], compression(path))
-    found = known_kind(path)
-    if found is None:
+    kind = known_kind(path)
+    if kind is None:
         known = " ".join(_OF_SUFFIX)
         raise TableFileError(path, f"its suffix is none of {known}", f"name its format by {option}")
-    return found
+    return kind
 
 
 def renamed(path: PurePath, target: TableFormat) -> PurePath:
@@ -175,8 +175,8 @@ class OpenTable:
 
     def malformed(self) -> list[str]:
         """Return a line about the malformed lines of the file, which was read; none without any."""
-        found = self.rows.malformed
-        return [f"{self.stream.name}: {found.text()}"] if found and found.count else []
+        lines = self.rows.malformed
+        return [f"{self.stream.name}: {lines.text()}"] if lines and lines.count else []
 
 
 @contextmanager
@@ -223,7 +223,7 @@ def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:
     a list of addresses by default. Raises TableFileError for an unknown suffix.
     """
     if os.path.isdir(path):  # noqa: PTH112 - unlike pathlib it takes any name
-        yield from (TableFile(str(each), kind) for each, kind in files_of(Path(path)) if kind)
+        yield from (TableFile(str(below), kind) for below, kind in files_of(Path(path)) if kind)
     else:
         named = format_name or ("text" if path == STANDARD else None)
         yield TableFile(path, kind_of(path, named, "--input-format"))

@@ -16,7 +16,7 @@ from geolookup.contract import fields
 from geolookup.dataset import arrow_files
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import columns_of, content, mapped
-from geolookup.dataset.digests import wrong_files
+from geolookup.dataset.checksums import wrong_files
 from geolookup.dataset.intervals import count_addresses
 from geolookup.dataset.manifest import (
     BASE,

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical, is_generation
+from geolookup.dataset.checksums import canonical
+from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
 from geolookup.filesystem import open_regular
 from geolookup.signing.envelope import opened, sealed

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 
-from geolookup.dataset.manifest import is_generation, regular_status
+from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
+from geolookup.filesystem import check_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def read(store: str | os.PathLike[str]) -> list[Published]:
     """
     path = os.path.join(store, CURRENT)
     try:
-        regular_status(path)
+        check_regular(path)
         with open(path, "rb") as stream:
             text = stream.read()
     except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: not a path at all

@@ -76,7 +76,7 @@ class Requirements:
         if self.keys:
             from pathlib import Path
 
-            from geolookup.dataset.digests import wrong_files
+            from geolookup.dataset.checksums import wrong_files
 
             self._check_statement(dataset, name, serial)
             for path, problem in wrong_files(Path(dataset.path), dataset.manifest):

@@ -38,11 +38,11 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _plan(member: Member) -> Plan:
-    found = sniffing.sample(member, "|", quoted=False)
+    rows = sniffing.sample(member, "|", quoted=False)
     shown, remedy = "ip2region's source text", "name its text file, not the .xdb made from it"
-    sniffing.check_width(found, len(_NEW), shown, remedy)
-    sniffing.check_content(found, _NEW, _CONTENT, shown)
-    coded = sniffing.mismatch(found, _NEW, {"alpha2": sniffing.ALPHA2}, _MISSING) is None
+    sniffing.check_width(rows, len(_NEW), shown, remedy)
+    sniffing.check_content(rows, _NEW, _CONTENT, shown)
+    coded = sniffing.mismatch(rows, _NEW, {"alpha2": sniffing.ALPHA2}, _MISSING) is None
     layout = Layout(
         _NEW if coded else _OLD,
         frozenset(_RANGE),

@@ -30,10 +30,10 @@ class _Header(tarfile.TarInfo):
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
-        found = super().frombuf(buf, encoding, errors)
-        if found.type in (*_EXTENDS, *_NAMES) and found.size > limits.ALLOWED_HEADER:
-            raise tarfile.ReadError(f"a header of {found.size:,} bytes")
-        return found
+        header = super().frombuf(buf, encoding, errors)
+        if header.type in (*_EXTENDS, *_NAMES) and header.size > limits.ALLOWED_HEADER:
+            raise tarfile.ReadError(f"a header of {header.size:,} bytes")
+        return header
 
 
 def tar_files(

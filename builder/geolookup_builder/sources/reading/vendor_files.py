@@ -46,10 +46,10 @@ def tables(
 
     ``files`` are table names and files. Of one table, the files keep their order.
     """
-    present = [name for name in order if any(name == each for each, _ in files)]
+    present = [name for name in order if any(name == table for table, _ in files)]
     for name in present:
         shown = spec.name if len(present) == 1 else f"{spec.name} ({name})"
-        chosen = [file for each, file in files if each == name]
+        chosen = [file for table, file in files if table == name]
         note = "; ".join(notes) if name == present[0] else ""
         yield SourceTable(shown, chain.from_iterable(map(batches_of, chosen)), note)
 
@@ -80,7 +80,7 @@ def shown_header(names: Sequence[str]) -> str:
 
 def product_of(names: Sequence[str], products: Sequence[Product]) -> Product | None:
     """Return the first product whose marks are all among the names."""
-    return next((each for each in products if each.marks <= set(names)), None)
+    return next((product for product in products if product.marks <= set(names)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def planned_tables(
 ) -> Iterator[SourceTable]:
     """Yield the tables of a source, in ``order``; every member is planned before any is read."""
     planned = [(member, plan(member)) for member in members(spec.path, spec.base, suffixes)]
-    files = [(each.table, (member, each)) for member, each in planned]
+    files = [(file_plan.table, (member, file_plan)) for member, file_plan in planned]
     yield from tables(spec, order, files, _planned_batches)
 
 
@@ -131,7 +131,7 @@ def columns_option(
     listed = spec.options.get("columns")
     if listed is None:
         return None
-    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise BuildError(spec.recipe, "source.columns is not a list of names", remedy="list them")
     for name in listed:
         if name != "-" and name not in known:
@@ -154,16 +154,16 @@ class KeyedTable:
 
     def rows(self, keys: pa.DictionaryArray) -> pa.Array:
         """Return the row of each key; null where there is none."""
-        found = pc.index_in(keys.dictionary.cast(pa.string()), self.keys)
-        return found.take(keys.indices)
+        at = pc.index_in(keys.dictionary.cast(pa.string()), self.keys)
+        return at.take(keys.indices)
 
 
 def concatenated(tables: list[KeyedTable]) -> KeyedTable:
     """Return one table from tables with the same columns; earlier tables take precedence."""
     names = tables[0].columns
     return KeyedTable(
-        pa.concat_arrays([each.keys for each in tables]),
-        {name: pa.concat_arrays([each.columns[name] for each in tables]) for name in names},
+        pa.concat_arrays([table.keys for table in tables]),
+        {name: pa.concat_arrays([table.columns[name] for table in tables]) for name in names},
     )
 
 
@@ -202,12 +202,12 @@ def load_as_names(spec: SourceSpec) -> AsNames | None:
     path = file_option(spec, "names")
     if path is None:
         return None
-    found = members(path, spec.base, (".json", ".csv"))
-    if len(found) > 1:
+    files = members(path, spec.base, (".json", ".csv"))
+    if len(files) > 1:
         raise BuildError(spec.base / path, "more than one file", remedy="name one file of names")
-    table = _from_json(found[0]) if begins_object(found[0]) else _from_csv(found[0])
+    table = _from_json(files[0]) if begins_object(files[0]) else _from_csv(files[0])
     if not pc.any(pc.match_substring_regex(table.numbers, "^[0-9]+$")).as_py():
-        raise BuildError(found[0].label, "no AS numbers in it", remedy=_REMEDY)
+        raise BuildError(files[0].label, "no AS numbers in it", remedy=_REMEDY)
     return table
 
 
