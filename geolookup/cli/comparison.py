@@ -27,12 +27,7 @@ if TYPE_CHECKING:
 @options.table_input
 @options.limit("--top", "Number of networks to list, by moved addresses.")
 @options.as_json()
-def diff(
-    old: str,
-    new: str,
-    as_json: bool,
-    **wanted: Any,
-) -> None:
+def diff(old: str, new: str, as_json: bool, **wanted: Any) -> None:
     """Report which answers differ between OLD and NEW, counted in addresses or in requests.
 
     OLD and NEW are datasets, or stores: then their current generations are compared.
@@ -57,12 +52,7 @@ def diff(
 @options.table_input
 @options.limit("--worst", "Number of networks to list per level, by wrong addresses.")
 @options.as_json()
-def score(
-    datasets: tuple[str, ...],
-    truth: tuple[str, ...],
-    as_json: bool,
-    **wanted: Any,
-) -> None:
+def score(datasets: tuple[str, ...], truth: tuple[str, ...], as_json: bool, **wanted: Any) -> None:
     """Report how far each DATASET agrees with ground truth on country, region and city.
 
     The counts are in addresses, in rows of the truth and, with --traffic, in

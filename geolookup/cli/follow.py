@@ -111,13 +111,7 @@ def with_polling(stated: Mapping[str, Any]) -> dict[str, Any]:
 @polls
 @click.option("--once", is_flag=True, help="Poll once, and exit with 1 if that fails.")
 @click.option("--until-eof", is_flag=True, hidden=True)  # for serve: it ends with that process
-def follow(
-    url: str,
-    store: Path,
-    polling: Polling,
-    once: bool,
-    until_eof: bool,
-) -> None:
+def follow(url: str, store: Path, polling: Polling, once: bool, until_eof: bool) -> None:
     """Poll the mirror at URL, and publish its current generation into a store.
 
     URL is the address of a folder that `geolookup mirror` wrote: https://, s3:// or

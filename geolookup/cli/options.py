@@ -301,11 +301,7 @@ table_input = group(
 #: The outputs of a command that writes an HTML page.
 page_output = group(
     click.option(
-        "--output",
-        metavar="FILE",
-        required=True,
-        type=AS_PATH,
-        help="HTML file to write.",
+        "--output", metavar="FILE", required=True, type=AS_PATH, help="HTML file to write."
     ),
     click.option(
         "--png",

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 from json.encoder import encode_basestring
-from sys import float_info
 
 from geolookup.contract.fields import (
     BOOLEAN,
@@ -170,9 +169,7 @@ def _object(members: tuple[str, ...], row: bytes) -> Object:
 
 def _kind(field: Field) -> Kind:
     unknown = ABSENT if field.optional else UNKNOWN
-    least = -float_info.max if field.least is None else field.least
-    most = float_info.max if field.most is None else field.most
-    return Kind(_FORMS.get(field.type, WHOLE), unknown, least, most)
+    return Kind(_FORMS.get(field.type, WHOLE), unknown, field.least, field.most)
 
 
 def _is_string(text: str, _kind: Kind) -> bool:

@@ -181,7 +181,7 @@ def values(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.bad(name, fmt.CHECKSUMS, bad, "not the values of one layer")
     if bad.any():
         return
-    yield from _number_values(tables)
+    yield from tables.beyond_limits(name, fields.BY_SOURCE_COLUMN)
     batch = tables.batches[name]
     if decoded_bytes(batch) > _MAX_BYTES:
         yield damaged(tables.folder / name, "its texts take more than 2 GiB")
@@ -194,15 +194,3 @@ def values(tables: Tables) -> Iterator[DatasetError]:
         return
     bad = tables.numbers(name, fmt.CHECKSUMS) != sums
     yield from tables.bad(name, fmt.CHECKSUMS, bad, "not the checksum of the row's values")
-
-
-def _number_values(tables: Tables) -> Iterator[DatasetError]:
-    """Yield coordinates out of range, and AS 0."""
-    name, batch = fmt.EXPLAINED_VALUES, tables.batches[fmt.EXPLAINED_VALUES]
-    for column, limit in fields.DEGREES.items():
-        if column in batch.schema.names:
-            degrees = without_nulls(batch.column(column), 0.0).to_numpy()
-            yield from tables.bad(name, column, ~(np.abs(degrees) <= limit), "not a coordinate")
-    if "asn" in batch.schema.names:
-        zero = without_nulls(batch.column("asn"), 1).to_numpy() == 0
-        yield from tables.bad(name, "asn", zero, "0")

@@ -28,9 +28,8 @@ def structure(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.outside(fmt.LOCATION, "zone", fmt.ZONE)
     yield from _unknown_rows(tables)
     yield from _zones(tables)
-    yield from _coordinates(tables)
-    yield from _amounts(tables)
-    yield from _numbers_and_texts(tables)
+    yield from _numbers(tables)
+    yield from _texts(tables)
     sources = len(tables.manifest.metadata().sources)
     for name in fmt.PROVENANCE.values():
         yield from _provenance(tables, name, sources)
@@ -104,11 +103,10 @@ def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.bad(fmt.ZONE, "zone", ~named, "null")
 
 
-def _coordinates(tables: Tables) -> Iterator[DatasetError]:
-    for column, limit in fields.DEGREES.items():
-        values = tables.batches[fmt.LOCATION].column(column)
-        degrees = without_nulls(values, 0.0).to_numpy()
-        yield from tables.bad(fmt.LOCATION, column, ~(np.abs(degrees) <= limit), "not a coordinate")
+def _numbers(tables: Tables) -> Iterator[DatasetError]:
+    for table in (fields.LOCATION, fields.NETWORK, fields.COUNTRY):
+        columns = {field.column: field for field in fields.in_table(table)}
+        yield from tables.beyond_limits(fmt.TABLES[table], columns)
 
 
 def _zones(tables: Tables) -> Iterator[DatasetError]:
@@ -126,19 +124,8 @@ def known_zones(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.bad(fmt.ZONE, "zone", bad, f"unknown to the time zones in use, {version}")
 
 
-def _amounts(tables: Tables) -> Iterator[DatasetError]:
-    """Yield areas and populations that are negative or not finite."""
-    for column in ("country_area_km2", "country_population"):
-        values = tables.batches[fmt.COUNTRY].column(column).cast(pa.float64())
-        amounts = without_nulls(values, 0.0).to_numpy()
-        bad = ~(amounts >= 0) | np.isinf(amounts)
-        yield from tables.bad(fmt.COUNTRY, column, bad, "not an amount")
-
-
-def _numbers_and_texts(tables: Tables) -> Iterator[DatasetError]:
-    """Yield zeros and empty texts that must be null."""
-    asn = without_nulls(tables.batches[fmt.NETWORK].column("asn"), 1).to_numpy()
-    yield from tables.bad(fmt.NETWORK, "asn", asn == 0, "0")
+def _texts(tables: Tables) -> Iterator[DatasetError]:
+    """Yield empty texts that must be null."""
     for name, batch in tables.batches.items():
         for column, kind in fmt.COLUMNS[name].items():
             if column not in batch.schema.names or batch.column(column).null_count == len(batch):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.contract.fields import LIMITS, Field
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
@@ -88,6 +90,17 @@ class Tables:
         """Yield an error for the marked rows."""
         if rows.any():
             yield from damaged_rows(self.folder / name, column, rows, problem)
+
+    def beyond_limits(self, name: str, columns: Mapping[str, Field]) -> Iterator[DatasetError]:
+        """Yield an error for the numbers of a file that are beyond the limits of their fields."""
+        stored = self.batches[name].schema.names
+        for column, of in columns.items():
+            if of.type in LIMITS and column in stored:
+                values = self.batches[name].column(column)
+                least, most = (pa.scalar(limit, values.type) for limit in (of.least, of.most))
+                inside = pc.and_(pc.greater_equal(values, least), pc.less_equal(values, most))
+                bad = ~without_nulls(inside, True).to_numpy(zero_copy_only=False)
+                yield from self.bad(name, column, bad, f"not from {of.least} to {of.most}")
 
     def outside(self, name: str, column: str, target: str) -> Iterator[DatasetError]:
         """Yield an error for row numbers beyond the end of their table."""

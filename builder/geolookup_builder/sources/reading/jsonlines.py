@@ -23,6 +23,7 @@ from geolookup.files.text_blocks import TextError, line_blocks
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.positions import rejects_between
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
 from geolookup_builder.sources.reading.sniffing import check_text
 from geolookup_builder.sources.reading.text import Layout
@@ -132,10 +133,8 @@ def _parsed_type(columns: pa.Schema, steps: Steps, *, of_range: bool) -> pa.Data
 
 def _find_rejects(member: Member, wanted: dict[int, str]) -> Iterator[Reject]:
     """Yield the records with these numbers (from 1), with line and text."""
-    with _text(member) as stream:
-        for number, (line, text) in enumerate(_lines(stream), 1):
-            if number in wanted:
-                yield Reject(member.label, line, wanted[number], text.rstrip("\r\n"))
+    lines = _first_lines(member, np.array(sorted(wanted), np.int64))
+    return rejects_between(member, wanted, lines, lines + 1, "\n")
 
 
 def _first_lines(member: Member, records: I64) -> I64:

@@ -83,7 +83,7 @@ def opening(member: Member) -> Opening:
 def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool:
     """Return whether the first and most other lines that are not masked match ``pattern``."""
     with start.open() as stream:
-        text = masked(stream, layout).read().decode("utf-8-sig", "replace")
+        text = masked(stream.read(), layout).decode("utf-8-sig", "replace")
     rows = [line for line in text.splitlines() if line.strip()]
     matching = [pattern.fullmatch(line) is not None for line in rows]
     return matching[:1] == [True] and 2 * sum(matching) > len(rows)
