@@ -13,7 +13,7 @@ import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from geolookup.archives.delta.patch import applied, largest_patch
+from geolookup.archives.delta import applied, largest_patch
 from geolookup.archives.head import REPACK, Head
 from geolookup.archives.members import Members, described_files
 from geolookup.dataset.manifest import read_manifest

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from geolookup.archives.delta.patch import changed
+from geolookup.archives.delta import changed
 from geolookup.archives.extract import PATCH
 from geolookup.archives.head import DELTA, Header
 from geolookup.archives.members import MANIFEST_SUM, SUFFIX, described_files, readable, sum_line

@@ -73,7 +73,7 @@ def update(
     Example: geolookup update --if-older 7d
     """
     from geolookup.progress import Progress
-    from geolookup.updates.update import requested
+    from geolookup.updates import requested
 
     exit_on_signals()
     try:

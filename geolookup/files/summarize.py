@@ -55,7 +55,7 @@ _THURSDAY = 3
 class Count:
     """A country, city or network, and the number of addresses in it."""
 
-    members: tuple[Any, ...]  # the values of KINDS, None where unknown
+    members: tuple[Any, ...]  # the values of KINDS, None if unknown
     addresses: int
 
 
@@ -105,7 +105,7 @@ class Summary:
     def add(self, column: Any, *, clean: bool = False, instants: Instants | None = None) -> None:
         """Count a column of addresses, cleaned as by ``contract.cleaning`` if ``clean``.
 
-        ``instants`` are those of the rows, None where the rows have none.
+        ``instants`` are those of the rows, None if the rows have none.
         """
         begin = 0
         for chunk in chunks(column_of(column)):

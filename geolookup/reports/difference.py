@@ -32,7 +32,7 @@ _NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two datasets laid over each other, what is measured of them, and each change's kind."""
+    """Two datasets laid over each other, their measures, and the kind of each change."""
 
     overlaid: Overlaid
     judged: Comparison
@@ -66,7 +66,7 @@ def change_view(difference: Difference, family: int) -> View:
 
 
 def gate_table(result: Comparison) -> Table:
-    """Return the gates, what they measured and their verdicts."""
+    """Return the gates, their measures and their verdicts."""
     rows = [_gate(gate) for gate in result.gates]
     return Table("Gates", ("Fails if", "measured", "verdict"), rows, words=(0, 1, 2))
 

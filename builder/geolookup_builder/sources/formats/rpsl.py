@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -33,6 +32,7 @@ from geolookup_builder.sources.formats.rir import NO_COUNTRIES
 from geolookup_builder.sources.reading.delimited import first_record
 from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.positions import rejects_between
 from geolookup_builder.sources.reading.reader import (
     REJECT_CHARACTERS,
     Batch,
@@ -71,7 +71,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _check(member: Member) -> None:
-    """Raise BuildError where the first line that is no comment begins no object."""
+    """Raise BuildError if the first line that is no comment begins no object."""
     cells, _ = first_record(member, _COMMENTS)
     if not _CLASSES.match("".join(cells)):
         remedy = "name a dump of a registry, such as ripe.db.inetnum.gz"
@@ -133,25 +133,13 @@ def _batches(member: Member, columns: Callable[[tuple[int, bytes]], _Columns]) -
         return np.concatenate(lines)[records - 1]
 
     def find_rejects(rejected: Member, wanted: dict[int, str]) -> Iterator[Reject]:
-        yield from _found_rejects(
-            rejected, wanted, first_lines(rejected, np.array(sorted(wanted), np.int64))
-        )
+        keys = first_lines(rejected, np.array(sorted(wanted), np.int64))
+        return rejects_between(rejected, wanted, keys, keys + 1, "\n", REJECT_CHARACTERS)
 
     numbers = RecordNumbers(member, find_rejects, first_lines)
     for ranges, fields, first in _blocks(member, columns):
         lines.append(first)
         yield numbers.batch(ranges, fields)
-
-
-def _found_rejects(member: Member, wanted: dict[int, str], lines: I64) -> Iterator[Reject]:
-    """Yield the keys of rejected objects, in order, with their lines."""
-    with member.open() as stream:
-        passed = 0
-        for number, line in zip(sorted(wanted), lines.tolist(), strict=True):
-            text = next(islice(stream, line - passed - 1, None), b"")
-            passed = line
-            shown = text[:REJECT_CHARACTERS].decode("utf-8", "replace").rstrip("\r\n")
-            yield Reject(member.label, line, wanted[number], shown)
 
 
 def _columns(
@@ -178,7 +166,7 @@ def _columns(
 
 
 def _country(ranges: Objects) -> pa.Array:
-    """Return the country of each object; null where it states several."""
+    """Return the country of each object; null if it states several."""
     lines, owner = ranges.of("country")
     values = pc.utf8_upper(ranges.lines.values(lines, "country")).dictionary_encode()
     codes = values.indices.to_numpy(zero_copy_only=False)

@@ -23,6 +23,7 @@ from geolookup.files.text_blocks import TextError, line_blocks
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.positions import rejects_between
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
 from geolookup_builder.sources.reading.sniffing import check_text
 from geolookup_builder.sources.reading.text import Layout
@@ -47,7 +48,7 @@ _DEPTH = 40
 #: ``bool`` before the numbers: it is an ``int``.
 _TYPES = ((bool, pa.bool_()), (str, pa.string()), (int | float, pa.float64()))
 
-#: How records are read, and what they mean.
+#: How records are read, and their meaning.
 Plan = tuple[Layout, Meaning]
 #: Returns the plan for records with these columns.
 Others = Callable[[pa.Schema], Plan]
@@ -74,7 +75,7 @@ def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:
 def batches(
     member: Member, layout: Layout, meaning: Meaning, others: Others | None = None
 ) -> Iterator[Batch]:
-    """Yield the records of a member; BuildError where a line is not a JSON object.
+    """Yield the records of a member; BuildError if a line is not a JSON object.
 
     ``others`` says how a block is read that has other keys than the first records; by default
     these are ignored.
@@ -116,7 +117,7 @@ def _read(
 
 
 def _check_utf8(line: int, block: bytes) -> None:
-    """Raise TextError where a line is not UTF-8, which Arrow would accept."""
+    """Raise TextError if a line is not UTF-8, which Arrow would accept."""
     try:
         block.decode()
     except UnicodeDecodeError as error:
@@ -132,10 +133,8 @@ def _parsed_type(columns: pa.Schema, steps: Steps, *, of_range: bool) -> pa.Data
 
 def _find_rejects(member: Member, wanted: dict[int, str]) -> Iterator[Reject]:
     """Yield the records with these numbers (from 1), with line and text."""
-    with _text(member) as stream:
-        for number, (line, text) in enumerate(_lines(stream), 1):
-            if number in wanted:
-                yield Reject(member.label, line, wanted[number], text.rstrip("\r\n"))
+    lines = _first_lines(member, np.array(sorted(wanted), np.int64))
+    return rejects_between(member, wanted, lines, lines + 1, "\n")
 
 
 def _first_lines(member: Member, records: I64) -> I64:
