@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geolookup.contract.fields import COLUMNS, ENTRIES, FIELDS, PATHS, Field
+from geolookup.contract.fields import ENTRIES, FIELDS, PATHS, Field
 from geolookup.errors import near_match
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -24,30 +24,6 @@ def expanded(paths: Iterable[str], known: tuple[Field, ...]) -> tuple[Field, ...
             raise unknown_path(path, *(field.path for field in known if field.path not in PATHS))
         chosen.update(dict.fromkeys(matches))
     return tuple(chosen)
-
-
-def column_fields(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
-    """Return the fields that paths name, as columns of an enriched table; see ``expanded``.
-
-    None: all but ``ip``, which the table has already, and ``error_code``.
-    """
-    if paths is None:
-        return tuple(field for field in FIELDS if field.path != "ip")
-    return expanded([paths] if isinstance(paths, str) else paths, COLUMNS)
-
-
-def row_fields(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
-    """Return the fields that paths name, of those that an interval id has; None: all of them.
-
-    Raises ValueError for a field of the address, too.
-    """
-    if paths is None:
-        return tuple(field for field in FIELDS if field.group)
-    fields = column_fields(paths)
-    for field in fields:
-        if not field.group:
-            raise ValueError(f"{field.path!r} is not a row's but its address's: use enrich")
-    return fields
 
 
 def unknown_path(path: object, *more: str) -> ValueError:

@@ -20,7 +20,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import ERROR_CODE
-from geolookup.contract.paths import column_fields
 from geolookup.engine import Engine
 from geolookup.errors import (
     ContractError,
@@ -34,6 +33,7 @@ from geolookup.files.table_files import TableFile, open_table
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.parallel import cores
 from geolookup.tables import enrich
+from geolookup.tables.take import of_table
 
 _AT = "at"
 #: Batches that may wait for the background writer while it writes a row group.
@@ -66,7 +66,7 @@ class EnrichOptions:
 
         The error code is not among them: it is always the last column.
         """
-        return [field.path for field in column_fields(self.fields) if field != ERROR_CODE]
+        return [field.path for field in of_table(self.fields) if field != ERROR_CODE]
 
 
 @dataclass(slots=True)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.contract.gregorian import DAY
-from geolookup.contract.paths import row_fields
 from geolookup.dataset.files import outside
 from geolookup.engine import Engine
 from geolookup.files.enrich import Step
@@ -31,7 +30,7 @@ from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.progress import RowProgress
 from geolookup.tables.locate import chunks, cleaned, column_of, locate_chunk
 from geolookup.tables.rows import row_tables, table_of
-from geolookup.tables.take import Taker, is_known
+from geolookup.tables.take import Taker, is_known, of_rows
 from geolookup.tables.times import Clock, Instants, Int64
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ class Summary:
 
     def by(self, kind: str) -> list[Count]:
         """Return the counts of a kind, the largest first, then in order, without the unknown."""
-        fields = row_fields(KINDS[kind])
+        fields = of_rows(KINDS[kind])
         addresses = self.by_row(table_of(fields[0]))
         rows = pa.array(np.flatnonzero(addresses))
         columns = row_tables(self._state.dataset)
@@ -225,7 +224,7 @@ class LocalHours:
 
     def __init__(self, state: State) -> None:
         clock = Clock(row_tables(state.dataset).zones, 0)  # its instant is that of no row
-        self._taker = Taker(state, row_fields("time.utc_offset_seconds"), clock)
+        self._taker = Taker(state, of_rows("time.utc_offset_seconds"), clock)
         self.counts = np.zeros((_DAYS, _HOURS), np.int64)
         #: public addresses whose row states no time, or whose time zone is not known
         self.without_time = 0

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from geolookup.contract.paths import column_fields
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.locate import CHUNK, column_of, locate
-from geolookup.tables.take import take
+from geolookup.tables.take import of_table, take
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
@@ -46,8 +45,7 @@ def enrich(
     """Return data of the same kind with columns of answers; see ``Engine.enrich``."""
     adapter = _adapter_of(data)
     instants = at if isinstance(at, str) else None
-    at = None if instants is not None else at
-    enricher = Enricher(state, column_fields(paths), at=at, **options)
+    enricher = Enricher(state, of_table(paths), at=None if instants is not None else at, **options)
     return adapter(enricher, data, column, instants)
 
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 from geolookup import Engine
 from geolookup.contract.fields import FIELDS
 from geolookup.contract.localtime import instant
-from geolookup.contract.paths import column_fields
 from geolookup.tables import in_one
 from geolookup.tables.enrich import Enricher
+from geolookup.tables.take import of_table
 
 #: The field that each function returns, by the suffix of its name; None: the data member.
 FUNCTIONS: dict[str, str | None] = {
@@ -88,7 +88,7 @@ class _Function:
         state = self._engine.snapshot()
         now = instant(None)
         if self._kept is None or self._kept[0] is not state or self._kept[1] != now:
-            fields = column_fields(self._path)
+            fields = of_table(self._path)
             enricher = Enricher(state, fields, at=now, clean=self._clean, threads=1)
             self._kept = state, now, enricher
         return self._kept[2]

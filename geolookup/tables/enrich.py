@@ -23,7 +23,7 @@ from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
 from geolookup.tables.locate import CHUNK, Located, cleaned, column_of, locate_chunk
 from geolookup.tables.rows import row_tables
-from geolookup.tables.take import Taker, is_known
+from geolookup.tables.take import OF_ADDRESS, Taker, is_known
 from geolookup.tables.times import Clock, instants_of
 
 if TYPE_CHECKING:
@@ -77,8 +77,7 @@ class Enricher:
         self._strict = on_invalid == "raise"
         self._threads = threads or cores()
         clock = Clock(row_tables(state.dataset).zones, instant(at))
-        of_rows = [field for field in fields if field.path not in _OF_ADDRESS]
-        self._taker = Taker(state, of_rows, clock)
+        self._taker = Taker(state, [field for field in fields if field not in OF_ADDRESS], clock)
         #: the names of the new columns, in order
         self.names = [f"{prefix}{field.name}" for field in fields] + ["known"] * known
 
@@ -117,8 +116,8 @@ class Enricher:
         instants = None if part.instants is None else instants_of(part.instants, part.begin)
         taken = iter(self._taker.take(located.ids, instants))
         columns = [
-            _OF_ADDRESS[path](addresses, located) if path in _OF_ADDRESS else next(taken)
-            for path in (field.path for field in self._fields)
+            _OF_ADDRESS[field.path](addresses, located) if field in OF_ADDRESS else next(taken)
+            for field in self._fields
         ]
         if self._known:
             columns.append(pa.array(is_known(self._state, located.ids)))

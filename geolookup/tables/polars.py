@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from geolookup import Engine, GeoLookupError, _engine
 from geolookup.contract.localtime import instant
-from geolookup.contract.paths import column_fields
 from geolookup.tables import check_names, check_no_column, in_one
 from geolookup.tables.enrich import Enricher
+from geolookup.tables.take import of_table
 
 
 @pl.api.register_expr_namespace("geo")
@@ -86,7 +86,7 @@ class _Lookup:
         return self._answers([_empty(pl.String()), *instants]).dtype
 
     def _is_field(self) -> bool:
-        return self.paths == tuple(field.path for field in column_fields(self.paths))[:1]
+        return self.paths == tuple(field.path for field in of_table(self.paths))[:1]
 
 
 def _broadcast(columns: Sequence[pl.Series]) -> list[pl.Series]:
