@@ -48,7 +48,7 @@ def _read_rate(_context: object, _option: object, text: str | None) -> int | Non
     return rate
 
 
-_OPTIONS = (
+_POLLS = options.group(
     click.option(
         "--every",
         metavar="TIME",
@@ -89,7 +89,7 @@ def polls(function: Callable[..., None]) -> Callable[..., None]:
     def joined(**stated: Any) -> None:
         function(**with_polling(stated))
 
-    return options.added(_OPTIONS, joined)
+    return _POLLS(joined)
 
 
 def with_polling(stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,13 +111,7 @@ def with_polling(stated: Mapping[str, Any]) -> dict[str, Any]:
 @polls
 @click.option("--once", is_flag=True, help="Poll once, and exit with 1 if that fails.")
 @click.option("--until-eof", is_flag=True, hidden=True)  # for serve: it ends with that process
-def follow(
-    url: str,
-    store: Path,
-    polling: Polling,
-    once: bool,
-    until_eof: bool,
-) -> None:
+def follow(url: str, store: Path, polling: Polling, once: bool, until_eof: bool) -> None:
     """Poll the mirror at URL, and publish its current generation into a store.
 
     URL is the address of a folder that `geolookup mirror` wrote: https://, s3:// or

@@ -228,7 +228,7 @@ class RedisStore:
         self._ahead = most if self._ahead is None else max(least, min(self._ahead, most))
 
     def _accounts(self) -> int:
-        """Return the number of accounts; AccountsError if there is none."""
+        """Return the number of accounts; AccountsError if the server has none."""
         return int(self._server.run((self._count, [], []))[0])
 
 

@@ -23,7 +23,7 @@ _TIMEOUT = 1.0
 _SYNC_WAIT, _SYNC_WAITS = 500, 10
 #: A script and its keys and arguments.
 Call = tuple[Script, Sequence[str], Sequence[Any]]
-#: Settings with which a server loses or evicts what it acknowledged, and what to set.
+#: Settings with which a server loses or evicts acknowledged writes, and the setting to use.
 _FORGETS = {
     "appendonly": (("no",), "appendonly yes"),
     "appendfsync": (("no",), "appendfsync everysec"),

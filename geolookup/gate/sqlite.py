@@ -176,8 +176,8 @@ class SQLiteStore:
 
     def _connected(self, *, create: bool) -> sqlite3.Connection:
         """Return the connection to the file that is at the path now."""
-        # While the file is missing its connection stays open, so that no new file can have
-        # the same inode.
+        # While the file is missing its connection stays open: no new file can have the
+        # same inode then.
         if self._connection is not None and not self._file.current(create=create):
             self._set_aside(self._connection)
         if self._connection is None:
@@ -199,7 +199,7 @@ class SQLiteStore:
 
 
 def _busy(error: sqlite3.Error) -> bool:
-    """Return whether an error is that of a locked file."""
+    """Return whether SQLite reports a locked file."""
     code: int = getattr(error, "sqlite_errorcode", 0)  # absent if SQLite did not raise it
     return code & _PRIMARY == sqlite3.SQLITE_BUSY
 

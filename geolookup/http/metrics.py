@@ -108,7 +108,7 @@ def _memory(folder: Path | None) -> mmap.mmap:
 
 
 def _mapped(path: Path) -> mmap.mmap:
-    # Zeros are written, so that a full disk is an error here and not a signal later.
+    # Write zeros: a full disk is an error here then, and not a signal later.
     path.write_bytes(bytes(_SIZE))
     with path.open("r+b") as file:
         return mmap.mmap(file.fileno(), _SIZE)

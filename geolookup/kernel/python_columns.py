@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from geolookup.contract.address import parse_text
-from geolookup.dataset import crc32c
+from geolookup.dataset import checksums as sums_of_texts
 from geolookup.errors import InvalidAddressError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _LOW = (1 << 64) - 1
 
 def checksums(data: U8, offsets: I32, sums: U32) -> None:
     """Fill in the CRC-32C of the texts; see ``protocol.Implementation``."""
-    crc32c.checksums(data, offsets, sums)
+    sums_of_texts.checksums(data, offsets, sums)
 
 
 def gather(

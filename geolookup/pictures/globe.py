@@ -80,7 +80,7 @@ def _slope(theta: F64) -> F64:
     return slope
 
 
-#: The right and the upper end of the map: those of 180° east and of the north pole.
+#: The right and the upper end of the map: 180° east, and the north pole.
 WIDTH = float(2 * np.pi / (_ROOT * _A1))
 HEIGHT = float(_y(np.array(np.pi / 3)))
 

@@ -23,7 +23,7 @@ from geolookup.pictures.address_space import View
 from geolookup.pictures.page_data import deflated
 
 Numbers = NDArray[np.unsignedinteger[Any]]
-#: A value may be that of two to four changes before: networks alternate.
+#: A value may repeat the value of two to four changes before: networks alternate.
 _BACK = 3
 
 

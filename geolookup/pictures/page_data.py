@@ -1,7 +1,7 @@
 """Bytes and arrays of numbers as short texts, for the data of a page.
 
 Bytes are raw deflate (RFC 1951) in base64. Of an array the first bytes of all numbers come first,
-then the second ones and so on: bytes that differ little lie together, which deflate makes small.
+then the second ones and so on: bytes that differ little lie together, and deflate makes them small.
 ``reports/assets/page_data.js`` is the inverse.
 """
 
@@ -25,7 +25,7 @@ _LIMIT = 1 << 30
 
 
 def deflated(data: bytes) -> str:
-    """Return the text of bytes; that of none is empty."""
+    """Return the text of bytes; without bytes it is empty."""
     smallest = min((_packed(data, strategy) for strategy in _STRATEGIES), key=len)
     return b64encode(smallest).decode("ascii") if data else ""
 

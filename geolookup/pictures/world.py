@@ -159,7 +159,7 @@ class CountryDensity:
     """What a map of the world shows by the colours of countries; a country may occur again."""
 
     name: str  # of files and elements: "ipv4-countries"
-    title: str  # for people: "IPv4 addresses by country"
+    title: str  # as shown: "IPv4 addresses by country"
     unit: str  # what a weight counts: "addresses"
     rows: Sequence[Country]
 

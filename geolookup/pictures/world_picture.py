@@ -50,7 +50,7 @@ def _svg(world: World, layer: Layer, defaults: Sequence[DefaultCoordinates]) -> 
 
 
 def _side(km: float) -> float:
-    """Return the px of the sides of squares: those of a cell, doubled until they can be seen."""
+    """Return the sides of squares in px: a cell's sides, doubled until they can be seen."""
     cell = km / _RADIUS_KM * SCALE
     return float(cell * 2 ** max(0, np.ceil(np.log2(_SQUARE / cell))))
 

@@ -12,7 +12,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison import Judged, Overlaid, judged, measured, read
+from geolookup.comparison import Comparison, Overlaid, measured, read
 from geolookup.comparison.changes import KINDS, UNCHANGED, Mover, by_kind, kinds
 from geolookup.comparison.gates import DIFF_METRICS, Verdict, metric_text
 from geolookup.comparison.measures import Share, SourceChange, share
@@ -32,10 +32,10 @@ _NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two datasets laid over each other, what is measured of them, and each change's kind."""
+    """Two datasets laid over each other, their measures, and the kind of each change."""
 
     overlaid: Overlaid
-    judged: Judged
+    judged: Comparison
     kinds: Mapping[int, NDArray[np.uint8]]  # by family, of its answers
 
     @property
@@ -51,7 +51,7 @@ def difference(
     gates = DIFF_METRICS.gates(fail_if)
     overlaid = read(old, new)
     by_family = {f: kinds(overlaid.values, overlaid.changes[f"ipv{f}"]) for f in FAMILIES}
-    return Difference(overlaid, judged(measured(overlaid), gates), by_family)
+    return Difference(overlaid, measured(overlaid, gates), by_family)
 
 
 def change_view(difference: Difference, family: int) -> View:
@@ -65,8 +65,8 @@ def change_view(difference: Difference, family: int) -> View:
     return View("change", "Change", _NOTE, starts, values[begins], labels, palette)
 
 
-def gate_table(result: Judged) -> Table:
-    """Return the gates, what they measured and their verdicts."""
+def gate_table(result: Comparison) -> Table:
+    """Return the gates, their measures and their verdicts."""
     rows = [_gate(gate) for gate in result.gates]
     return Table("Gates", ("Fails if", "measured", "verdict"), rows, words=(0, 1, 2))
 
@@ -94,7 +94,7 @@ def kind_table(difference: Difference) -> Table:
     return Table("By kind of change", ("Kind", *_family_heads(difference.judged)), rows)
 
 
-def moved_tables(result: Judged) -> Iterator[Table]:
+def moved_tables(result: Comparison) -> Iterator[Table]:
     """Yield by family and level how much moved, of what both datasets state."""
     for name, part in result.parts.items():
         rows = [
@@ -110,7 +110,7 @@ def moved_tables(result: Judged) -> Iterator[Table]:
         yield Table(f"Moved, in {wording.family(name)} {part.unit}", head, rows)
 
 
-def coverage_table(result: Judged) -> Table:
+def coverage_table(result: Comparison) -> Table:
     """Return how much is known in each dataset, and how much of it is lost or gained."""
     known = [part.coverage for part in result.parts.values()]
     rows = (
@@ -134,7 +134,7 @@ def coverage_table(result: Judged) -> Table:
     return Table("Coverage", ("Dataset", *_family_heads(result)), rows)
 
 
-def _family_heads(result: Judged) -> Iterator[str]:
+def _family_heads(result: Comparison) -> Iterator[str]:
     for name, part in result.parts.items():
         yield from (f"{wording.family(name)} {part.unit}", "share")
 
@@ -143,7 +143,7 @@ def _share(share: Share) -> tuple[str, str]:
     return wording.count(share.count), wording.percent(share.share)
 
 
-def kilometres_table(result: Judged) -> Table:
+def kilometres_table(result: Comparison) -> Table:
     """Return the quantiles of the distance between both locations."""
     rows = [
         (
@@ -157,7 +157,7 @@ def kilometres_table(result: Judged) -> Table:
     return Table("Distance", head, rows)
 
 
-def mover_tables(result: Judged) -> Iterator[Table]:
+def mover_tables(result: Comparison) -> Iterator[Table]:
     """Yield the networks with the most addresses whose location moved, by family."""
     head = ("Network", "moved", "of all that moved", "of the network")
     for name, part in result.parts.items():
@@ -178,7 +178,7 @@ def _mover(mover: Mover) -> tuple[str, ...]:
     )
 
 
-def source_tables(result: Judged) -> Iterator[Table]:
+def source_tables(result: Comparison) -> Iterator[Table]:
     """Yield what moved of the locations that each source decided, by family and dataset."""
     head = ("Source", "country moved", "region moved", "city moved", "km p50", "km p99")
     for name, part in result.parts.items():
@@ -202,7 +202,7 @@ def _source(source: SourceChange, last: str) -> tuple[str, ...]:
     )
 
 
-def field_tables(result: Judged) -> Iterator[Table]:
+def field_tables(result: Comparison) -> Iterator[Table]:
     """Yield the fields that changed, by family."""
     head = ("Field", "became unknown", "became known", "other value")
     for name, part in result.parts.items():
@@ -215,7 +215,7 @@ def field_tables(result: Judged) -> Iterator[Table]:
             yield Table(f"Fields of {wording.family(name)} {part.unit}", head, rows)
 
 
-def metric_table(result: Judged) -> Table:
+def metric_table(result: Comparison) -> Table:
     """Return all metrics by the name that a gate gives them."""
     parts = result.parts
     rows = [

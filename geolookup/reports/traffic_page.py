@@ -23,7 +23,7 @@ from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, heatmap
 from geolookup.pictures.wording import not_hidden
 from geolookup.pictures.world import Country, CountryDensity, Density
-from geolookup.reports.dataset.sources import licences_section
+from geolookup.reports.dataset.sources import credits_section
 from geolookup.reports.dataset.summary import Figure
 from geolookup.reports.section import Section, charts_section
 from geolookup.reports.traffic_groups import groups_section
@@ -72,7 +72,7 @@ def sections(summary: Summary, metadata: Metadata, top: int, least: int) -> Iter
     if summary.hours is not None:
         yield hours_section(summary.hours, least)
     yield groups_section(summary, top, least)
-    yield licences_section(metadata)
+    yield credits_section(metadata)
 
 
 def _by_country(summary: Summary) -> CountryDensity:

@@ -1,4 +1,4 @@
-"""The section with a map of the world: where what is counted lies."""
+"""The section with a map of the world: densities by place and by country."""
 
 from __future__ import annotations
 

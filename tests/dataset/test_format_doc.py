@@ -15,7 +15,8 @@ import geolookup
 from geolookup.contract import fields
 from geolookup.contract.fields import STATED
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import BASE, canonical
+from geolookup.dataset.checksums import canonical
+from geolookup.dataset.manifest import BASE
 from tests.conftest import ROOT, Build, build_at
 from tests.skips import needs
 

@@ -4,7 +4,7 @@
 ``--package FILE.tgz`` reads it from there. ``--check`` compares instead of writing. It needs the
 extra ``reference``: the package numbers countries, pycountry has the codes of the numbers.
 
-Lines and rings are cut at the date line, so that none crosses a flat map from end to end. A step of
+Lines and rings are cut at the date line: none may cross a flat map from end to end. A step of
 more than 180° goes over the date line. Points are longitudes and latitudes in degrees, (n, 2).
 """
 
@@ -116,7 +116,7 @@ def _ring(arcs: list[Any], ring: list[int]) -> Any:
 
 
 def _borders(topology: dict[str, Any]) -> list[int]:
-    """Return the arcs that two countries share, which are borders; the others are coast."""
+    """Return the arcs that two countries share: borders. The others are coast."""
     used = Counter(
         each if each >= 0 else ~each
         for ring in _rings(topology["objects"]["countries"])

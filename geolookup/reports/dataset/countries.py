@@ -1,4 +1,4 @@
-"""The section on countries: what is known of each, and to which depth."""
+"""The section on countries: how much of each is known, and to which depth."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def countries_section(facts: Facts) -> Section:
 
 
 def per_country(facts: Facts, space: KnownSpace) -> Countries:
-    """Return what is known of each country, in one family."""
+    """Return how much of each country is known, in one family."""
     locations = facts.tables[LOCATION]
     names, places = countries(facts.tables[COUNTRY])
     country = places[locations[COUNTRY].to_numpy()]

@@ -31,7 +31,7 @@ def coverage_section(facts: Facts) -> Section:
 def depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
     """Return the share of a family's addresses whose location goes to each of ``LEVELS``."""
     of, finest = facts.known[f"ipv{space.family}"].of, finest_levels(facts.tables)
-    # Row 0 is no location.
+    # Row 0 is unknown.
     sums = np.bincount(finest[1:], space.locations.space[1:], len(LEVELS))
     unit = UNIT_ADDRESSES[space.family]
     return [float(amount) * unit / of if of else 0.0 for amount in sums]

@@ -91,9 +91,9 @@ class _Pairs:
 
 
 def find_default_coordinates(facts: Facts, places: F64) -> list[DefaultCoordinates]:
-    """Return those with the most addresses; ``places``, shape (2, rows), are those of locations.
+    """Return those with the most addresses, at the centres of cells of 1 km.
 
-    Their coordinates are those of the centres of cells of 1 km.
+    ``places``, shape (2, rows), are the coordinates of locations.
     """
     locations = facts.tables[LOCATION]
     without_city = np.asarray(locations["city_name"].is_null())

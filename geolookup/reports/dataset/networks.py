@@ -29,7 +29,7 @@ class Systems:
     """n autonomous systems, those with most addresses first."""
 
     numbers: I64
-    names: list[str]  # each that of its row with most addresses
+    names: list[str]  # of the row with most addresses
     space: F64
     prefixes: I64
 

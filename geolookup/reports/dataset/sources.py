@@ -30,7 +30,7 @@ def sources_section(facts: Facts) -> Section:
 
 
 def _numbered(sources: Sequence[Source]) -> dict[str, Source]:
-    """Return the sources by a name that is theirs alone."""
+    """Return the sources by unique names."""
     return {f"{number}. {source.name}": source for number, source in enumerate(sources, 1)}
 
 
@@ -80,8 +80,13 @@ _CREDIT_NOTE = (
 _CREDIT_HEAD = ("Source", "format", "date", "licence", "attribution", "URL")
 
 
-def licences_section(metadata: Metadata) -> Section:
+def licences_section(facts: Facts) -> Section:
     """Return the licence and the attribution of each source and reference table."""
+    return credits_section(facts.metadata)
+
+
+def credits_section(metadata: Metadata) -> Section:
+    """Return ``licences_section`` of a dataset's metadata."""
     rows = [*_source_credits(metadata.sources), *_table_credits(metadata.credits)]
     table = Table("Sources and their licences", _CREDIT_HEAD, rows, range(1, len(_CREDIT_HEAD)))
     return charts_section("licences", "Licences", _CREDIT_NOTE, [], [table])

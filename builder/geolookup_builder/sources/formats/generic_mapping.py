@@ -44,8 +44,8 @@ class Punctuation:
 
     def layout(self, names: tuple[str, ...], texts: set[str], wanted: set[str]) -> Layout:
         """Return the layout of a file with these columns."""
-        found = frozenset(texts), frozenset(wanted)
-        return Layout(names, *found, header=self.header, delimiter=self.delimiter)
+        columns = frozenset(texts), frozenset(wanted)
+        return Layout(names, *columns, header=self.header, delimiter=self.delimiter)
 
 
 def punctuation(spec: SourceSpec) -> Punctuation:
@@ -120,12 +120,12 @@ class Columns:
         return steps_to(self.schema, column) is not None
 
     def error(self, problem: str, remedy: str) -> BuildError:
-        """Return the error for what is wrong with the columns."""
+        """Return an error about the columns."""
         return BuildError(self.label, problem, line=self.line, remedy=remedy)
 
 
 def mapped(columns: Columns, stated: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the recipe's mapping; BuildError where a file lacks a column of it."""
+    """Return the recipe's mapping; BuildError if a file lacks a column of it."""
     for column in stated.values():
         if not columns.has(column):
             remedy = near_match(column, [name[:_SHOWN] for name in columns.names])
@@ -142,7 +142,7 @@ def named(columns: Columns) -> dict[str, str]:
 
     Raises BuildError for an unknown or repeated column, and where there is no range.
     """
-    found: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     for name in columns.names:
         if name in DERIVED:
             continue
@@ -150,15 +150,17 @@ def named(columns: Columns) -> dict[str, str]:
             shown = name if len(name) < _SHOWN else name[:_SHOWN] + "…"
             raise columns.error(f"unknown column {shown!r}", f"{_nearest(name)} {_OTHERS}")
         field = _FIELD_OF[name]
-        if field in found:
-            twice = f"column {name!r} twice" if found[field] == name else _same(found[field], name)
+        if field in chosen:
+            twice = (
+                f"column {name!r} twice" if chosen[field] == name else _same(chosen[field], name)
+            )
             raise columns.error(twice, "drop one")
-        found[field] = name
-    if tuple(name for name in RANGE_NAMES if name in found) not in _RANGES:
+        chosen[field] = name
+    if tuple(name for name in RANGE_NAMES if name in chosen) not in _RANGES:
         place = "the header" if columns.schema is None else "its columns"
         remedy = f"name the range as network, or as first and last {_OTHERS}"
         raise columns.error(f"no range in {place}", remedy)
-    return found
+    return chosen
 
 
 def _nearest(name: str) -> str:
