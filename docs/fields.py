@@ -23,6 +23,7 @@ from geolookup.contract.fields import (
     FIELDS,
     GROUPS,
     LAYERS,
+    LIMITS,
     LOCATION,
     NETWORK,
     REAL,
@@ -257,7 +258,8 @@ def _property(field: Field) -> dict[str, Any]:
     stated |= {"minLength": 1} if field.type == TEXT else {}
     stated |= {"items": {"type": "string", "minLength": 1}} if field.type == TEXTS else {}
     limits = {"minimum": field.least, "maximum": field.most}
-    stated |= {name: limit for name, limit in limits.items() if limit is not None}
+    own = LIMITS.get(field.type, (0, 0))
+    stated |= {name: limit for name, limit in limits.items() if limit not in own}
     return stated | {"description": field.meaning}
 
 

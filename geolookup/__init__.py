@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from geolookup.mirrors.folder import mirror
     from geolookup.store.generations import generations, prune, rollback
     from geolookup.store.signatures import sign
-    from geolookup.updates.update import update
+    from geolookup.updates import update
 
 __version__ = "0.1.0"
 
@@ -137,7 +137,7 @@ _LAZY = {
         "geolookup.mirrors.folder": "mirror",
         "geolookup.store.generations": "generations prune rollback",
         "geolookup.store.signatures": "sign",
-        "geolookup.updates.update": "update",
+        "geolookup.updates": "update",
         "geolookup_builder.compile": "build",
     }.items()
     for name in names.split()

@@ -95,7 +95,7 @@ def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.parametrize("format_", ["acme", "auto"])
 def test_the_example_compiles(acme: str, build: Build, tmp_path: Path, format_: str) -> None:
-    assert len(acme.splitlines()) <= 70
+    assert len(acme.splitlines()) <= 60
     dataset, report = build({"ranges.csv": ROWS}, one(format_, "ranges.csv"))
     assert report.sources[0].read == report.sources[0].used == 2
     with geolookup.open(dataset) as engine:

@@ -120,12 +120,12 @@ def _result(case: Case) -> dict[str, Any]:
         "name": case.name,
         "workers": best.workers,
         "rate": best.rate,
-        "per_core": max(each.per_core for each in case.rounds),
-        "p99_ms": min(each.p99_ms for each in case.rounds),
-        "processor_us": min(each.microseconds for each in case.rounds),
-        "refused": sum(each.refused for each in case.rounds),
-        "failed": sum(each.failed for each in case.rounds),
-        "rounds": [each.rate for each in case.rounds],
+        "per_core": max(round_.per_core for round_ in case.rounds),
+        "p99_ms": min(round_.p99_ms for round_ in case.rounds),
+        "processor_us": min(round_.microseconds for round_ in case.rounds),
+        "refused": sum(round_.refused for round_ in case.rounds),
+        "failed": sum(round_.failed for round_ in case.rounds),
+        "rounds": [round_.rate for round_ in case.rounds],
     }
 
 
@@ -140,10 +140,10 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
 def _scale_lines(
     scale: str, results: Sequence[Mapping[str, Any]], memory: dict[str, int]
 ) -> Iterator[reports.Part]:
-    by_name = {each["name"]: each for each in results}
+    by_name = {result["name"]: result for result in results}
     whole = by_name[CONSTANT]["per_core"]
     heads = ("requests/s", "each core", "of constant", "p99 ms", "CPU us", "refused", "failed")
-    body = [_row(each, whole) for each in results]
+    body = [_row(result, whole) for result in results]
     yield Table(f"http-{scale}", (f"scale {scale}", *heads), body, ours="geolookup")
     yield _memory_line(memory)
     yield ratio_table(f"http-{scale}-ratios", f"scale {scale}", _ratios(by_name))

@@ -125,6 +125,7 @@ def _of_new_rows(
 
 def _paired(new: Codes, former: Codes) -> tuple[Codes, Codes]:
     """Return pairs in which no row occurs twice, of those given the most frequent."""
+    # Example: 9 was 4 in two intervals and 5 in one, 8 was 4 in one: 9 succeeds 4, 8 nothing.
     codes, first = factorize([new, former])
     by_frequency = first[np.argsort(-np.bincount(codes), kind="stable")]
     best = by_frequency[np.sort(_first_occurrences(new[by_frequency]))]

@@ -19,6 +19,7 @@ from threading import Lock
 
 import pyarrow as pa
 
+from geolookup.contract.fields import STATED
 from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Source
@@ -43,7 +44,6 @@ from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.countries import load_continents, load_countries, load_time_zones
-from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import RowPositions
@@ -191,8 +191,8 @@ class _Build:
     ) -> None:
         self._plan, self._known, self._options, self._progress = plan, known, options, progress
         self._finders = finders
-        self._layers = {layer: LayerValues(layer) for layer in LAYERS}
-        self._merged = {family: nothing(family, tuple(LAYERS)) for family in (4, 6)}
+        self._layers = {layer: LayerValues(layer) for layer in STATED}
+        self._merged = {family: nothing(family, tuple(STATED)) for family in (4, 6)}
         self._deciding_rows = DecidingRows() if plan.explains_rows else None
         self._rejects: list[Rejects] = []
         self._report = BuildReport()

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from geolookup.contract.fields import STATED
 from geolookup.parallel import alongside
 from geolookup_builder import explained_files
 from geolookup_builder.explained_files import TableRows
@@ -22,7 +23,6 @@ from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources.reading.inputs import label_in_recipe
 from geolookup_builder.sources.reading.positions import RowPositions
 
@@ -87,7 +87,7 @@ class DecidingRows:
         distinct = tuples.take(numbers[first[1:]])
         codes = np.where(codes > 0, codes + np.int32(begin - 1), np.int32(0))
         bounds = np.cumsum([1, *map(len, stated)])[:-1]
-        columns = {name: distinct.values(name) for name in LAYERS[layer]}
+        columns = {name: distinct.values(name) for name in STATED[layer]}
         return pa.table(columns), np.split(codes, bounds)[1:]
 
 

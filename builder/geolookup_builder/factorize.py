@@ -39,7 +39,11 @@ def factorize(columns: Sequence[NDArray[np.generic]]) -> tuple[Codes, I64]:
 
 
 def _keys(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
-    """Return keys of the rows: each column takes as many bits as its range of values."""
+    """Return keys of the rows: each column takes as many bits as its range of values.
+
+    With values from 3 to 6 in one column (2 bits, less 3) and 0 or 1 in another, the row (5, 1) has
+    the key 0b10_1.
+    """
     keys: list[U64] = []
     used = 0  # bits of the last key
     for column in columns:

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.contract.fields import STATED
 from geolookup.contract.special import CARRIES_IPV4, ranges_of
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, concat, empty
@@ -23,7 +24,6 @@ from geolookup_builder.build_report import SourceReport
 from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Keys, Ranges, duplicates, stated_keys
 from geolookup_builder.layer_values import UNKNOWN, Column, Distinct, LayerValues, distinct
-from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.values import Known, clean
 from geolookup_builder.vocabulary import VOCABULARY
@@ -119,7 +119,7 @@ class SourceRows:
         """Clean and number the values of a batch; safe to call from several threads."""
         numbered, nulled, words = {}, {}, {}
         accepted = batch.ranges.family != 0
-        for layer, fields in LAYERS.items():
+        for layer, fields in STATED.items():
             stated = [name for name in fields if name in batch.fields and name in self._provides]
             if stated:
                 columns, invalid = _columns(batch, stated, accepted, self._known)

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.fields import PLACE_MEMBERS
+from geolookup.contract.fields import PLACE_MEMBERS, STATED
 from geolookup.dataset.intervals import I64, Addresses
 from geolookup.parallel import alongside
 from geolookup_builder.build_report import BuildReport
@@ -25,8 +25,10 @@ from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import changes
 from geolookup_builder.layer_values import UNKNOWN, LayerValues
 from geolookup_builder.layers import Layered, Provenance, provenance
-from geolookup_builder.schema import LAYERS, NETWORK_LAYERS
 from geolookup_builder.values import Known
+
+#: The layers whose values make up one row of the network table.
+_NETWORK_LAYERS = tuple(layer for layer in STATED if layer != "location")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +111,14 @@ def _networks(
     merged: Mapping[int, Layered], layers: Mapping[str, LayerValues]
 ) -> tuple[Codes, pa.Table]:
     tuples, codes = {}, []
-    for layer in NETWORK_LAYERS:
+    for layer in _NETWORK_LAYERS:
         tuples[layer], numbers = layers[layer].in_use(_numbers(merged, layer))
         codes.append(numbers)
     combined, first = factorize(codes)
     columns = {}
     for (layer, values), numbers in zip(tuples.items(), codes, strict=True):
         taken = values.take(numbers[first])
-        columns.update({name: taken.values(name) for name in LAYERS[layer]})
+        columns.update({name: taken.values(name) for name in STATED[layer]})
     return combined[1:], pa.table(columns)
 
 
@@ -129,10 +131,14 @@ def _numbers(merged: Mapping[int, Layered], layer: str) -> Codes:
 
 
 def _rows_by_appearance(columns: list[Codes], numbers: Codes) -> tuple[Codes, I64]:
-    """Number distinct tuples in order of first appearance in ``numbers``, which begin with 0."""
-    same, first = factorize(columns)
-    tuples = same[numbers]
-    appearance, _ = factorize([tuples])
+    """Number distinct tuples in order of first appearance in ``numbers``, which begin with 0.
+
+    Return the number of each tuple, and the tuple of each number.
+    """
+    # Example: tuples 1 and 3 became equal by enrichment, and the intervals have 0, 2, 3, 1.
+    same, first = factorize(columns)  # 0, 1, 2, 1 and 0, 1, 2
+    tuples = same[numbers]  # 0, 2, 1, 1
+    appearance, _ = factorize([tuples])  # 0, 1, 2, 2: so the tuples get 0, 2, 1, 2
     by_tuple = np.zeros(len(first), np.int32)
     by_tuple[tuples] = appearance
     order = np.empty(len(first), np.int64)

@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.contract.fields import STATED
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Bools
 from geolookup.parallel import in_order, threads_for
 from geolookup_builder.factorize import Codes, factorize
-from geolookup_builder.schema import LAYERS
 from geolookup_builder.values import value_type
 
 #: The number of the tuple in which every field is unknown.
@@ -112,14 +112,14 @@ class LayerValues:
         """Add the tuples of a batch; return the number of each of its rows."""
         numbers = np.where(found.codes < 0, np.int32(UNKNOWN), found.codes + np.int32(self.size))
         self.size += found.size
-        for name in LAYERS[self.layer] if found.size else ():
+        for name in STATED[self.layer] if found.size else ():
             part = found.columns.get(name) or _nulls(found.size, name)
             self.parts.setdefault(name, []).append(part)
         return numbers
 
     def tuples(self) -> Tuples:
         """Return all tuples in order of their numbers; number 0 is null in all fields."""
-        names = LAYERS[self.layer]
+        names = STATED[self.layer]
         parts = ([_nulls(1, name), *self.parts.get(name, [])] for name in names)
         with in_order(_joined, parts, threads_for(self.size)) as joined:
             tuples = Tuples(dict(zip(names, joined, strict=True)))
@@ -133,7 +133,7 @@ class LayerValues:
         """Return the distinct tuples in use, unknown first, and the tuple of each number."""
         used, index = _distinct(numbers)
         if len(used) == 1:  # as most layers of most recipes
-            return Tuples({name: _nulls(1, name) for name in LAYERS[self.layer]}), index
+            return Tuples({name: _nulls(1, name) for name in STATED[self.layer]}), index
         taken = self.tuples()
         if len(used) < self.size:
             taken = taken.take(used)

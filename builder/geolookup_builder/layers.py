@@ -71,12 +71,19 @@ def underlay(base: Layered, below: Layered) -> Layered:
 
 
 def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
-    """Remove the owner of the space inside the (sorted, disjoint) ranges."""
+    """Remove the owner of the space inside the (sorted, disjoint) ranges.
+
+    There are few bounds: they are inserted, without the arrays of an overlay. To hide 10 to 29::
+
+        before   |0  -1           |20  7            |50  8
+        bounds   |0      |10              |30
+        after    |0  -1  |10  -1  |20 -1  |30  7    |50  8
+    """
     bounds, hidden = cut_at(intervals.starts.family, ranges)
-    # There are few bounds: they are inserted, without the arrays of an overlay.
-    within = intervals.starts.search(bounds) - 1
-    fresh = np.flatnonzero(~intervals.starts[within].equals(bounds))
+    within = intervals.starts.search(bounds) - 1  # 0, 0, 1: the interval of each bound
+    fresh = np.flatnonzero(~intervals.starts[within].equals(bounds))  # 1, 2: not 0
     owner = np.insert(intervals.owner, within[fresh] + 1, intervals.owner[within[fresh]])
+    # 0, 1, 3: the bounds in the result, moved by the fresh ones up to each
     begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
     for at in np.flatnonzero(hidden).tolist():
         owner[begin[at] : begin[at + 1] if at + 1 < len(bounds) else None] = -1

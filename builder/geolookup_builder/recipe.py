@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, NoReturn
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError, DiffError, name_text, near_match
 from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
 from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import Expected
-from geolookup_builder.schema import FIELDS
 
 #: The folder of the packaged recipes.
 PACKAGED = Path(__file__).resolve().parent / "recipes"
@@ -96,7 +96,7 @@ def of_data(path: Path, detecting: str) -> Recipe:
     source = SourceSpec(
         format=detecting,
         path=place.name,
-        provides=frozenset(FIELDS),
+        provides=frozenset(BY_SOURCE_COLUMN),
         options={},
         texts={},
         recipe=place,
@@ -242,13 +242,14 @@ def _base(recipe: Path, path: str) -> Path:
 
 
 def _provides(table: _Table) -> frozenset[str]:
-    stated = table.values.get("provides", list(FIELDS))
+    known = list(BY_SOURCE_COLUMN)
+    stated = table.values.get("provides", known)
     if not isinstance(stated, list):
         table.refuse("provides", "is not a list", "list field names")
     for name in stated:
-        if name not in FIELDS:
+        if name not in known:
             problem = f"unknown field {name!r} in provides"
-            raise BuildError(table.recipe, problem, remedy=near_match(str(name), FIELDS))
+            raise BuildError(table.recipe, problem, remedy=near_match(str(name), known))
     return frozenset(stated)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from sys import float_info
 
 import numpy as np
 import pyarrow as pa
@@ -112,10 +111,10 @@ def _boolean(cells: pa.Array, _field: Field, _known: Known) -> Cleaned:
 
 def _real(cells: pa.Array, field: Field, _known: Known) -> Cleaned:
     numbers = _floats(cells)
-    least = -float_info.max if field.least is None else field.least
-    most = float_info.max if field.most is None else field.most
     # Adding zero turns -0.0 into 0.0.
-    values = pc.add(pc.if_else(_between(numbers, least, most), numbers, _NO_NUMBER), _ZERO)
+    values = pc.add(
+        pc.if_else(_between(numbers, field.least, field.most), numbers, _NO_NUMBER), _ZERO
+    )
     return Cleaned(values, _lost(cells, values))
 
 
@@ -135,7 +134,7 @@ def _floats(cells: pa.Array) -> pa.Array:
 
 
 def _integer(cells: pa.Array, field: Field, _known: Known) -> Cleaned:
-    values = _integers(cells, field, int(field.least or 0))
+    values = _integers(cells, field, int(field.least))
     return Cleaned(values, _lost(cells, values))
 
 
@@ -143,7 +142,7 @@ def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
     """Return the integers from ``least`` to the most of a field; null for any other text."""
     is_integer = pc.match_substring_regex(cells, _INTEGER)
     numbers = pc.if_else(is_integer, cells, _NO_TEXT).cast(pa.int64())
-    inside = _between(numbers, least, int(field.most or 0))
+    inside = _between(numbers, least, int(field.most))
     return pc.if_else(inside, numbers, _NO_INTEGER).cast(type_of(field))
 
 

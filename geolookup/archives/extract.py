@@ -13,7 +13,7 @@ import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from geolookup.archives.delta.patch import applied, largest_patch
+from geolookup.archives.delta import applied, largest_patch
 from geolookup.archives.head import REPACK, Head
 from geolookup.archives.members import Members, described_files
 from geolookup.dataset.manifest import read_manifest
@@ -52,7 +52,7 @@ def extract(
 
 def _shared(described: _Described, base: Mapping[str, str]) -> _Described:
     """Return the files that the base has with the same digest."""
-    return {name: each for name, each in described.items() if base.get(name) == each[1]}
+    return {name: file for name, file in described.items() if base.get(name) == file[1]}
 
 
 def _check_size(

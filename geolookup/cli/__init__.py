@@ -25,43 +25,29 @@ from geolookup.errors import GeoLookupError
 if TYPE_CHECKING:
     from geolookup.engine import Engine
 
-#: The module of each command in this package; its function has the name of the command.
-COMMANDS = {
-    "accounts": "accounts",
-    "annotate": "inline_text",
-    "build": "build",
-    "diff": "comparison",
-    "download": "build",
+#: The commands in each module of this package; a command is the function of its name there.
+_COMMANDS_OF = {
+    "accounts": "accounts keys plans",
+    "archives": "mirror pack unpack",
+    "build": "build download",
+    "comparison": "diff report score",
     "enrich": "enrich",
-    "explain": "info",
     "export": "export",
-    "fields": "info",
     "follow": "follow",
-    "generations": "store",
-    "grep": "inline_text",
-    "info": "info",
-    "keygen": "signing",
-    "keys": "accounts",
+    "info": "explain fields info recipes",
+    "inline_text": "annotate grep",
     "lookup": "lookup",
-    "map": "traffic",
-    "mirror": "archives",
-    "pack": "archives",
-    "plans": "accounts",
     "prefixes": "prefixes",
-    "prune": "store",
-    "publish": "store",
-    "recipes": "info",
-    "report": "comparison",
-    "rollback": "store",
-    "score": "comparison",
     "serve": "serve",
-    "sign": "signing",
-    "summarize": "traffic",
-    "trust": "signing",
-    "unpack": "archives",
+    "signing": "keygen sign trust verify",
+    "store": "generations prune publish rollback",
+    "traffic": "map summarize",
     "update": "update",
-    "verify": "signing",
 }
+#: The module of each command.
+COMMANDS = dict(
+    sorted((name, module) for module, names in _COMMANDS_OF.items() for name in names.split())
+)
 MISUSE = 2
 #: The exit status that a shell reports for a program that SIGPIPE ended.
 _BROKEN_PIPE = 141

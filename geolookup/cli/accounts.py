@@ -12,6 +12,7 @@ from geolookup.cli import fail, options
 from geolookup.contract.gregorian import timestamp
 
 if TYPE_CHECKING:
+    from geolookup.gate import Accounts
     from geolookup.gate.account_store import Key
 
 _accounts = options.accounts("sqlite:///PATH or redis://HOST:PORT/NUMBER.")
@@ -63,10 +64,8 @@ def create(
 
     Example: geolookup keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
-    from geolookup.gate import open_accounts
-
     ends = None if expires is None else int(expires.replace(tzinfo=UTC).timestamp())
-    with open_accounts(accounts, plans) as opened:
+    with _opened(accounts, plans) as opened:
         try:
             key = opened.create_key(name, plan, environment=environment, expires=ends)
         except ValueError as error:
@@ -81,9 +80,7 @@ def list_keys(accounts: str) -> None:
 
     Example: geolookup keys list --accounts sqlite:///accounts.db
     """
-    from geolookup.gate import open_accounts
-
-    with open_accounts(accounts) as opened:
+    with _opened(accounts) as opened:
         listed = opened.keys()
     for key in listed:
         click.echo(_line(key))
@@ -97,9 +94,7 @@ def revoke(identifier: str, accounts: str) -> None:
 
     Example: geolookup keys revoke 3f9a2c61b0d4 --accounts sqlite:///accounts.db
     """
-    from geolookup.gate import open_accounts
-
-    with open_accounts(accounts) as opened:
+    with _opened(accounts) as opened:
         try:
             key = opened.revoke(identifier)
         except KeyError:
@@ -120,9 +115,7 @@ def usage(accounts: str, plans: Path | None) -> None:
 
     Example: geolookup keys usage --accounts sqlite:///accounts.db
     """
-    from geolookup.gate import open_accounts
-
-    with open_accounts(accounts, plans) as opened:
+    with _opened(accounts, plans) as opened:
         for account in opened.usage():
             plan = opened.plans.get(account.plan)
             of = f" of {plan.quota:,}" if plan is not None and plan.quota is not None else ""
@@ -184,6 +177,12 @@ def restore(file: Path, accounts: str) -> None:
     from geolookup.gate.backup import restore
 
     click.echo(f"{accounts}: {restore(accounts, file)}, restored from {file}")
+
+
+def _opened(accounts: str, plans: Path | None = None) -> Accounts:
+    from geolookup.gate import open_accounts
+
+    return open_accounts(accounts, plans)
 
 
 def _line(key: Key) -> str:

@@ -15,11 +15,7 @@ from geolookup.cli import exit_on_signals, json_text, options
 @click.command(name="build", short_help="Compile a recipe into a dataset.")
 @click.argument("recipe", type=options.PATH)
 @click.option(
-    "--output",
-    metavar="DIR",
-    required=True,
-    type=options.AS_PATH,
-    help="Folder to create.",
+    "--output", metavar="DIR", required=True, type=options.AS_PATH, help="Folder to create."
 )
 @options.force("an existing dataset")
 @click.option(

@@ -14,7 +14,7 @@ from geolookup.cli import exit_on_signals, fail, json_text, options
 from geolookup.errors import line_text, name_text
 
 if TYPE_CHECKING:
-    from geolookup.comparison import Judged
+    from geolookup.comparison import Comparison
     from geolookup.comparison.gates import Gated
     from geolookup.comparison.scoring import Score
 
@@ -27,12 +27,7 @@ if TYPE_CHECKING:
 @options.table_input
 @options.limit("--top", "Number of networks to list, by moved addresses.")
 @options.as_json()
-def diff(
-    old: str,
-    new: str,
-    as_json: bool,
-    **wanted: Any,
-) -> None:
+def diff(old: str, new: str, as_json: bool, **wanted: Any) -> None:
     """Report which answers differ between OLD and NEW, counted in addresses or in requests.
 
     OLD and NEW are datasets, or stores: then their current generations are compared.
@@ -57,12 +52,7 @@ def diff(
 @options.table_input
 @options.limit("--worst", "Number of networks to list per level, by wrong addresses.")
 @options.as_json()
-def score(
-    datasets: tuple[str, ...],
-    truth: tuple[str, ...],
-    as_json: bool,
-    **wanted: Any,
-) -> None:
+def score(datasets: tuple[str, ...], truth: tuple[str, ...], as_json: bool, **wanted: Any) -> None:
     """Report how far each DATASET agrees with ground truth on country, region and city.
 
     The counts are in addresses, in rows of the truth and, with --traffic, in
@@ -104,7 +94,7 @@ def report(
     """Write a page that shows DATASET, or the current generation of a store.
 
     The page is one file: it opens from disk and needs no network. Needs the extra
-    `report`. GATE is a gate of `geolookup diff`: where one fails, the page is still
+    `report`. GATE is a gate of `geolookup diff`: if one fails, the page is still
     written and the exit status is 1. Without DATASET the page shows
     $GEOLOOKUP_DATASET, else the user's store, else the bundled dataset.
 
@@ -130,7 +120,7 @@ def report(
         _exit_by_gates(changed.judged)
 
 
-def _print(result: Judged | Score, lines: Iterable[str], *, as_json: bool) -> NoReturn:
+def _print(result: Comparison | Score, lines: Iterable[str], *, as_json: bool) -> NoReturn:
     """Print a comparison, then exit by its gates."""
     from dataclasses import asdict
 

@@ -40,10 +40,7 @@ from geolookup.cli import exit_on_signals, fail, note_age, options
 @options.age_notice
 @click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")
 @click.option(
-    "--threads",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Threads. [default: one per core]",
+    "--threads", metavar="N", type=click.IntRange(min=1), help="Threads. [default: one per core]"
 )
 @click.option(
     "--compression-level",

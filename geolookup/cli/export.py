@@ -35,11 +35,7 @@ def _names(output: str) -> str:
 @click.command(name="export", short_help="Write a dataset in the format of another tool.")
 @click.argument("dataset", type=options.PATH)
 @click.option(
-    "--format",
-    "format_name",
-    metavar="|".join(FORMATS),
-    required=True,
-    help="Format to write.",
+    "--format", "format_name", metavar="|".join(FORMATS), required=True, help="Format to write."
 )
 @click.option(
     "--output",

@@ -17,8 +17,9 @@ import click
 from geolookup.cli import exit_on_signals, fail, options
 from geolookup.errors import GeoLookupError, line_text
 from geolookup.mirrors.child import command, end_with_input, environment
-from geolookup.mirrors.follow import Follower, line_of, poll, source_of
-from geolookup.mirrors.polling import Polling, Request
+from geolookup.mirrors.follow import Follower, line_of, poll
+from geolookup.mirrors.polling import Polling
+from geolookup.mirrors.source import Source
 from geolookup.store import pointer
 from geolookup.store.changing import check_store
 
@@ -47,7 +48,7 @@ def _read_rate(_context: object, _option: object, text: str | None) -> int | Non
     return rate
 
 
-_OPTIONS = (
+_POLLS = options.group(
     click.option(
         "--every",
         metavar="TIME",
@@ -88,7 +89,7 @@ def polls(function: Callable[..., None]) -> Callable[..., None]:
     def joined(**stated: Any) -> None:
         function(**with_polling(stated))
 
-    return options.added(_OPTIONS, joined)
+    return _POLLS(joined)
 
 
 def with_polling(stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,13 +111,7 @@ def with_polling(stated: Mapping[str, Any]) -> dict[str, Any]:
 @polls
 @click.option("--once", is_flag=True, help="Poll once, and exit with 1 if that fails.")
 @click.option("--until-eof", is_flag=True, hidden=True)  # for serve: it ends with that process
-def follow(
-    url: str,
-    store: Path,
-    polling: Polling,
-    once: bool,
-    until_eof: bool,
-) -> None:
+def follow(url: str, store: Path, polling: Polling, once: bool, until_eof: bool) -> None:
     """Poll the mirror at URL, and publish its current generation into a store.
 
     URL is the address of a folder that `geolookup mirror` wrote: https://, s3:// or
@@ -134,24 +129,24 @@ def follow(
     exit_on_signals()
     if until_eof:
         end_with_input()
-    request = Request(url, store, polling.keep, polling.budget)
-    _check(request)
+    source = Source(url, store, polling.keep, polling.budget)
+    _check(source)
     _trust(store, polling.trust)
     if once:
-        _poll_once(request)
+        _poll_once(source)
         return
     try:
-        Follower(request, polling, _tell, _warn).run()
+        Follower(source, polling, _tell, _warn).run()
     except SystemExit:  # only a signal ends the loop
         sys.exit(0)
 
 
-def _check(request: Request) -> None:
+def _check(source: Source) -> None:
     """Exit with status 2 for an address or a folder that no poll can use."""
     try:
-        source_of(request).check()
+        source.check()
         with suppress(OSError):  # the poll says what cannot be read, and tries again
-            check_store(request.store)
+            check_store(source.store)
     except GeoLookupError as error:
         fail(str(error))
 
@@ -183,9 +178,9 @@ def _is_trusted(store: Path, files: tuple[Path, ...]) -> bool:
         fail(f"{error.filename}: cannot be read ({error.strerror}); check its permissions")
 
 
-def _poll_once(request: Request) -> None:
+def _poll_once(source: Source) -> None:
     try:
-        polled = poll(request, tell=_tell)
+        polled = poll(source, tell=_tell)
     except GeoLookupError as error:
         _warn(str(error))
         sys.exit(1)

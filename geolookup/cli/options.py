@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +32,17 @@ class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before 
         from geolookup.files.table_files import FORMATS
 
         return tuple(name for name in FORMATS if FORMATS[name].writer or not self._is_written)
+
+
+def group(*several: Callable[[F], F]) -> Callable[[F], F]:
+    """Return a decorator that adds options; the help lists them in this order."""
+
+    def added(command: F) -> F:
+        for option in reversed(several):
+            command = option(command)
+        return command
+
+    return added
 
 
 #: Any path, as text or as a Path. A shell completes it; the function that opens it checks it.
@@ -84,7 +95,8 @@ def fields_of(paths: tuple[str, ...]) -> tuple[Field, ...]:
         fail(str(error))
 
 
-_CONDITIONS = (
+#: ``--where`` and ``--not``, the arguments of ``conditions_of``.
+conditions = group(
     click.option(
         "--where",
         metavar="CONDITION",
@@ -100,11 +112,6 @@ _CONDITIONS = (
         help="Condition that must not be met; repeatable: none may be met.",
     ),
 )
-
-
-def conditions(command: F) -> F:
-    """Add the options ``--where`` and ``--not``, as ``conditions_of`` takes them."""
-    return added(_CONDITIONS, command)
 
 
 def instant_of(text: str) -> float | datetime:
@@ -152,7 +159,7 @@ def truth(purpose: str, *, required: bool) -> Callable[[F], F]:
         required=required,
         help=text + "the first decides.",
     )
-    return lambda command: added((option, _TRUTH_FORMAT), command)
+    return group(option, _TRUTH_FORMAT)
 
 
 _TRUTH_FORMAT = click.option(
@@ -174,7 +181,7 @@ def traffic(purpose: str) -> Callable[[F], F]:
     """Return the options ``--traffic`` and ``--traffic-count``."""
     text = f"{purpose} in a table file, a folder of them, or -."
     option = click.option("--traffic", metavar="FILE", help=text)
-    return lambda command: added((option, _TRAFFIC_COUNT), command)
+    return group(option, _TRAFFIC_COUNT)
 
 
 def fail_if(example: str, condition: str = "") -> Callable[[F], F]:
@@ -268,7 +275,8 @@ def _check_delimiter(_context: object, _option: object, value: str | None) -> st
     return value
 
 
-_TABLE_INPUT = (
+#: A table file with addresses: column, format and form of CSV.
+table_input = group(
     click.option(
         "--ip-column", metavar="NAME", default="ip", show_default=True, help="Column of addresses."
     ),
@@ -290,18 +298,10 @@ _TABLE_INPUT = (
 )
 
 
-def table_input(command: F) -> F:
-    """Add the options of a table file with addresses: column, format and form of CSV."""
-    return added(_TABLE_INPUT, command)
-
-
-_PAGE_OUTPUT = (
+#: The outputs of a command that writes an HTML page.
+page_output = group(
     click.option(
-        "--output",
-        metavar="FILE",
-        required=True,
-        type=AS_PATH,
-        help="HTML file to write.",
+        "--output", metavar="FILE", required=True, type=AS_PATH, help="HTML file to write."
     ),
     click.option(
         "--png",
@@ -311,15 +311,3 @@ _PAGE_OUTPUT = (
     ),
     force("existing outputs"),
 )
-
-
-def page_output(command: F) -> F:
-    """Add the options of a command that writes an HTML page: ``output``, ``png``, ``force``."""
-    return added(_PAGE_OUTPUT, command)
-
-
-def added(several: Iterable[Callable[[F], F]], command: F) -> F:
-    """Add options to a command; its help lists them in this order."""
-    for option in reversed(tuple(several)):
-        command = option(command)
-    return command

@@ -29,11 +29,7 @@ _LEVELS = ("debug", "info", "warning", "error")
     help="Mirror that the store of --dataset follows, as `geolookup follow` does.",
 )
 @polls
-@click.option(
-    "--max-age",
-    metavar="AGE",
-    help="Maximum age of the data, such as 30, 30d or 4w.",
-)
+@click.option("--max-age", metavar="AGE", help="Maximum age of the data, such as 30, 30d or 4w.")
 @click.option(
     "--on-stale",
     type=click.Choice(_STALE),

@@ -58,8 +58,7 @@ def summarize(
         for line in summary.malformed:
             click.echo(line, err=True)
         note_age(engine)
-    text = json_text(document) if as_json else _text(document)
-    click.echo(text)
+    click.echo(json_text(document) if as_json else "\n".join(_lines(document)))
 
 
 @click.command(name="map", short_help="Show the addresses of a file as one HTML page.")
@@ -148,10 +147,6 @@ def _document(summary: Summary, top: int) -> dict[str, Any]:
 
 def _object(count: Count, names: list[str]) -> dict[str, Any]:
     return {**dict(zip(names, count.members, strict=True)), "addresses": count.addresses}
-
-
-def _text(document: dict[str, Any]) -> str:
-    return "\n".join(_lines(document))
 
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:

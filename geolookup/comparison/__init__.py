@@ -12,7 +12,7 @@ families, addresses do not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -90,19 +90,13 @@ class Overlaid:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Gated):
     """Two datasets compared; ``parts`` are ipv4, ipv6 and, if requests are counted, all."""
 
     old: Compared
     new: Compared
     requests: Requests | None
     parts: Mapping[str, Part]
-
-
-@dataclass(frozen=True, slots=True)
-class Judged(Comparison, Gated):
-    """A comparison and the verdict of each gate."""
-
     gates: Sequence[Verdict]
 
 
@@ -118,7 +112,7 @@ def diff(
     delimiter: str | None = None,
     header: bool = True,
     top: int = 10,
-) -> Judged:
+) -> Comparison:
     """Compare two datasets or stores over all addresses that a lookup can answer.
 
     The result has ``old`` and ``new`` (path, name, generation), ``requests``, ``parts``
@@ -145,40 +139,20 @@ def diff(
     requests = None
     if traffic is not None:
         requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)
-    return judged(compare(old, new, requests, most_movers=top), gates)
-
-
-def judged(comparison: Comparison, gates: Sequence[Gate]) -> Judged:
-    """Return a comparison with the verdicts of gates."""
-    members = {member.name: getattr(comparison, member.name) for member in fields(Comparison)}
-    measured = {name: part.metrics for name, part in comparison.parts.items()}
-    return Judged(**members, gates=[judge(gate, measured) for gate in gates])
+    return measured(read(old, new, requests), gates, most_movers=top)
 
 
 def compare(
-    old: str | PathLike[str],
-    new: str | PathLike[str],
-    traffic: Traffic | None = None,
-    *,
-    most_movers: int = 10,
+    old: str | PathLike[str], new: str | PathLike[str], traffic: Traffic | None = None
 ) -> Comparison:
-    """Compare two datasets or stores over all addresses that a lookup can answer.
-
-    ``parts`` of the result are by "ipv4", "ipv6" and, with ``traffic``, "all". Counts are
-    float64 in the ``unit`` of their part: IPv4 addresses, IPv6 networks of /64 (fractions for
-    smaller ones), or requests. Shares are 0 to 1, distances kilometres. ``most_movers`` is
-    the greatest length of ``movers``.
-
-    Raises DatasetError for a missing or damaged dataset, TableFileError for an unusable
-    traffic file.
-    """
-    return measured(read(old, new, traffic), most_movers=most_movers)
+    """Compare two datasets or stores, without gates; see ``diff``."""
+    return measured(read(old, new, traffic))
 
 
 def read(
     old: str | PathLike[str], new: str | PathLike[str], traffic: Traffic | None = None
 ) -> Overlaid:
-    """Read two datasets or stores and lay them over each other; the errors are of ``compare``."""
+    """Read two datasets or stores and lay them over each other; raises the errors of ``diff``."""
     before, after = opened(old), opened(new)
     values, overlaid = read_values(before, after), joints(before, after)
     requests, answers = _weighed(overlaid, traffic)
@@ -186,8 +160,13 @@ def read(
     return Overlaid(before, after, values, overlaid, requests, changed)
 
 
-def measured(overlaid: Overlaid, *, most_movers: int = 10) -> Comparison:
-    """Sum what changed, part by part."""
+def measured(
+    overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int = 10
+) -> Comparison:
+    """Sum the changes of each part, and evaluate gates.
+
+    Counts are float64, and IPv6 networks smaller than /64 are fractions.
+    """
     about = [side.manifest.metadata() for side in (overlaid.old, overlaid.new)]
     parts = {
         name: _part(
@@ -200,7 +179,9 @@ def measured(overlaid: Overlaid, *, most_movers: int = 10) -> Comparison:
         for name, part in overlaid.changes.items()
     }
     sides = [described(side) for side in (overlaid.old, overlaid.new)]
-    return Comparison(sides[0], sides[1], overlaid.requests, parts)
+    metrics = {name: part.metrics for name, part in parts.items()}
+    verdicts = [judge(gate, metrics) for gate in gates]
+    return Comparison(sides[0], sides[1], overlaid.requests, parts, verdicts)
 
 
 def opened(path: str | PathLike[str]) -> Dataset:

@@ -17,6 +17,8 @@ their ``State``.
 
 from __future__ import annotations
 
+from sys import float_info
+
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,10 +26,11 @@ if TYPE_CHECKING:
 
     from geolookup.contract.types import FieldPath
 
-#: The types of values, as the names of Arrow types; that of an entry with members; integers differ
-#: in their limits.
+#: The types of values are names of Arrow types; an entry with members has that of ``OBJECT``.
 TEXT, TEXTS, REAL, BOOLEAN, OBJECT = "string", "list<item: string>", "double", "bool", ""
+#: The types of numbers: ``REAL`` and integers of several sizes, with the least and the most.
 LIMITS = {
+    REAL: (-float_info.max, float_info.max),
     "int32": (-(1 << 31), (1 << 31) - 1),
     "int64": (-(1 << 63), (1 << 63) - 1),
     "uint32": (0, (1 << 32) - 1),
@@ -105,7 +108,7 @@ class Field:
         self.check = check
         self.words = words  # the only values, if there are a few
         #: the limits of a number
-        lowest, highest = LIMITS.get(type, (None, None))
+        lowest, highest = LIMITS.get(type, (0, 0))
         self.least = lowest if least is None else least
         self.most = highest if most is None else most
         self.meaning, self.unit = meaning, unit
@@ -262,7 +265,7 @@ BY_SOURCE_COLUMN = {field.source_column: field for field in FIELDS if field.sour
 #: The field at each path in records of MaxMind's structure; a digit is a position in a list.
 MAXMIND = {field.maxmind: field for field in FIELDS if field.maxmind}
 #: The greatest absolute value of coordinates, in degrees.
-DEGREES = {field.member: field.most or 0.0 for field in FIELDS if field.unit == "degrees"}
+DEGREES = {field.member: float(field.most) for field in FIELDS if field.unit == "degrees"}
 #: The paths that ``Engine.get`` accepts: members and groups of data, in contract order.
 PATHS: tuple[FieldPath, ...] = (  # a test compares them with the type
     *(entry.path for entry in ENTRIES if not entry.group),  # type: ignore[arg-type]

@@ -15,9 +15,10 @@ from itertools import pairwise
 from geolookup.contract import fields
 from geolookup.contract.address import MAX
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import read_manifest, regular_status
+from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.rows import KINDS, Texts
 from geolookup.errors import REBUILD, DatasetError
+from geolookup.filesystem import check_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -26,13 +27,17 @@ if TYPE_CHECKING:
 
     from geolookup.dataset.manifest import BufferDescription, FileDescription
     from geolookup.dataset.provenance import Provenance
-    from geolookup.dataset.rows import Kind
 
-_WIDTH: dict[str, tuple[Literal["B", "H", "I", "Q"], int]] = {
+    Code = Literal["B", "H", "I", "Q", "i", "q"]
+
+#: The code in ``struct`` and the bytes of each type of integers.
+_WIDTH: dict[str, tuple[Code, int]] = {
     "uint8": ("B", 1),
     "uint16": ("H", 2),
     "uint32": ("I", 4),
     "uint64": ("Q", 8),
+    "int32": ("i", 4),
+    "int64": ("q", 8),
 }
 _INTERVALS = {4: fmt.IPV4, 6: fmt.IPV6}
 _LOW = (1 << 64) - 1
@@ -53,8 +58,8 @@ class Encoded:
         return map(self.values.__getitem__, self.indices)
 
     def __getitem__(self, row: int) -> int:
-        found: int = self.values[self.indices[row]]
-        return found
+        value: int = self.values[self.indices[row]]
+        return value
 
 
 class Words:
@@ -70,18 +75,30 @@ class Words:
         return str(self._data[self._offsets[at] : self._offsets[at + 1]], "utf-8")
 
 
+class Bits:
+    """A column of Booleans: eight in a byte, the first in its lowest bit."""
+
+    __slots__ = ("_bits",)
+
+    def __init__(self, bits: memoryview) -> None:
+        self._bits = bits
+
+    def __getitem__(self, row: int) -> bool:
+        return bool(self._bits[row >> 3] >> (row & 7) & 1)
+
+
 class Nullable:
     """A column with nulls: one bit for each value, 1 if it is known."""
 
     __slots__ = ("_known", "_values")
 
     def __init__(
-        self, known: memoryview | None, values: memoryview[int] | memoryview[float] | Words
+        self, known: Bits | None, values: memoryview[int] | memoryview[float] | Words | Bits
     ) -> None:
         self._known, self._values = known, values  # None: all are known
 
     def __getitem__(self, row: int) -> Any:
-        if self._known is not None and not self._known[row >> 3] >> (row & 7) & 1:
+        if self._known is not None and not self._known[row]:
             return None
         return self._values[row]
 
@@ -110,9 +127,9 @@ class Dataset:
         location = self._file(fmt.LOCATION)
         self.location_countries = location.view("country", "uint16")
         self.location_zones = location.view("zone", "uint16")
-        self.locations = location.texts(KINDS[fields.LOCATION])
-        self.networks = self._file(fmt.NETWORK).texts(KINDS[fields.NETWORK])
-        self.countries = self._file(fmt.COUNTRY).texts(KINDS[fields.COUNTRY])
+        self.locations = location.texts(fields.LOCATION)
+        self.networks = self._file(fmt.NETWORK).texts(fields.NETWORK)
+        self.countries = self._file(fmt.COUNTRY).texts(fields.COUNTRY)
         self._zones = self._file(fmt.ZONE)
         self._starts: dict[int, Starts] = {}
         self._provenance: dict[int, Provenance] = {}
@@ -120,8 +137,8 @@ class Dataset:
 
     def _file(self, name: str) -> File:
         path = os.path.join(self.path, name)
-        found = self._files[name] = File(path, self.manifest.file(name))
-        return found
+        file = self._files[name] = File(path, self.manifest.file(name))
+        return file
 
     def preload(self) -> None:
         """Read the files that lookups need into memory, so that no lookup waits for a disk."""
@@ -177,8 +194,7 @@ class Dataset:
 class Starts:
     """The first addresses of the intervals of one family, for one address at a time.
 
-    The columns may be damaged: what is not there raises DatasetError. ``intervals`` does the
-    same for whole columns.
+    An index outside a damaged column raises DatasetError. ``intervals`` has whole columns.
     """
 
     __slots__ = ("_count", "_path", "family", "highs", "lows")
@@ -211,7 +227,7 @@ class Starts:
 
     def check_lengths(self, *columns: memoryview) -> None:
         """Raise DatasetError where a column beside the starts has more or fewer entries."""
-        if len({len(each) for each in (self.highs, self.lows, *columns)}) > 1:
+        if len({len(column) for column in (self.highs, self.lows, *columns)}) > 1:
             raise DatasetError(self._path, "the columns differ in length", REBUILD)
 
     def holding(self, value: int, begin: int = 0, end: int | None = None) -> int:
@@ -284,25 +300,26 @@ class File:
                 return described, self._numbers(described, *_WIDTH[f"u{index}"])
         raise DatasetError(self.path, f"no column {column} of distinct {kind}", REBUILD)
 
-    def _numbers(
-        self, described: BufferDescription, code: Literal["B", "H", "I", "Q"], width: int
-    ) -> memoryview:
+    def _numbers(self, described: BufferDescription, code: Code, width: int) -> memoryview:
         data = self._buffer(described, 1)
         return data[: len(data) // width * width].cast(code)
 
     def nullable(self, column: str, kind: str) -> Nullable:
-        """Return a column of numbers or of distinct texts, some of them null."""
-        values: memoryview[int] | memoryview[float] | Words
+        """Return a column of numbers, Booleans or distinct texts, some of them null."""
+        values: memoryview[int] | memoryview[float] | Words | Bits
         if kind == fields.TEXT:
             described, indices = self._indices(column, kind)
             values = Words(indices, *self._texts(described.dictionary))
         else:
             described = self._column(column, kind)
-            width = _WIDTH["uint64" if kind == "double" else kind]
-            numbers = self._numbers(described, *width)
-            values = numbers.cast("B").cast("d") if kind == "double" else numbers
+            if kind == fields.BOOLEAN:
+                values = Bits(self._buffer(described, 1))
+            elif kind == fields.REAL:
+                values = self._numbers(described, "B", 8).cast("d")
+            else:
+                values = self._numbers(described, *_WIDTH[kind])
         absent = described.buffer(0) is None
-        return Nullable(None if absent else self._buffer(described, 0), values)
+        return Nullable(None if absent else Bits(self._buffer(described, 0)), values)
 
     def strings(self, column: str) -> tuple[memoryview, memoryview]:
         """Return offsets and bytes of a string column."""
@@ -312,9 +329,14 @@ class File:
         offsets = self._buffer(described, 1)
         return offsets[: len(offsets) // 4 * 4].cast("i"), self._buffer(described, 2)
 
-    def texts(self, kinds: tuple[Kind, ...]) -> Texts:
-        """Return the JSON texts of this table's rows, one of each kind in a row."""
-        return Texts(self.path, *self.strings("json"), self.view(fmt.CHECKSUMS, "uint32"), kinds)
+    def texts(self, table: str) -> Texts:
+        """Return the JSON texts of the rows of a table, one of each field in a row."""
+        columns, wanted = self._described.columns, fmt.COLUMNS[fmt.TABLES[table]]
+        if columns is not None and columns.keys() != wanted.keys():
+            names = ", ".join(sorted(columns.keys() ^ wanted.keys()))
+            raise DatasetError(self.path, f"built with other fields ({names})", REBUILD)
+        sums = self.view(fmt.CHECKSUMS, "uint32")
+        return Texts(self.path, *self.strings("json"), sums, KINDS[table])
 
     def _column(self, name: str, kind: str) -> BufferDescription:
         described = self._described.column(name)
@@ -334,7 +356,7 @@ class File:
 
 def _mapped(path: str, size: int) -> mmap.mmap:
     try:
-        _check_size(path, regular_status(path).st_size, size)
+        _check_size(path, check_regular(path).st_size, size)
         with open(path, "rb", buffering=0) as stream:
             mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
         _check_size(path, len(mapped), size)  # it may have been replaced meanwhile

@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from json.encoder import encode_basestring
-from stat import S_ISREG
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import REBUILD, DatasetError
+from geolookup.filesystem import check_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ BASE = "base"
 _PHYSICAL = ("generation", "files", BASE)
 _DESCRIBED = frozenset(("bytes", "sha256", "rows", "columns"))
 _DIGITS = frozenset("0123456789abcdef")
-_SOURCE_TEXTS = ("name", "format", "date", "licence", "attribution", "url")
 
 
 class BufferDescription:
@@ -101,7 +99,7 @@ class FileDescription:
         cls, size: int, sha256: str, rows: int, columns: Mapping[str, BufferDescription]
     ) -> FileDescription:
         """Describe a file."""
-        described = {name: each.stated for name, each in columns.items()}
+        described = {name: column.stated for name, column in columns.items()}
         return cls({"bytes": size, "sha256": sha256, "rows": rows, "columns": described})
 
     @property
@@ -126,7 +124,7 @@ class FileDescription:
         columns = self.stated.get("columns")
         if not isinstance(columns, dict):
             return None
-        return {name: BufferDescription(each) for name, each in columns.items()}
+        return {name: BufferDescription(column) for name, column in columns.items()}
 
     def column(self, name: str) -> BufferDescription | None:
         """Return what is said of a column; None where it is not described."""
@@ -166,8 +164,8 @@ class Manifest:
             "format": fmt.FORMAT,
             "format_version": fmt.FORMAT_VERSION,
             "name": name,
-            "sources": [_stated_source(each) for each in sources],
-            "credits": [dict(each) for each in credits],
+            "sources": [source.stated() for source in sources],
+            "credits": [dict(credit) for credit in credits],
             "fields": list(fields),
             "counts": dict(counts),
             "coverage": coverage,
@@ -184,7 +182,7 @@ class Manifest:
         self, generation: str, files: Mapping[str, FileDescription], base: str | None = None
     ) -> Manifest:
         """Return the whole manifest, with generation id, files and the base, if there was one."""
-        described = {name: each.stated for name, each in files.items()}
+        described = {name: file.stated for name, file in files.items()}
         physical = {"generation": generation, "files": described}
         stated_base = {} if base is None else {BASE: base}
         return Manifest(self.path, {**self._stated, **physical, **stated_base})
@@ -204,9 +202,9 @@ class Manifest:
     def files(self) -> dict[str, FileDescription]:
         """What it says of each file; DatasetError where that is no description."""
         described = self._stated["files"]
-        if not all(isinstance(each, dict) for each in described.values()):
+        if not all(isinstance(file, dict) for file in described.values()):
             raise self._damaged()
-        return {name: FileDescription(each) for name, each in described.items()}
+        return {name: FileDescription(file) for name, file in described.items()}
 
     def file(self, name: str) -> FileDescription | None:
         """Return what it says of a file; None where it does not describe it."""
@@ -231,7 +229,8 @@ class Manifest:
         """
         earliest = time.strftime("%Y-%m-%d", time.gmtime(time.time() - OLD_AFTER * 86400))
         try:
-            dates = [each.get("date") for each in self._stated["sources"] if each["coverage"]]
+            deciding = [source for source in self._stated["sources"] if source["coverage"]]
+            dates = [source.get("date") for source in deciding]
             return not all(date is None or _is_day_from(earliest, date) for date in dates)
         except (TypeError, KeyError, AttributeError):
             raise self._damaged() from None
@@ -242,9 +241,8 @@ class Manifest:
 
         explain = "full" if self.explains_rows else "sources"
         try:
-            return read_metadata(
-                self._stated, (each.bytes for each in self.files.values()), explain
-            )
+            sizes = (file.bytes for file in self.files.values())
+            return read_metadata(self._stated, sizes, explain)
         except (TypeError, KeyError, AttributeError, ValueError):
             raise self._damaged() from None
 
@@ -253,38 +251,16 @@ class Manifest:
 
     def canonical(self) -> bytes:
         """Return its one serialisation."""
+        from geolookup.dataset.checksums import canonical
+
         return canonical(self._stated)
 
     def logical(self) -> bytes:
         """Return the canonical text of what the generation id is of, besides the columns."""
-        return canonical({key: each for key, each in self._stated.items() if key not in _PHYSICAL})
+        from geolookup.dataset.checksums import canonical
 
-
-def canonical(stated: Mapping[str, object]) -> bytes:
-    """Return the canonical text of a JSON object: sorted keys, UTF-8, one item a line.
-
-    The text is that of ``json.dumps`` with ``indent=1``, which takes twice as long.
-    """
-    return (_indented(stated, "\n") + "\n").encode()
-
-
-def _indented(value: object, end: str) -> str:
-    """Return a JSON text; ``end`` is the line feed and the indentation of its last line."""
-    if type(value) is int:
-        return repr(value)
-    if isinstance(value, str):
-        return encode_basestring(value)
-    if value is None:
-        return "null"
-    inner = f"{end} "
-    if isinstance(value, dict) and value:
-        members = [
-            f"{encode_basestring(key)}: {_indented(value[key], inner)}" for key in sorted(value)
-        ]
-        return f"{{{inner}{f',{inner}'.join(members)}{end}}}"
-    if isinstance(value, list | tuple) and value:
-        return f"[{inner}{f',{inner}'.join([_indented(each, inner) for each in value])}{end}]"
-    return json.dumps(value)
+        members = self._stated.items()
+        return canonical({name: value for name, value in members if name not in _PHYSICAL})
 
 
 def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
@@ -321,7 +297,7 @@ def parsed_manifest(text: bytes, path: str | os.PathLike[str]) -> Manifest:
 
 
 def _no_dataset(path: str | os.PathLike[str]) -> DatasetError:
-    from geolookup.dataset.source_files import mistaken
+    from geolookup.dataset import mistaken
 
     nothing = "no dataset here", "name a folder that 'geolookup build' made"
     return DatasetError(path, *(mistaken(os.fspath(path)) or nothing))
@@ -342,7 +318,7 @@ def is_generation(value: object) -> bool:
 
 
 def _text(path: str) -> bytes:
-    regular_status(path)
+    check_regular(path)
     with open(path, "rb", buffering=0) as stream:
         return stream.read()
 
@@ -355,26 +331,6 @@ def _json(text: bytes) -> Any:
     return stated
 
 
-def regular_status(path: str) -> os.stat_result:
-    """Return the status of a regular file; OSError for anything else: a read of a FIFO would block.
-
-    As ``filesystem.check_regular``, which a first lookup imports for the error only.
-    """
-    found = os.stat(path)
-    if not S_ISREG(found.st_mode):
-        from geolookup.filesystem import check_regular
-
-        check_regular(path)
-    return found
-
-
 def _is_day_from(earliest: str, date: str) -> bool:
     is_day = date[4:8:3] == "--" and (date[:4] + date[5:7]).isdecimal()
     return is_day and date >= earliest
-
-
-def _stated_source(source: Source) -> dict[str, Any]:
-    texts = {name: getattr(source, name) for name in _SOURCE_TEXTS}
-    known = {name: text for name, text in texts.items() if text is not None}
-    rows = {} if source.rows is None else {"rows": source.rows}
-    return {**known, **rows, "coverage": source.coverage}

@@ -44,6 +44,11 @@ class Source:
     #: rows that decide for at least one public address within the source; None: older datasets
     rows: int | None = None
 
+    def stated(self) -> dict[str, Any]:
+        """Return what the manifest states of it, as JSON has it; what is None is left out."""
+        members = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in members.items() if value is not None}
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Metadata:
@@ -63,7 +68,7 @@ class Metadata:
     @property
     def age(self) -> Age:
         """How old the data are today, by the sources that decide anything."""
-        return data_age((each.name, each.date) for each in self.sources if each.coverage)
+        return data_age((source.name, source.date) for source in self.sources if source.coverage)
 
     @property
     def time_zones(self) -> Database:
@@ -84,8 +89,8 @@ class Metadata:
         from geolookup.contract.display import html_table, joined
 
         sources = [
-            (f"source {number}", joined(each.name, each.date, each.licence))
-            for number, each in enumerate(self.sources, 1)
+            (f"source {number}", joined(source.name, source.date, source.licence))
+            for number, source in enumerate(self.sources, 1)
         ]
         counts = [(name.replace("_", " "), f"{count:,}") for name, count in self.counts.items()]
         rows = [
@@ -154,12 +159,12 @@ def age_limit(max_age: dt.timedelta | float | str, name: str = "max_age") -> dt.
     is not above 0 and for more days than a timedelta holds, TypeError for another type.
     """
     if isinstance(max_age, str):
-        found = _LIMIT.fullmatch(max_age)
-        if not found:
+        match = _LIMIT.fullmatch(max_age)
+        if not match:
             raise ValueError(
                 f"{name} is {max_age!r}; write hours, days or weeks, as 20h, 30d or 4w"
             )
-        max_age = float(found[1]) * _DAYS[found[2]]  # float, unlike int, takes any digits
+        max_age = float(match[1]) * _DAYS[match[2]]  # float, unlike int, takes any digits
     try:
         span = max_age if isinstance(max_age, dt.timedelta) else dt.timedelta(days=max_age)
     except (OverflowError, ValueError):  # ValueError: not a number
@@ -179,9 +184,9 @@ def read_metadata(stated: Mapping[str, Any], sizes: Iterable[int | None], explai
     return Metadata(
         name=_is(str, stated["name"]),
         generation=_is(str, stated["generation"]),
-        sources=tuple(_source(each) for each in _is(list, stated["sources"])),
-        credits=tuple(_credit(each) for each in _is(list, stated["credits"])),
-        fields=tuple(_is(str, each) for each in _is(list, stated["fields"])),
+        sources=tuple(_source(source) for source in _is(list, stated["sources"])),
+        credits=tuple(_credit(credit) for credit in _is(list, stated["credits"])),
+        fields=tuple(_is(str, path) for path in _is(list, stated["fields"])),
         counts=_numbers(stated["counts"]),
         coverage=_coverage(stated["coverage"]),
         bytes=sum(map(_count, sizes)),

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 from json.encoder import encode_basestring
-from sys import float_info
 
 from geolookup.contract.fields import (
     BOOLEAN,
@@ -114,7 +113,7 @@ class Texts:
     def check(self, number: int, row: bytes) -> None:
         """Raise DatasetError where a row is not what was written, or not of this table."""
         # Imported here, for the compiled kernel checks rows by itself.
-        from geolookup.dataset.crc32c import crc32c
+        from geolookup.dataset.checksums import crc32c
 
         if crc32c(row) != self.sums[number] or not are_of_kinds(row, self.kinds):
             raise DatasetError(self.path, f"row {number} is damaged", REBUILD)
@@ -170,9 +169,7 @@ def _object(members: tuple[str, ...], row: bytes) -> Object:
 
 def _kind(field: Field) -> Kind:
     unknown = ABSENT if field.optional else UNKNOWN
-    least = -float_info.max if field.least is None else field.least
-    most = float_info.max if field.most is None else field.most
-    return Kind(_FORMS.get(field.type, WHOLE), unknown, least, most)
+    return Kind(_FORMS.get(field.type, WHOLE), unknown, field.least, field.most)
 
 
 def _is_string(text: str, _kind: Kind) -> bool:

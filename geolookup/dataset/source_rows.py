@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from geolookup.contract import fields
 from geolookup.contract.address import MAX, range_text
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.crc32c import crc32c
+from geolookup.dataset.checksums import crc32c
 from geolookup.dataset.files import Dataset, Starts
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.rows import VALUES, are_of_kinds
@@ -37,15 +37,15 @@ def deciding_rows(
     lines, ranges, values = _Lines(dataset), _Ranges(dataset), _RowValues(dataset)
     return [
         {
-            **lines.of(each.row, sources),
-            "range": ranges.of(each.row) or each.range,
-            "values": values.of(each.table, each.row),
+            **lines.of(deciding.row, sources),
+            "range": ranges.of(deciding.row) or deciding.range,
+            "values": values.of(deciding.table, deciding.row),
         }
-        for each in _Deciding(dataset, family).rows(value)
+        for deciding in _Deciding(dataset, family).rows(value)
     ]
 
 
-class _Found(NamedTuple):
+class _DecidingRow(NamedTuple):
     """A table by its index, the row that decides there, and the range of the interval."""
 
     table: int
@@ -66,16 +66,16 @@ class _Deciding:
         tables = dataset.beside(fmt.EXPLAINED_TABLES)
         self._begins = tables.view(fmt.EXPLAINED_STARTS[family], "uint32")
 
-    def rows(self, value: int) -> Iterator[_Found]:
+    def rows(self, value: int) -> Iterator[_DecidingRow]:
         """Yield the row that decides in each table that has one."""
         for table, (begin, end) in enumerate(pairwise(self._begins)):
             if not begin < end <= len(self._rows):
                 raise self._disordered()
-            found = self._starts.holding(value, begin, end)
-            if found < begin:
+            interval = self._starts.holding(value, begin, end)
+            if interval < begin:
                 raise self._disordered()
-            if self._rows[found]:
-                yield _Found(table, self._rows[found], self._range(found, end))
+            if row := self._rows[interval]:
+                yield _DecidingRow(table, row, self._range(interval, end))
 
     def _range(self, interval: int, end: int) -> str:
         """Return the range of an interval of a table that ends before ``end``."""
@@ -106,7 +106,7 @@ class _Ranges:
             return None
         try:
             family = self._family[at]
-            first_high, first_low, last_high, last_low = (each[at] for each in self._ends)
+            first_high, first_low, last_high, last_low = (column[at] for column in self._ends)
         except IndexError:
             raise DatasetError(self._path, "the columns differ in length", REBUILD) from None
         first, last = first_high << 64 | first_low, last_high << 64 | last_low
@@ -130,8 +130,8 @@ class _RowValues:
 
     def of(self, table: int, row: int) -> dict[str, Any]:
         """Return the values of a row of a table, by layer."""
-        found = {layer: self._number(table, row, layer) for layer in fields.LAYERS}
-        return {layer: self._values.of(layer, at) for layer, at in found.items() if at}
+        numbers = {layer: self._number(table, row, layer) for layer in fields.LAYERS}
+        return {layer: self._values.of(layer, at) for layer, at in numbers.items() if at}
 
     def _number(self, table: int, row: int, layer: str) -> int:
         try:
@@ -167,10 +167,10 @@ class _Values:
         if at >= len(self._sums):
             raise DatasetError(self._path, f"there is no row {at}", REBUILD)
         try:
-            found = {name: column[at] for name, column in self._columns[layer].items()}
+            values = {name: column[at] for name, column in self._columns[layer].items()}
         except (IndexError, UnicodeDecodeError):
             raise self._damaged(at) from None
-        known = {name: _plain(each) for name, each in found.items() if each is not None}
+        known = {name: _plain(value) for name, value in values.items() if value is not None}
         row = json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode()
         if crc32c(row) != self._sums[at] or not known or not are_of_kinds(row, VALUES):
             raise self._damaged(at)

@@ -57,8 +57,7 @@ class NetworkAnswers(ManyAnswers):
         layer the first source with a value decides. Raises InvalidAddressError
         or PrivateAddressError.
         """
-        from geolookup.dataset.decided_values import add_values
-        from geolookup.dataset.provenance import explain
+        from geolookup.dataset.provenance import add_values, explain
 
         state = self._open_state()
         explained = explain(state.dataset, state.dataset.manifest.metadata().sources, ip)

@@ -1,8 +1,8 @@
 """Files of Arrow's own formats: Arrow IPC and Parquet, read and written with their types.
 
-An IPC file (also named Feather) is an IPC stream between a magic number and a footer, so that both
-are read in one pass, also from pipes and compressed files. Parquet is read from its end, so that a
-pipe is copied to a temporary file before.
+An IPC file (also named Feather) is an IPC stream between a magic number and a footer: both are
+read in one pass, also from pipes and compressed files. Parquet is read from its end: a pipe is
+copied to a temporary file first.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _ipc_batches(reader: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
             else batch.columns
         )
         whole = pa.record_batch(
-            [each.cast(field.type) for each, field in zip(columns, schema, strict=True)],
+            [column.cast(field.type) for column, field in zip(columns, schema, strict=True)],
             schema=schema,
         )
         for begin in range(0, len(whole), _BATCH):
@@ -174,7 +174,7 @@ def _parquet_batches(file: Any, schema: pa.Schema, wanted: ReadOptions) -> Itera
             for at, name in enumerate(schema.names)
         ]
         yield pa.record_batch(
-            [each.cast(field.type) for each, field in zip(plain, schema, strict=True)],
+            [column.cast(field.type) for column, field in zip(plain, schema, strict=True)],
             schema=schema,
         )
 
@@ -202,7 +202,7 @@ class GroupSink:
     def _write_group(self) -> None:
         table = pa.Table.from_batches(self._waiting, self._schema)
         table = pa.Table.from_arrays(
-            [_compact(each) for each in table.columns], schema=table.schema
+            [_compact(column) for column in table.columns], schema=table.schema
         )
         if self._writer is None:
             repeated = _repeated(table.slice(0, _SAMPLE))
@@ -228,7 +228,7 @@ class _Writer(parquet.ParquetWriter):  # type: ignore[misc]
 
 def _repeated(sample: pa.Table) -> list[str] | bool:
     """Return the columns whose values repeat: for others a dictionary costs time and saves none."""
-    if any(pa.types.is_nested(each.type) for each in sample.schema):
+    if any(pa.types.is_nested(field.type) for field in sample.schema):
         return True  # Parquet names the columns inside nested ones otherwise
     return [
         field.name

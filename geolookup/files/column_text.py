@@ -1,8 +1,8 @@
 """Arrow columns as texts, whole columns at a time: CSV cells and JSON values.
 
 Strategy: one table for each of the two maps types to renderers; a dictionary
-is rendered once and its texts are taken by index. All texts are large_binary,
-so that bytes which are not UTF-8 pass through and no chunk exceeds 2 GiB.
+is rendered once and its texts are taken by index. All texts are large_binary:
+bytes that are not UTF-8 pass through, and no chunk exceeds 2 GiB.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _cast(array: pa.Array) -> pa.Array:
 
 def _hex(array: pa.Array) -> pa.Array:
     """Return bytes as hexadecimal digits; one by one, since Arrow has no function for it."""
-    values = (None if each is None else each.hex().encode() for each in array.to_pylist())
+    values = (None if value is None else value.hex().encode() for value in array.to_pylist())
     return pa.array(values, _BYTES)
 
 
@@ -88,8 +88,8 @@ def quoted_json(texts: pa.Array) -> pa.Array:
     if not pc.any(special).as_py():
         return quoted
     escaped = [
-        json.dumps(each.decode("utf-8", "replace"), ensure_ascii=False).encode()
-        for each in texts.filter(special).to_pylist()
+        json.dumps(text.decode("utf-8", "replace"), ensure_ascii=False).encode()
+        for text in texts.filter(special).to_pylist()
     ]
     return pc.replace_with_mask(quoted, special, pa.array(escaped, _BYTES))
 
@@ -111,8 +111,8 @@ def _list(array: pa.Array) -> pa.Array:
 
 def _struct(array: pa.Array) -> pa.Array:
     parts: list[Any] = []
-    for at, each in enumerate(array.type):
-        parts += [b"," if at else b"{", json.dumps(each.name).encode() + b":"]
+    for at, field in enumerate(array.type):
+        parts += [b"," if at else b"{", json.dumps(field.name).encode() + b":"]
         parts.append(json_texts(pc.struct_field(array, [at])).fill_null(b"null"))
     texts = joined(*parts, b"}") if parts else joined(pa.array([b"{}"] * len(array), _BYTES))
     return pc.if_else(array.is_valid(), texts, pa.scalar(None, _BYTES))
@@ -120,8 +120,8 @@ def _struct(array: pa.Array) -> pa.Array:
 
 def _one_by_one(array: pa.Array) -> pa.Array:
     values = (
-        None if each is None else json.dumps(each, ensure_ascii=False, default=str).encode()
-        for each in array.to_pylist()
+        None if value is None else json.dumps(value, ensure_ascii=False, default=str).encode()
+        for value in array.to_pylist()
     )
     return pa.array(values, _BYTES)
 

@@ -1,6 +1,6 @@
 """CSV and TSV (RFC 4180), with or without a header.
 
-Columns are read as text, so that CSV to CSV preserves every cell: leading
+Columns are read as text. CSV to CSV preserves every cell: leading
 zeros, dates, bytes that are not UTF-8, and the difference between an empty
 cell (null) and ``""`` (an empty text).
 """
@@ -158,8 +158,8 @@ class _Table:
 
     def _explained(self, cause: str, passed: int) -> TableFileError:
         """Return the error for what Arrow says of a block, after ``passed`` rows of the file."""
-        name, found = self._wanted.name, _ROW.search(cause)
-        row = passed + int(found[1]) if found else None
+        name, place = self._wanted.name, _ROW.search(cause)
+        row = passed + int(place[1]) if place else None
         if ragged := _RAGGED.search(cause):
             first = "the header, row 1," if self._wanted.header else "row 1"
             problem = f"{ragged[2]} cells where {first} has {ragged[1]}"

@@ -2,8 +2,8 @@
 
 Strategy: rows are read, enriched, counted and written batch by batch; a thread writes in the
 background while the next batches are read and looked up, and others compress. The user's columns
-pass through the engine with numbers for names, so that they cannot collide with new columns, and
-get their names back on the way out. The error codes, and whether anything is known, are always
+pass through the engine with numbers for names, which no new column has, and get their names back
+on the way out. The error codes, and whether anything is known, are always
 requested, to be counted.
 """
 
@@ -33,12 +33,12 @@ from geolookup.files.table_files import TableFile, open_table
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.parallel import cores
 from geolookup.tables import enrich
-from geolookup.tables.fields import of_table
+from geolookup.tables.take import of_table
 
 _AT = "at"
 #: Batches that may wait for the background writer while it writes a row group.
 _WAITING = 16
-#: Called after each batch with the fraction of the file that was read, None where unknown.
+#: Called after each batch with the fraction of the file that was read, None if unknown.
 Step = Callable[[float | None], None]
 
 
@@ -66,7 +66,7 @@ class EnrichOptions:
 
         The error code is not among them: it is always the last column.
         """
-        return [each.path for each in of_table(self.fields) if each != ERROR_CODE]
+        return [field.path for field in of_table(self.fields) if field != ERROR_CODE]
 
 
 @dataclass(slots=True)
@@ -119,7 +119,7 @@ class EnrichedRows:
         new = range(first, end - (not options.error_code))
         self._written = [*range(len(rows.schema)), *new]
         fields = [enriched[at] for at in new]
-        self._check_names([each.name for each in fields])
+        self._check_names([field.name for field in fields])
         self.schema = pa.schema([*rows.schema, *fields], rows.schema.metadata)
 
     def _enriched(self, engine: Engine) -> Any:
@@ -139,7 +139,7 @@ class EnrichedRows:
 
     def _numbered_schema(self) -> pa.Schema:
         """Return the schema with numbers for names, and a column of instants if there is one."""
-        fields = [pa.field(str(at), each.type) for at, each in enumerate(self._rows.schema)]
+        fields = [pa.field(str(at), field.type) for at, field in enumerate(self._rows.schema)]
         if self._options.at_column:
             given = self._rows.schema.field(self._options.at_column).type
             fields.append(pa.field(_AT, self._instants(pa.array([], given), 0).type))
@@ -254,5 +254,5 @@ def _background_writer(sink: Sink) -> Iterator[Callable[[pa.RecordBatch], None]]
             while waiting:
                 waiting.popleft().result()
         finally:
-            for each in waiting:
-                each.cancel()
+            for pending in waiting:
+                pending.cancel()

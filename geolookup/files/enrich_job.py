@@ -1,8 +1,8 @@
 """One run of ``geolookup enrich``: a file, or a tree of files into a tree of the same shape.
 
 A file under its final name is complete. A line in a record beside the outputs states the input and
-options of each, so that a run can tell its own outputs from foreign files, and from outputs for
-another dataset, input or option: an interrupted run can be resumed.
+options of each. By it a run tells its own outputs from foreign files, and from outputs for another
+dataset, input or option, and resumes an interrupted run.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
         return
     for line in path.read_bytes().splitlines():
         try:
-            found = json.loads(line)
-            yield str(found["file"]), str(found["stamp"])
+            record = json.loads(line)
+            yield str(record["file"]), str(record["stamp"])
         except (ValueError, KeyError, TypeError, RecursionError):
             continue  # blank or truncated: that file is made again
 
@@ -171,13 +171,13 @@ class EnrichJob:
 
     def folder(self, source: Path, output: Path, output_format: str | None) -> None:
         """Enrich all files of a tree that are not done; stops at the first unusable file."""
-        found = tree(source, output, output_format)
-        self._check_level(str(output), [task.target for task in found.tasks])
+        files = tree(source, output, output_format)
+        self._check_level(str(output), [task.target for task in files.tasks])
         with output_errors(output):
             output.mkdir(exist_ok=True)
         record = Record(output)
-        stamps = {task.name: self._stamp(task) for task in found.tasks}
-        due = [task for task in found.tasks if not self._is_done(task, record, stamps[task.name])]
+        stamps = {task.name: self._stamp(task) for task in files.tasks}
+        due = [task for task in files.tasks if not self._is_done(task, record, stamps[task.name])]
         sizes = [max(Path(task.source.path).stat().st_size, 1) for task in due]
         done = 0
         for task, size in zip(due, sizes, strict=True):
@@ -186,11 +186,11 @@ class EnrichJob:
             self._enrich(task.source, task.target, done / sum(sizes), size / sum(sizes))
             record.add(task.name, stamps[task.name])
             done += size
-        self._files = _file_counts(len(due), len(found.tasks) - len(due), found.others)
+        self._files = _file_counts(len(due), len(files.tasks) - len(due), files.others)
 
     def _check_level(self, output: str, targets: list[TableFile]) -> None:
         """Raise TableFileError for a level of compression that no output has."""
-        compressed = any(each.kind.compression == ".gz" for each in targets)
+        compressed = any(target.kind.compression == ".gz" for target in targets)
         if self._options.compression_level is not None and not compressed:
             problem = "--compression-level is for .gz outputs only"
             raise TableFileError(output, problem, "leave it out, or name a .gz")

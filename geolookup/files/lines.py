@@ -81,9 +81,9 @@ class PlainList:
         numbers = RowNumbers()
 
         def batches() -> Iterator[pa.RecordBatch]:
-            for each in lines_of(stream.plain, wanted.name):
-                numbers.add(each.numbers)
-                texts = each.texts.cast(pa.large_string(), safe=False)
+            for part in lines_of(stream.plain, wanted.name):
+                numbers.add(part.numbers)
+                texts = part.texts.cast(pa.large_string(), safe=False)
                 yield pa.record_batch([texts], schema=schema)
 
         listed = explained_batches(batches(), wanted.name, "list")
@@ -105,10 +105,10 @@ class JsonLines:
         blocks = lines_of(stream.plain, wanted.name)
         first = next(blocks, _NO_LINES)
         with explained(wanted.name, "JSON"):
-            found = _first_schema(first, wanted)
-        check_columns(wanted.name, found.names if len(first.texts) else wanted.keys, wanted.keys)
-        keys = pa.schema([_key(found, key) for key in wanted.keys])
-        read = found if wanted.rest == "typed" else keys
+            columns = _first_schema(first, wanted)
+        check_columns(wanted.name, columns.names if len(first.texts) else wanted.keys, wanted.keys)
+        keys = pa.schema([_key(columns, key) for key in wanted.keys])
+        read = columns if wanted.rest == "typed" else keys
         schema = read.append(pa.field(LINE, pa.large_binary())) if wanted.rest == "as_is" else read
         numbers = RowNumbers()
         batches = _batches(first, blocks, read, schema, wanted, numbers)
@@ -130,16 +130,16 @@ def _first_schema(first: Lines, wanted: ReadOptions) -> pa.Schema:
     if not len(first.texts):
         return pa.schema([pa.field(key, pa.string()) for key in wanted.keys])
     try:
-        found = parsed(first, None).schema
+        schema = parsed(first, None).schema
     except TextError:
         if wanted.rest == "typed":
             raise
         # Other columns may change their type from line to line: only their names are needed.
-        found = parsed(Lines(first.texts[:1], first.numbers[:1]), None).schema
+        schema = parsed(Lines(first.texts[:1], first.numbers[:1]), None).schema
     return pa.schema(
         [
-            each.with_type(pa.string()) if pa.types.is_timestamp(each.type) else each
-            for each in found
+            field.with_type(pa.string()) if pa.types.is_timestamp(field.type) else field
+            for field in schema
         ]
     )
 
@@ -147,8 +147,8 @@ def _first_schema(first: Lines, wanted: ReadOptions) -> pa.Schema:
 def _key(schema: pa.Schema, key: str) -> pa.Field:
     if key not in schema.names:
         return pa.field(key, pa.string())
-    found = schema.field(key)
-    return found.with_type(pa.string()) if pa.types.is_null(found.type) else found
+    field = schema.field(key)
+    return field.with_type(pa.string()) if pa.types.is_null(field.type) else field
 
 
 def _batches(
@@ -207,7 +207,7 @@ def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:
 
 
 def _refused(lines: Lines, schema: pa.Schema | None, cause: str) -> TextError:
-    """Return the error for lines that Arrow refuses, of which ``cause`` is its text."""
+    """Return the error for lines that Arrow refuses with the text ``cause``."""
     for number, text in zip(lines.numbers, lines.texts.to_pylist(), strict=True):
         if not _is_object(text):
             remedy = "write one object a line; is the file whole?"
@@ -261,7 +261,7 @@ class ObjectSink:
             return [pa.array([b"{"] * len(batch), pa.large_binary())]
         lines = batch.column(self._line)
         is_empty = pc.match_substring_regex(lines, r"^\{\s*\}$")
-        empty, comma = (pa.scalar(each, pa.large_binary()) for each in (b"", b","))
+        empty, comma = (pa.scalar(text, pa.large_binary()) for text in (b"", b","))
         without_bracket = pc.binary_replace_slice(lines, -1, 1 << 60, b"")
         return [without_bracket, pc.if_else(is_empty, empty, comma)]
 

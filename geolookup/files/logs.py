@@ -97,7 +97,7 @@ def _is_combined(lines: Lines) -> bool | None:
     sample = Lines(lines.texts[:_SAMPLE], lines.numbers[:_SAMPLE])
     if not len(sample.texts):
         return True
-    combined, common = (np.sum(~_parsed(sample, each).malformed) for each in (True, False))
+    combined, common = (np.sum(~_parsed(sample, kind).malformed) for kind in (True, False))
     return bool(combined * 2 >= common) if common else None
 
 
@@ -113,8 +113,8 @@ def _fields(blocks: Iterator[Lines], combined: bool, wanted: ReadOptions) -> Row
         return lines, parsed.malformed, pa.record_batch(columns, schema=schema)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        with in_order(made, blocks) as found:
-            for lines, wrong, batch in found:
+        with in_order(made, blocks) as results:
+            for lines, wrong, batch in results:
                 numbers.add(lines.numbers)
                 malformed.add(lines.numbers[wrong])
                 yield batch
@@ -129,11 +129,11 @@ def _chosen(names: list[str], wanted: ReadOptions) -> list[str]:
     if wanted.rest != "dropped":
         return names
     times = [_FIELDS[_TIME]] if wanted.times else []
-    return [*wanted.keys, *(each for each in times if each in names)]
+    return [*wanted.keys, *(name for name in times if name in names)]
 
 
 def _parsed(lines: Lines, combined: bool) -> _Parsed:
-    """Split lines; those with a time that is none are malformed too."""
+    """Split lines; those whose time is not one are malformed too."""
     count, texts = len(lines.texts), lines.texts
     bounds = np.frombuffer(texts.buffers()[1], np.int64, count + 1, texts.offset * 8)
     data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
@@ -180,8 +180,8 @@ def _text(texts: pa.Array) -> pa.Array:
         return texts.cast(pa.large_string())
     except pa.ArrowInvalid:
         decoded = (
-            None if each is None else each.decode("utf-8", "backslashreplace")
-            for each in texts.to_pylist()
+            None if text is None else text.decode("utf-8", "backslashreplace")
+            for text in texts.to_pylist()
         )
         return pa.array(decoded, pa.large_string())
 

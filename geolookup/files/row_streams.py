@@ -69,7 +69,7 @@ class RowNumbers:
 
     def refused(self, name: str, error: Exception, remedy: str) -> TableFileError:
         """Return an error that names the file, and the row where a note states it."""
-        notes = [each for each in getattr(error, "__notes__", []) if isinstance(each, RowNote)]
+        notes = [note for note in getattr(error, "__notes__", []) if isinstance(note, RowNote)]
         row = self.of(notes[0].row) if notes else None
         return TableFileError(name, str(error), remedy, row=row)
 
@@ -131,13 +131,13 @@ def holds_address(cell: str) -> bool:
 def check_columns(name: str, present: Iterable[str], wanted: Iterable[str]) -> None:
     """Raise TableFileError for a wanted column that is missing or not unique."""
     names = list(present)
-    for each in wanted:
-        if names.count(each) > 1:
-            raise TableFileError(name, f"column {each!r} is there twice", "rename one of them")
-        if each not in names:
+    for key in wanted:
+        if names.count(key) > 1:
+            raise TableFileError(name, f"column {key!r} is there twice", "rename one of them")
+        if key not in names:
             # A name may be an address, where a file lacks its header.
             shown = [other for other in names if not holds_address(other)]
-            raise TableFileError(name, f"no column {each!r}", near_match(each, shown))
+            raise TableFileError(name, f"no column {key!r}", near_match(key, shown))
 
 
 @contextmanager
@@ -151,13 +151,13 @@ def explained(name: str, what: str) -> Iterator[None]:
         reason = getattr(error, "strerror", None) or _first_line(error)
         raise TableFileError(name, f"cannot be read ({reason})", "is it whole?") from error
     except pa.ArrowException as error:
-        found = _ROW.search(str(error))
-        row = int(found[1]) if found else None
+        place = _ROW.search(str(error))
+        row = int(place[1]) if place else None
         raise TableFileError(name, f"is damaged or no {what}", "is it whole?", row=row) from error
 
 
 def check_kind(name: str, start: bytes, format_name: str) -> None:
-    """Raise TableFileError where the first bytes of a text are those of another kind of file."""
+    """Raise TableFileError if the first bytes of a text are those of another kind of file."""
     kind = looks_like(start[:START_BYTES])
     if kind is not None:
         raise TableFileError(name, f"this looks like {kind.name}, not {format_name}", kind.remedy)
@@ -176,11 +176,11 @@ def explained_batches(
 
 
 def decoded(schema: pa.Schema) -> pa.Schema:
-    """Return a schema with plain columns in place of dictionaries, which may change in a file."""
+    """Return a schema with plain columns for dictionaries: these may change in a file."""
     return pa.schema(
         [
-            each.with_type(each.type.value_type) if pa.types.is_dictionary(each.type) else each
-            for each in schema
+            field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+            for field in schema
         ],
         schema.metadata,
     )

@@ -28,10 +28,9 @@ from geolookup.files.table_files import (
 )
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.progress import RowProgress
-from geolookup.tables.fields import of_rows
 from geolookup.tables.locate import chunks, cleaned, column_of, locate_chunk
 from geolookup.tables.rows import row_tables, table_of
-from geolookup.tables.take import Taker, is_known
+from geolookup.tables.take import Taker, is_known, of_rows
 from geolookup.tables.times import Clock, Instants, Int64
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ _THURSDAY = 3
 class Count:
     """A country, city or network, and the number of addresses in it."""
 
-    members: tuple[Any, ...]  # the values of KINDS, None where unknown
+    members: tuple[Any, ...]  # the values of KINDS, None if unknown
     addresses: int
 
 
@@ -105,7 +104,7 @@ class Summary:
     def add(self, column: Any, *, clean: bool = False, instants: Instants | None = None) -> None:
         """Count a column of addresses, cleaned as by ``contract.cleaning`` if ``clean``.
 
-        ``instants`` are those of the rows, None where the rows have none.
+        ``instants`` are those of the rows, None if the rows have none.
         """
         begin = 0
         for chunk in chunks(column_of(column)):
@@ -131,13 +130,13 @@ class Summary:
         dataset = self._state.dataset
         size = len(dataset.locations if table == LOCATION else dataset.networks)
         intervals = np.flatnonzero(self._addresses_by_interval).astype(np.int32)
-        rows = {each: np.empty(len(intervals) * (each == table), np.uint32) for each in _TABLES}
+        rows = {name: np.empty(len(intervals) * (name == table), np.uint32) for name in _TABLES}
         self._state.take_rows(intervals, *rows.values())
         # A sum of float64 is exact up to 2^53.
-        found = np.bincount(rows[table], self._addresses_by_interval[intervals], size)
-        if len(found) > size:
+        counts = np.bincount(rows[table], self._addresses_by_interval[intervals], size)
+        if len(counts) > size:
             raise outside(dataset.path)
-        return found.astype(np.int64)
+        return counts.astype(np.int64)
 
     def places(self) -> tuple[F64, F64, F64]:
         """Return the coordinates and the addresses of each location, row 0 the unknown one.
@@ -249,9 +248,9 @@ class LocalHours:
     ) -> tuple[Int64, NDArray[np.bool_]]:
         """Return the seconds east of UTC at n intervals and instants, and which are known."""
         stated = np.ones(len(seconds), bool)
-        (found,) = self._taker.take(intervals, Instants(seconds, stated))
-        known = found.is_valid().to_numpy(zero_copy_only=False)
-        return found.fill_null(0).to_numpy().astype(np.int64), known
+        (offsets,) = self._taker.take(intervals, Instants(seconds, stated))
+        known = offsets.is_valid().to_numpy(zero_copy_only=False)
+        return offsets.fill_null(0).to_numpy().astype(np.int64), known
 
 
 def _counts(local: Int64) -> Int64:

@@ -62,8 +62,8 @@ class TableFormat:
 
 
 FORMATS = {
-    each.name: each
-    for each in (
+    table_format.name: table_format
+    for table_format in (
         TableFormat("csv", (".csv",), _CSV, _CSV),
         TableFormat("tsv", (".tsv",), _TSV, _TSV),
         TableFormat("jsonl", (".jsonl", ".ndjson"), _JSON, _JSON),
@@ -77,7 +77,7 @@ FORMATS = {
         TableFormat("lines", (), LogLines(), None),
     )
 }
-_OF_SUFFIX = {suffix: each for each in FORMATS.values() for suffix in each.suffixes}
+_OF_SUFFIX = {suffix: one for one in FORMATS.values() for suffix in one.suffixes}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Kind:
 
 
 def known_kind(path: str) -> Kind | None:
-    """Return the kind that a file's suffixes name, None where they name none."""
+    """Return the kind that a file's suffixes name, None if they name none."""
     packing = compression(path)
     name = PurePath(path).name.lower().removesuffix(packing or "")
     table_format = _OF_SUFFIX.get(PurePath(_ROTATED.sub(".log", name)).suffix)
@@ -106,11 +106,13 @@ def kind_of(path: str, format_name: str | None, option: str) -> Kind:
         if format_name not in FORMATS:
             raise ValueError(f"no format {format_name!r}; {near_match(format_name, FORMATS)}")
         return Kind(FORMATS[format_name], compression(path))
-    found = known_kind(path)
-    if found is None:
+    kind = known_kind(path)
+    if kind is None:
         known = " ".join(_OF_SUFFIX)
-        raise TableFileError(path, f"its suffix is none of {known}", f"name its format by {option}")
-    return found
+        raise TableFileError(
+            path, f"its suffix is not one of {known}", f"name its format by {option}"
+        )
+    return kind
 
 
 def renamed(path: PurePath, target: TableFormat) -> PurePath:
@@ -154,7 +156,7 @@ class OpenTable:
     stream: InputStream
 
     def instants(self, batch: pa.RecordBatch, times: TimeColumn, begin: int) -> Instants | None:
-        """Return the instants of the rows of a batch; None where the file has none.
+        """Return the instants of the rows of a batch; None if the file has none.
 
         ``begin`` is the number of the first row. Raises TableFileError for an instant that
         cannot be read.
@@ -170,13 +172,13 @@ class OpenTable:
             raise self.rows.numbers.refused(self.stream.name, error, remedy) from error
 
     def fraction(self, done: int) -> float | None:
-        """Return the part that was read, 0 to 1, after ``done`` rows; None where unknown."""
+        """Return the part that was read, 0 to 1, after ``done`` rows; None if unknown."""
         return done / self.rows.total if self.rows.total else self.stream.fraction()
 
     def malformed(self) -> list[str]:
         """Return a line about the malformed lines of the file, which was read; none without any."""
-        found = self.rows.malformed
-        return [f"{self.stream.name}: {found.text()}"] if found and found.count else []
+        lines = self.rows.malformed
+        return [f"{self.stream.name}: {lines.text()}"] if lines and lines.count else []
 
 
 @contextmanager
@@ -210,7 +212,7 @@ def open_addresses(
 def column_names(file: TableFile, name: str) -> list[str]:
     """Return the names of the columns; rows that no reader accepts do not matter.
 
-    ``name`` is that of the file in messages. Raises TableFileError where names cannot be read.
+    ``name`` is that of the file in messages. Raises TableFileError if names cannot be read.
     """
     with open_input(file.path, file.kind.compression) as stream:
         return file.kind.format.reader.names(stream, ReadOptions(name, (), "dropped"))
@@ -223,7 +225,7 @@ def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:
     a list of addresses by default. Raises TableFileError for an unknown suffix.
     """
     if os.path.isdir(path):  # noqa: PTH112 - unlike pathlib it takes any name
-        yield from (TableFile(str(each), kind) for each, kind in files_of(Path(path)) if kind)
+        yield from (TableFile(str(below), kind) for below, kind in files_of(Path(path)) if kind)
     else:
         named = format_name or ("text" if path == STANDARD else None)
         yield TableFile(path, kind_of(path, named, "--input-format"))

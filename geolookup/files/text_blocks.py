@@ -130,7 +130,7 @@ def _end_of_records(text: bytes, delimiter: str) -> tuple[int, bool]:
 
 
 def _end_among_other_quotes(text: bytes, delimiter: str) -> tuple[int, bool]:
-    """Return the same where some quotes open nothing: quoted cells are found one by one."""
+    """Return the same where some quotes open nothing: it locates quoted cells one by one."""
     plain, is_open = [], False
     at = 0
     for cell in _quoted_cells(delimiter).finditer(text):

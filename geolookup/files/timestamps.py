@@ -96,13 +96,13 @@ def _of_texts(column: pa.Array, zone: str | None, begin: int) -> pa.Array:
     iso = pc.match_substring_regex(texts, _ISO)
     naive = pc.and_not(iso, offset)
     named = pc.invert(pc.or_(number, iso))
-    found = [
+    parts = [
         _of_numbers(_cast(_only(texts, number), pa.float64(), begin), begin),
         _whole_seconds(_cast(_only(texts, offset), pa.timestamp("us", "UTC"), begin)),
         _of_naive(_only(texts, naive), zone, begin),
         _of_names(_only(texts, named), begin),
     ]
-    return pc.coalesce(*found)
+    return pc.coalesce(*parts)
 
 
 def _is_utf8(column: pa.Array) -> bool:
@@ -141,12 +141,12 @@ def _of_naive(texts: pa.Array, zone: str | None, begin: int) -> pa.Array:
 
 
 def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
-    """Return the Unix seconds of local times; raises InstantError where there are none or two.
+    """Return the Unix seconds of local times; raises InstantError if there are none or two.
 
     Times outside the range of the contract stay outside it: the engine refuses them.
     """
     absent, local = _absent(times), _whole_seconds(times).fill_null(0).to_numpy()
-    local = np.clip(local, EARLIEST - 2 * DAY, LATEST + 2 * DAY)  # so that no sum overflows
+    local = np.clip(local, EARLIEST - 2 * DAY, LATEST + 2 * DAY)  # a sum could overflow
     clock = Clock([None, zone], 0)
     earlier = local - _offsets(clock, local - DAY)
     later = local - _offsets(clock, local + DAY)
@@ -271,6 +271,6 @@ def _absent(column: pa.Array) -> Bools:
 
 def _refuse(rows: Bools, problem: str, remedy: str, begin: int) -> None:
     """Raise InstantError for the first of these rows."""
-    found = np.flatnonzero(rows)
-    if len(found):
-        raise InstantError(problem, remedy, begin + int(found[0]))
+    refused = np.flatnonzero(rows)
+    if len(refused):
+        raise InstantError(problem, remedy, begin + int(refused[0]))

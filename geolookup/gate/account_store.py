@@ -90,7 +90,7 @@ class Usage(NamedTuple):
 class Store(Protocol):
     """An account store. Every method raises AccountsError if the store is unusable."""
 
-    #: Whether a decision waits for another machine, so that an event loop needs a thread for it.
+    #: Whether a decision waits for another machine: an event loop needs a thread for it then.
     remote: ClassVar[bool]
 
     def now(self) -> int:

@@ -174,7 +174,7 @@ class Accounts:
     def watch(self, report: Report) -> None:
         """Start the background thread; it reports each second whether the store is usable.
 
-        Call it before the first request, which starts the thread too.
+        Call it before the first request. That starts the thread too.
         """
         self._report = report
         with self._lock:

@@ -71,7 +71,7 @@ class AccountsFile:
     def open(self, *, create: bool) -> sqlite3.Connection:
         """Connect to the file at the path, and note it; ``create`` it if it is missing.
 
-        Raises sqlite3.Error, or AccountsError if it is no accounts file.
+        Raises sqlite3.Error, or AccountsError if the file is not an accounts file.
         """
         if create:
             self._create()
@@ -101,10 +101,10 @@ class AccountsFile:
 
         Raises AccountsError if it is missing, unless the caller is to ``create`` it.
         """
-        found = _inode(self.path)
-        if found is None and not create:
+        inode = _inode(self.path)
+        if inode is None and not create:
             raise self.unusable("is missing")
-        return self._inodes is not None and found == self._inodes[0]
+        return self._inodes is not None and inode == self._inodes[0]
 
     def unusable(self, problem: str) -> AccountsError:
         """Return the error for a problem with the file."""
@@ -156,7 +156,7 @@ class AccountsFile:
         db.execute("PRAGMA journal_mode = WAL")  # a backup has none
         db.execute(f"PRAGMA synchronous = {self.synchronous}")
         db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
-        db.execute("PRAGMA user_version").fetchone()  # creates the log, so that it can be noted
+        db.execute("PRAGMA user_version").fetchone()  # creates the log, to be noted
 
     def _remove_old_log(self, noted: list[tuple[int, int] | None]) -> None:
         for end, inode in zip(_PARTS[1:], noted[1:], strict=True):
@@ -173,7 +173,7 @@ class Checkpoints:
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect
-        self._lock = Lock()  # its own lock, so that no decision waits for a checkpoint
+        self._lock = Lock()  # its own lock: no decision waits for a checkpoint
         self._connection: sqlite3.Connection | None = None
         self._changes, self._enough, self._next = 0, _LONG, 0.0
 
@@ -206,18 +206,18 @@ class Checkpoints:
             self._drop()
 
     def detach(self) -> sqlite3.Connection | None:
-        """Reset in a child process; return the connection, which belongs to the parent."""
-        found, self._connection, self._lock = self._connection, None, Lock()
-        return found
+        """Reset in a child process; return the connection of the parent."""
+        connection, self._connection, self._lock = self._connection, None, Lock()
+        return connection
 
     def _drop(self) -> None:
-        found, self._connection = self._connection, None
-        if found is not None:
-            found.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
 
 
 def problem_of(db: sqlite3.Connection) -> str | None:
-    """Return why a database is no accounts file that this version reads, or None."""
+    """Return why this version cannot read a database as an accounts file, or None."""
     if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
         return "not an accounts file"
     version = db.execute("PRAGMA user_version").fetchone()[0]
@@ -227,12 +227,12 @@ def problem_of(db: sqlite3.Connection) -> str | None:
 
 
 def _inode(path: str) -> tuple[int, int] | None:
-    """Return device and inode number of the file at a path; None if there is none."""
+    """Return device and inode number of the file at a path; None if it is missing."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - each use of the store asks
+        status = os.stat(path)  # noqa: PTH116 - each use of the store asks
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _parsed(url: str) -> tuple[str, str]:

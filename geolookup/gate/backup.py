@@ -29,7 +29,7 @@ _REPLACE = (
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a backup holds."""
+    """The content of a backup, in numbers."""
 
     accounts: int
     keys: int
@@ -39,7 +39,7 @@ class Content:
 
 
 def back_up(url: str, output: Path, *, force: bool = False) -> Content:
-    """Write the accounts of ``sqlite:///PATH`` to one file, mode 0600; return what it holds.
+    """Write the accounts of ``sqlite:///PATH`` to one file, mode 0600; return its content.
 
     Raises AccountsError for accounts that cannot be read, OutputError for a file that
     exists (unless ``force``), is the accounts file itself, or cannot be written.
@@ -57,7 +57,7 @@ def back_up(url: str, output: Path, *, force: bool = False) -> Content:
 def restore(url: str, backup: Path) -> Content:
     """Replace the accounts of ``sqlite:///PATH`` by those of a backup, in one transaction.
 
-    Returns what the backup holds.
+    Returns the content of the backup.
 
     A missing accounts file is created. Raises AccountsError for a backup that is damaged or
     not an accounts file, and for accounts that cannot be written.

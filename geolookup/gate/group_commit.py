@@ -56,7 +56,7 @@ class GroupCommit:
         position = len(group.asked)
         group.asked.append(asked)
         try:
-            yield  # to the loop: cheaper than a future, which calls back
+            yield  # to the loop: cheaper than the callbacks of a future
         finally:  # also if the client has disconnected: other requests wait for the decision
             outcomes = group.outcomes
             if outcomes is None:
@@ -97,7 +97,7 @@ class _StoreThread:
         return waiting
 
     async def _decide(self) -> None:
-        """Decide what was asked, and what is asked meanwhile."""
+        """Decide the waiting requests, then those that came meanwhile."""
         decide = get_running_loop().run_in_executor
         while self._asked:
             pairs, self._asked = self._asked, []

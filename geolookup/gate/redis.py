@@ -144,9 +144,9 @@ class RedisStore:
         """Return the key with a digest."""
         call = self._find, [f"geolookup:key:{digest.hex()}"], [self._time()]
         asked = wall_clock()
-        ((now, *found),) = self._server.run(call)
+        ((now, *members),) = self._server.run(call)
         self._adjust(asked, now)
-        return _key(digest, found) if found else None
+        return _key(digest, members) if members else None
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests of accounts in one pipeline; see ``Store``."""
@@ -174,8 +174,8 @@ class RedisStore:
         """Return all keys, oldest first."""
         self._accounts()
         digests = self._server.command("LRANGE", "geolookup:keys", 0, -1)
-        found = (self.find(bytes.fromhex(text.decode())) for text in digests)
-        return [key for key in found if key is not None]
+        stored = (self.find(bytes.fromhex(text.decode())) for text in digests)
+        return [key for key in stored if key is not None]
 
     def revoke(self, digest: bytes) -> None:
         """Revoke a key for good."""
@@ -228,12 +228,12 @@ class RedisStore:
         self._ahead = most if self._ahead is None else max(least, min(self._ahead, most))
 
     def _accounts(self) -> int:
-        """Return the number of accounts; AccountsError if there is none."""
+        """Return the number of accounts; AccountsError if the server has none."""
         return int(self._server.run((self._count, [], []))[0])
 
 
-def _key(digest: bytes, found: list[bytes]) -> Key:
-    environment, account, name, plan, created, expires, revoked = found
+def _key(digest: bytes, members: list[bytes]) -> Key:
+    environment, account, name, plan, created, expires, revoked = members
     return Key(
         digest,
         environment.decode(),

@@ -23,7 +23,7 @@ _TIMEOUT = 1.0
 _SYNC_WAIT, _SYNC_WAITS = 500, 10
 #: A script and its keys and arguments.
 Call = tuple[Script, Sequence[str], Sequence[Any]]
-#: Settings with which a server loses or evicts what it acknowledged, and what to set.
+#: Settings with which a server loses or evicts acknowledged writes, and the setting to use.
 _FORGETS = {
     "appendonly": (("no",), "appendonly yes"),
     "appendfsync": (("no",), "appendfsync everysec"),
@@ -92,11 +92,11 @@ class RedisServer:
         """
         try:
             for name, (forgets, wanted) in _FORGETS.items():
-                found = self._client.config_get(name).get(name)
-                if found in forgets and (name != "maxmemory-policy" or self._limited()):
+                value = self._client.config_get(name).get(name)
+                if value in forgets and (name != "maxmemory-policy" or self._limited()):
                     raise AccountsError(
                         self.name,
-                        f"{name} is {found}, so a crash or a full memory can undo revocations",
+                        f"{name} is {value}, so a crash or a full memory can undo revocations",
                         f"set '{wanted}' in its configuration, or with CONFIG SET",
                     )
         except redis.ResponseError:
@@ -135,10 +135,10 @@ class RedisServer:
         remedy = "check that the server runs and accepts writes"
         if "no accounts" in str(error):
             remedy = "restore its data, or create a key with 'geolookup keys create'"
-        found = AccountsError(self.name, str(error), remedy)
+        unusable = AccountsError(self.name, str(error), remedy)
         if isinstance(error, redis.ConnectionError | redis.TimeoutError):
-            self._outage.note(found)
-        return found
+            self._outage.note(unusable)
+        return unusable
 
 
 def _client(url: str) -> redis.Redis:

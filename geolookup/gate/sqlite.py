@@ -78,8 +78,8 @@ class SQLiteStore:
                 db.execute(
                     "INSERT OR IGNORE INTO account (name, plan, created) VALUES (?, ?, ?)", account
                 )
-                found = "SELECT id, plan FROM account WHERE name = ?"
-                number, plan = db.execute(found, (key.name,)).fetchone()
+                statement = "SELECT id, plan FROM account WHERE name = ?"
+                number, plan = db.execute(statement, (key.name,)).fetchone()
                 if plan == key.plan:
                     db.execute(
                         "INSERT INTO key (digest, environment, account, created, expires)"
@@ -147,10 +147,10 @@ class SQLiteStore:
                 return self._when_free(step, given, create=create)
             except sqlite3.Error as error:
                 self._drop()  # the next step opens the file again, whatever happened to it
-                found = self._file.unusable(str(error))
+                unusable = self._file.unusable(str(error))
                 if _busy(error):
-                    self._outage.note(found)
-                raise found from None
+                    self._outage.note(unusable)
+                raise unusable from None
 
     def _when_free(self, step: Callable[..., _T], given: tuple[object, ...], *, create: bool) -> _T:
         """Run a step; retry it while another process holds the lock that it needs.
@@ -176,8 +176,8 @@ class SQLiteStore:
 
     def _connected(self, *, create: bool) -> sqlite3.Connection:
         """Return the connection to the file that is at the path now."""
-        # While the file is missing its connection stays open, so that no new file can have
-        # the same inode.
+        # While the file is missing its connection stays open: no new file can have the
+        # same inode then.
         if self._connection is not None and not self._file.current(create=create):
             self._set_aside(self._connection)
         if self._connection is None:
@@ -199,7 +199,7 @@ class SQLiteStore:
 
 
 def _busy(error: sqlite3.Error) -> bool:
-    """Return whether an error is that of a locked file."""
+    """Return whether SQLite reports a locked file."""
     code: int = getattr(error, "sqlite_errorcode", 0)  # absent if SQLite did not raise it
     return code & _PRIMARY == sqlite3.SQLITE_BUSY
 

@@ -5,7 +5,7 @@ ends now, and the quota is not used up. ``_ADMIT_SCRIPT`` of ``redis`` is its tw
 ``tests/gate/cases.py`` has the cases that both must meet.
 
 - Up to ``MAX_RING`` requests a second an account has a *ring*: the stamps of its last ``rate``
-  admissions, oldest first, each 8 bytes big-endian, so that stamps compare like bytes. Unused
+  admissions, oldest first, in 8 bytes big-endian: stamps compare like bytes. Unused
   positions are zeros. A request is admitted if the oldest stamp is at least a second old. That is
   the WHERE of one UPDATE, for all accounts of a plan at once.
 - Above it an account has *runs*: rows of a stamp and how many requests were admitted then, and
@@ -97,7 +97,7 @@ class _NotAllError(Exception):
 def _admitted(db: sqlite3.Connection, accounts: list[int], plan: Plan, now: int) -> bool:
     """Admit one request of each of several accounts; return whether all were admitted."""
     count = len(accounts)
-    # Of 1, 2, 4, 8 ... accounts, so that few statements exist and all stay prepared.
+    # Of 1, 2, 4, 8 ... accounts: few statements exist, and all stay prepared.
     filled = (1 << (count - 1).bit_length()) - count
     values = _stamp(now), _stamp(now - SECOND), plan.limit, _STAMP_BYTES * plan.rate
     statement = _admit_statement(count + filled)

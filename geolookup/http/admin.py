@@ -73,7 +73,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/livez":
             self._send(200, _PLAIN, "alive\n")
         elif self.path == "/readyz":
-            ready = any(each.state == SERVING and not each.unusable for each in self._living())
+            ready = any(
+                worker.state == SERVING and not worker.unusable for worker in self._living()
+            )
             text = ("ready\n" if ready else "not ready\n") + follow_readiness(self._status())
             self._send(200 if ready else 503, _PLAIN, text)
         elif self.path == "/metrics":
@@ -87,7 +89,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _living(self) -> list[Reading]:
         return [
-            each for each in readings(self.folder) if each.state != ENDED and _runs(each.process)
+            reading
+            for reading in readings(self.folder)
+            if reading.state != ENDED and _runs(reading.process)
         ]
 
     def _send(self, status: int, kind: str, text: str) -> None:

@@ -1,8 +1,8 @@
 """One request, from top to bottom: path, method, key, address, answer.
 
-Strategy: an ASGI application. Of Granian's interfaces, ASGI alone shows the path as it was
-sent; it shows repeated headers, which the contract rejects and proxies may use. The application
-awaits only the gate and the sending, so its state needs no lock.
+Strategy: an ASGI application. Of Granian's interfaces, only ASGI shows the path as it was
+sent. It shows repeated headers: the contract rejects them, and proxies may use them. The
+application awaits only the gate and the sending, so its state needs no lock.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def address_asked(query: str) -> str | None:
     """
     if query.startswith("ip=") and not _ENCODED.search(query):
         return query[3:]  # as most requests are
-    found = None
+    address = None
     for part in query.split("&") if query else ():
         name, _, value = part.partition("=")
         if name == "ip" or unquote_plus(name) == "ip":
-            if found is not None:
+            if address is not None:
                 return _NO_ADDRESS
-            found = unquote_plus(value)
-    return found
+            address = unquote_plus(value)
+    return address
 
 
 PATH = "/v1/geo/lookup"
@@ -131,7 +131,7 @@ class Application:
         await send({"type": "lifespan.shutdown.complete"})
 
     def drain(self) -> None:
-        """Send ``Connection: close`` from now on, so that clients connect elsewhere."""
+        """Send ``Connection: close`` from now on, for clients to connect elsewhere."""
         self.draining = True
         self._counters.note(DRAINING)
 

@@ -108,7 +108,7 @@ def _memory(folder: Path | None) -> mmap.mmap:
 
 
 def _mapped(path: Path) -> mmap.mmap:
-    # Zeros are written, so that a full disk is an error here and not a signal later.
+    # Write zeros: a full disk is an error here then, and not a signal later.
     path.write_bytes(bytes(_SIZE))
     with path.open("r+b") as file:
         return mmap.mmap(file.fileno(), _SIZE)
@@ -134,7 +134,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 def exposition(workers: Sequence[Reading], running: Sequence[Reading]) -> str:
     """Return the text: totals of all workers, and the generations of the running ones."""
-    outcomes = _sums([each.outcomes for each in workers], len(OUTCOMES))
+    outcomes = _sums([worker.outcomes for worker in workers], len(OUTCOMES))
     lines = (*_requests(outcomes), *_refusals(outcomes), *_latency(workers), *_datasets(running))
     return "".join(f"{line}\n" for line in lines)
 
@@ -165,20 +165,22 @@ def _refusals(outcomes: Sequence[int]) -> Iterator[str]:
 def _latency(workers: Sequence[Reading]) -> Iterator[str]:
     name = "geolookup_http_request_duration_seconds"
     yield from _head(name, "histogram", "Time from a request to its answer, inside the worker.")
-    counts = list(accumulate(_sums([each.buckets for each in workers], len(BOUNDS) + 1)))
+    counts = list(accumulate(_sums([reading.buckets for reading in workers], len(BOUNDS) + 1)))
     for bound, count in zip((*BOUNDS, "+Inf"), counts, strict=True):
         yield f'{name}_bucket{{le="{bound}"}} {count}'
-    yield f"{name}_sum {sum(each.nanoseconds for each in workers) / 1e9}"
+    yield f"{name}_sum {sum(reading.nanoseconds for reading in workers) / 1e9}"
     yield f"{name}_count {counts[-1]}"
 
 
 def _datasets(running: Sequence[Reading]) -> Iterator[str]:
     name = "geolookup_dataset_workers"
     yield from _head(name, "gauge", "Workers that answer from a generation of the dataset.")
-    for generation, count in sorted(Counter(each.generation for each in running).items()):
+    for generation, count in sorted(Counter(reading.generation for reading in running).items()):
         yield f'{name}{{generation="{generation}"}} {count}'
     name = "geolookup_dataset_age_seconds"
     yield from _head(name, "gauge", "Time since the dataset's manifest was written here.")
     now = time.time()
-    for generation, written in sorted({(each.generation, each.written) for each in running}):
+    for generation, written in sorted(
+        {(reading.generation, reading.written) for reading in running}
+    ):
         yield f'{name}{{generation="{generation}"}} {max(0.0, now - written):.0f}'

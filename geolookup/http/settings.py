@@ -61,7 +61,7 @@ class Settings:
 HEAD_TIMEOUT = 5_000
 #: Descriptors for everything else: sockets that listen, the dataset, the accounts, a reload.
 _RESERVE = 128
-#: The limit where that of descriptors is higher. An idle connection takes about 3 KiB of memory,
+#: The limit if the limit of descriptors is higher. An idle connection takes about 3 KiB of memory,
 #: one with an incomplete head up to 32 KiB.
 _MOST = 16_384
 
@@ -69,7 +69,7 @@ _MOST = 16_384
 def connections(wanted: int | None) -> int:
     """Return the limit of each worker; ``wanted`` or the default.
 
-    Raises the soft limit of descriptors to the hard one, which the workers inherit. Raises
+    Raises the soft limit of descriptors to the hard one; the workers inherit it. Raises
     SettingsError if that allows fewer connections than are wanted.
     """
     possible = _descriptors() - _RESERVE

@@ -2,13 +2,13 @@
 
 Strategy: Granian's server ends when a worker dies twice within seconds. This one starts each
 worker again: at once, or after a wait that doubles while the worker dies soon after each start.
-It ends by itself only when no worker runs and one has found no dataset that opens: then another
-start cannot help.
+It ends by itself only when no worker runs and a worker could open no dataset: another start cannot
+help then.
 
 With ``serve --follow`` a process beside the server follows a mirror. It publishes into the store,
 and the workers install what is published there, as they do without it. So the server answers
-whatever becomes of the mirror or of the follower. It is a process of its own: workers are forked
-from the server, which therefore holds no locks.
+whatever becomes of the mirror or of the follower. It is a process of its own: the server must hold
+no locks, because workers are forked from it.
 """
 
 from __future__ import annotations

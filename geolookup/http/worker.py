@@ -37,7 +37,7 @@ class Worker(Application):
         self._settings = settings
         self._reload_pending = False
         self._report_lock, self._reported = Lock(), ""
-        # Before the dataset is opened, so that a signal that comes early is not lost.
+        # Before the dataset is opened: an early signal is not lost.
         signal.signal(RELOAD, self._note)
         self._accounts = open_accounts(settings.accounts, settings.plans)
         self._gate = GroupCommit(self._accounts)
@@ -71,7 +71,7 @@ class Worker(Application):
             self.reload()
 
     def _note_second(self, problem: object) -> None:
-        """Record each second, also without requests, which store and dataset are in use."""
+        """Record each second, also without requests, the store and the dataset in use."""
         self._memory.note_store(problem)
         if self._engine.generation != self._reported:  # ``watch`` installed it
             self.backend = self.renewed()

@@ -28,9 +28,8 @@ def structure(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.outside(fmt.LOCATION, "zone", fmt.ZONE)
     yield from _unknown_rows(tables)
     yield from _zones(tables)
-    yield from _coordinates(tables)
-    yield from _amounts(tables)
-    yield from _numbers_and_texts(tables)
+    yield from _numbers(tables)
+    yield from _texts(tables)
     sources = len(tables.manifest.metadata().sources)
     for name in fmt.PROVENANCE.values():
         yield from _provenance(tables, name, sources)
@@ -67,28 +66,28 @@ def _distinct_neighbours(tables: Tables, name: str, columns: list[str]) -> Itera
 
 def _jump(tables: Tables) -> Iterator[DatasetError]:
     """Compare every bucket with a search for its first address."""
-    found = tables.numbers(fmt.IPV4_JUMP, "interval")
-    bits = (len(found) - 1).bit_length() - 1
+    stored = tables.numbers(fmt.IPV4_JUMP, "interval")
+    bits = (len(stored) - 1).bit_length() - 1
     least, most = fmt.JUMP_BITS
-    if not least <= bits <= most or len(found) != (1 << bits) + 1:
-        yield damaged(tables.folder / fmt.IPV4_JUMP, f"{len(found):,} rows are not a jump table")
+    if not least <= bits <= most or len(stored) != (1 << bits) + 1:
+        yield damaged(tables.folder / fmt.IPV4_JUMP, f"{len(stored):,} rows are not a jump table")
         return
     firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
     starts = tables.numbers(fmt.IPV4, "start")
     right = np.searchsorted(starts, firsts.astype(np.uint32), side="right") - 1
-    bad = found != np.append(right, len(starts) - 1)
+    bad = stored != np.append(right, len(starts) - 1)
     yield from tables.bad(fmt.IPV4_JUMP, "interval", bad, "not the interval of its bucket")
 
 
 def _sparse_index(tables: Tables) -> Iterator[DatasetError]:
-    found = tables.numbers(fmt.IPV6_SPARSE_INDEX, "start_high")
+    stored = tables.numbers(fmt.IPV6_SPARSE_INDEX, "start_high")
     right = tables.numbers(fmt.IPV6, "start_high")[:: fmt.SPARSE_STRIDE]
-    if len(found) != len(right):
-        problem = f"{len(found):,} rows where {len(right):,} belong"
+    if len(stored) != len(right):
+        problem = f"{len(stored):,} rows where {len(right):,} belong"
         yield damaged(tables.folder / fmt.IPV6_SPARSE_INDEX, problem)
         return
     yield from tables.bad(
-        fmt.IPV6_SPARSE_INDEX, "start_high", found != right, "not the start of its interval"
+        fmt.IPV6_SPARSE_INDEX, "start_high", stored != right, "not the start of its interval"
     )
 
 
@@ -104,11 +103,10 @@ def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.bad(fmt.ZONE, "zone", ~named, "null")
 
 
-def _coordinates(tables: Tables) -> Iterator[DatasetError]:
-    for column, limit in fields.DEGREES.items():
-        values = tables.batches[fmt.LOCATION].column(column)
-        degrees = without_nulls(values, 0.0).to_numpy()
-        yield from tables.bad(fmt.LOCATION, column, ~(np.abs(degrees) <= limit), "not a coordinate")
+def _numbers(tables: Tables) -> Iterator[DatasetError]:
+    for table in (fields.LOCATION, fields.NETWORK, fields.COUNTRY):
+        columns = {field.column: field for field in fields.in_table(table)}
+        yield from tables.beyond_limits(fmt.TABLES[table], columns)
 
 
 def _zones(tables: Tables) -> Iterator[DatasetError]:
@@ -126,19 +124,8 @@ def known_zones(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.bad(fmt.ZONE, "zone", bad, f"unknown to the time zones in use, {version}")
 
 
-def _amounts(tables: Tables) -> Iterator[DatasetError]:
-    """Yield areas and populations that are negative or not finite."""
-    for column in ("country_area_km2", "country_population"):
-        values = tables.batches[fmt.COUNTRY].column(column).cast(pa.float64())
-        amounts = without_nulls(values, 0.0).to_numpy()
-        bad = ~(amounts >= 0) | np.isinf(amounts)
-        yield from tables.bad(fmt.COUNTRY, column, bad, "not an amount")
-
-
-def _numbers_and_texts(tables: Tables) -> Iterator[DatasetError]:
-    """Yield zeros and empty texts that must be null."""
-    asn = without_nulls(tables.batches[fmt.NETWORK].column("asn"), 1).to_numpy()
-    yield from tables.bad(fmt.NETWORK, "asn", asn == 0, "0")
+def _texts(tables: Tables) -> Iterator[DatasetError]:
+    """Yield empty texts that must be null."""
     for name, batch in tables.batches.items():
         for column, kind in fmt.COLUMNS[name].items():
             if column not in batch.schema.names or batch.column(column).null_count == len(batch):
@@ -177,7 +164,7 @@ def _empty_items(tables: Tables, name: str, column: str, lists: pa.Array) -> Ite
 def _provenance(tables: Tables, name: str, sources: int) -> Iterator[DatasetError]:
     """Yield what is wrong with the deciding sources of one family."""
     yield from _ascending(tables, name)
-    layers = [each for each in fields.LAYERS if each in tables.batches[name].schema.names]
+    layers = [layer for layer in fields.LAYERS if layer in tables.batches[name].schema.names]
     for layer in layers:
         numbers = tables.numbers(name, layer)
         yield from tables.bad(name, layer, numbers > sources, f"of {sources} sources")

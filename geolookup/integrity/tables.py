@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.contract.fields import LIMITS, Field
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
@@ -76,7 +78,7 @@ class Tables:
     def start_columns(self, name: str) -> str:
         """Return the names of the start columns, for error messages."""
         stored = self.batches[name].schema.names
-        return ", ".join(each for each in stored if each.startswith("start"))
+        return ", ".join(name for name in stored if name.startswith("start"))
 
     def starts(self, name: str) -> Addresses:
         """Return the intervals' first addresses."""
@@ -89,6 +91,17 @@ class Tables:
         if rows.any():
             yield from damaged_rows(self.folder / name, column, rows, problem)
 
+    def beyond_limits(self, name: str, columns: Mapping[str, Field]) -> Iterator[DatasetError]:
+        """Yield an error for the numbers of a file that are beyond the limits of their fields."""
+        stored = self.batches[name].schema.names
+        for column, of in columns.items():
+            if of.type in LIMITS and column in stored:
+                values = self.batches[name].column(column)
+                least, most = (pa.scalar(limit, values.type) for limit in (of.least, of.most))
+                inside = pc.and_(pc.greater_equal(values, least), pc.less_equal(values, most))
+                bad = ~without_nulls(inside, True).to_numpy(zero_copy_only=False)
+                yield from self.bad(name, column, bad, f"not from {of.least} to {of.most}")
+
     def outside(self, name: str, column: str, target: str) -> Iterator[DatasetError]:
         """Yield an error for row numbers beyond the end of their table."""
         bad = self.numbers(name, column) >= self.rows(target)
@@ -100,7 +113,9 @@ def shapes(tables: Tables) -> Iterator[DatasetError]:
     for name, batch in tables.batches.items():
         path, wanted = tables.folder / name, fmt.COLUMNS[name]
         stored = batch.schema.names
-        if stored != [each for each in wanted if each in stored or not wanted[each].optional]:
+        if stored != [
+            column for column in wanted if column in stored or not wanted[column].optional
+        ]:
             yield damaged(path, f"its columns are {', '.join(stored)}")
         elif not batch.num_rows:
             yield damaged(path, "no rows")
@@ -151,6 +166,6 @@ def distinct(tables: Tables) -> Iterator[DatasetError]:
     for name, batch in tables.batches.items():
         for column, values in zip(batch.schema.names, batch.columns, strict=True):
             if pa.types.is_dictionary(values.type):
-                found = len(values.dictionary) - pc.count_distinct(values.dictionary).as_py()
-                if found:
+                repeated = len(values.dictionary) - pc.count_distinct(values.dictionary).as_py()
+                if repeated:
                     yield damaged(tables.folder / name, "its dictionary has a value twice", column)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         StringsPath,
         Time,
     )
-    from geolookup.dataset.crc32c import checksums
+    from geolookup.dataset.checksums import checksums
     from geolookup.kernel.columns import gather
     from geolookup.kernel.python_answer import Answer, restored
     from geolookup.kernel.python_texts import (
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 else:
     #: The modules of functions that a first lookup does not need. Some of them import numpy.
     _LAZY = {
-        "checksums": "geolookup.dataset.crc32c",
+        "checksums": "geolookup.dataset.checksums",
         "gather": "geolookup.kernel.columns",
         "restored": "geolookup.kernel.python_answer",
         **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),

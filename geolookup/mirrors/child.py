@@ -17,10 +17,13 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from threading import Thread
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from geolookup.errors import GeoLookupError, MirrorError, PathError
-from geolookup.mirrors.polling import Polled, Request, Status
+from geolookup.mirrors.polling import Polled, Status
+
+if TYPE_CHECKING:  # a server that only starts processes does not load what fetches files
+    from geolookup.mirrors.source import Source
 
 #: Seconds in which a child removes unfinished files, before it is killed.
 _END = 0.7
@@ -53,10 +56,10 @@ def _wait() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def install_in_child(request: Request, index_file: Path, before: Status) -> Polled:
+def install_in_child(source: Source, index_file: Path, before: Status) -> Polled:
     """Do what ``install`` does, in another process; MirrorError for whatever fails there."""
-    stated = {**asdict(request), "store": str(request.store)}
-    line = json.dumps({"request": stated, "index": str(index_file), "before": asdict(before)})
+    stated = {**asdict(source), "store": str(source.store)}
+    line = json.dumps({"source": stated, "index": str(index_file), "before": asdict(before)})
     with _started() as child:
         try:
             answer = _answered(child, line)
@@ -64,7 +67,7 @@ def install_in_child(request: Request, index_file: Path, before: Status) -> Poll
             _end(child)
             raise
     if not answer.endswith("\n"):
-        raise MirrorError(request.store, _death(child.returncode), _RETRY)
+        raise MirrorError(source.store, _death(child.returncode), _RETRY)
     return _polled(json.loads(answer))
 
 
@@ -120,12 +123,13 @@ def main() -> None:
 
 def _answer(stated: dict[str, Any]) -> dict[str, Any]:
     from geolookup.mirrors.install import install
+    from geolookup.mirrors.source import Source
 
-    request = Request(**{**stated["request"], "store": Path(stated["request"]["store"])})
+    source = Source(**{**stated["source"], "store": Path(stated["source"]["store"])})
     try:
-        polled = install(request, Path(stated["index"]), Status(**stated["before"]))
+        polled = install(source, Path(stated["index"]), Status(**stated["before"]))
     except (GeoLookupError, OSError, MemoryError) as error:
-        return {"error": _stated(error, request.store)}
+        return {"error": _stated(error, source.store)}
     return {"polled": asdict(polled)}
 
 

@@ -22,7 +22,6 @@ from geolookup.mirrors.polling import (
     UPDATED,
     Polled,
     Polling,
-    Request,
     Status,
     current_in,
     read_status,
@@ -38,7 +37,7 @@ _ORIGINS = {
     "delta": "from a delta of {0.bytes:,} bytes",
     "pack": "from a pack of {0.bytes:,} bytes",
 }
-Install = Callable[[Request, Path, Status], Polled]
+Install = Callable[[Source, Path, Status], Polled]
 Tell = Callable[[str], None]
 
 
@@ -46,7 +45,7 @@ Tell = Callable[[str], None]
 class Follower:
     """A store that follows a mirror; ``tell`` gets a line of news, ``warn`` one of what failed."""
 
-    request: Request
+    source: Source
     polling: Polling
     tell: Tell
     warn: Tell
@@ -62,7 +61,7 @@ class Follower:
     def step(self) -> float:
         """Poll once; return the seconds until the next poll."""
         try:
-            polled = poll(self.request, install_in_child, self.tell)
+            polled = poll(self.source, install_in_child, self.tell)
         except (GeoLookupError, OSError, MemoryError) as error:
             return self._after_failure(error)
         return self._after_success(polled)
@@ -97,9 +96,7 @@ def line_of(polled: Polled) -> str | None:
     return None
 
 
-def poll(
-    request: Request, install: Install | None = None, tell: Tell = lambda _text: None
-) -> Polled:
+def poll(source: Source, install: Install | None = None, tell: Tell = lambda _text: None) -> Polled:
     """Bring a store to the current generation of a mirror; return the outcome.
 
     The store is created if it is missing. ``install`` installs the generation of a changed index;
@@ -108,25 +105,25 @@ def poll(
     an archive or a store that is damaged or refused, OutputError for a store that cannot be
     written. The store then keeps its generation, and STORE/follow.json says why.
     """
-    if not (request.store / pointer.GENERATIONS).is_dir():
-        with changing(request.store, make=True):
+    if not (source.store / pointer.GENERATIONS).is_dir():
+        with changing(source.store, make=True):
             pass
-    with _alone(request.store, tell):
-        before = replace(read_status(request.store), url=source_of(request).shown)
+    with _alone(source.store, tell):
+        before = replace(read_status(source.store), url=source.shown)
         try:
-            polled, after = _polled(request, before, install or _installed_here)
+            polled, after = _polled(source, before, install or _installed_here)
         except (GeoLookupError, OSError) as error:
             with suppress(OutputError):  # the disk may be full: that is not what failed first
-                write_status(request.store, before.after_failure(str(error)))
+                write_status(source.store, before.after_failure(str(error)))
             raise
-        write_status(request.store, after)
+        write_status(source.store, after)
     return polled
 
 
-def _installed_here(request: Request, index_file: Path, before: Status) -> Polled:
+def _installed_here(source: Source, index_file: Path, before: Status) -> Polled:
     from geolookup.mirrors.install import install  # imports Arrow
 
-    return install(request, index_file, before)
+    return install(source, index_file, before)
 
 
 @contextmanager
@@ -144,21 +141,16 @@ def _alone(store: Path, tell: Tell) -> Iterator[None]:
         yield
 
 
-def source_of(request: Request) -> Source:
-    """Return the mirror that a store is asked to follow."""
-    return Source(request.url, request.store, request.budget)
-
-
-def _polled(request: Request, before: Status, install: Install) -> tuple[Polled, Status]:
+def _polled(source: Source, before: Status, install: Install) -> tuple[Polled, Status]:
     """Poll; return the outcome, and the state of the follower after it."""
-    path, fetched = source_of(request).index()
+    path, fetched = source.index()
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    current = current_in(request.store)
+    current = current_in(source.store)
     if current and _is_followed(before, digest):
         return Polled(CURRENT, current), before.after_success(
             CURRENT, generation=current, bytes=before.bytes + fetched
         )
-    polled = install(request, path, before)
+    polled = install(source, path, before)
     return polled, before.after_success(
         polled.state,
         index=digest,

@@ -15,7 +15,8 @@ from datetime import datetime
 from typing import Any
 
 from geolookup.contract.gregorian import read_timestamp
-from geolookup.dataset.manifest import canonical, is_generation
+from geolookup.dataset.checksums import canonical
+from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
 from geolookup.signing.envelope import opened, sealed
 from geolookup.signing.keys import PrivateKey, PublicKey

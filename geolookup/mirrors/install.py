@@ -17,15 +17,7 @@ from geolookup.archives.publish import publish
 from geolookup.errors import DatasetError, MirrorError, OutputError
 from geolookup.filesystem import open_regular
 from geolookup.mirrors.index import INDEX, File, Index, read_index
-from geolookup.mirrors.polling import (
-    CURRENT,
-    HELD,
-    UPDATED,
-    Polled,
-    Request,
-    Status,
-    current_in,
-)
+from geolookup.mirrors.polling import CURRENT, HELD, UPDATED, Polled, Status, current_in
 from geolookup.mirrors.source import Source
 from geolookup.signing.statement import read_statement
 from geolookup.store import pointer
@@ -35,23 +27,22 @@ from geolookup.store.trusted import name_in, trust_of
 _log = logging.getLogger("geolookup")
 
 
-def install(request: Request, index_file: Path, before: Status) -> Polled:
+def install(source: Source, index_file: Path, before: Status) -> Polled:
     """Make the current generation of an index current in the store; return the outcome.
 
     ``before`` is the state after the last poll. Raises MirrorError, DatasetError for an index or
     an archive that is refused, OutputError for a store that cannot be written. The store keeps
     its generation then.
     """
-    source = Source(request.url, request.store, request.budget)
-    index = _checked(index_file, f"{source.shown}/{INDEX}", request.store, before)
-    current = current_in(request.store)
+    index = _checked(index_file, f"{source.shown}/{INDEX}", source.store, before)
+    current = current_in(source.store)
     if current not in ("", index.current) and followed(index) == before.followed:
         return _polled(HELD, current, index)
     kind, size = _Installation(source, index).run()
     source.forget_archives()
     if current == index.current:
         return _polled(CURRENT, current, index, size)
-    _prune(request)
+    _prune(source)
     return _polled(UPDATED, index.current, index, size, kind)
 
 
@@ -60,10 +51,10 @@ def followed(index: Index) -> str:
     return f"{index.current} {index.now.published_at}"
 
 
-def _prune(request: Request) -> None:
+def _prune(source: Source) -> None:
     """Remove old generations. The store is up to date already, so a failure is only logged."""
     try:
-        prune(request.store, request.keep)
+        prune(source.store, source.keep)
     except OutputError as error:
         _log.warning("old generations are not all removed: %s", error)
 

@@ -74,16 +74,6 @@ class Polling:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """A mirror's address, and the store that follows it; ``keep`` and ``budget`` as in Polling."""
-
-    url: str
-    store: Path
-    keep: int = pointer.KEEP
-    budget: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Polled:
     """The outcome of one poll.
 

@@ -27,6 +27,7 @@ from geolookup.remote.address import Remote, location, shown
 from geolookup.remote.cache import sha256_of
 from geolookup.remote.transfer import fetch
 from geolookup.signing.envelope import LARGEST_ENVELOPE
+from geolookup.store import pointer
 
 FOLDER = ".follow"
 _KINDS = "name a mirror by https://, s3:// or gs://, or a folder of this machine"
@@ -38,11 +39,12 @@ _LONGEST_WAIT = 10.0
 class Source:
     """The mirror at ``url``, the address of its folder or of its index, for one store.
 
-    ``budget`` is the highest rate of a download in bytes a second, None for any.
+    ``keep`` and ``budget`` are those of ``Polling``.
     """
 
     url: str
     store: Path
+    keep: int = pointer.KEEP
     budget: int | None = None
 
     @property

@@ -35,7 +35,7 @@ class AddressMap:
         # A range within the last cell does not decide any.
         inside = cells < np.uint64(space.filled)
         starts, kept = last_of_each(cells[inside], np.flatnonzero(inside))
-        return _joined(space, self.views, starts, [each[kept] for each in self.values])
+        return _joined(space, self.views, starts, [value[kept] for value in self.values])
 
 
 def address_map(views: Sequence[View]) -> AddressMap:
@@ -49,7 +49,7 @@ def address_map(views: Sequence[View]) -> AddressMap:
         key: intervals[np.searchsorted(cells, starts, side="right") - 1]
         for key, (cells, intervals) in cuts.items()
     }
-    return _joined(space, views, starts, [each.values[holding[id(each.starts)]] for each in views])
+    return _joined(space, views, starts, [view.values[holding[id(view.starts)]] for view in views])
 
 
 def _union(sorted_cells: Sequence[U64]) -> U64:
@@ -62,13 +62,13 @@ def _joined(
 ) -> AddressMap:
     """Return the map with adjacent ranges joined that are alike in every view."""
     differs = np.zeros(len(starts), bool)
-    for each in values:
-        differs |= changes(each)
-    return AddressMap(space, views, starts[differs], [each[differs] for each in values])
+    for value in values:
+        differs |= changes(value)
+    return AddressMap(space, views, starts[differs], [value[differs] for value in values])
 
 
 def changes(values: NDArray[Any]) -> Bools:
     """Mark the values that differ from the one before; the first does."""
-    found = np.ones(len(values), bool)
-    found[1:] = values[1:] != values[:-1]
-    return found
+    begins = np.ones(len(values), bool)
+    begins[1:] = values[1:] != values[:-1]
+    return begins

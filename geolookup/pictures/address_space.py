@@ -31,8 +31,8 @@ class View:
 
     ``starts`` is a partition of the family's whole space. ``values``, shape (n,), are the
     positions of the intervals' labels. The labels 0 and 1 stand for special-purpose space and
-    for the unknown. ``colours`` (#rrggbb) are those of the first labels; the last colour is
-    also that of all further labels.
+    for the unknown. ``colours`` (#rrggbb) are those of the first labels; all further labels
+    have the last colour too.
     """
 
     name: str  # of files and elements: "country"
@@ -55,7 +55,7 @@ def view_of(
 
 #: The prefix lengths that blocks of IPv6 may have: allocations to registries and operators.
 _BLOCK_LENGTHS = range(16, 25, 2)
-#: A cell of IPv6 is a /48, which is usually one site (RFC 6177).
+#: A cell of IPv6 is a /48, usually one site (RFC 6177).
 _SITE_BITS = 80
 
 
@@ -191,8 +191,8 @@ def _known_highs(views: Sequence[View]) -> tuple[U64, U64]:
 
 def _positions(addresses: Addresses) -> U64:
     """Return IPv4 addresses, or the upper halves of IPv6 addresses."""
-    found = addresses.low if addresses.high is None else addresses.high
-    return found.astype(np.uint64)
+    high = addresses.low if addresses.high is None else addresses.high
+    return high.astype(np.uint64)
 
 
 def last_of_each(cells: U64, values: NDArray[Any]) -> tuple[U64, NDArray[Any]]:

@@ -105,9 +105,11 @@ def bars(
     rows = [(wording.name(label), value, form(value)) for label, value in values]
     data = [{"row": i, "name": a, "value": float(b), "text": c} for i, (a, b, c) in enumerate(rows)]
     x: _Part = {"field": "value", "type": "quantitative", "axis": None, "scale": {"zero": True}}
-    # Beside a line that marks a limit the values stand in a column, so that they do not cross it.
+    # Beside a line that marks a limit the values stand in a column, clear of the line.
     beside = x if limit is None else {"value": "width"}
-    before, after = (_widest(each) for each in ([row[0] for row in rows], [row[2] for row in rows]))
+    before, after = (
+        _widest(labels) for labels in ([row[0] for row in rows], [row[2] for row in rows])
+    )
     spec = {
         "width": max(WIDTH - min(before, _LABEL) - after, _NARROWEST),
         "height": {"step": 20},
@@ -135,7 +137,7 @@ def _rule(at: float) -> dict[str, Any]:
 
 
 def _hidden(field: str) -> dict[str, Any]:
-    """Return the position of rows: numbers, so that rows of the same name stay apart."""
+    """Return the position of rows: numbers keep rows of the same name apart."""
     return {"field": field, "type": "ordinal", "sort": None, "axis": None}
 
 
@@ -147,7 +149,7 @@ def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> dict[str
 def histogram(
     name: str, title: str, axis: str, unit: str, values: Values, *, form: Form = wording.count
 ) -> Chart:
-    """Return columns, one for each class in the order given; ``axis`` is what is classed."""
+    """Return columns, one for each class in the order given; ``axis`` names the classes."""
     data = [{"class": label, "value": float(value)} for label, value in values]
     x: _Part = {"field": "class", "type": "ordinal", "sort": None, "title": axis}
     x["axis"] = {"labelAngle": 0, "values": _labelled([label for label, _ in values], 260)}
@@ -168,7 +170,7 @@ def histogram(
 def _labelled(labels: Sequence[str], width: int) -> list[str]:
     """Return every label, or every second, third and so on: as many as fit the width in px."""
     most = max(width // _widest(labels), 1)
-    step = next((each for each in _STEPS if len(labels[::each]) <= most), len(labels))
+    step = next((step for step in _STEPS if len(labels[::step]) <= most), len(labels))
     return list(labels[::step])
 
 
@@ -248,7 +250,7 @@ def stacked(
     parts: Sequence[str],
     shares: Sequence[Sequence[float]],
 ) -> Chart:
-    """Return a bar for each row, of the shares of its parts: those of a row are at most 1 together.
+    """Return a bar for each row, of the shares of its parts; the shares of a row sum to at most 1.
 
     ``rows`` and ``parts`` are distinct. Parts without a colour of their own are of the last one.
     """
@@ -287,7 +289,7 @@ _SHARES: _Part = {
 def _categories(labels: Sequence[str], place: Mapping[str, int]) -> _Part:
     """Return the colours of parts, and their legend at a place of the chart."""
     colours = [*CATEGORIES[: len(labels)], *[OTHER] * (len(labels) - len(CATEGORIES))]
-    # Not all colours stand out from a page, so that an outline goes around them.
+    # An outline goes around the colours: not all stand out from a page.
     outline = {"symbolStrokeColor": "currentColor", "symbolStrokeWidth": 0.5}
     legend = {"orient": "none", "columns": 1, "title": None, "symbolType": "square"}
     return {

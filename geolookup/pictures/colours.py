@@ -50,7 +50,7 @@ def _hex(lightness: float, a: float, b: float) -> str:
     red = 4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short
     green = -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short
     blue = -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short
-    return "#" + "".join(f"{_encoded(each):02x}" for each in (red, green, blue))
+    return "#" + "".join(f"{_encoded(light):02x}" for light in (red, green, blue))
 
 
 def _encoded(linear: float) -> int:
@@ -60,8 +60,8 @@ def _encoded(linear: float) -> int:
     return round(255 * part)
 
 
-#: 256 steps of equal lightness differences, dark to light; lightness alone orders them, so that
-#: every vision does. Blue to yellow, as in cividis (Nuñez, Anderton, Renslow 2018).
+#: 256 steps of equal lightness differences, dark to light. Lightness alone orders them, in
+#: every kind of vision. Blue to yellow, as in cividis (Nuñez, Anderton, Renslow 2018).
 SEQUENTIAL = _sequential(256)
 
 

@@ -65,24 +65,22 @@ class Grid:
 #: The coefficients of y by powers of the parametric latitude: 1, 3, 7, 9.
 _A1, _A2, _A3, _A4 = 1.340264, -0.081106, 0.000893, 0.003796
 _ROOT = np.sqrt(3)
-#: Newton's method doubles the right digits with each step; these give all of a float.
-_STEPS = 12
 
 
 def _y(theta: F64) -> F64:
     squared = theta * theta
-    found: F64 = theta * (_A1 + squared * (_A2 + squared**2 * (_A3 + squared * _A4)))
-    return found
+    y: F64 = theta * (_A1 + squared * (_A2 + squared**2 * (_A3 + squared * _A4)))
+    return y
 
 
 def _slope(theta: F64) -> F64:
     """Return the derivative of y by the parametric latitude."""
     squared = theta * theta
-    found: F64 = _A1 + squared * (3 * _A2 + squared**2 * (7 * _A3 + squared * 9 * _A4))
-    return found
+    slope: F64 = _A1 + squared * (3 * _A2 + squared**2 * (7 * _A3 + squared * 9 * _A4))
+    return slope
 
 
-#: The right and the upper end of the map: those of 180° east and of the north pole.
+#: The right and the upper end of the map: 180° east, and the north pole.
 WIDTH = float(2 * np.pi / (_ROOT * _A1))
 HEIGHT = float(_y(np.array(np.pi / 3)))
 
@@ -92,17 +90,3 @@ def project(latitudes: F64, longitudes: F64) -> tuple[F64, F64]:
     theta = np.arcsin(_ROOT / 2 * np.sin(np.radians(latitudes)))
     x = 2 * np.radians(longitudes) * np.cos(theta) / (_ROOT * _slope(theta))
     return x, _y(theta)
-
-
-def unproject(x: F64, y: F64) -> tuple[F64, F64]:
-    """Return latitudes and longitudes in degrees; the inverse of ``project``.
-
-    NaN where y lies beyond the poles. A longitude beyond ±180° is a point beside the map.
-    """
-    theta = y / _A1
-    for _ in range(_STEPS):
-        theta = theta - (_y(theta) - y) / _slope(theta)
-    sine = 2 * np.sin(theta) / _ROOT
-    latitudes = np.degrees(np.arcsin(np.where(np.abs(y) > HEIGHT, np.nan, np.clip(sine, -1, 1))))
-    longitudes = np.degrees(x * _ROOT * _slope(theta) / (2 * np.cos(theta)))
-    return latitudes, longitudes

@@ -1,4 +1,12 @@
-"""Pictures of an address map, one of each view: its square, first addresses, and a legend."""
+"""Pictures of an address map, one of each view: its square, first addresses, and a legend.
+
+The square has 2^order by 2^order cells, numbered along the Hilbert curve: cell 0 is the top left
+one, the last cell the top right one. Cells whose numbers are near lie near each other, and each
+aligned run of 4^k cells is a square: so a prefix is a square or two.
+
+Source: D. Hilbert, Ueber die stetige Abbildung einer Linie auf ein Flächenstück, Mathematische
+Annalen 38 (1891).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +15,12 @@ import io
 import ipaddress
 from collections.abc import Iterator, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import U8
-from geolookup.pictures import hilbert
 from geolookup.pictures.address_map import AddressMap
 from geolookup.pictures.address_space import Space, View
 from geolookup.pictures.picture_files import INK, SCALE, Picture, drawing
@@ -30,19 +39,42 @@ def pixels(shown: AddressMap, number: int) -> U8:
     runs = np.diff(shown.starts, append=np.uint64(shown.space.filled)).astype(np.int64)
     along = np.full(4**shown.space.order, NOTHING, np.uint8)
     along[: shown.space.filled] = np.repeat(colours, runs)
-    return hilbert.square(along)
+    pixels: U8 = along_curve(along)
+    return pixels
 
 
 def png(square: U8, colours: Sequence[str]) -> bytes:
     """Return pixels as a PNG with a palette of #rrggbb; ``NOTHING`` is transparent."""
     from PIL import Image
 
-    palette = bytes.fromhex("".join(each.removeprefix("#") for each in colours))
+    palette = bytes.fromhex("".join(colour.removeprefix("#") for colour in colours))
     image = Image.fromarray(square, "P")
     image.putpalette(palette.ljust(3 * (NOTHING + 1), b"\0"))
     written = io.BytesIO()
     image.save(written, "PNG", transparency=NOTHING)
     return written.getvalue()
+
+
+def along_curve(along: NDArray[Any]) -> NDArray[Any]:
+    """Return values in the order of the curve, shape (4^order,), by row and column.
+
+    By the definition of the curve: four squares make one of twice the side, of which the first
+    is mirrored at one diagonal and the last at the other. Raises ValueError for another count.
+    """
+    order = (len(along).bit_length() - 1) // 2
+    if len(along) != 4**order:
+        raise ValueError(f"{len(along)} values are no square of 2^order a side")
+    squares = along.reshape(-1, 1, 1)
+    for level in range(order):
+        half = 1 << level
+        first, second, third, last = (squares[quarter::4] for quarter in range(4))
+        squares = np.empty((len(first), 2 * half, 2 * half), along.dtype)
+        squares[:, :half, :half] = first.transpose(0, 2, 1)
+        squares[:, half:, :half] = second
+        squares[:, half:, half:] = third
+        squares[:, :half, half:] = last[:, ::-1, ::-1].transpose(0, 2, 1)
+    whole: NDArray[Any] = squares[0]
+    return whole
 
 
 #: A file has a pixel for each cell of a map of this order; one of fewer cells has larger squares.
@@ -90,7 +122,7 @@ def _grid(space: Space) -> str:
     """Return thin lines, and in each square of the grid its first address."""
     step = _SIDE >> _GRID
     lines = "".join(f"M0 {at}H{_SIDE}M{at} 0V{_SIDE}" for at in range(0, _SIDE + 1, step))
-    x, y = hilbert.points(np.arange(4**_GRID, dtype=np.uint64), _GRID)
+    y, x = np.divmod(np.argsort(along_curve(np.arange(4**_GRID)).ravel()), 1 << _GRID)
     cells = 4 ** max(space.order - _GRID, 0)
     texts = (
         f'<text x="{column * step + 5}" y="{row * step + _SMALL + 2}">{text}</text>'

@@ -23,7 +23,7 @@ from geolookup.pictures.address_space import View
 from geolookup.pictures.page_data import deflated
 
 Numbers = NDArray[np.unsignedinteger[Any]]
-#: A value may be that of two to four changes before: networks alternate.
+#: A value may repeat the value of two to four changes before: networks alternate.
 _BACK = 3
 
 
@@ -34,10 +34,10 @@ def packed_within(shown: AddressMap, limit: int) -> tuple[AddressMap, dict[str, 
     """
     for steps in range(shown.space.block_order + 1):
         fitting = shown.coarser(steps)
-        found = packed(fitting)
-        if len(json.dumps(found)) <= limit:
+        data = packed(fitting)
+        if len(json.dumps(data)) <= limit:
             break
-    return fitting, found
+    return fitting, data
 
 
 def packed(shown: AddressMap) -> dict[str, Any]:
@@ -50,20 +50,20 @@ def packed(shown: AddressMap) -> dict[str, Any]:
     """
     space = shown.space
     followed = [_followed(shown, number) for number in range(len(shown.views))]
-    own = [values for values, found in zip(shown.values, followed, strict=True) if not found]
+    own = [values for values, rule in zip(shown.values, followed, strict=True) if not rule]
     zeros = _trailing_zeros(shown.starts[:-1])
     return {
         "family": space.family,
         "order": space.order,
         "cellBits": space.cell_bits,
         "blockBits": space.block_bits,
-        "blocks": [f"{each:x}" for each in space.blocks],
+        "blocks": [f"{block:x}" for block in space.blocks],
         "ranges": len(shown.starts),
         "lengths": _column(np.diff(shown.starts), 0, zeros),
         "changed": [_streams(plane, _before(plane)) for plane in _planes(own)],
         "views": [
-            _texts(view) | (found or {"values": _values(values)})
-            for view, found, values in zip(shown.views, followed, shown.values, strict=True)
+            _texts(view) | (rule or {"values": _values(values)})
+            for view, rule, values in zip(shown.views, followed, shown.values, strict=True)
         ],
     }
 
@@ -157,4 +157,4 @@ def _before(symbols: U8) -> U8:
 def _streams(symbols: U8, contexts: U8) -> list[str]:
     """Return the symbols of each context, from context 0 to the greatest."""
     greatest = int(contexts.max(initial=0))
-    return [deflated(symbols[contexts == each].tobytes()) for each in range(greatest + 1)]
+    return [deflated(symbols[contexts == context].tobytes()) for context in range(greatest + 1)]

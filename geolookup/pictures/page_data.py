@@ -1,14 +1,14 @@
 """Bytes and arrays of numbers as short texts, for the data of a page.
 
 Bytes are raw deflate (RFC 1951) in base64. Of an array the first bytes of all numbers come first,
-then the second ones and so on: bytes that differ little lie together, which deflate makes small.
+then the second ones and so on: bytes that differ little lie together, and deflate makes them small.
 ``reports/assets/page_data.js`` is the inverse.
 """
 
 from __future__ import annotations
 
 import zlib
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from typing import Any
 
 import numpy as np
@@ -25,14 +25,9 @@ _LIMIT = 1 << 30
 
 
 def deflated(data: bytes) -> str:
-    """Return the text of bytes; that of none is empty."""
+    """Return the text of bytes; without bytes it is empty."""
     smallest = min((_packed(data, strategy) for strategy in _STRATEGIES), key=len)
     return b64encode(smallest).decode("ascii") if data else ""
-
-
-def inflated(text: str) -> bytes:
-    """Return the bytes of a text."""
-    return zlib.decompress(b64decode(text), wbits=-zlib.MAX_WBITS) if text else b""
 
 
 def _packed(data: bytes, strategy: int) -> bytes:
@@ -53,26 +48,10 @@ def pack_integers(values: I64) -> str:
     return deflated(_planes((steps << 1 ^ steps >> 63).astype("<u4")))  # the sign is the lowest bit
 
 
-def unpack_integers(text: str) -> I64:
-    """Return what ``pack_integers`` packed."""
-    coded = _joined(inflated(text), "<u4").astype(np.int64)
-    return np.cumsum(coded >> 1 ^ -(coded & 1))
-
-
 def pack_floats(values: F64) -> str:
     """Pack floats, without loss; shape (n,)."""
     return deflated(_planes(values.astype("<f8")))
 
 
-def unpack_floats(text: str) -> F64:
-    """Return what ``pack_floats`` packed."""
-    return _joined(inflated(text), "<f8")
-
-
 def _planes(values: NDArray[Any]) -> bytes:
     return values.view(np.uint8).reshape(-1, values.itemsize).T.tobytes()
-
-
-def _joined(planes: bytes, kind: str) -> NDArray[Any]:
-    each = np.frombuffer(planes, np.uint8).reshape(np.dtype(kind).itemsize, -1)
-    return np.ascontiguousarray(each.T).view(kind).ravel()

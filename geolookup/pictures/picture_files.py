@@ -1,6 +1,6 @@
 """Pictures as PNG files, at twice the size for print.
 
-Each file names its maker in a text chunk (PNG, 3rd edition, 11.3.3), so that ``--force``
+Each file names its maker in a text chunk (PNG, 3rd edition, 11.3.3). By that ``--force``
 replaces no folder of other pictures.
 """
 

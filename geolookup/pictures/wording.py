@@ -1,7 +1,7 @@
 """Wording of numbers and names on pages and pictures, and which counts a page hides.
 
-Small counts are hidden so that no reader learns one, not even by subtraction. A page states the sum
-of what it hides. If that sum is small, the smallest of the other counts is hidden too.
+Small counts are hidden: no reader may learn one, not even by subtraction. A page states the sum of
+the counts that it hides. If that sum is small, the smallest of the other counts is hidden too.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def kilometres(distance: float) -> str:
 
 
 def family(part: str) -> str:
-    """Return the name of a family for people: IPv4 of ipv4."""
+    """Return the name of a family as shown: IPv4 of ipv4."""
     return part.replace("ip", "IP")
 
 
@@ -70,7 +70,7 @@ def not_hidden(counts: F64 | I64, least: float) -> Bools:
 
 
 def covered(shown: Bools, counts: F64 | I64, least: float, beside: float = 0) -> Bools:
-    """Return which of n counts are shown, so that the others sum to nothing or to ``least``.
+    """Return which of n counts are shown; the others must sum to 0 or to at least ``least``.
 
     If they would not, the smallest count is hidden too, the last of equal ones. ``beside`` is
     what a reader cannot tell from the hidden counts: a part of the total, but of no count.

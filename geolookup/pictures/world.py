@@ -72,8 +72,8 @@ class World:
 
     def __init__(self, densities: Sequence[Density], least: float = 0) -> None:
         self.least = least
-        self.grid, sums = _binned([_Placed(each) for each in densities])
-        shown = [each.of_least(least) for each in sums]
+        self.grid, sums = _binned([_Placed(density) for density in densities])
+        shown = [of_density.of_least(least) for of_density in sums]
         self.cells = _together(shown)
         self.layers = [
             _layer(density, self.cells, every, chosen)
@@ -124,14 +124,14 @@ def _binned(placed: Sequence[_Placed]) -> tuple[Grid, list[_Sums]]:
     """Return the finest grid whose cells a page can hold, and the sums of each density in it."""
     for side in SIDES:
         grid = Grid(side)
-        sums = [each.sums(grid) for each in placed]
+        sums = [of_density.sums(grid) for of_density in placed]
         if len(_together(sums)) * (len(placed) + 1) <= _NUMBERS:
             break
     return grid, sums
 
 
 def _together(sums: Sequence[_Sums]) -> I64:
-    return np.unique(np.concatenate([each.cells for each in sums]))
+    return np.unique(np.concatenate([of_density.cells for of_density in sums]))
 
 
 def _layer(density: Density, cells: I64, every: _Sums, shown: _Sums) -> Layer:
@@ -159,7 +159,7 @@ class CountryDensity:
     """What a map of the world shows by the colours of countries; a country may occur again."""
 
     name: str  # of files and elements: "ipv4-countries"
-    title: str  # for people: "IPv4 addresses by country"
+    title: str  # as shown: "IPv4 addresses by country"
     unit: str  # what a weight counts: "addresses"
     rows: Sequence[Country]
 
@@ -174,9 +174,9 @@ class CountryLayer:
         self.density = density
         areas = set(outlines.read().countries.tolist())
         every = _summed(density.rows)
-        chosen = not_hidden(np.array([each.weight for each in every]), least)
-        known = [each for each, shows in zip(every, chosen, strict=True) if shows]
-        self.countries = [each for each in known if each.code in areas]
+        chosen = not_hidden(np.array([country.weight for country in every]), least)
+        known = [country for country, shows in zip(every, chosen, strict=True) if shows]
+        self.countries = [country for country in known if country.code in areas]
         #: The sum of the countries that are hidden, with an area or without.
         self.hidden = _total(every) - _total(known)
         #: The sum of what has no country, or one without an area.
@@ -190,11 +190,11 @@ class CountryLayer:
     @property
     def weights(self) -> F64:
         """The weights of ``countries``."""
-        return np.array([each.weight for each in self.countries], np.float64)
+        return np.array([country.weight for country in self.countries], np.float64)
 
 
 def _total(rows: Iterable[Country]) -> float:
-    return sum(each.weight for each in rows)
+    return sum(row.weight for row in rows)
 
 
 def _summed(rows: Sequence[Country]) -> list[Country]:
@@ -205,5 +205,5 @@ def _summed(rows: Sequence[Country]) -> list[Country]:
         if row.code and row.weight:
             largest.setdefault(row.code, row)
             sums[row.code] = sums.get(row.code, 0) + row.weight
-    found = [row._replace(weight=sums[code]) for code, row in largest.items()]
-    return sorted(found, key=lambda row: (-row.weight, row.code))
+    countries = [row._replace(weight=sums[code]) for code, row in largest.items()]
+    return sorted(countries, key=lambda row: (-row.weight, row.code))

@@ -1,4 +1,4 @@
-"""What pictures of the world share: the plane in px, land and borders, the scale and its legend."""
+"""The frame of world pictures: the plane in px, land and borders, the scale and its legend."""
 
 from __future__ import annotations
 

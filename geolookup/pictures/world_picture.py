@@ -50,7 +50,7 @@ def _svg(world: World, layer: Layer, defaults: Sequence[DefaultCoordinates]) -> 
 
 
 def _side(km: float) -> float:
-    """Return the px of the sides of squares: those of a cell, doubled until they can be seen."""
+    """Return the sides of squares in px: a cell's sides, doubled until they can be seen."""
     cell = km / _RADIUS_KM * SCALE
     return float(cell * 2 ** max(0, np.ceil(np.log2(_SQUARE / cell))))
 
@@ -79,8 +79,8 @@ def _drawn(columns: I64, rows: I64, steps: I64, side: float) -> str:
 
 
 def _rings(defaults: Sequence[DefaultCoordinates]) -> str:
-    x, y = pixels(np.array([each.latitude for each in defaults]),
-                  np.array([each.longitude for each in defaults]))  # fmt: skip
+    x, y = pixels(np.array([default.latitude for default in defaults]),
+                  np.array([default.longitude for default in defaults]))  # fmt: skip
     return "".join(
         f'<circle cx="{a:.1f}" cy="{b:.1f}" r="7" fill="none" stroke="{_RING}" stroke-width="2"/>'
         for a, b in zip(x.tolist(), y.tolist(), strict=True)
@@ -98,7 +98,7 @@ def country_pictures(anchor: str, layer: CountryLayer) -> Iterator[Picture]:
 def _areas(layer: CountryLayer) -> str:
     """Return a path for each country, of all its rings: so holes stay empty."""
     steps = colour_steps(layer.weights).tolist()
-    paths = {each.code: "" for each in layer.countries}
+    paths = {country.code: "" for country in layer.countries}
     for code, ring in rings():
         if code in paths:
             paths[code] += ring

@@ -24,26 +24,13 @@ from typing import Any, NamedTuple, cast
 
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import (
-    DEGREES,
-    FIELDS,
-    GROUPS,
-    LOCATION,
-    TEXT,
-    TEXTS,
-    Field,
-)
+from geolookup.contract.fields import DEGREES, FIELDS, GROUPS, LOCATION, TEXT, TEXTS, Field
 from geolookup.contract.paths import is_address_or_network, path_called, unknown_path
 from geolookup.prefixes.predicates import Among, Around, Compared, InBox, Predicate, StartsWith
 
 #: What ``conditions_of`` takes.
 Where = str | Mapping[str, Any] | Iterable[str | Mapping[str, Any]] | None
-_COMPARE = {
-    ">=": pc.greater_equal,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    "<": pc.less,
-}
+_COMPARE = {">=": pc.greater_equal, "<=": pc.less_equal, ">": pc.greater, "<": pc.less}
 _PATH, _OPERATOR = r"\s*([^\s=<>~^]+)\s*", r"(>=|<=|\^=|[=<>~])"
 _TEXT = re.compile(rf"{_PATH}{_OPERATOR}(.*)", re.DOTALL)
 _KEY = re.compile(rf"{_PATH}{_OPERATOR}?\s*")

@@ -11,7 +11,7 @@ from geolookup.pictures.map_picture import map_pictures
 from geolookup.pictures.packing import packed_within
 from geolookup.reports.section import Section
 
-#: In the order in which they need each other: data, then what is drawn, then what a reader does.
+#: In the order in which they need each other: data, drawing, then the actions of a reader.
 _VIEWER = ("curve", "texts", "ranges", "raster", "window", "overlay", "legend", "input", "viewer")
 _SCRIPTS = (
     "page_data.js",
@@ -22,7 +22,7 @@ _SCRIPTS = (
     "shares.js",
     *(f"address_map/{name}.js" for name in _VIEWER),
 )
-#: The most characters that a map takes of a page, which must stay small enough to send and to open.
+#: The most characters of a map: a page must stay small enough to send and to open.
 _LIMITS = {4: 4_550_000, 6: 870_000}
 
 

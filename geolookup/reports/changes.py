@@ -40,23 +40,23 @@ _DRAWN, _LISTED = 15, 100
 
 def change_section(difference: Difference) -> Section:
     """Return the changes by kind, level, country, distance, source, network and field."""
-    found = difference.judged
-    gates = [gate_table(found)] if found.gates else []
-    first = [kind_table(difference), coverage_table(found), *moved_tables(found)]
+    judged = difference.judged
+    gates = [gate_table(judged)] if judged.gates else []
+    first = [kind_table(difference), coverage_table(judged), *moved_tables(judged)]
     charts = [] if difference.is_none else list(_charts(difference))
     return charts_section(
         "changes",
         "What has changed",
         _lead(difference),
         charts,
-        [*mover_tables(found), *source_tables(found)],
-        first=[*gates, *first, kilometres_table(found)],
-        details=[*field_tables(found), metric_table(found)],
+        [*mover_tables(judged), *source_tables(judged)],
+        first=[*gates, *first, kilometres_table(judged)],
+        details=[*field_tables(judged), metric_table(judged)],
     )
 
 
 def _lead(difference: Difference) -> str:
-    old, new = (_named(each) for each in (difference.judged.old, difference.judged.new))
+    old, new = (_named(side) for side in (difference.judged.old, difference.judged.new))
     if difference.is_none:
         return f"Nothing has changed from {old} to {new}: every address has the same answer."
     return f"Changes from {old} to {new}, over all public addresses."
@@ -75,13 +75,13 @@ def _charts(difference: Difference) -> Iterator[Chart]:
 
 def _flows(name: str, part: Part, difference: Difference) -> Chart:
     flows = country_flows(difference.overlaid.values, difference.overlaid.changes[name])
-    drawn = [(f"{each.old} → {each.new}", each.weight) for each in flows[:_DRAWN]]
+    drawn = [(f"{flow.old} → {flow.new}", flow.weight) for flow in flows[:_DRAWN]]
     title = f"{wording.family(name)} {part.unit} that changed country"
     chart = bars(f"{name}-flows", title, part.unit, drawn, head="From and to")
     of = part.moved["country"].count
     rows = [
-        (each.old, each.new, wording.count(each.weight), wording.percent(each.weight / of))
-        for each in flows[:_LISTED]
+        (flow.old, flow.new, wording.count(flow.weight), wording.percent(flow.weight / of))
+        for flow in flows[:_LISTED]
     ]
     return replace(chart, head=("From", "To", part.unit, "of all that changed country"), rows=rows)
 
@@ -123,8 +123,8 @@ def moved_densities(difference: Difference) -> Iterator[Density]:
 
 
 def _moved(difference: Difference, name: str) -> Pairs:
-    found = difference.overlaid.changes[name]
-    return found.locations.chosen(found.moves.by_level["location"].moved)
+    changes = difference.overlaid.changes[name]
+    return changes.locations.chosen(changes.moves.by_level["location"].moved)
 
 
 def _density(

@@ -12,7 +12,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison import Judged, Overlaid, judged, measured, read
+from geolookup.comparison import Comparison, Overlaid, measured, read
 from geolookup.comparison.changes import KINDS, UNCHANGED, Mover, by_kind, kinds
 from geolookup.comparison.gates import DIFF_METRICS, Verdict, metric_text
 from geolookup.comparison.measures import Share, SourceChange, share
@@ -32,16 +32,16 @@ _NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two datasets laid over each other, what is measured of them, and each change's kind."""
+    """Two datasets laid over each other, their measures, and the kind of each change."""
 
     overlaid: Overlaid
-    judged: Judged
+    judged: Comparison
     kinds: Mapping[int, NDArray[np.uint8]]  # by family, of its answers
 
     @property
     def is_none(self) -> bool:
         """Whether every address has the same answer in both."""
-        return all(bool((each == UNCHANGED).all()) for each in self.kinds.values())
+        return all(bool((kind == UNCHANGED).all()) for kind in self.kinds.values())
 
 
 def difference(
@@ -50,8 +50,8 @@ def difference(
     """Compare two datasets or stores, with the gates and the errors of ``geolookup.diff``."""
     gates = DIFF_METRICS.gates(fail_if)
     overlaid = read(old, new)
-    found = {f: kinds(overlaid.values, overlaid.changes[f"ipv{f}"]) for f in FAMILIES}
-    return Difference(overlaid, judged(measured(overlaid), gates), found)
+    by_family = {f: kinds(overlaid.values, overlaid.changes[f"ipv{f}"]) for f in FAMILIES}
+    return Difference(overlaid, measured(overlaid, gates), by_family)
 
 
 def change_view(difference: Difference, family: int) -> View:
@@ -65,14 +65,14 @@ def change_view(difference: Difference, family: int) -> View:
     return View("change", "Change", _NOTE, starts, values[begins], labels, palette)
 
 
-def gate_table(found: Judged) -> Table:
-    """Return the gates, what they measured and their verdicts."""
-    rows = [_gate(each) for each in found.gates]
+def gate_table(result: Comparison) -> Table:
+    """Return the gates, their measures and their verdicts."""
+    rows = [_gate(gate) for gate in result.gates]
     return Table("Gates", ("Fails if", "measured", "verdict"), rows, words=(0, 1, 2))
 
 
 def _gate(verdict: Verdict) -> tuple[str, ...]:
-    measured = (f"{name} is {metric_text(name, each)}" for name, each in verdict.measured.items())
+    measured = (f"{name} is {metric_text(name, value)}" for name, value in verdict.measured.items())
     return verdict.gate, ", ".join(measured), "fails" if verdict.failed else "passes"
 
 
@@ -81,125 +81,143 @@ def kind_table(difference: Difference) -> Table:
     parts, changes = difference.judged.parts, difference.overlaid.changes
     sums = [by_kind(difference.kinds[int(name[-1])], changes[name]) for name in parts]
     rows = [
-        (kind, *(text for each in sums for text in _share(share(each[kind], sum(each.values())))))
+        (
+            kind,
+            *(
+                text
+                for by_kind_ in sums
+                for text in _share(share(by_kind_[kind], sum(by_kind_.values())))
+            ),
+        )
         for kind in sums[0]
     ]
     return Table("By kind of change", ("Kind", *_family_heads(difference.judged)), rows)
 
 
-def moved_tables(found: Judged) -> Iterator[Table]:
+def moved_tables(result: Comparison) -> Iterator[Table]:
     """Yield by family and level how much moved, of what both datasets state."""
-    for name, part in found.parts.items():
+    for name, part in result.parts.items():
         rows = [
-            (level, wording.count(each.count), wording.count(each.of), wording.percent(each.share))
-            for level, each in part.moved.items()
+            (
+                level,
+                wording.count(share_.count),
+                wording.count(share_.of),
+                wording.percent(share_.share),
+            )
+            for level, share_ in part.moved.items()
         ]
         head = ("Level", "moved", "stated in both", "share")
         yield Table(f"Moved, in {wording.family(name)} {part.unit}", head, rows)
 
 
-def coverage_table(found: Judged) -> Table:
+def coverage_table(result: Comparison) -> Table:
     """Return how much is known in each dataset, and how much of it is lost or gained."""
-    known = [part.coverage for part in found.parts.values()]
+    known = [part.coverage for part in result.parts.values()]
     rows = (
         (
             "known in the older dataset",
-            *(text for each in known for text in (wording.count(each.old), "")),
+            *(text for coverage in known for text in (wording.count(coverage.old), "")),
         ),
         (
             "known in this dataset",
-            *(text for each in known for text in (wording.count(each.new), "")),
+            *(text for coverage in known for text in (wording.count(coverage.new), "")),
         ),
-        ("lost, of the older dataset", *(text for each in known for text in _share(each.lost))),
-        ("gained, of this dataset", *(text for each in known for text in _share(each.gained))),
+        (
+            "lost, of the older dataset",
+            *(text for coverage in known for text in _share(coverage.lost)),
+        ),
+        (
+            "gained, of this dataset",
+            *(text for coverage in known for text in _share(coverage.gained)),
+        ),
     )
-    return Table("Coverage", ("Dataset", *_family_heads(found)), rows)
+    return Table("Coverage", ("Dataset", *_family_heads(result)), rows)
 
 
-def _family_heads(found: Judged) -> Iterator[str]:
-    for name, part in found.parts.items():
+def _family_heads(result: Comparison) -> Iterator[str]:
+    for name, part in result.parts.items():
         yield from (f"{wording.family(name)} {part.unit}", "share")
 
 
-def _share(found: Share) -> tuple[str, str]:
-    return wording.count(found.count), wording.percent(found.share)
+def _share(share: Share) -> tuple[str, str]:
+    return wording.count(share.count), wording.percent(share.share)
 
 
-def kilometres_table(found: Judged) -> Table:
+def kilometres_table(result: Comparison) -> Table:
     """Return the quantiles of the distance between both locations."""
     rows = [
         (
             f"{wording.family(name)} {part.unit}",
             wording.count(part.kilometres.of),
-            *(wording.kilometres(getattr(part.kilometres, each)) for each in QUANTILES),
+            *(wording.kilometres(getattr(part.kilometres, quantile)) for quantile in QUANTILES),
         )
-        for name, part in found.parts.items()
+        for name, part in result.parts.items()
     ]
     head = ("Kilometres between both locations", "with coordinates in both", *QUANTILES)
     return Table("Distance", head, rows)
 
 
-def mover_tables(found: Judged) -> Iterator[Table]:
+def mover_tables(result: Comparison) -> Iterator[Table]:
     """Yield the networks with the most addresses whose location moved, by family."""
     head = ("Network", "moved", "of all that moved", "of the network")
-    for name, part in found.parts.items():
+    for name, part in result.parts.items():
         if part.movers:
             caption = (
                 f"Networks with the most {wording.family(name)} {part.unit} whose location moved"
             )
-            yield Table(caption, head, [_mover(each) for each in part.movers])
+            yield Table(caption, head, [_mover(mover) for mover in part.movers])
 
 
-def _mover(each: Mover) -> tuple[str, ...]:
-    system = "no AS" if each.asn is None else f"AS{each.asn}"
+def _mover(mover: Mover) -> tuple[str, ...]:
+    system = "no AS" if mover.asn is None else f"AS{mover.asn}"
     return (
-        wording.name(f"{system} {each.asn_organization or ''}".rstrip()),
-        wording.count(each.moved.count),
-        wording.percent(each.of_all),
-        wording.percent(each.moved.share),
+        wording.name(f"{system} {mover.asn_organization or ''}".rstrip()),
+        wording.count(mover.moved.count),
+        wording.percent(mover.of_all),
+        wording.percent(mover.moved.share),
     )
 
 
-def source_tables(found: Judged) -> Iterator[Table]:
+def source_tables(result: Comparison) -> Iterator[Table]:
     """Yield what moved of the locations that each source decided, by family and dataset."""
     head = ("Source", "country moved", "region moved", "city moved", "km p50", "km p99")
-    for name, part in found.parts.items():
+    for name, part in result.parts.items():
         for role, last, sources in (
             ("the older dataset", "lost", part.old_sources),
             ("this dataset", "gained", part.new_sources),
         ):
-            rows = [_source(each, last) for each in sources]
+            rows = [_source(source, last) for source in sources]
             if rows:
                 caption = f"{wording.family(name)} locations by their source in {role}"
                 yield Table(caption, (*head, last), rows)
 
 
-def _source(each: SourceChange, last: str) -> tuple[str, ...]:
+def _source(source: SourceChange, last: str) -> tuple[str, ...]:
     return (
-        wording.name(each.source),
-        *(wording.percent(each.moved[level].share) for level in _LEVELS),
-        wording.kilometres(each.kilometres.p50),
-        wording.kilometres(each.kilometres.p99),
-        wording.percent(getattr(each.location, last).share),
+        wording.name(source.source),
+        *(wording.percent(source.moved[level].share) for level in _LEVELS),
+        wording.kilometres(source.kilometres.p50),
+        wording.kilometres(source.kilometres.p99),
+        wording.percent(getattr(source.location, last).share),
     )
 
 
-def field_tables(found: Judged) -> Iterator[Table]:
+def field_tables(result: Comparison) -> Iterator[Table]:
     """Yield the fields that changed, by family."""
     head = ("Field", "became unknown", "became known", "other value")
-    for name, part in found.parts.items():
+    for name, part in result.parts.items():
         counts = {
-            path: (each.null_gained, each.null_lost, each.changed)
-            for path, each in part.fields.items()
+            path: (field.null_gained, field.null_lost, field.changed)
+            for path, field in part.fields.items()
         }
-        rows = [(path, *map(wording.count, each)) for path, each in counts.items() if any(each)]
+        rows = [(path, *map(wording.count, count)) for path, count in counts.items() if any(count)]
         if rows:
             yield Table(f"Fields of {wording.family(name)} {part.unit}", head, rows)
 
 
-def metric_table(found: Judged) -> Table:
+def metric_table(result: Comparison) -> Table:
     """Return all metrics by the name that a gate gives them."""
-    parts = found.parts
+    parts = result.parts
     rows = [
         (name, *(metric_text(name, part.metrics[name]) for part in parts.values()))
         for name in parts["ipv4"].metrics

@@ -105,6 +105,6 @@ def write_page(
         fresh.write_text(page(title, lead, sections), encoding="utf-8")
         if png is not None:
             with staged_folder(png) as folder:
-                pictures = [each for section in sections for each in section.pictures]
-                written += [png / each.name for each in write_png(folder, pictures)]
+                pictures = [picture for section in sections for picture in section.pictures]
+                written += [png / path.name for path in write_png(folder, pictures)]
     return written

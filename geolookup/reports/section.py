@@ -1,4 +1,4 @@
-"""A section of a page: its template, the values that it shows, and what it is made of."""
+"""A section of a page: its template and values, tables, and charts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Link:
 
 
 def link(address: str) -> Link | str:
-    """Return an address as a link, or as text where it is none of the web."""
+    """Return an http(s) URL as a link, other text as text."""
     line = line_text(address)
     return Link(line, line) if line.startswith(("https://", "http://")) else line
 
@@ -80,7 +80,7 @@ def charts_section(
 def pairs_section(
     anchor: str, title: str, note: str, pairs: Sequence[tuple[Chart, Table]]
 ) -> Section:
-    """Return a section that shows each chart beside its table, where there is room."""
+    """Return a section that shows each chart beside its table if the page is wide enough."""
     values = {"note": note, "pairs": pairs}
     pictures = _pictures(chart for chart, _ in pairs)
     return Section(anchor, title, "pairs.html", values, pictures=pictures)

@@ -36,16 +36,16 @@ def groups_of(summary: Summary, kind: str, top: int, least: int) -> Groups:
     Another is hidden as ``covered`` says: among all groups, and among the cities of a country,
     which a reader can subtract from the country.
     """
-    found = summary.by(kind)
-    sizes = np.array([each.addresses for each in found], np.int64)
+    every = summary.by(kind)
+    sizes = np.array([group.addresses for group in every], np.int64)
     shown = sizes >= least
     if kind == "cities":
-        shown = _covered_by_country(summary, found, sizes, shown, least)
+        shown = _covered_by_country(summary, every, sizes, shown, least)
     shown = covered(shown, sizes, least)
     at, rest = np.split(np.flatnonzero(shown), [top])
     return Groups(
         kind,
-        [found[each] for each in at],
+        [every[number] for number in at],
         int(shown.sum()),
         int(sizes[rest].sum()),
         int(sizes[~shown].sum()),
@@ -60,7 +60,7 @@ def _covered_by_country(
     of_country = Counter[str]()
     for country in summary.by("countries"):
         of_country[country.members[0]] += country.addresses
-    codes = np.array([each.members[2] or "" for each in cities], str)
+    codes = np.array([city.members[2] or "" for city in cities], str)
     shown = shown.copy()
     for code, total in of_country.items():
         among = codes == code
@@ -71,24 +71,24 @@ def _covered_by_country(
 
 def groups_section(summary: Summary, top: int, least: int) -> Section:
     """Return bars of the largest groups of each kind, and a table of all others."""
-    found = [groups_of(summary, kind, top, least) for kind in reversed(KINDS)]
-    charts = [_chart(each) for each in found]
-    return charts_section("whose", "Networks, cities, countries", _NOTE, charts, [_table(found)])
+    kinds = [groups_of(summary, kind, top, least) for kind in reversed(KINDS)]
+    charts = [_chart(groups) for groups in kinds]
+    return charts_section("whose", "Networks, cities, countries", _NOTE, charts, [_table(kinds)])
 
 
 def _chart(groups: Groups) -> Chart:
-    values = [(_LABELS[groups.kind](*each.members), each.addresses) for each in groups.top]
+    values = [(_LABELS[groups.kind](*group.members), group.addresses) for group in groups.top]
     title = f"Top {groups.kind} by requests"
     return bars(f"top-{groups.kind}", title, "requests", values, head=groups.kind)
 
 
-def _table(found: Sequence[Groups]) -> Table:
+def _table(kinds: Sequence[Groups]) -> Table:
     rows = [
         (
-            each.kind,
-            *map(wording.count, (each.number, sum(n.addresses for n in each.top), *each[3:])),
+            groups.kind,
+            *map(wording.count, (groups.number, sum(n.addresses for n in groups.top), *groups[3:])),
         )
-        for each in found
+        for groups in kinds
     ]
     return Table("Requests that the charts show, and others", _HEAD, rows)
 
@@ -98,7 +98,7 @@ def _country(code: str, name: str | None) -> str:
 
 
 def _city(city: str, region: str | None, country: str | None) -> str:
-    return ", ".join(each for each in (city, region, country) if each is not None)
+    return ", ".join(name for name in (city, region, country) if name is not None)
 
 
 def _network(number: int, name: str | None) -> str:

@@ -23,7 +23,7 @@ from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, heatmap
 from geolookup.pictures.wording import not_hidden
 from geolookup.pictures.world import Country, CountryDensity, Density
-from geolookup.reports.dataset.sources import licences_section
+from geolookup.reports.dataset.sources import credits_section
 from geolookup.reports.dataset.summary import Figure
 from geolookup.reports.section import Section, charts_section
 from geolookup.reports.traffic_groups import groups_section
@@ -72,13 +72,13 @@ def sections(summary: Summary, metadata: Metadata, top: int, least: int) -> Iter
     if summary.hours is not None:
         yield hours_section(summary.hours, least)
     yield groups_section(summary, top, least)
-    yield licences_section(metadata)
+    yield credits_section(metadata)
 
 
 def _by_country(summary: Summary) -> CountryDensity:
-    found = summary.by("countries")
-    rows = [Country(each.members[0], each.members[1], each.addresses) for each in found]
-    unknown = summary.public - sum(each.addresses for each in found)
+    groups = summary.by("countries")
+    rows = [Country(group.members[0], group.members[1], group.addresses) for group in groups]
+    unknown = summary.public - sum(group.addresses for group in groups)
     rows.append(Country(None, None, unknown))
     return CountryDensity("requests-countries", "Requests by country", "requests", rows)
 

@@ -37,9 +37,12 @@ def truth_section(score: Score) -> Section:
 
 
 def _chart(name: str, part: ScoredPart) -> Chart:
-    found = {level: getattr(part.score, level) for level in LEVELS}
-    stated = {level: each for level, each in found.items() if each.agree.of}
-    shares = [[getattr(each, verdict).share for verdict in _VERDICTS] for each in stated.values()]
+    scores = {level: getattr(part.score, level) for level in LEVELS}
+    stated = {level: score for level, score in scores.items() if score.agree.of}
+    shares = [
+        [getattr(level_score, verdict).share for verdict in _VERDICTS]
+        for level_score in stated.values()
+    ]
     title = f"Agreement, of {part_title(name, part)}"
     return stacked(f"truth-{name}", title, list(stated), list(_VERDICTS.values()), shares)
 
@@ -74,9 +77,9 @@ def agreement_table(parts: Parts) -> Table:
     return Table("Agreement", head, rows)
 
 
-def _agreement(found: Agreement) -> Iterator[str]:
-    yield wording.count(found.agree.of)
-    for share in (found.agree, found.wrong, found.null):
+def _agreement(agreement: Agreement) -> Iterator[str]:
+    yield wording.count(agreement.agree.of)
+    for share in (agreement.agree, agreement.wrong, agreement.null):
         yield wording.count(share.count)
         yield wording.percent(share.share) if share.of else _NOTHING
 
@@ -103,19 +106,19 @@ def worst_tables(parts: Parts) -> Iterator[Table]:
     """Yield by part the networks of the dataset with the most that is wrong, level by level."""
     head = ("Network", "level", "wrong", "of the network", "truth", "dataset", "source")
     for name, part in parts.items():
-        rows = [_worst(level, each) for level in LEVELS for each in part.worst[level]]
+        rows = [_worst(level, row) for level in LEVELS for row in part.worst[level]]
         if rows:
             caption = f"Networks with the most wrong {part_title(name, part)}"
             yield Table(caption, head, rows, words=(1, 4, 5, 6))
 
 
-def _worst(level: str, each: WorstNetwork) -> tuple[str, ...]:
-    stated = (each.truth, each.dataset, each.source)
+def _worst(level: str, network: WorstNetwork) -> tuple[str, ...]:
+    stated = (network.truth, network.dataset, network.source)
     return (
-        each.network,
+        network.network,
         level,
-        wording.count(each.wrong.count),
-        wording.percent(each.wrong.share),
+        wording.count(network.wrong.count),
+        wording.percent(network.wrong.share),
         *(_NOTHING if text is None else wording.name(text) for text in stated),
     )
 
@@ -129,7 +132,7 @@ def group_tables(parts: Parts) -> Iterator[Table]:
 
 def _groups(caption: str, title: str, groups: Sequence[Group]) -> Table:
     ranked = sorted(groups, key=lambda each: -each.score.of)
-    rows = [(wording.name(each.name or "unknown"), *_group(each.score)) for each in ranked]
+    rows = [(wording.name(group.name or "unknown"), *_group(group.score)) for group in ranked]
     head = (title, "of", *(f"{level} agrees" for level in LEVELS), "km p50", "within 100 km")
     return Table(caption, head, rows)
 
@@ -148,11 +151,11 @@ def file_table(files: Sequence[TruthFile]) -> Table:
     """Return the files of the truth by name, not where they lie, and their rows."""
     rows = [
         (
-            wording.name(Path(each.path).name),
-            each.format,
-            *map(wording.count, (each.rows, each.rejected, each.nulled)),
+            wording.name(Path(file.path).name),
+            file.format,
+            *map(wording.count, (file.rows, file.rejected, file.nulled)),
         )
-        for each in files
+        for file in files
     ]
     head = ("File", "format", "rows", "rejected", "invalid values")
     return Table("Files of the truth", head, rows, words=(1,))

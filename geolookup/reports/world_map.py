@@ -1,4 +1,4 @@
-"""The section with a map of the world: where what is counted lies."""
+"""The section with a map of the world: densities by place and by country."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _outlines() -> dict[str, Any]:
 
 
 def _lines(lines: outlines.Lines) -> dict[str, str]:
-    return {name: pack_integers(each) for name, each in lines._asdict().items()}
+    return {name: pack_integers(numbers) for name, numbers in lines._asdict().items()}
 
 
 def _packed(
@@ -132,7 +132,7 @@ def _packed(
         "cells": pack_integers(world.cells),
         "densities": [_packed_layer(layer) for layer in layers],
         "colours": COLOURS,
-        "defaults": [_mark(each) for each in defaults],
+        "defaults": [_mark(default) for default in defaults],
     }
 
 
@@ -141,8 +141,8 @@ def _packed_layer(layer: Layer | CountryLayer) -> dict[str, Any]:
     if isinstance(layer, Layer):
         return {**named, "weights": pack_floats(layer.weights)}
     countries = [
-        (each.code, wording.name(each.name or each.code or ""), each.weight)
-        for each in layer.countries
+        (country.code, wording.name(country.name or country.code or ""), country.weight)
+        for country in layer.countries
     ]
     return {**named, "countries": countries}
 
@@ -176,7 +176,7 @@ def _values(
         "defaults": Table(
             "Default coordinates",
             _DEFAULTS_HEAD,
-            [_default_row(each) for each in defaults],
+            [_default_row(default) for default in defaults],
             words=(1,),
         ),
         "defaults_note": _DEFAULTS_NOTE,
@@ -195,7 +195,7 @@ def _notes(world: World, layers: Sequence[Layer | CountryLayer]) -> Iterator[str
 
 def _row(layer: Layer | CountryLayer, *, hides: bool) -> tuple[str, ...]:
     amounts = [layer.shown, layer.nowhere, *([layer.hidden] if hides else [])]
-    return (layer.density.title, *(wording.count(each) for each in amounts))
+    return (layer.density.title, *(wording.count(amount) for amount in amounts))
 
 
 def _default_row(default: DefaultCoordinates) -> tuple[str, ...]:

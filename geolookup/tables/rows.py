@@ -99,8 +99,6 @@ class RowTables:
         }
         #: by table and column, what ``values`` returns
         self._named = {(field.table, field.column): each for field, each in self.columns.items()}
-        #: the fields that a row-major table can hold: all but lists and Booleans
-        self.stored = {field for field, each in self.columns.items() if is_stored(each.type)}
         linked = {COUNTRY: tables[COUNTRY].count, ZONE: len(self.zones)}
         for link in fmt.LINKS:
             self._named[LOCATION, link] = tables[LOCATION].rows_of(link, linked[link])

@@ -1,4 +1,4 @@
-"""Interval ids to columns of the answer."""
+"""Interval ids to columns of the answer, and the fields that paths name there."""
 
 from __future__ import annotations
 
@@ -10,11 +10,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, ZONE, Field
+from geolookup.contract.fields import (
+    COLUMNS,
+    COUNTRY,
+    ERROR_CODE,
+    FIELDS,
+    LOCATION,
+    NETWORK,
+    ZONE,
+    Field,
+)
 from geolookup.contract.localtime import instant
+from geolookup.contract.paths import expanded
 from geolookup.dataset.files import outside
-from geolookup.tables.fields import of_rows
 from geolookup.tables.locate import column_of
+from geolookup.tables.row_major import is_stored
 from geolookup.tables.rows import row_tables
 from geolookup.tables.times import Clock, Instants
 
@@ -25,6 +35,39 @@ Int32 = NDArray[np.int32]
 UInt32 = NDArray[np.uint32]
 #: The number of columns of a table from which the row-major copy is faster.
 _ROW_MAJOR_FROM = 3
+
+#: What an address alone tells, so that interval ids cannot.
+OF_ADDRESS = (*(field for field in FIELDS if not field.group), ERROR_CODE)
+OF_ROW = tuple(field for field in FIELDS if field not in OF_ADDRESS)
+
+
+def of_table(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
+    """Return the fields that paths name, groups expanded, each once, in the order given.
+
+    None: all but ``ip``, which the table has already, and ``error_code``.
+    Raises ValueError for a path that the contract does not have.
+    """
+    if paths is None:
+        return tuple(field for field in FIELDS if field.path != "ip")
+    return _expanded(paths)
+
+
+def of_rows(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
+    """Return the fields that paths name, of those that an interval id leads to; None: all of them.
+
+    Raises ValueError for a path that the contract does not have, and for a field of the address.
+    """
+    if paths is None:
+        return OF_ROW
+    fields = _expanded(paths)
+    for field in fields:
+        if field in OF_ADDRESS:
+            raise ValueError(f"{field.path!r} is not a row's but its address's: use enrich")
+    return fields
+
+
+def _expanded(paths: str | Iterable[str]) -> tuple[Field, ...]:
+    return expanded([paths] if isinstance(paths, str) else paths, COLUMNS)
 
 
 def take(state: State, ids: Any, paths: str | Iterable[str] | None, at: Any) -> pa.RecordBatch:
@@ -82,13 +125,13 @@ class Taker:
         networks = np.empty(len(ids) if self._needs_network else 0, np.uint32)
         self._state.take_rows(ids, locations, networks)
         try:
-            found = self._of_table(NETWORK, networks, self._columns(NETWORK))
-            found |= self._of_location(locations)
+            columns = self._of_table(NETWORK, networks, self._columns(NETWORK))
+            columns |= self._of_location(locations)
         except IndexError:
             raise outside(self._state.dataset.path) from None
-        times = self._clock.take(found.get(ZONE), ids >= 0, self._times, instants)
+        times = self._clock.take(columns.get(ZONE), ids >= 0, self._times, instants)
         return [
-            times[field.member] if field.group == "time" else found[field.path]
+            times[field.member] if field.group == "time" else columns[field.path]
             for field in self._fields
         ]
 
@@ -98,31 +141,24 @@ class Taker:
 
     def _of_location(self, rows: UInt32) -> dict[str, pa.Array]:
         """Return the columns of locations and of their countries, and ``zone``."""
-        of_country = [field for field in self._fields if field.table == COUNTRY]
+        of_country = self._columns(COUNTRY)
         links = {COUNTRY: COUNTRY} if of_country else {}
         links |= {ZONE: ZONE} if self._times else {}
-        found = self._of_table(LOCATION, rows, self._columns(LOCATION) | links)
-        return found | self._of_country(of_country, found.get(COUNTRY))
-
-    def _of_country(self, fields: list[Field], rows: pa.Array | None) -> dict[str, pa.Array]:
-        """Return columns of countries; ``rows`` are those of the locations."""
-        if rows is None:
-            return {}
-        together = {field.column: field.path for field in fields if field in self._tables.stored}
-        found = {}
-        if len(together) >= _ROW_MAJOR_FROM:
-            found = self._of_table(COUNTRY, rows.to_numpy().astype(np.uint32), together)
-        for field in fields:
-            if field.path not in found:
-                found[field.path] = self._tables.columns[field].take(rows)
-        return found
+        columns = self._of_table(LOCATION, rows, self._columns(LOCATION) | links)
+        if of_country:
+            countries = columns[COUNTRY].to_numpy().astype(np.uint32)
+            columns |= self._of_table(COUNTRY, countries, of_country)
+        return columns
 
     def _of_table(self, table: str, rows: UInt32, names: dict[str, str]) -> dict[str, pa.Array]:
-        """Return columns of a large table for these rows; ``names`` maps columns to new names."""
-        if len(names) >= _ROW_MAJOR_FROM:
-            taken = self._tables.row_major(table).take(rows, names)
-            return {names[column]: values for column, values in taken.items()}
+        """Return columns of a table for these rows; ``names`` maps columns to new names."""
+        sources = {column: self._tables.values(table, column) for column in names}
+        together = [column for column, values in sources.items() if is_stored(values.type)]
+        taken: dict[str, pa.Array] = {}
+        if len(together) >= _ROW_MAJOR_FROM:
+            taken = self._tables.row_major(table).take(rows, together)
         indices = pa.array(rows)
-        return {
-            name: self._tables.values(table, column).take(indices) for column, name in names.items()
-        }
+        for column in names:
+            if column not in taken:
+                taken[column] = sources[column].take(indices)
+        return {name: taken[column] for column, name in names.items()}

@@ -90,12 +90,12 @@ class FromMirror:
     def performed(self, progress: Progress, tell: Tell) -> Updated:
         """Poll the mirror; UpdateError where it does not answer."""
         from geolookup.mirrors.follow import poll
-        from geolookup.mirrors.polling import Request
+        from geolookup.mirrors.source import Source
 
         make_data_folder(self.store)
         try:
             with progress.stage("asking the mirror"):
-                polled = poll(Request(self.url, self.store), tell=tell)
+                polled = poll(Source(self.url, self.store), tell=tell)
         except MirrorError as error:
             raise UpdateError([str(error)]) from error
         return Updated(_STATES[polled.state], str(self.store), polled.generation)

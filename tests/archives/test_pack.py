@@ -24,7 +24,7 @@ from geolookup import DatasetError, OutputError
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.checksums import canonical
 from geolookup.filesystem import atomic
 from tests.cli.program import run, umask
 from tests.conftest import ROOT

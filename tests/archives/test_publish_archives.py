@@ -15,7 +15,7 @@ from geolookup.archives.pack import pack
 from geolookup.archives.publish import publish
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import limits
 from geolookup.integrity import verify

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.checksums import canonical
 from tests.datasets import SMALL
 
 RECIPE = '[dataset]\nname = "x"\n[[source]]\nformat = "csv"\npath = "{}"\n'

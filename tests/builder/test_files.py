@@ -24,9 +24,8 @@ from hypothesis import strategies as st
 
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.crc32c import crc32c
+from geolookup.dataset.checksums import canonical, crc32c
 from geolookup.dataset.intervals import jump_table
-from geolookup.dataset.manifest import canonical
 from geolookup.dataset.rows import SEPARATOR
 from geolookup.errors import BuildError
 from tests.conftest import build_at

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from geolookup_builder.recipe import Enrich, Recipe, SourceSpec, Update, load
-from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources import FORMATS, auto
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
 from geolookup.remote.cache import default_folder
 from tests.builder.building import ENRICH_ALL, STATIONS, enriched, fails, recipe
@@ -30,7 +30,7 @@ def test_what_a_recipe_means(tmp_path: Path) -> None:
     (source,) = recipe.sources
     assert (recipe.name, recipe.countries, source.path) == ("d", None, "a.csv")
     assert (source.name, source.base, dict(source.options)) == ("a.csv", tmp_path, {})
-    assert source.provides == frozenset(FIELDS)
+    assert source.provides == frozenset(BY_SOURCE_COLUMN)
     texts = 'name = "N"\ndate = 2026-11-20\nlicence = "L"\nattribution = "A"\nurl = "U"\n'
     text = f'{GOOD}{texts}provides = ["asn", "isp"]\nfamily = 6\n[tables]\ncountries = "c.csv"\n'
     recipe = loaded(tmp_path, text)

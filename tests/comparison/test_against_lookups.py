@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup import comparison as diff
 from geolookup.comparison import Overlaid, measured, read
 from geolookup.comparison.changes import CLASSES_KM, KINDS, by_distance, country_flows, kinds
 from geolookup.comparison.traffic import Traffic
@@ -134,7 +133,7 @@ def test_requests(old: list[str], new: list[str], requested: list[str]) -> None:
     with _built(old, new) as (before, after):
         path = before.parent / "requests.txt"
         path.write_text("\n".join(requested) + "\n", encoding="utf-8")
-        comparison = diff.compare(before, after, Traffic(path), most_movers=1000)
+        comparison = measured(read(before, after, Traffic(path)), most_movers=1000)
         oracle.check(
             comparison.parts["all"], _all_seen(before, after, requested), 1.0, pytest.approx
         )

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from geolookup import comparison as diff
 from geolookup.comparison import Comparison, Part, read, scoring
-from geolookup.comparison.gates import DIFF_METRICS, NAMES, Verdict, verdict_line
+from geolookup.comparison.gates import DIFF_METRICS, NAMES, Verdict, judge, verdict_line
 from geolookup.comparison.measures import distinct
 from geolookup.comparison.report import count_text
 from geolookup.comparison.report import lines as lines_of
@@ -58,7 +58,7 @@ def test_a_city_or_region_elsewhere_is_another_one(tmp_path: Path) -> None:
 
 def test_movers_are_ranked_and_cut(pair: tuple[Path, Path]) -> None:
     assert [each.asn for each in diff.compare(*pair).parts["ipv4"].movers] == [2]
-    assert diff.compare(*pair, most_movers=0).parts["ipv4"].movers == []
+    assert diff.diff(*pair, top=0).parts["ipv4"].movers == []
 
 
 def test_space_that_became_private_is_not_compared(
@@ -279,7 +279,8 @@ _FAILED: tuple[tuple[str, list[str]], ...] = (
 
 
 def _verdict(gate: str, comparison: Comparison) -> Verdict:
-    return diff.judged(comparison, DIFF_METRICS.gates(gate)).gates[0]
+    metrics = {name: part.metrics for name, part in comparison.parts.items()}
+    return judge(DIFF_METRICS.gates(gate)[0], metrics)
 
 
 def test_gates_measure_families(pair: tuple[Path, Path]) -> None:

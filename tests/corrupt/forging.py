@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import describe, generation, read
-from geolookup.dataset.crc32c import crc32c
-from geolookup.dataset.manifest import Manifest, canonical
+from geolookup.dataset.checksums import canonical, crc32c
+from geolookup.dataset.manifest import Manifest
 
 Change = Callable[[list[Any]], None]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError
 from geolookup.integrity import examine, verify
 from tests.corrupt.forging import Change, manifest, put, replaced, rewrite, table, write
@@ -64,16 +64,16 @@ STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.LOCATION, "zone", put(0, 1), "row 0: not unknown"),
     (fmt.LOCATION, "city_name", put(0, "Nowhere"), "row 0: not unknown"),
     (fmt.LOCATION, "city_name", put(2, ""), "row 2: an empty text"),
-    (fmt.LOCATION, "latitude", put(1, 90.5), "row 1: not a coordinate"),
-    (fmt.LOCATION, "longitude", put(1, float("nan")), "row 1: not a coordinate"),
-    (fmt.NETWORK, "asn", put(1, 0), "row 1: 0"),
+    (fmt.LOCATION, "latitude", put(1, 90.5), "row 1: not from -90.0 to 90.0"),
+    (fmt.LOCATION, "longitude", put(1, float("nan")), "row 1: not from -180.0 to 180.0"),
+    (fmt.NETWORK, "asn", put(1, 0), "row 1: not from 1 to 4294967295"),
     (fmt.COUNTRY, "currency_name", put(1, ""), "row 1: an empty text"),
     (fmt.ZONE, "zone", put(1, None), "row 1: null"),
     (fmt.ZONE, "zone", put(1, "../../etc/hosts"), "row 1: not the name of a time zone"),
     (fmt.ZONE, "zone", put(1, "A" * 65), "row 1: not the name of a time zone"),
-    (fmt.COUNTRY, "country_population", put(1, -1), "row 1: not an amount"),
-    (fmt.COUNTRY, "country_area_km2", put(1, float("nan")), "row 1: not an amount"),
-    (fmt.COUNTRY, "country_area_km2", put(1, float("inf")), "row 1: not an amount"),
+    (fmt.COUNTRY, "country_population", put(1, -1), "row 1: not from 0 to "),
+    (fmt.COUNTRY, "country_area_km2", put(1, float("nan")), "row 1: not from 0 to "),
+    (fmt.COUNTRY, "country_area_km2", put(1, float("inf")), "row 1: not from 0 to "),
     (fmt.COUNTRY, "country_languages", put(1, ["de", ""]), "row 1: an empty text in a list"),
     (fmt.COUNTRY, "country_neighbors", put(2, [None]), "row 2: an empty text in a list"),
     (V4, "start", swap(1, 2), "row 2: not greater than the row before"),
@@ -100,7 +100,7 @@ STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (LINES, "file", put(1, 3), f"row 1: outside {FROM}"),
     (LINES, "file", put(1, 0), "row 1: of no file"),
     (LINES, "line", put(1, 0), "row 1: no line"),
-    (VALUES, "latitude", put(1, 90.5), "row 1: not a coordinate"),
+    (VALUES, "latitude", put(1, 90.5), "row 1: not from -90.0 to 90.0"),
     (VALUES, "city_name", put(1, ""), "row 1: an empty text"),
     (FROM, "source", put(1, 2), "row 1: of 1 sources"),
     (FROM, "file", put(1, None), "row 1: no name"),

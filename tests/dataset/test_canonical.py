@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from geolookup import kernel
 from geolookup.contract import fields
-from geolookup.dataset import crc32c as python
+from geolookup.dataset import checksums as python
 from geolookup.dataset import layout as fmt
 from geolookup.dataset import rows
 from geolookup.dataset.arrow_files import generation
-from geolookup.dataset.crc32c import crc32c
-from geolookup.dataset.manifest import Manifest, canonical
+from geolookup.dataset.checksums import canonical, crc32c
+from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 from tests.kernel.modules import compiled
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.schema import LAYERS
 
 import geolookup
 from geolookup.contract import fields
+from geolookup.contract.fields import STATED
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import BASE, canonical
+from geolookup.dataset.checksums import canonical
+from geolookup.dataset.manifest import BASE
 from tests.conftest import ROOT, Build, build_at
 from tests.skips import needs
 
@@ -114,9 +115,9 @@ def test_columns_are_those_of_the_files(dataset: Path, build: Build) -> None:
 
 
 def test_provenance_is_by_layer_and_position_of_the_source(dataset: Path) -> None:
-    assert list(fields.LAYERS) == list(LAYERS)
+    assert list(fields.LAYERS) == list(STATED)
     listed = rows_under(fmt.PROVENANCE[4])
-    assert [named(row[0])[0] for row in listed[1:]] == list(LAYERS)
+    assert [named(row[0])[0] for row in listed[1:]] == list(STATED)
     with pa.ipc.open_file(dataset / fmt.PROVENANCE[4]) as reader:
         rows = reader.read_all().to_pylist()
     at = {str(ipaddress.ip_address(row["start"])): row for row in rows}

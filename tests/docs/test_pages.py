@@ -15,7 +15,6 @@ import geolookup
 from geolookup.contract.address import canonical
 from geolookup.contract.special import is_private
 from geolookup.engine import BUNDLED
-from geolookup.pictures import hilbert
 from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View
 from tests.conftest import ROOT
 from tests.docs import fleet_figures
@@ -33,6 +32,7 @@ from tests.docs.blocks import (
 from tests.docs.namespace import environment, matches, shell
 from tests.docs.program import program
 from tests.docs.running import RUNS, read
+from tests.pictures import hilbert
 from tests.skips import needs, optional
 
 BLOCKS = {name_of(page): blocks(page) for page in PAGES}

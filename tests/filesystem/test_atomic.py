@@ -13,7 +13,8 @@ import pytest
 from geolookup_builder import output_files
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical, is_dataset
+from geolookup.dataset.checksums import canonical
+from geolookup.dataset.manifest import is_dataset
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from tests.builder.building import fails, isps, unwritable

@@ -25,7 +25,8 @@ from geolookup.archives import extract
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import BufferDescription, canonical, read_manifest
+from geolookup.dataset.checksums import canonical
+from geolookup.dataset.manifest import BufferDescription, read_manifest
 from geolookup.integrity import examine
 from tests.archives.test_pack import SUM, blocks_of, named
 from tests.conftest import build_at

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 from unittest import mock
 
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError
 from geolookup.mirrors import index as module
 from geolookup.mirrors.index import KIND, Delta, File, Index, Listed, payload, read_index, written

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache, partial
+from io import StringIO
 from pathlib import Path
+from typing import Literal
 from unittest import mock
 
 import numpy as np
@@ -25,11 +27,11 @@ from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats import bgpdump, mrt, rpsl
-from geolookup_builder.sources.reading import jsonlines, mmdb_file, parquet, positions
+from geolookup_builder.sources.reading import jsonlines, mmdb_file, parquet
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, SourceTable
-from geolookup_builder.sources.reading.text import Layout, unlimited_cells
+from geolookup_builder.sources.reading.text import Layout, masked, unlimited_cells
 from geolookup_builder.values import Known
 
 from geolookup.errors import BuildError
@@ -104,8 +106,11 @@ def _is_delimited(numbers: RecordNumbers) -> bool:
 def _records(numbers: RecordNumbers) -> int:
     """Count the records of a member by the standard CSV reader; Arrow reads them."""
     layout: Layout = numbers.find_rejects.keywords["layout"]  # type: ignore[attr-defined]  # a partial
-    with positions._text(numbers.member, layout) as text, unlimited_cells():
-        rows = csv.reader(text, delimiter=layout.delimiter, quoting=positions._quoting(layout))
+    with numbers.member.open() as stream:
+        text = masked(stream.read(), layout).decode("utf-8-sig", "replace")
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if layout.quoted else csv.QUOTE_NONE
+    with unlimited_cells():
+        rows = csv.reader(StringIO(text, newline=""), delimiter=layout.delimiter, quoting=quoting)
         return max(sum(map(bool, rows)) - layout.header, 0)
 
 
@@ -207,7 +212,7 @@ BUGS: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "mrt": lambda: mock.patch.object(mrt, "_damaged", IndexError),
     "jsonl": lambda: mock.patch.object(jsonlines, "_find_rejects", return_value=()),
     "parquet": lambda: mock.patch.object(parquet, "_find_rejects", return_value=()),
-    "rpsl": lambda: mock.patch.object(rpsl, "_found_rejects", return_value=()),
+    "rpsl": lambda: mock.patch.object(rpsl, "rejects_between", return_value=()),
     "auto": partial(_planted, *FORMATS),
 }
 TARGETS = {

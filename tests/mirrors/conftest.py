@@ -20,7 +20,8 @@ from geolookup.integrity import verify
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX, Index, read_index, written
-from geolookup.mirrors.polling import Polled, Request
+from geolookup.mirrors.polling import Polled
+from geolookup.mirrors.source import Source
 from geolookup.signing.keys import PublicKey
 from geolookup.store.signatures import sign
 from geolookup.store.trusted import trust
@@ -40,8 +41,8 @@ class Edge:
     site: Site
 
     @property
-    def request(self) -> Request:
-        return Request(self.site.url, self.store)
+    def source(self) -> Source:
+        return Source(self.site.url, self.store)
 
     def publish(self, number: int, *, keys: Sequence[Path] = (), **options: Any) -> str:
         publish(self.datasets[number], self.origin, copy=True)
@@ -54,7 +55,7 @@ class Edge:
         trust(self.store, keys)
 
     def poll(self) -> Polled:
-        return poll(self.request)
+        return poll(self.source)
 
     def index(self) -> Index:
         return read_index((self.folder / INDEX).read_bytes(), None, INDEX)

@@ -16,7 +16,7 @@ from geolookup.errors import GeoLookupError
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX, Index, read_index, written
-from geolookup.mirrors.polling import Request
+from geolookup.mirrors.source import Source
 from geolookup.signing.keys import generate, read_private
 from geolookup.store.signatures import sign
 from geolookup.store.trusted import trust
@@ -61,7 +61,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     trust(stores[0], [read_private(place / "key").public])
     for at, each in enumerate(mirrors):
         shutil.copytree(stores[at], stores[at + 1])
-        poll(Request(str(each), stores[at + 1]))
+        poll(Source(str(each), stores[at + 1]))
     return World(mirrors, _foreign(place), stores, place / "key")
 
 
@@ -99,7 +99,7 @@ def polled(folder: Path, store: Path) -> str | None:
     before = content()
     found, line = None, ""
     try:
-        found = poll(Request(str(folder), store)).generation
+        found = poll(Source(str(folder), store)).generation
     except GeoLookupError as error:
         line = str(error)
     assert "\n" not in line

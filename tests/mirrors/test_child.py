@@ -59,13 +59,13 @@ def test_a_poll_by_a_child(
             else:
                 (followed.folder / INDEX).write_bytes(b"no index")
             with pytest.raises((OutputError, MirrorError), match=problem) as caught:
-                poll(followed.request, install_in_child)
+                poll(followed.source, install_in_child)
         assert "\n" not in str(caught.value)
         assert content_of(followed.store) == before
         (followed.folder / INDEX).write_bytes(index)
     assert (followed.current, followed.state["failures"]) == (id_of(1), 4)
     archives.unlink()
-    polled = poll(followed.request, install_in_child)
+    polled = poll(followed.source, install_in_child)
     assert (polled.state, polled.generation, followed.current) == ("updated", wanted, wanted)
     assert capfd.readouterr().err == ""
 

@@ -17,7 +17,7 @@ from geolookup import publish
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX
-from geolookup.mirrors.polling import Request
+from geolookup.mirrors.source import Source
 from geolookup.store.generations import rollback
 from tests.mirrors.conftest import Edge, archives_of, index_of
 from tests.store.dying import DONE, FAILED, KILLED, REFUSED, Kind, ending, endings
@@ -106,7 +106,7 @@ def test_a_poll_that_ends(followed: Edge, tmp_path: Path, name: str, kind: Kind)
         shutil.rmtree(followed.store, ignore_errors=True)
         shutil.copytree(whole, followed.store)
         step = number * steps // (_POLLS - 2)  # the last one ends by itself
-        ended = ending(lambda: poll(Request(followed.site.url, followed.store)), kind, step)
+        ended = ending(lambda: poll(Source(followed.site.url, followed.store)), kind, step)
         outcomes.add((ended, followed.current))
         followed.poll()
         assert followed.current == new

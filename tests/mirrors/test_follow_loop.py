@@ -15,11 +15,11 @@ from geolookup.mirrors.follow import Follower, poll
 from geolookup.mirrors.polling import (
     STATUS,
     Polling,
-    Request,
     Status,
     read_status,
     write_status,
 )
+from geolookup.mirrors.source import Source
 from tests.cli.program import run
 from tests.mirrors.conftest import Edge, folder_act
 from tests.remote.serving import status
@@ -40,12 +40,12 @@ def lines() -> Lines:
 def follower(followed: Edge, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> Follower:
     """A follower that installs in this process: a child is tested elsewhere."""
 
-    def here(request: Request, _install: object, tell: follow.Tell) -> object:
-        return poll(request, None, tell)
+    def here(source: Source, _install: object, tell: follow.Tell) -> object:
+        return poll(source, None, tell)
 
     monkeypatch.setattr(follow, "poll", here)
     polling = Polling(1000, 0)
-    return Follower(followed.request, polling, lines.told.append, lines.warned.append)
+    return Follower(followed.source, polling, lines.told.append, lines.warned.append)
 
 
 def test_news_is_a_line(

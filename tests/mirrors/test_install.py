@@ -25,7 +25,7 @@ from geolookup.mirrors import child
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.index import Delta, File, Index, Listed
 from geolookup.mirrors.install import _Installation
-from geolookup.mirrors.polling import Polled, Request, Status
+from geolookup.mirrors.polling import Polled, Status
 from geolookup.mirrors.source import Source
 from geolookup.signing.envelope import LARGEST_ENVELOPE
 from tests.mirrors.conftest import Edge, content_of, folder_act
@@ -181,7 +181,7 @@ class Fake:
 
 def install_in(fake: Fake, store: Path, monkeypatch: pytest.MonkeyPatch) -> Polled:
     monkeypatch.setattr(child, "_started", lambda: fake)
-    return child.install_in_child(Request("https://x/", store, 3), store / "index.json", BEFORE)
+    return child.install_in_child(Source("https://x/", store, 3), store / "index.json", BEFORE)
 
 
 def error_line(error: Exception, store: Path) -> str:
@@ -196,7 +196,7 @@ def test_the_follower_asks_and_takes_the_answer(
     asked = fake.stdin.getvalue()
     assert asked.endswith("\n")
     assert json.loads(asked) == {
-        "request": {"url": "https://x/", "store": str(tmp_path), "keep": 3, "budget": None},
+        "source": {"url": "https://x/", "store": str(tmp_path), "keep": 3, "budget": None},
         "index": str(tmp_path / "index.json"),
         "before": asdict(BEFORE),
     }
@@ -242,9 +242,9 @@ def test_a_signal_ends_the_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_the_child_answers_in_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    request, full = Request("https://x/", tmp_path, 3, 1000), OutputError(tmp_path, "full", "wait")
+    request, full = Source("https://x/", tmp_path, 3, 1000), OutputError(tmp_path, "full", "wait")
     stated = {**asdict(request), "store": str(tmp_path)}
-    line = json.dumps({"request": stated, "index": "i", "before": asdict(BEFORE)}) + "\n"
+    line = json.dumps({"source": stated, "index": "i", "before": asdict(BEFORE)}) + "\n"
     signals: dict[int, Any] = {}
     called: list[object] = []
 

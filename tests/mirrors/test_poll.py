@@ -22,7 +22,7 @@ from geolookup.mirrors import install
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX, File
-from geolookup.mirrors.polling import Request
+from geolookup.mirrors.source import Source
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
 from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
@@ -35,7 +35,7 @@ poll_module = import_module("geolookup.mirrors.follow")
 
 def test_the_first_poll_fetches_the_pack(edge: Edge) -> None:
     wanted = edge.publish(0)
-    polled = poll(Request(f"{edge.site.url}/{INDEX}?a=b", edge.store))  # or that of the mirror
+    polled = poll(Source(f"{edge.site.url}/{INDEX}?a=b", edge.store))  # or that of the mirror
     assert (polled.state, polled.kind, polled.generation) == ("updated", "pack", wanted)
     assert edge.current == wanted
     assert edge.site.asked[0][0] == f"/{INDEX}?a=b"
@@ -44,7 +44,7 @@ def test_the_first_poll_fetches_the_pack(edge: Edge) -> None:
     pack, index = edge.index().now.pack, (edge.folder / INDEX).stat().st_size
     assert pack is not None
     assert (polled.bytes, edge.state["bytes"]) == (pack.bytes, pack.bytes + index)
-    poll(Request(f"{edge.site.url}/{INDEX}?a=b", edge.store))
+    poll(Source(f"{edge.site.url}/{INDEX}?a=b", edge.store))
     assert edge.state["bytes"] == pack.bytes + index  # nothing more was fetched
     edge.poll()  # what was fetched from the other address goes
     assert len(list((edge.store / ".follow" / "index").iterdir())) == 1
@@ -139,7 +139,7 @@ def test_another_poll_is_waited_for_and_told(
 
     monkeypatch.setattr(poll_module, "locked", waiting)
     with locked(lock):
-        assert poll(followed.request, None, told.append).state == "current"
+        assert poll(followed.source, None, told.append).state == "current"
     text = f"another process polls for {followed.store}; waiting until it has finished"
     assert told == [text, lock]
 
@@ -151,7 +151,7 @@ def test_only_so_many_generations_are_kept(followed: Edge) -> None:
     followed.poll()
     assert len(generations(followed.store)) == 2
     followed.publish(4)
-    poll(replace(followed.request, keep=3))
+    poll(replace(followed.source, keep=3))
     assert len(list((followed.store / "generations").iterdir())) == 3
 
 
@@ -187,9 +187,9 @@ def test_a_store_that_knows_nothing_of_a_mirror(edge: Edge) -> None:
 def test_a_mirror_in_a_folder(edge: Edge) -> None:
     for number in (0, 1):
         wanted = edge.publish(number)
-        polled = poll(Request(str(edge.folder), edge.store))
+        polled = poll(Source(str(edge.folder), edge.store))
         assert (polled.state, polled.generation) == ("updated", wanted)
-    assert poll(Request(f"{edge.folder}/", edge.store)).state == "current"
+    assert poll(Source(f"{edge.folder}/", edge.store)).state == "current"
     assert edge.current == wanted
     assert kinds_asked(edge.site) == []
 
@@ -308,7 +308,7 @@ def test_an_address_that_is_no_mirror(tmp_path: Path) -> None:
             ],
         ):
             with pytest.raises(MirrorError, match=problem) as caught:
-                poll(Request(url, tmp_path / "edge"))
+                poll(Source(url, tmp_path / "edge"))
             assert "secret" not in str(caught.value)
             assert "recipe" not in str(caught.value)
 
@@ -317,5 +317,5 @@ def test_a_folder_that_is_no_store_is_left_alone(edge: Edge, tmp_path: Path) -> 
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
     with pytest.raises(GeoLookupError, match="is not empty and not a store"):
-        poll(Request(edge.site.url, tmp_path / "mine"))
+        poll(Source(edge.site.url, tmp_path / "mine"))
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]

@@ -12,10 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from geolookup.dataset.intervals import Addresses
-from geolookup.pictures import hilbert
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import IPV4, UNKNOWN, Space, View, space_of, view_of
-from geolookup.pictures.map_picture import NOTHING, pixels, png
+from geolookup.pictures.map_picture import NOTHING, along_curve, pixels, png
+from tests.pictures import hilbert
 from tests.pictures.random_views import starts_in, value_at, view_lists, views
 from tests.skips import needs, optional
 
@@ -166,11 +166,11 @@ def test_what_lies_outside_is_refused(order: int, cell: int) -> None:
 def test_values_along_the_curve_are_a_square() -> None:
     for order in range(6):
         along = np.arange(4**order, dtype=np.uint32)
-        square = hilbert.square(along)
+        square = along_curve(along)
         x, y = hilbert.points(along.astype(np.uint64), order)
         assert square[y, x].tolist() == along.tolist()
     with pytest.raises(ValueError, match="square"):
-        hilbert.square(np.zeros(8))
+        along_curve(np.zeros(8))
 
 
 image = optional("PIL.Image")

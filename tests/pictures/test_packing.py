@@ -17,15 +17,9 @@ from geolookup.dataset.intervals import Addresses
 from geolookup.pictures.address_map import address_map
 from geolookup.pictures.address_space import View, view_of
 from geolookup.pictures.packing import packed, packed_within
-from geolookup.pictures.page_data import (
-    deflated,
-    inflated,
-    pack_floats,
-    pack_integers,
-    unpack_floats,
-    unpack_integers,
-)
+from geolookup.pictures.page_data import deflated, pack_floats, pack_integers
 from tests.pictures.random_views import views
+from tests.pictures.unpacking import inflated, unpack_floats, unpack_integers
 
 
 def _reader(streams: list[str]) -> list[Iterator[int]]:

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geolookup.pictures import outlines, world
-from geolookup.pictures.globe import HEIGHT, WIDTH, Grid, project, unproject
+from geolookup.pictures.globe import HEIGHT, WIDTH, Grid, project
 from geolookup.pictures.wording import covered, not_hidden
 from geolookup.pictures.world import SIDES, Country, CountryDensity, CountryLayer, Density, World
 from geolookup.pictures.world_frame import COLOURS, rings
@@ -88,17 +88,6 @@ def test_published_values() -> None:
             ends = WIDTH * longitude / 180, HEIGHT * latitude / 90
             assert [float(each[0]) for each in found] == pytest.approx(ends, abs=1e-12)
         assert [6378137 * float(each[0]) for each in found] == pytest.approx([x, y], abs=0.01)
-
-
-@given(latitudes.filter(lambda each: abs(each) < 89.9), longitudes)
-def test_the_inverse_returns_the_place(latitude: float, longitude: float) -> None:
-    found = unproject(*project(np.array([latitude]), np.array([longitude])))
-    assert [float(each[0]) for each in found] == pytest.approx([latitude, longitude], abs=1e-7)
-
-
-def test_beyond_the_poles_there_is_nothing() -> None:
-    latitude, _ = unproject(np.zeros(2), np.array([HEIGHT + 0.01, -HEIGHT - 0.01]))
-    assert np.isnan(latitude).all()
 
 
 @given(st.floats(-89, 89), st.floats(-179, 179))

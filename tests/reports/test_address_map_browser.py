@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import geolookup
-from geolookup.pictures import hilbert
 from tests.browser import OF_PAGES, Reader
+from tests.pictures import hilbert
 from tests.reports.conftest import BUNDLED
 
 pytestmark = OF_PAGES

@@ -18,11 +18,12 @@ import pytest
 from hypothesis import assume, given, settings
 
 import geolookup
-from geolookup.pictures import hilbert, wording
+from geolookup.pictures import wording
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import View
 from geolookup.pictures.packing import packed
 from tests.browser import OF_PAGES, Reader
+from tests.pictures import hilbert
 from tests.pictures.random_views import views
 from tests.pictures.test_packing import many_labels
 

@@ -19,7 +19,6 @@ from geolookup.comparison.values import read_tables
 from geolookup.contract.address import BITS
 from geolookup.dataset.files import Dataset
 from geolookup.errors import PrivateAddressError
-from geolookup.pictures import hilbert
 from geolookup.pictures.address_map import address_map
 from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View
 from geolookup.reports.address_maps import address_map_section
@@ -27,6 +26,7 @@ from geolookup.reports.dataset.row_names import LEVELS
 from geolookup.reports.dataset.views import dataset_views
 from tests.conftest import build_at
 from tests.datasets import SMALL
+from tests.pictures import hilbert
 from tests.pictures.random_views import starts_in
 from tests.reports.conftest import BUNDLED
 from tests.tiers import scaled

@@ -6,11 +6,15 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
 from geolookup.pictures.charts import bars
+from geolookup.reports import dataset as report
 from geolookup.reports.dataset import SECTIONS, sections, title
 from geolookup.reports.page import page
 from geolookup.reports.section import Link, Section, Table, charts_section, link
@@ -207,6 +211,20 @@ def _parsed(dataset: Path) -> _Page:
     shown = [section for section in sections(dataset) if not section.scripts]
     assert len(shown) >= len(SECTIONS)  # all but the map of the world, and the summary
     return _Page(page(title(dataset), "", shown))
+
+
+def test_every_section_of_a_dataset_is_listed() -> None:
+    modules = [
+        import_module(f"{report.__name__}.{module.name}")
+        for module in iter_modules(report.__path__)
+    ]
+    defined = {
+        name
+        for module in modules
+        for name, value in vars(module).items()
+        if name.endswith("_section") and signature(value).parameters.keys() == {"facts"}
+    }
+    assert defined == {"summary_section", *(section.__name__ for section in SECTIONS)}
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.files.summarize import KINDS, Count, LocalHours, Summary
-from geolookup.pictures.page_data import inflated, unpack_floats, unpack_integers
 from geolookup.reports import traffic_groups
 from geolookup.reports.traffic_groups import groups_of
 from geolookup.reports.traffic_page import hours_section, title
 from tests.cli.program import pipe, run
 from tests.conftest import build_at
+from tests.pictures.unpacking import inflated, unpack_floats, unpack_integers
 from tests.skips import needs
 from tests.tiers import scaled
 

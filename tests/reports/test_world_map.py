@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from geolookup.pictures.globe import HEIGHT, WIDTH, project
-from geolookup.pictures.page_data import unpack_floats, unpack_integers
 from geolookup.pictures.world import Country, CountryDensity, DefaultCoordinates, Density, World
 from geolookup.pictures.world_frame import COLOURS
 from geolookup.reports.page import page
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import _notes, world_section
 from tests.browser import Reader
+from tests.pictures.unpacking import unpack_floats, unpack_integers
 from tests.reports.conftest import hover, pixel, place, projected, steps
 from tests.skips import needs
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError
 from geolookup.signing.envelope import media_type, opened, sealed
 from geolookup.signing.keys import PrivateKey, PublicKey

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import geolookup
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.checksums import canonical
 from geolookup.signing.envelope import sealed
 from geolookup.signing.keys import Signing
 from geolookup.store.trusted import latest_serial, trust

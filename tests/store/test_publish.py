@@ -15,7 +15,7 @@ from geolookup import DatasetError, publish
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.checksums import canonical
 from geolookup.store.generations import generations
 from tests.cli.program import run
 from tests.corrupt.forging import manifest

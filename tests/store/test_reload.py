@@ -20,8 +20,8 @@ import pytest
 import geolookup
 from geolookup import publish
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.checksums import canonical
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.manifest import canonical
 from geolookup.store import resolve
 from geolookup.store.generations import prune, rollback
 from tests.cli.program import python

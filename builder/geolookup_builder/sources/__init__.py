@@ -31,8 +31,8 @@ from geolookup_builder.sources.formats import (
 from geolookup_builder.sources.reading.reader import SourceFormat
 
 FORMATS: dict[str, SourceFormat] = {
-    each.name: each
-    for each in (
+    source_format.name: source_format
+    for source_format in (
         bgpdump.FORMAT,
         cidr_list.FORMAT,
         cloud.FORMAT,

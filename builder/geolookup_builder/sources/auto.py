@@ -25,13 +25,15 @@ Detections = Mapping[str, Detection]
 
 def options(formats: Mapping[str, SourceFormat]) -> dict[str, frozenset[str]]:
     """Return the options of each format; ``auto`` accepts those of all formats."""
-    known = {name: each.options for name, each in formats.items()}
+    known = {name: source_format.options for name, source_format in formats.items()}
     return {**known, NAME: frozenset().union(*known.values())}
 
 
 def resolved(recipe: Recipe, formats: Mapping[str, SourceFormat]) -> Recipe:
     """Return the recipe with the format of every source named."""
-    sources = (_resolved(each, formats) if each.format == NAME else each for each in recipe.sources)
+    sources = (
+        _resolved(source, formats) if source.format == NAME else source for source in recipe.sources
+    )
     return replace(recipe, sources=tuple(sources))
 
 
@@ -44,21 +46,21 @@ def noted(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[SourceTab
 
 
 def _resolved(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> SourceSpec:
-    found = {each.label: _detections(each, spec, formats) for each in _members(spec)}
-    found = {label: detections for label, detections in found.items() if detections}
-    name = _common_format(spec, found, formats)
+    of_files = {member.label: _detections(member, spec, formats) for member in _members(spec)}
+    of_files = {label: detections for label, detections in of_files.items() if detections}
+    name = _common_format(spec, of_files, formats)
     for key in spec.options:
         if key not in formats[name].options:
             problem = f"source.{key} is no option of {name}, the format detected for {spec.path}"
             raise BuildError(spec.recipe, problem, remedy=f"drop it, or {REMEDY}")
-    reasons = dict.fromkeys(detections[name].reason for detections in found.values())
+    reasons = dict.fromkeys(detections[name].reason for detections in of_files.values())
     return replace(spec, format=name, detected=", ".join(reasons))
 
 
 def _members(spec: SourceSpec) -> list[Member]:
     """Return all files of a folder, an archive or a glob, with any suffix."""
-    found = members(spec.path, spec.base, ("",))
-    return [each for each in found if not each.label.endswith("/")]
+    files = members(spec.path, spec.base, ("",))
+    return [member for member in files if not member.label.endswith("/")]
 
 
 def _is_folder(spec: SourceSpec) -> bool:
@@ -72,20 +74,22 @@ def _detections(
 ) -> Detections:
     """Return the strongest detections of a file; none for a file delivered beside the data."""
     start = opening(member)
-    found = {name: each for name, one in formats.items() if (each := _detection(one, start))}
-    if not found and not _among_others(member, spec):
+    detections = {
+        name: detection for name, one in formats.items() if (detection := _detection(one, start))
+    }
+    if not detections and not _among_others(member, spec):
         if kind := recognised(member):
             problem = f"not recognised: this looks like {kind.name}"
             raise BuildError(member.label, problem, remedy=kind.remedy)
         raise _unknown(member.label, repr(start.first_line[:_SHOWN]), formats)
-    named = {name: each for name, each in found.items() if each.named}
-    return named or found
+    named = {name: detection for name, detection in detections.items() if detection.named}
+    return named or detections
 
 
-def _detection(each: SourceFormat, start: Opening) -> Detection | None:
-    """Return a format's detection; None where a check of its reader fails."""
+def _detection(source_format: SourceFormat, start: Opening) -> Detection | None:
+    """Return a format's detection; None if a check of its reader fails."""
     try:
-        return each.detect(start)
+        return source_format.detect(start)
     except BuildError:
         return None
 
@@ -96,21 +100,25 @@ def _among_others(member: Member, spec: SourceSpec) -> bool:
 
 
 def _common_format(
-    spec: SourceSpec, found: Mapping[str, Detections], formats: Mapping[str, SourceFormat]
+    spec: SourceSpec, detected: Mapping[str, Detections], formats: Mapping[str, SourceFormat]
 ) -> str:
     """Return the one format that was detected in all files."""
     place = spec.base / spec.path
-    if not found:
+    if not detected:
         raise _unknown(str(place), "files, none of them known", formats)
-    common = set.intersection(*(set(detections) for detections in found.values()))
+    common = set.intersection(*(set(detections) for detections in detected.values()))
     if len(common) == 1:
         return common.pop()
     if common:
-        label, detections = next(iter(found.items()))
-        fitting = [f"{name} ({each.reason})" for name, each in detections.items() if name in common]
+        label, detections = next(iter(detected.items()))
+        fitting = [
+            f"{name} ({detection.reason})"
+            for name, detection in detections.items()
+            if name in common
+        ]
         problem = f"fits several formats: {', '.join(fitting)}"
         raise BuildError(label, problem, remedy=REMEDY)
-    kinds = dict.fromkeys(" or ".join(detections) for detections in found.values())
+    kinds = dict.fromkeys(" or ".join(detections) for detections in detected.values())
     problem = f"files of several formats: {'; '.join(kinds)}"
     raise BuildError(place, problem, remedy="make it several sources")
 

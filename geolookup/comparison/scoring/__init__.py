@@ -176,11 +176,7 @@ def _scored(
 
 
 def _part(
-    part: Weights,
-    verdicts: Judged,
-    by: Mapping[str, Grouping],
-    sides: Sides,
-    worst: int,
+    part: Weights, verdicts: Judged, by: Mapping[str, Grouping], sides: Sides, worst: int
 ) -> ScoredPart:
     rows = np.flatnonzero(part.weight)
     chosen, weight = verdicts.chosen(rows), part.weight[rows]

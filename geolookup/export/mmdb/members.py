@@ -7,7 +7,7 @@ codes of its members; so nothing is encoded twice, however many rows have it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +16,11 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, ZONE, Field
 from geolookup.dataset.intervals import I64
-from geolookup.export.mmdb.encoding import ARRAY, ENCODERS, MAP, binary, header
+from geolookup.export.mmdb.encoding import ARRAY, ENCODERS, MAP, binary, header, strings
 from geolookup.export.mmdb.schemas import Schema
 from geolookup.tables.rows import RowTables
 
+_NONE = np.zeros(0, np.int64)
 #: Members by key, a field or members again; keys that are digits are positions in an array.
 Nested = Mapping[str, "Nested | Field"]
 
@@ -39,28 +40,31 @@ class Leaf:
 
 @dataclass(slots=True)
 class Group:
-    """A map or an array: the code of each row, and by code the codes of its members."""
+    """A map or an array: the code of each row, and by code the codes of what it contains.
+
+    A map contains the key of each member, which is a leaf of one value, before the member.
+    """
 
     codes: I64
-    rows: I64  # (codes, members)
-    members: Mapping[str, Member]
+    rows: I64  # (codes, contained)
+    inner: Sequence[Member]
+    kind: int  # MAP or ARRAY
 
     @property
     def height(self) -> int:
         """How many members lie inside one another here, at most."""
-        return 1 + max(member.height for member in self.members.values())
+        return 1 + max(inner.height for inner in self.inner)
 
     @property
     def counts(self) -> I64:
         """How many members the group has, by code."""
-        counts: I64 = (self.rows >= 0).sum(axis=1)
+        counts: I64 = (self.rows >= 0).sum(axis=1) // (2 if self.kind == MAP else 1)
         return counts
 
     @property
     def headers(self) -> pa.Array:
         """The header of a group by its number of members."""
-        kind = ARRAY if is_array(self.members) else MAP
-        return binary(header(kind, count) for count in range(len(self.members) + 1))
+        return binary(header(self.kind, count) for count in range(len(self.inner) + 1))
 
 
 Member = Leaf | Group
@@ -76,15 +80,6 @@ def nested(paths: Mapping[str, Field]) -> Nested:
             at = at.setdefault(name, {})  # type: ignore[assignment]
         at[last] = field
     return members
-
-
-def keys_of(members: Nested) -> Iterator[str]:
-    """Yield the keys of maps, outer ones first."""
-    if not is_array(members):
-        yield from members
-    for member in members.values():
-        if not isinstance(member, Field):
-            yield from keys_of(member)
 
 
 def is_array(members: Mapping[str, object]) -> bool:
@@ -107,9 +102,16 @@ class Columns:
 
     def group(self, members: Nested, table: str) -> Group:
         """Return a group of members that are all of one table, LOCATION or NETWORK."""
-        made = {name: self._member(member) for name, member in members.items()}
-        codes, rows = _combined([member.codes for member in made.values()], self._count(table))
-        return Group(codes, rows, made)
+        inner = [self._member(member) for member in members.values()]
+        codes, rows = _combined([member.codes for member in inner], self._count(table))
+        if is_array(members):
+            return Group(codes, rows, inner, ARRAY)
+        keyed: list[Member] = []
+        for name, member in zip(members, inner, strict=True):
+            keyed += [Leaf(_NONE, strings(pa.array([name]))), member]
+        # The only code of a key is 0: it is there where its member is.
+        both = np.stack([np.minimum(rows, 0), rows], axis=2).reshape(len(rows), len(keyed))
+        return Group(codes, both, keyed, MAP)
 
     def _count(self, table: str) -> int:
         column = COUNTRY if table == LOCATION else "asn"

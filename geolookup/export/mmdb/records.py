@@ -24,9 +24,8 @@ from geolookup.export.mmdb.encoding import (
     joined,
     lengths,
     placed_bytes,
-    strings,
 )
-from geolookup.export.mmdb.members import Columns, Group, keys_of, nested, table_of
+from geolookup.export.mmdb.members import Columns, Group, nested, table_of
 from geolookup.export.mmdb.schemas import Schema
 from geolookup.export.mmdb.sharing import Order, Slot, number_shared, order_of, slots_of
 from geolookup.tables.rows import row_tables
@@ -75,22 +74,20 @@ class Records:
 
     def write(self, pairs: I64) -> Written:
         """Encode the records of distinct pairs, none of them 0."""
-        names = list(dict.fromkeys(keys_of(self._members)))
         codes = dict(zip((LOCATION, NETWORK), np.divmod(pairs, self._networks), strict=True))
         of_parts = [codes[table] - 1 for table in self._parts]
-        parts = _slots(list(self._parts.values()), names)
+        parts = _slots(list(self._parts.values()))
         uses = number_shared(list(_uses(parts, of_parts)))
-        order = order_of(parts, of_parts, uses, len(names))
-        return self._encoded(order, strings(pa.array(names, pa.string())), len(uses))
+        return self._encoded(order_of(parts, of_parts, uses), len(uses))
 
-    def _encoded(self, order: Order, keys: pa.Array, shared: int) -> Written:
+    def _encoded(self, order: Order, shared: int) -> Written:
         """Encode the records of an order with so many shared values."""
         headers = binary(header(MAP, count) for count in range(len(self._members) + 1))
         counts = np.zeros(len(order.records), np.int64)
         for part, codes in zip(order.parts, order.codes, strict=True):
             counts += np.append(part.group.counts, 0)[codes]
-        places = Places(order, lengths(headers)[counts], keys)
-        contents = Contents(BYTES, places.positions(shared), order.keys, keys)
+        positions = Places(order, lengths(headers)[counts]).positions(shared)
+        contents = Contents(BYTES, positions)
         columns = [(headers, counts)]
         for at, (part, codes) in enumerate(zip(order.parts, order.codes, strict=True)):
             chosen = np.where(order.is_first(at), part.count + codes, codes)
@@ -102,9 +99,9 @@ class Records:
             sizes.append(lengths(chunk))
             chunks.append(placed_bytes(chunk))
         size = np.concatenate(sizes)
-        positions = np.empty_like(size)
-        positions[order.records] = np.cumsum(size) - size
-        return Written(chunks, positions, int(size.sum()))
+        begins = np.empty_like(size)
+        begins[order.records] = np.cumsum(size) - size
+        return Written(chunks, begins, int(size.sum()))
 
 
 def _taken(values: pa.Array, chosen: I64) -> pa.Array:
@@ -112,11 +109,11 @@ def _taken(values: pa.Array, chosen: I64) -> pa.Array:
     return values.take(pa.array(chosen, mask=chosen < 0))
 
 
-def _slots(parts: Sequence[Group], names: Sequence[str]) -> list[Slot]:
+def _slots(parts: Sequence[Group]) -> list[Slot]:
     slots: list[Slot] = []
     for part in parts:
         first = 1 + max((inner.number for slot in slots for inner in slot.all()), default=0)
-        slots.append(slots_of(part, names, first))
+        slots.append(slots_of(part, first))
     return slots
 
 

@@ -10,7 +10,8 @@ values come first, those before others whose values are used most, so that most 
 The order decides which records are first, so it is found twice; more often changes little.
 
 Example: records 1 ``{country: {iso: AT}}`` and 2 ``{country: {iso: AT}, asn: 5}``. The map of the
-country has two parents. Record 1 has it in full, and record 2 a pointer to its position there.
+country has two parents. Record 1 has it in full, and record 2 a pointer to its position there. The
+key ``country`` is a value like any other: record 1 has it in full too.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64
 from geolookup.export.mmdb.encoding import BINARY, joined, lengths, pointers
-from geolookup.export.mmdb.members import Group, Leaf, Member, is_array
+from geolookup.export.mmdb.members import Group, Leaf, Member
 
-#: The bytes of most pointers of a large file; those of small files and to frequent values are less.
-_POINTER = 4
+#: The bytes of most pointers of a large file, and of those to its frequent values: one in so many
+#: uses of values is of them. They lie near its beginning.
+_POINTER, _SHORT_POINTER, _FREQUENT = 4, 2, 256
 #: The least position whose pointer has so many bytes.
 _FAR = 526_336
 #: In place of a record: the value is written in full nowhere in this slot.
@@ -40,15 +42,13 @@ _NONE = np.zeros(0, np.int64)
 class Slot:
     """A member at its place in the structure of records; arrays are by code of the member.
 
-    ``number`` ascends in the order in which records contain members. ``key`` is the number of the
-    key, None in an array. ``shared`` is the number of the value if others have a pointer to it,
-    else -1. ``record`` is the first record that contains the value in full in this slot, and
-    ``parent`` the code of what contains it there.
+    ``number`` ascends in the order in which records contain members. ``shared`` is the number of
+    the value if others have a pointer to it, else -1. ``record`` is the first record that contains
+    the value in full in this slot, and ``parent`` the code of what contains it there.
     """
 
     member: Member
     number: int
-    key: int | None
     inner: list[Slot] = field(default_factory=list)
     shared: I64 = field(default_factory=_NONE.copy)
     record: I64 = field(default_factory=_NONE.copy)
@@ -81,19 +81,16 @@ class Slot:
         return codes, (record == self.record) & (record != NOWHERE)
 
 
-def slots_of(part: Group, keys: Sequence[str], first: int) -> Slot:
+def slots_of(part: Group, first: int) -> Slot:
     """Return the slot of a part of the records, and those within it, numbered from ``first``."""
     numbers = iter(range(first, NOWHERE))
 
-    def made(member: Member, key: int | None) -> Slot:
-        slot = Slot(member, next(numbers), key)
-        if isinstance(member, Group):
-            listed = is_array(member.members)
-            for name, inner in member.members.items():
-                slot.inner.append(made(inner, None if listed else keys.index(name)))
+    def made(member: Member) -> Slot:
+        slot = Slot(member, next(numbers))
+        slot.inner = [made(inner) for inner in member.inner] if isinstance(member, Group) else []
         return slot
 
-    return made(part, None)
+    return made(part)
 
 
 def number_shared(uses: Sequence[tuple[Slot, I64]]) -> I64:
@@ -124,9 +121,7 @@ def _identified(slot: Slot, references: dict[int, pa.Array]) -> pa.Array:
         return slot.member.encoded
     parts = [slot.member.headers.take(pa.array(slot.member.counts))]
     for inner, codes in zip(slot.inner, slot.member.rows.T, strict=True):
-        key = pa.scalar(b"" if inner.key is None else pointers(np.array([inner.key]))[0].as_py())
-        keyed = joined(key.cast(BINARY), references[inner.number])
-        parts.append(keyed.take(pa.array(codes, mask=codes < 0)))
+        parts.append(references[inner.number].take(pa.array(codes, mask=codes < 0)))
     return joined(*parts)
 
 
@@ -137,7 +132,8 @@ def _shared(values: pa.Array, parents: I64, begin: int) -> tuple[I64, pa.Array, 
     codes = pooled.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     count = np.bincount(codes, parents, len(distinct)).astype(np.int64)
     sizes = lengths(distinct)
-    is_shared = (count > 1) & (sizes > _POINTER)
+    is_frequent = count > count.sum() // _FREQUENT
+    is_shared = (count > 1) & (sizes > np.where(is_frequent, _SHORT_POINTER, _POINTER))
     numbers = np.where(is_shared, begin + np.cumsum(is_shared) - 1, -1)
     stand_ins = pointers(_FAR + numbers[is_shared])
     chosen = np.where(is_shared, len(distinct) + numbers - begin, np.arange(len(distinct)))
@@ -157,7 +153,6 @@ class Order(NamedTuple):
     having: int
     parts: Sequence[Slot]
     codes: Sequence[I64]
-    keys: Keys
 
     def is_first(self, part: int) -> NDArray[np.bool_]:
         """Return which records are the first with their code in a part."""
@@ -167,46 +162,25 @@ class Order(NamedTuple):
         return is_first
 
 
-class Keys:
-    """The keys of maps: of each the first record that has it, and where in it."""
-
-    def __init__(self, count: int) -> None:
-        self.record = np.full(count, NOWHERE)
-        self.slot = np.full(count, NOWHERE)
-        self.parent = np.full(count, -1)
-
-    def is_first(self, slot: Slot) -> bool:
-        """Return whether the key of a slot is in full there, in ``parent``."""
-        return slot.key is not None and bool(self.slot[slot.key] == slot.number)
-
-    def note(self, slot: Slot, record: int, parent: int) -> None:
-        """Keep a place of the key of a slot if it is the first so far."""
-        key = slot.key
-        if key is not None and (record, slot.number) < (self.record[key], self.slot[key]):
-            self.record[key], self.slot[key], self.parent[key] = record, slot.number, parent
-
-
-def order_of(parts: Sequence[Slot], codes: Sequence[I64], uses: I64, keys: int) -> Order:
+def order_of(parts: Sequence[Slot], codes: Sequence[I64], uses: I64) -> Order:
     """Return the order of records with these codes in the parts; ``uses`` are by shared value."""
-    first_order = _ordered(parts, codes, uses, keys)
-    again = _ordered(parts, first_order.codes, uses, keys)
+    first_order = _ordered(parts, codes, uses)
+    again = _ordered(parts, first_order.codes, uses)
     return again._replace(records=first_order.records[again.records])
 
 
-def _ordered(parts: Sequence[Slot], codes: Sequence[I64], uses: I64, keys: int) -> Order:
-    key_places = Keys(keys)
+def _ordered(parts: Sequence[Slot], codes: Sequence[I64], uses: I64) -> Order:
     for part, of_part in zip(parts, codes, strict=True):
         part.record = _firsts(of_part, part.count)
-    _find_first(parts, len(uses), key_places)
+    _find_first(parts, len(uses))
     weights = np.zeros(len(codes[0]), np.int64)
-    weights[key_places.record[key_places.record != NOWHERE]] = 1 + uses.sum()
     for slot in (inner for part in parts for inner in part.all()):
         written = slot.written()
         np.add.at(weights, slot.record[written], uses[slot.shared[written]])
     having = np.flatnonzero(weights)
     having = having[np.argsort(-weights[having], kind="stable")]
     order = np.concatenate([having, np.flatnonzero(weights == 0)])
-    return Order(order, order, len(having), parts, [inner[order] for inner in codes], key_places)
+    return Order(order, order, len(having), parts, [of_part[order] for of_part in codes])
 
 
 def _firsts(codes: I64, count: int) -> I64:
@@ -216,11 +190,11 @@ def _firsts(codes: I64, count: int) -> I64:
     return firsts[:-1]
 
 
-def _find_first(parts: Sequence[Slot], shared: int, keys: Keys) -> None:
+def _find_first(parts: Sequence[Slot], shared: int) -> None:
     """Set which record has each value in full; ``record`` of the parts is known."""
     heights = sorted({slot.member.height for part in parts for slot in part.all()}, reverse=True)
     for part in parts:
-        _find_occurrences(part, keys)
+        _find_occurrences(part)
     for height in heights:
         level = [slot for part in parts for slot in part.all() if slot.member.height == height]
         firsts = np.full(shared, NOWHERE)
@@ -232,10 +206,10 @@ def _find_first(parts: Sequence[Slot], shared: int, keys: Keys) -> None:
             at = slot.written()
             is_first = firsts[slot.shared[at]] == slot.record[at] * places + slot.number
             slot.record[at[~is_first]] = NOWHERE
-            _find_occurrences(slot, keys)
+            _find_occurrences(slot)
 
 
-def _find_occurrences(slot: Slot, keys: Keys) -> None:
+def _find_occurrences(slot: Slot) -> None:
     """Set in which record, and in which parent there, the members of a group first occur."""
     if not slot.inner:
         return
@@ -247,5 +221,3 @@ def _find_occurrences(slot: Slot, keys: Keys) -> None:
         # Of several parents with one code, the last assignment counts: the earliest record.
         inner.record[codes[parents]] = slot.record[parents]
         inner.parent[codes[parents]] = parents
-        if len(parents):
-            keys.note(inner, int(slot.record[parents[-1]]), int(parents[-1]))

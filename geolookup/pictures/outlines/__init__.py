@@ -57,7 +57,7 @@ def read() -> Outlines:
 
 def _lines(stored: Mapping[str, I64], part: str) -> Lines:
     lengths, *steps = (stored[f"{part}_{name}"].astype(np.int64) for name in Lines._fields)
-    return Lines(lengths, *(np.cumsum(each) for each in steps))
+    return Lines(lengths, *(np.cumsum(step) for step in steps))
 
 
 def write(outlines: Outlines, path: Path) -> None:

@@ -4,7 +4,7 @@
 ``--package FILE.tgz`` reads it from there. ``--check`` compares instead of writing. It needs the
 extra ``reference``: the package numbers countries, pycountry has the codes of the numbers.
 
-Lines and rings are cut at the date line, so that none crosses a flat map from end to end. A step of
+Lines and rings are cut at the date line: none may cross a flat map from end to end. A step of
 more than 180° goes over the date line. Points are longitudes and latitudes in degrees, (n, 2).
 """
 
@@ -69,7 +69,7 @@ def generate(package: Path) -> Outlines:
         topology = json.load(member)
     arcs = [_degrees(arc, topology["transform"]) for arc in topology["arcs"]]
     areas = [(code, line) for code, ring in _areas(topology, arcs) for line in _quantised(ring)]
-    borders = (part for each in _borders(topology) for part in cut_line(arcs[each]))
+    borders = (part for border in _borders(topology) for part in cut_line(arcs[border]))
     countries = np.array([code for code, _ in areas])
     return Outlines(countries, _lines([line for _, line in areas]), _lines(_quantised(borders)))
 
@@ -111,12 +111,12 @@ def _rings(geometry: dict[str, Any]) -> Iterator[list[int]]:
 
 def _ring(arcs: list[Any], ring: list[int]) -> Any:
     """Return a ring of arcs; each begins where the one before ends."""
-    parts = [arcs[each] if each >= 0 else arcs[~each][::-1] for each in ring]
+    parts = [arcs[arc] if arc >= 0 else arcs[~arc][::-1] for arc in ring]
     return np.concatenate([part[:-1] for part in parts])
 
 
 def _borders(topology: dict[str, Any]) -> list[int]:
-    """Return the arcs that two countries share, which are borders; the others are coast."""
+    """Return the arcs that two countries share: borders. The others are coast."""
     used = Counter(
         each if each >= 0 else ~each
         for ring in _rings(topology["objects"]["countries"])
@@ -133,8 +133,8 @@ def _quantised(lines: Iterable[Any]) -> Iterator[I64]:
             yield points
 
 
-def _lines(found: Iterable[I64]) -> Lines:
-    kept = list(found)
+def _lines(parts: Iterable[I64]) -> Lines:
+    kept = list(parts)
     points = np.concatenate(kept)
     return Lines(np.array([len(line) for line in kept]), points[:, 1], points[:, 0])
 
@@ -182,7 +182,7 @@ def _until(ring: F64, limit: float, sign: int) -> F64:
     """
     kept: list[Sequence[float]] = []
     for one, other in zip(ring.tolist(), np.roll(ring, -1, axis=0).tolist(), strict=True):
-        inside, next_inside = (sign * (limit - each[0]) >= 0 for each in (one, other))
+        inside, next_inside = (sign * (limit - point[0]) >= 0 for point in (one, other))
         if inside:
             kept.append(one)
         if inside != next_inside:

@@ -35,7 +35,7 @@ SECTIONS: Sequence[Callable[[Facts], Section]] = (
     networks_section,
     prefix_lengths_section,
     sources_section,
-    lambda facts: licences_section(facts.metadata),
+    licences_section,
     files_section,
 )
 

@@ -1,4 +1,4 @@
-"""The section on countries: what is known of each, and to which depth."""
+"""The section on countries: how much of each is known, and to which depth."""
 
 from __future__ import annotations
 
@@ -37,15 +37,16 @@ class Countries:
 def countries_section(facts: Facts) -> Section:
     """Return bars and tables of addresses and intervals per country, by family."""
     names, _ = countries(facts.tables[COUNTRY])
-    found = {space.family: per_country(facts, space) for space in facts.space.values()}
+    by_family = {space.family: per_country(facts, space) for space in facts.space.values()}
     pairs = [
-        (_chart(family, names, each), _table(family, names, each)) for family, each in found.items()
+        (_chart(family, names, of_country), _table(family, names, of_country))
+        for family, of_country in by_family.items()
     ]
     return pairs_section("countries", "Countries", _NOTE, pairs)
 
 
 def per_country(facts: Facts, space: KnownSpace) -> Countries:
-    """Return what is known of each country, in one family."""
+    """Return how much of each country is known, in one family."""
     locations = facts.tables[LOCATION]
     names, places = countries(facts.tables[COUNTRY])
     country = places[locations[COUNTRY].to_numpy()]
@@ -65,30 +66,30 @@ def _order(space: F64) -> Sequence[int]:
     return [row for row in order if space[row]]
 
 
-def _chart(family: int, names: Sequence[str], found: Countries) -> Chart:
-    of = found.space.sum()
-    largest = _order(found.space)[:_SHOWN]
-    values = [(names[row], found.space[row] / of) for row in largest]
+def _chart(family: int, names: Sequence[str], sums: Countries) -> Chart:
+    of = sums.space.sum()
+    largest = _order(sums.space)[:_SHOWN]
+    values = [(names[row], sums.space[row] / of) for row in largest]
     title = f"Countries by IPv{family} {UNITS[family]}"
     head = f"share of known {UNITS[family]}"
     return bars(f"countries-ipv{family}", title, head, values, form=wording.percent, head="country")
 
 
-def _table(family: int, names: Sequence[str], found: Countries) -> Table:
+def _table(family: int, names: Sequence[str], sums: Countries) -> Table:
     head = ("Country", UNITS[family], "share", "intervals", "region", "city")
-    rows = list(_rows(names, found))
+    rows = list(_rows(names, sums))
     return Table(f"IPv{family} per country", head, rows)
 
 
-def _rows(names: Sequence[str], found: Countries) -> Iterator[tuple[str, ...]]:
-    of = found.space.sum()
-    for row in _order(found.space):
-        space = float(found.space[row])
+def _rows(names: Sequence[str], sums: Countries) -> Iterator[tuple[str, ...]]:
+    of = sums.space.sum()
+    for row in _order(sums.space):
+        space = float(sums.space[row])
         yield (
             wording.name(names[row]),
             wording.count(space),
             wording.percent(space / of),
-            wording.count(int(found.intervals[row])),
-            wording.percent(float(found.with_region[row]) / space),
-            wording.percent(float(found.with_city[row]) / space),
+            wording.count(int(sums.intervals[row])),
+            wording.percent(float(sums.with_region[row]) / space),
+            wording.percent(float(sums.with_city[row]) / space),
         )

@@ -31,10 +31,10 @@ def coverage_section(facts: Facts) -> Section:
 def depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
     """Return the share of a family's addresses whose location goes to each of ``LEVELS``."""
     of, finest = facts.known[f"ipv{space.family}"].of, finest_levels(facts.tables)
-    # Row 0 is no location.
+    # Row 0 is unknown.
     sums = np.bincount(finest[1:], space.locations.space[1:], len(LEVELS))
     unit = UNIT_ADDRESSES[space.family]
-    return [float(each) * unit / of if of else 0.0 for each in sums]
+    return [float(amount) * unit / of if of else 0.0 for amount in sums]
 
 
 def _depth_chart(facts: Facts) -> Chart:
@@ -64,7 +64,7 @@ def _alike(known: Mapping[str, Known]) -> list[list[str]]:
     """Return the fields, those together whose shares read the same in both families."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for path in known["ipv4"].with_value:
-        shares = tuple(_null(each, path) for each in known.values())
+        shares = tuple(_null(of_family, path) for of_family in known.values())
         groups.setdefault(shares, []).append(path)
     return list(groups.values())
 

@@ -61,7 +61,7 @@ class KnownSpace:
 
 
 def known_space(dataset: Dataset, family: int) -> KnownSpace:
-    """Count what is known of a family; reads each interval once, in constant memory.
+    """Count the known space of a family; reads each interval once, in constant memory.
 
     Raises DatasetError where the dataset is damaged.
     """
@@ -99,7 +99,7 @@ def _spans(batch: Ranges, *codes: NDArray[np.int32]) -> Spans:
 
 
 def _space(batch: Ranges) -> F64:
-    """Return the sizes of ranges in the unit of their family; those of IPv4 are exact."""
+    """Return the sizes of ranges in the unit of their family, for IPv4 exactly."""
     low = batch.last_low - batch.first_low
     high = batch.last_high - batch.first_high - (batch.last_low < batch.first_low)
     space = low + 1.0 if batch.family == 4 else high + (low + 1.0) * 2.0**-64

@@ -49,8 +49,8 @@ def _by_country(facts: Facts) -> CountryDensity:
     names, places = countries(table)
     of_location = facts.tables[LOCATION][COUNTRY].to_numpy()
     weights = sums_by(of_location, facts.space[4].locations.space, len(table)).tolist()
-    found = zip(table["country_code"].to_pylist(), places.tolist(), weights, strict=True)
-    rows = [Country(code, names[place], weight) for code, place, weight in found]
+    columns = zip(table["country_code"].to_pylist(), places.tolist(), weights, strict=True)
+    rows = [Country(code, names[place], weight) for code, place, weight in columns]
     return CountryDensity("ipv4-countries", f"IPv4 {UNITS[4]} by country", UNITS[4], rows)
 
 
@@ -91,9 +91,9 @@ class _Pairs:
 
 
 def find_default_coordinates(facts: Facts, places: F64) -> list[DefaultCoordinates]:
-    """Return those with the most addresses; ``places``, shape (2, rows), are those of locations.
+    """Return those with the most addresses, at the centres of cells of 1 km.
 
-    Their coordinates are those of the centres of cells of 1 km.
+    ``places``, shape (2, rows), are the coordinates of locations.
     """
     locations = facts.tables[LOCATION]
     without_city = np.asarray(locations["city_name"].is_null())

@@ -29,15 +29,15 @@ class Systems:
     """n autonomous systems, those with most addresses first."""
 
     numbers: I64
-    names: list[str]  # each that of its row with most addresses
+    names: list[str]  # of the row with most addresses
     space: F64
     prefixes: I64
 
 
 def networks_section(facts: Facts) -> Section:
     """Return bars and tables of the AS with the most addresses, by family."""
-    found = [(space, per_system(facts, space)) for space in facts.space.values()]
-    pairs = [(_chart(space, systems), _table(space, systems)) for space, systems in found]
+    by_family = [(space, per_system(facts, space)) for space in facts.space.values()]
+    pairs = [(_chart(space, systems), _table(space, systems)) for space, systems in by_family]
     return pairs_section("networks", "Networks", _NOTE, pairs)
 
 
@@ -52,24 +52,31 @@ def per_system(facts: Facts, space: KnownSpace) -> Systems:
     return Systems(numbers[order], [names[at] for at in order], sums[order], prefixes[order])
 
 
-def _chart(space: KnownSpace, found: Systems) -> Chart:
-    family, shares = space.family, found.space / (space.space or 1.0)
-    labels = [f"AS{number} {name}" for number, name in zip(found.numbers, found.names, strict=True)]
+def _chart(space: KnownSpace, systems: Systems) -> Chart:
+    family, shares = space.family, systems.space / (space.space or 1.0)
+    labels = [
+        f"AS{number} {name}" for number, name in zip(systems.numbers, systems.names, strict=True)
+    ]
     values = list(zip(labels, shares.tolist(), strict=True))[:_SHOWN]
     title = f"AS by IPv{family} {UNITS[family]}"
     head = f"share of known {UNITS[family]}"
     return bars(f"networks-ipv{family}", title, head, values, form=wording.percent, head="AS")
 
 
-def _table(space: KnownSpace, found: Systems) -> Table:
+def _table(space: KnownSpace, systems: Systems) -> Table:
     unit = UNITS[space.family]
-    rows = list(islice(_rows(found, space.space), _LISTED))
-    caption = f"IPv{space.family}: {len(rows):,} of {len(found.numbers):,} AS, by {unit}"
+    rows = list(islice(_rows(systems, space.space), _LISTED))
+    caption = f"IPv{space.family}: {len(rows):,} of {len(systems.numbers):,} AS, by {unit}"
     return Table(caption, ("AS", "organization", unit, "share", "prefixes"), rows, (1,))
 
 
-def _rows(found: Systems, of: float) -> Iterator[tuple[str, ...]]:
-    columns = (found.numbers.tolist(), found.names, found.space.tolist(), found.prefixes.tolist())
+def _rows(systems: Systems, of: float) -> Iterator[tuple[str, ...]]:
+    columns = (
+        systems.numbers.tolist(),
+        systems.names,
+        systems.space.tolist(),
+        systems.prefixes.tolist(),
+    )
     for number, name, space, prefixes in zip(*columns, strict=True):
         yield (
             f"AS{number}",

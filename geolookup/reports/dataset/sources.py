@@ -30,14 +30,14 @@ def sources_section(facts: Facts) -> Section:
 
 
 def _numbered(sources: Sequence[Source]) -> dict[str, Source]:
-    """Return the sources by a name that is theirs alone."""
-    return {f"{number}. {each.name}": each for number, each in enumerate(sources, 1)}
+    """Return the sources by unique names."""
+    return {f"{number}. {source.name}": source for number, source in enumerate(sources, 1)}
 
 
 def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Chart:
     layers, of = list(facts.metadata.coverage), facts.known[family].of or 1
     shares = [
-        [each.coverage.get(layer, {}).get(family, 0) / of for each in sources.values()]
+        [source.coverage.get(layer, {}).get(family, 0) / of for source in sources.values()]
         for layer in layers
     ]
     title = f"{wording.family(family)}: deciding source, by layer"
@@ -46,7 +46,7 @@ def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Cha
 
 
 def _ages(sources: Mapping[str, Source]) -> Chart:
-    days = {name: data_age([(name, each.date)]).days for name, each in sources.items()}
+    days = {name: data_age([(name, source.date)]).days for name, source in sources.items()}
     values = [(name, age) for name, age in days.items() if age is not None]
     undated = [(name, "no date stated") for name, age in days.items() if values and age is None]
     title = f"Age of sources in days; the line marks {OLD_AFTER} days"
@@ -80,19 +80,24 @@ _CREDIT_NOTE = (
 _CREDIT_HEAD = ("Source", "format", "date", "licence", "attribution", "URL")
 
 
-def licences_section(metadata: Metadata) -> Section:
+def licences_section(facts: Facts) -> Section:
     """Return the licence and the attribution of each source and reference table."""
+    return credits_section(facts.metadata)
+
+
+def credits_section(metadata: Metadata) -> Section:
+    """Return ``licences_section`` of a dataset's metadata."""
     rows = [*_source_credits(metadata.sources), *_table_credits(metadata.credits)]
     table = Table("Sources and their licences", _CREDIT_HEAD, rows, range(1, len(_CREDIT_HEAD)))
     return charts_section("licences", "Licences", _CREDIT_NOTE, [], [table])
 
 
 def _source_credits(sources: Sequence[Source]) -> Iterator[tuple[str | Link, ...]]:
-    for number, each in enumerate(sources, 1):
-        stated = (each.date, each.licence, each.attribution)
+    for number, source in enumerate(sources, 1):
+        stated = (source.date, source.licence, source.attribution)
         words = (line_text(text) if text else "not stated" for text in stated)
-        name, address = f"{number}. {wording.name(each.name)}", each.url or "not stated"
-        yield name, wording.name(each.format), *words, link(address)
+        name, address = f"{number}. {wording.name(source.name)}", source.url or "not stated"
+        yield name, wording.name(source.format), *words, link(address)
 
 
 def _table_credits(stated: Sequence[Mapping[str, str]]) -> Iterator[tuple[str | Link, ...]]:

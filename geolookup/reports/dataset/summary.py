@@ -18,7 +18,7 @@ from geolookup.reports.section import Section, charts_section
 
 
 class Figure(NamedTuple):
-    """A number in large type: what it counts, and a line below it."""
+    """A number in large type, its name, and a line below it."""
 
     name: str
     value: str

@@ -1,7 +1,7 @@
 """What the address maps of a dataset show: country, finest level, AS, source of the location, age.
 
 Strategy: each interval has a key, such as the row of its country; a view ranks the keys by their
-addresses. Special-purpose space is overlaid once, so that views of one table share their starts.
+addresses. Special-purpose space is overlaid once: views of one table share their starts.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def dataset_views(
         _country(answers, locations, tables),
         _depth(answers, locations, tables),
         _as(answers, networks, tables),
-        _source(decided, numbers, [each.name for each in sources]),
-        _age(decided, numbers, [_days(each.date, today) for each in sources]),
+        _source(decided, numbers, [source.name for source in sources]),
+        _age(decided, numbers, [_days(source.date, today) for source in sources]),
     ]
 
 
@@ -137,7 +137,7 @@ def _source(space: Partition, numbers: NDArray[np.uint8], names: Sequence[str]) 
 def _age(space: Partition, numbers: NDArray[np.uint8], days: Sequence[int | None]) -> View:
     # Key 0: no source. Then the classes from the youngest; the last is that without a date.
     undated = len(_AGES) + 2
-    classes = [undated if each is None else 1 + int(np.searchsorted(_AGES, each)) for each in days]
+    classes = [undated if age is None else 1 + int(np.searchsorted(_AGES, age)) for age in days]
     values = space.classes(np.array([0, *classes])[numbers])
     limits = [f"up to {most} days" for most in _AGES]
     labels = [*limits, f"more than {_AGES[-1]} days", "no date stated"]

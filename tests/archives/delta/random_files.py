@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import describe
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.checksums import canonical
 
 Rng = np.random.Generator
 _WORDS = ("", "a", "Ö", "Gävle", "a\nb", "x" * 300, "null", "Newtown")

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.archives.delta.patch import applied, changed
+from geolookup.archives.delta import applied, changed
 from geolookup.archives.delta.streams import PatchError, written
 from geolookup.dataset import layout as fmt
 from tests.archives.delta.random_files import write

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.archives.delta.patch import applied, changed, largest_patch
+from geolookup.archives.delta import applied, changed, largest_patch
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
@@ -113,7 +113,7 @@ def test_the_same_files_give_the_same_patches() -> None:
     base, target, _ = line().datasets
     program = (
         "import hashlib, sys; from pathlib import Path\n"
-        "from geolookup.archives.delta.patch import changed\n"
+        "from geolookup.archives.delta import changed\n"
         "patches = b''.join(patch for _, patch in changed(*map(Path, sys.argv[1:])))\n"
         "print(hashlib.sha256(patches).hexdigest())\n"
     )

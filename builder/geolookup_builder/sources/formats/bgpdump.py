@@ -48,7 +48,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _layout(member: Member) -> Layout:
-    """Return the layout of a file by its first line; BuildError where that is no route."""
+    """Return the layout of a file by its first line; BuildError if that is no route."""
     cells, _ = delimited.first_record(member, _of_width(0))
     table = len(cells) >= _WIDTH and cells[0] in _TYPES and cells[2] == "B"
     if not table or not NETWORK.fullmatch(cells[5]):
@@ -73,11 +73,11 @@ def _batches(member: Member, layout: Layout, names: AsNames | None) -> Iterator[
     yield from rows(map(_routes, chain([head], lines)), numbers, names)
 
 
-def _meaning(found: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
+def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     """Return the range and the origin of each line; a line that is not a route has no range."""
-    network, path = found.column("network"), found.column("path")
+    network, path = rows.column("network"), rows.column("path")
     listed = from_networks(pa.concat_arrays([network.dictionary, _NO_TEXT]).cast(pa.large_string()))
-    route = _among(found.column("type"), _TYPES) & _among(found.column("flag"), ("B",))
+    route = _among(rows.column("type"), _TYPES) & _among(rows.column("flag"), ("B",))
     at = np.where(route, _codes(network), -1)  # the last is no address
     reason = np.where(route, listed.reason[at], NOT_ROUTE).astype(np.uint8)
     ranges = ParsedRanges(listed.family[at], listed.first[at], listed.last[at], reason)
@@ -88,14 +88,14 @@ def _meaning(found: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.Dictiona
 
 def _codes(column: pa.DictionaryArray) -> NDArray[np.int32]:
     """Return the index of each cell's text; -1 for an empty cell."""
-    found: NDArray[np.int32] = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return found
+    codes: NDArray[np.int32] = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes
 
 
 def _among(column: pa.DictionaryArray, words: tuple[str, ...]) -> Bools:
     """Mark the cells that hold one of the words."""
-    found = pc.is_in(column.dictionary, pa.array(words, column.dictionary.type))
-    return np.append(found.to_numpy(zero_copy_only=False), False)[_codes(column)]
+    marked = pc.is_in(column.dictionary, pa.array(words, column.dictionary.type))
+    return np.append(marked.to_numpy(zero_copy_only=False), False)[_codes(column)]
 
 
 def _routes(batch: Batch) -> Routes:

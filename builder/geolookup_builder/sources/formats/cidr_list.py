@@ -13,11 +13,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.reference.countries import load_continents, load_countries, load_time_zones
-from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import constant
@@ -48,8 +48,8 @@ def _fields(spec: SourceSpec) -> dict[str, str]:
 
 
 def _value(spec: SourceSpec, known: Known, name: str, value: Any) -> str:
-    if name not in FIELDS:
-        remedy = near_match(name, FIELDS)
+    if name not in BY_SOURCE_COLUMN:
+        remedy = near_match(name, BY_SOURCE_COLUMN)
         raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
     plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     text = str(value) if plain else ""

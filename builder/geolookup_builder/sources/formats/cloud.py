@@ -90,7 +90,9 @@ def _of_cloudflare(member: Member, whole: dict[str, Any]) -> list[_Listed]:
 
 def _of_google(member: Member, whole: dict[str, Any]) -> list[_Listed]:
     """Return the prefixes; those of customers name a service, Google's own services do not."""
-    return [each for entry in entries(member, whole, "prefixes") for each in _google_entry(entry)]
+    return [
+        listed for entry in entries(member, whole, "prefixes") for listed in _google_entry(entry)
+    ]
 
 
 def _google_entry(entry: object) -> Iterator[_Listed]:
@@ -131,21 +133,21 @@ _ROW = re.compile(rf"\s*{sniffing.NETWORK.pattern}\s*")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    found = [_identified(each) for each in members(spec.path, spec.base, _SUFFIXES)]
-    names = dict.fromkeys(name for name, _ in found)
+    files = [_identified(member) for member in members(spec.path, spec.base, _SUFFIXES)]
+    names = dict.fromkeys(name for name, _ in files)
     ignored = dict.fromkeys(p.ignored for p in _PROVIDERS if p.name in names and p.ignored)
     notes = [f"{keys} ignored: no field holds them" for keys in ignored]
-    yield from tables(spec, [*names], found, lambda batches: batches(), notes)
+    yield from tables(spec, [*names], files, lambda batches: batches(), notes)
 
 
 def _identified(member: Member) -> tuple[str, Callable[[], Iterator[Batch]]]:
-    """Return the provider of a file and what reads it; BuildError where it is of none."""
+    """Return the provider of a file and what reads it; BuildError if it is of none."""
     provider = _provider(member)
     if provider is not None:
         return provider.name, partial(_of_document, member, provider)
     if not _is_list(member):
         check_text(member)
-        problem = "not a file of ranges of " + ", ".join(each.name for each in _PROVIDERS)
+        problem = "not a file of ranges of " + ", ".join(known.name for known in _PROVIDERS)
         remedy = 'name such a file; for a plain list of prefixes use format = "cidr-list"'
         raise BuildError(member.label, problem, remedy=remedy)
     return _LIST, lambda: delimited.batches(member, _LAYOUT, _of_list)
@@ -154,7 +156,9 @@ def _identified(member: Member) -> tuple[str, Callable[[], Iterator[Batch]]]:
 def _provider(member: Member) -> _Provider | None:
     if not begins_object(member):
         return None
-    return next((each for each in _PROVIDERS if json_document.has_keys(member, each.keys)), None)
+    return next(
+        (provider for provider in _PROVIDERS if json_document.has_keys(member, provider.keys)), None
+    )
 
 
 def _is_list(member: Member) -> bool:
@@ -168,10 +172,10 @@ def _plain(name: str) -> str:
 
 def _of_document(member: Member, provider: _Provider) -> Iterator[Batch]:
     listed = _listed(member, provider)
-    ranges = from_networks(json_document.texts(each.prefix for each in listed))
+    ranges = from_networks(json_document.texts(row.prefix for row in listed))
     decided = deciding(ranges, _ranks(listed))
     fields = {
-        name: pa.array([getattr(each, name) for each in listed], pa.string())
+        name: pa.array([getattr(row, name) for row in listed], pa.string())
         .dictionary_encode()
         .take(pa.array(decided))
         for name in ("organization", "user_type")
@@ -184,12 +188,12 @@ def _listed(member: Member, provider: _Provider) -> list[_Listed]:
 
 
 def _prefixes(member: Member, provider: _Provider) -> list[object]:
-    return [each.prefix for each in _listed(member, provider)]
+    return [row.prefix for row in _listed(member, provider)]
 
 
 def _ranks(listed: Sequence[_Listed]) -> I64:
     """Return 1 for a prefix of a delivery network, 0 for another."""
-    return np.array([each.user_type == _DELIVERY for each in listed], np.int64)
+    return np.array([row.user_type == _DELIVERY for row in listed], np.int64)
 
 
 def _of_list(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:

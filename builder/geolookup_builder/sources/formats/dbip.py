@@ -102,9 +102,9 @@ def _stated_columns(spec: SourceSpec) -> tuple[str, ...] | None:
 def _plan(member: Member, spec: SourceSpec, columns: tuple[str, ...] | None) -> Plan:
     table = "columns" if columns else spec.options.get("layout") or _named_layout(member)
     names = columns or (*_RANGE, *LAYOUTS[table])
-    found, shown = sniffing.sample(member), f"the layout {table}" if columns is None else table
-    sniffing.check_width(found, len(names), shown, _REMEDY)
-    sniffing.check_content(found, names, _CONTENT, shown)
+    rows, shown = sniffing.sample(member), f"the layout {table}" if columns is None else table
+    sniffing.check_width(rows, len(names), shown, _REMEDY)
+    sniffing.check_content(rows, names, _CONTENT, shown)
     layout = Layout(names, frozenset(_RANGE), frozenset(_FIELDS), header=False)
     return Plan(table, layout, _meaning)
 
@@ -118,8 +118,8 @@ def _named_layout(member: Member) -> str:
 
 
 def _layout_in(name: str) -> str | None:
-    found = _NAMED.search(name.lower())
-    return found[1] if found else None
+    match = _NAMED.search(name.lower())
+    return match[1] if match else None
 
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
@@ -131,13 +131,13 @@ def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, pa.Dictio
 
 
 def _detect(opening: Opening) -> Detection | None:
-    found = sample_without_header(opening.start)
+    rows = sample_without_header(opening.start)
     fitting = [
         name
         for name, columns in LAYOUTS.items()
-        if found
-        and found.width == len(_RANGE) + len(columns)
-        and not sniffing.mismatch(found, (*_RANGE, *columns), _CONTENT | _CONTINENT)
+        if rows
+        and rows.width == len(_RANGE) + len(columns)
+        and not sniffing.mismatch(rows, (*_RANGE, *columns), _CONTENT | _CONTINENT)
     ]
     named = next(filter(None, map(_layout_in, opening.member.file_names)), None)
     if named in fitting:

@@ -13,11 +13,12 @@ from functools import partial
 
 import pyarrow as pa
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import DERIVED, FIELDS
 from geolookup_builder.sources.formats.generic_mapping import (
+    DERIVED,
     RANGE_NAMES,
     Columns,
     Punctuation,
@@ -47,11 +48,11 @@ class _Request:
     family: int | None = None
 
     def chosen(self, columns: Columns) -> _Chosen:
-        """Return the columns to read; BuildError where a file does not have them, or has others."""
+        """Return the columns to read; BuildError if a file does not have them, or has others."""
         return named(columns) if self.stated is None else mapped(columns, self.stated)
 
     def plan(self, columns: Columns) -> _Plan:
-        """Return how the rows of a file are read, and what they mean."""
+        """Return how the rows of a file are read, and their meaning."""
         chosen = self.chosen(columns)
         texts = {chosen[name] for name in RANGE_NAMES if name in chosen}
         layout = self.written.layout(columns.names, texts, set(chosen.values()) - texts)
@@ -76,18 +77,19 @@ def _read(spec: SourceSpec, syntax: _Syntax) -> Iterator[SourceTable]:
     written = punctuation(spec)
     request = _Request(written, mapping(spec, written), _family(spec))
     suffixes = syntax.suffixes if request.stated is None else syntax.mapped_suffixes
-    found = [
-        (each, syntax.columns(each, request)) for each in members(spec.path, spec.base, suffixes)
+    files = [
+        (member, syntax.columns(member, request))
+        for member in members(spec.path, spec.base, suffixes)
     ]
-    for _, columns in found:
+    for _, columns in files:
         request.chosen(columns)
-    batches = (batch for each in found for batch in syntax.batches(each[0], request, each[1]))
-    note = "" if request.stated else _note([columns for _, columns in found])
+    batches = (batch for member in files for batch in syntax.batches(member[0], request, member[1]))
+    note = "" if request.stated else _note([columns for _, columns in files])
     yield SourceTable(spec.name, batches, note)
 
 
 def _note(files: list[Columns]) -> str:
-    names = {name for each in files for name in each.names}
+    names = {name for columns in files for name in columns.names}
     derived = sorted(names & DERIVED)
     return f"{', '.join(derived)} ignored: they follow from other fields" if derived else ""
 
@@ -102,7 +104,9 @@ def _family(spec: SourceSpec) -> int | None:
 def _meaning(
     rows: pa.RecordBatch, columns: _Chosen, family: int | None
 ) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    fields = {ours: rows.column(theirs) for ours, theirs in columns.items() if ours in FIELDS}
+    fields = {
+        ours: rows.column(theirs) for ours, theirs in columns.items() if ours in BY_SOURCE_COLUMN
+    }
     if "network" in columns:
         return from_networks(rows.column(columns["network"])), fields
     first, last = (rows.column(columns[end]) for end in ("first", "last"))

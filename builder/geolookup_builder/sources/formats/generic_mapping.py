@@ -11,17 +11,25 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from geolookup.contract.fields import GROUPS
+from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import DERIVED, FIELDS, PATHS
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import steps_to
 
+#: The column of a source by the path of its field, such as location.city_name, and by the name of
+#: that in enriched tables, such as location_city_name.
+_PATHS = {
+    name: field.source_column
+    for field in BY_SOURCE_COLUMN.values()
+    for name in (field.path, field.name)
+}
+#: The paths and names whose values no source states: they follow from fields.
+DERIVED = frozenset(name for field in FIELDS for name in (field.path, field.name)) - set(_PATHS)
 RANGE_NAMES = ("network", "first", "last")
 _RANGES = (("network",), ("first", "last"))
-_NAMES = (*RANGE_NAMES, *FIELDS)
-_FIELD_OF = {**{name: name for name in _NAMES}, **PATHS}
+_NAMES = (*RANGE_NAMES, *BY_SOURCE_COLUMN)
+_FIELD_OF = {**{name: name for name in _NAMES}, **_PATHS}
 _EXAMPLE = 'write columns = { network = "cidr", country_code = "country" }'
 _OTHERS = "(a recipe states other names in [source.columns])"
 _SHOWN = 50  # characters of a column name, in messages
@@ -36,8 +44,8 @@ class Punctuation:
 
     def layout(self, names: tuple[str, ...], texts: set[str], wanted: set[str]) -> Layout:
         """Return the layout of a file with these columns."""
-        found = frozenset(texts), frozenset(wanted)
-        return Layout(names, *found, header=self.header, delimiter=self.delimiter)
+        columns = frozenset(texts), frozenset(wanted)
+        return Layout(names, *columns, header=self.header, delimiter=self.delimiter)
 
 
 def punctuation(spec: SourceSpec) -> Punctuation:
@@ -112,12 +120,12 @@ class Columns:
         return steps_to(self.schema, column) is not None
 
     def error(self, problem: str, remedy: str) -> BuildError:
-        """Return the error for what is wrong with the columns."""
+        """Return an error about the columns."""
         return BuildError(self.label, problem, line=self.line, remedy=remedy)
 
 
 def mapped(columns: Columns, stated: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the recipe's mapping; BuildError where a file lacks a column of it."""
+    """Return the recipe's mapping; BuildError if a file lacks a column of it."""
     for column in stated.values():
         if not columns.has(column):
             remedy = near_match(column, [name[:_SHOWN] for name in columns.names])
@@ -134,7 +142,7 @@ def named(columns: Columns) -> dict[str, str]:
 
     Raises BuildError for an unknown or repeated column, and where there is no range.
     """
-    found: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     for name in columns.names:
         if name in DERIVED:
             continue
@@ -142,20 +150,22 @@ def named(columns: Columns) -> dict[str, str]:
             shown = name if len(name) < _SHOWN else name[:_SHOWN] + "…"
             raise columns.error(f"unknown column {shown!r}", f"{_nearest(name)} {_OTHERS}")
         field = _FIELD_OF[name]
-        if field in found:
-            twice = f"column {name!r} twice" if found[field] == name else _same(found[field], name)
+        if field in chosen:
+            twice = (
+                f"column {name!r} twice" if chosen[field] == name else _same(chosen[field], name)
+            )
             raise columns.error(twice, "drop one")
-        found[field] = name
-    if tuple(name for name in RANGE_NAMES if name in found) not in _RANGES:
+        chosen[field] = name
+    if tuple(name for name in RANGE_NAMES if name in chosen) not in _RANGES:
         place = "the header" if columns.schema is None else "its columns"
         remedy = f"name the range as network, or as first and last {_OTHERS}"
         raise columns.error(f"no range in {place}", remedy)
-    return found
+    return chosen
 
 
 def _nearest(name: str) -> str:
     is_path = name.startswith(tuple(f"{group}." for group in GROUPS))
-    return near_match(name, [path for path in PATHS if "." in path] if is_path else _NAMES)
+    return near_match(name, [path for path in _PATHS if "." in path] if is_path else _NAMES)
 
 
 def _same(one: str, other: str) -> str:

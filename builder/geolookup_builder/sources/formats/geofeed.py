@@ -2,7 +2,7 @@
 
 Feeds are often written by hand. One pattern splits rows of any width, with blanks,
 quotes and comments; a row that does not match it is rejected. A row without a
-location is kept: it decides, so that no wider row shows through.
+location is kept: it decides, and hides wider rows.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def _unquoted(texts: pa.Array) -> pa.Array:
 
 def _region_code(country: pa.Array, region: pa.Array) -> pa.Array:
     """Return the codes without the country before them; null for regions of another country."""
-    found = pc.extract_regex(region, _REGION)
-    prefix, code = (pc.struct_field(found, name) for name in ("country", "code"))
+    parts = pc.extract_regex(region, _REGION)
+    prefix, code = (pc.struct_field(parts, name) for name in ("country", "code"))
     own = pc.or_(pc.equal(prefix, ""), pc.equal(prefix, country))
     return pc.if_else(own, code, pa.scalar(None, pa.string()))
 

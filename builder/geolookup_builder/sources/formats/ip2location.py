@@ -34,7 +34,6 @@ from geolookup_builder.sources.formats.ip2location_layouts import (
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import (
     looked_up,
-    without,
     without_null_island,
 )
 from geolookup_builder.sources.reading.inputs import Member
@@ -93,7 +92,7 @@ class Catalogue:
         return name
 
     def named(self, names: Sequence[str]) -> str | None:
-        """Return the database that one of these file names states: DB11, or what it holds."""
+        """Return the database that one of these file names states: DB11, or its columns."""
         for name in map(str.upper, names):
             numbered = re.search(rf"(?<![A-Z0-9]){self.prefix}([0-9]{{1,2}})(?![0-9])", name)
             database = f"{self.prefix}{int(numbered[1])}" if numbered else self._described(name)
@@ -108,67 +107,67 @@ class Catalogue:
         return next((db for db, held in self.databases.items() if set(held) == columns), None)
 
     def layout(
-        self, found: sniffing.Sample, table: str, wanted: frozenset[str]
+        self, rows: sniffing.Sample, table: str, wanted: frozenset[str]
     ) -> tuple[Layout, Ranges]:
         """Return the layout of a file, and the parser of its range.
 
-        Raises BuildError where the first rows are not of the database.
+        Raises BuildError if the first rows are not of the database.
         """
-        edition = self._edition(found, table)
+        edition = self._edition(rows, table)
         names = (*edition.columns, *self.databases[table])
-        sniffing.check_content(found, names, self.content, table, MISSING)
+        sniffing.check_content(rows, names, self.content, table, MISSING)
         layout = Layout(names, frozenset(edition.columns), wanted, header=False)
-        return layout, _range_reader(found, edition)
+        return layout, _range_reader(rows, edition)
 
-    def _edition(self, found: sniffing.Sample, table: str) -> Edition:
-        """Return how the range is written; BuildError where the columns do not fit the database."""
+    def _edition(self, rows: sniffing.Sample, table: str) -> Edition:
+        """Return how the range is written; BuildError if the columns do not fit the database."""
         width = len(self.databases[table])
-        extra = found.width - width
+        extra = rows.width - width
         of_width = [edition for edition in EDITIONS if len(edition.columns) == extra]
-        remedy = f"correct db in the recipe{self._fitting(found)}"
+        remedy = f"correct db in the recipe{self._fitting(rows)}"
         if not of_width:
-            problem = f"{found.width} columns, but {table} has {width + 2}"
-            raise BuildError(found.member.label, problem, line=1, remedy=remedy)
+            problem = f"{rows.width} columns, but {table} has {width + 2}"
+            raise BuildError(rows.member.label, problem, line=1, remedy=remedy)
         for edition in of_width:
-            if sniffing.mismatch(found, edition.columns, edition.content) is None:
+            if sniffing.mismatch(rows, edition.columns, edition.content) is None:
                 return edition
         problem = f"no range of addresses in the first {extra} of the columns of {table}"
-        raise BuildError(found.member.label, problem, line=1, remedy=remedy)
+        raise BuildError(rows.member.label, problem, line=1, remedy=remedy)
 
-    def unnamed(self, found: sniffing.Sample) -> BuildError:
+    def unnamed(self, rows: sniffing.Sample) -> BuildError:
         """Return the error for a file whose name states no database."""
         choices = self.choices.removeprefix("a number from ")
-        remedy = f"write db = … in the recipe: {choices}{self._fitting(found)}"
-        return BuildError(found.member.label, "the file name states no database", remedy=remedy)
+        remedy = f"write db = … in the recipe: {choices}{self._fitting(rows)}"
+        return BuildError(rows.member.label, "the file name states no database", remedy=remedy)
 
-    def _fitting(self, found: sniffing.Sample) -> str:
+    def _fitting(self, rows: sniffing.Sample) -> str:
         """Return, as the end of a remedy, the databases that fit the first rows."""
-        fitting = self.fitting(found, self.content)
+        fitting = self.fitting(rows, self.content)
         return f" (it looks like {' or '.join(fitting)})" if fitting else ""
 
-    def fitting(self, found: sniffing.Sample, content: Mapping[str, re.Pattern[str]]) -> list[str]:
+    def fitting(self, rows: sniffing.Sample, content: Mapping[str, re.Pattern[str]]) -> list[str]:
         """Return the databases whose columns the first rows fit."""
         fitting = [
             table
             for table, columns in self.databases.items()
             for edition in EDITIONS
-            if len(edition.columns) + len(columns) == found.width
-            and not sniffing.mismatch(found, edition.columns, edition.content)
-            and not sniffing.mismatch(found, (*edition.columns, *columns), content, MISSING)
+            if len(edition.columns) + len(columns) == rows.width
+            and not sniffing.mismatch(rows, edition.columns, edition.content)
+            and not sniffing.mismatch(rows, (*edition.columns, *columns), content, MISSING)
         ]
         return list(dict.fromkeys(fitting))
 
 
-def _range_reader(found: sniffing.Sample, edition: Edition) -> Ranges:
+def _range_reader(rows_seen: sniffing.Sample, edition: Edition) -> Ranges:
     """Return the parser of the range columns; appended columns repeat the range and are ignored."""
     if edition.name == "networks":
         return lambda rows: from_networks(rows.column("cidr"))
     if edition.name == "hexadecimal":
-        family = 6 if len(found.column(1)[0][1]) > 8 else 4
+        family = 6 if len(rows_seen.column(1)[0][1]) > 8 else 4
         return lambda rows: from_hexadecimal_pairs(
             rows.column("ip_from"), rows.column("ip_to"), family
         )
-    family = sniffing.integer_family(found)
+    family = sniffing.integer_family(rows_seen)
     return lambda rows: from_pairs(rows.column("ip_from"), rows.column("ip_to"), family)
 
 
@@ -223,29 +222,27 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
-    found = sniffing.sample(member)
+    rows = sniffing.sample(member)
     table = database or _CATALOGUE.named(member.file_names)
     if table is None:
-        raise _CATALOGUE.unnamed(found)
-    layout, ranges = _CATALOGUE.layout(found, table, frozenset(_FIELDS))
+        raise _CATALOGUE.unnamed(rows)
+    layout, ranges = _CATALOGUE.layout(rows, table, frozenset(_FIELDS))
     return Plan(table, layout, partial(_meaning, ranges=ranges, codes=codes))
 
 
 def _meaning(
     rows: pa.RecordBatch, ranges: Ranges, codes: Regions | None
 ) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
-    fields = {
-        name: without(column, MISSING) for name, column in stated_fields(rows, _FIELDS).items()
-    }
+    fields = stated_fields(rows, _FIELDS, MISSING)
     if codes is not None and "region_name" in fields:
         fields["region_code"] = codes.of(fields)
     return ranges(rows), without_null_island(fields)
 
 
 def _detect(opening: Opening) -> Detection | None:
-    found, names = sample_without_header(opening.start), opening.member.file_names
+    rows, names = sample_without_header(opening.start), opening.member.file_names
     fitting, database = (
-        _CATALOGUE.fitting(found, _DETECTED) if found else [],
+        _CATALOGUE.fitting(rows, _DETECTED) if rows else [],
         _CATALOGUE.named(names),
     )
     if database in fitting and any(map(_NAMED.search, names)):

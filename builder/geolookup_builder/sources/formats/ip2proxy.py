@@ -22,7 +22,7 @@ from geolookup_builder.sources.formats.ip2location import (
 )
 from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, HOLDS
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.dictionary_columns import first_known, renamed, without
+from geolookup_builder.sources.reading.dictionary_columns import first_known, renamed
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
@@ -47,7 +47,7 @@ _ADDS: tuple[tuple[str, ...], ...] = (
 
 
 def _columns(number: int) -> tuple[str, ...]:
-    added = tuple(name for each in _ADDS[:number] for name in each)
+    added = tuple(name for names in _ADDS[:number] for name in names)
     return ("proxy_type", *added) if number > 1 else added
 
 
@@ -78,7 +78,7 @@ FIELDS = {
     "as": "asn_organization",
     "usage_type": "user_type",
 }
-#: The user type of each type of proxy; None where the contract has no word, and the usage type
+#: The user type of each type of proxy; None if the contract has no word, and the usage type
 #: decides. A residential proxy is at the address of a subscriber.
 USER_TYPES = {
     "VPN": "consumer_privacy_network",
@@ -102,27 +102,25 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
-    found = sniffing.sample(member)
-    table = database or _CATALOGUE.named(member.file_names) or _only(found)
+    rows = sniffing.sample(member)
+    table = database or _CATALOGUE.named(member.file_names) or _only(rows)
     if table is None:
-        raise _CATALOGUE.unnamed(found)
+        raise _CATALOGUE.unnamed(rows)
     wanted = frozenset({*FIELDS, "proxy_type"})
-    layout, ranges = _CATALOGUE.layout(found, table, wanted)
+    layout, ranges = _CATALOGUE.layout(rows, table, wanted)
     return Plan(table, layout, partial(_meaning, ranges=ranges, codes=codes))
 
 
-def _only(found: sniffing.Sample) -> str | None:
+def _only(rows: sniffing.Sample) -> str | None:
     """Return the database that the first rows show; PX1 has no column of its own."""
-    fitting = [each for each in _CATALOGUE.fitting(found, _DETECTED) if each != "PX1"]
-    return fitting[0] if len({_DATABASES[each] for each in fitting}) == 1 else None
+    fitting = [name for name in _CATALOGUE.fitting(rows, _DETECTED) if name != "PX1"]
+    return fitting[0] if len({_DATABASES[name] for name in fitting}) == 1 else None
 
 
 def _meaning(
     rows: pa.RecordBatch, ranges: Ranges, codes: Regions | None
 ) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
-    fields = {
-        name: without(column, MISSING) for name, column in stated_fields(rows, FIELDS).items()
-    }
+    fields = stated_fields(rows, FIELDS, MISSING)
     if "proxy_type" in rows.schema.names:
         types = renamed(rows.column("proxy_type"), USER_TYPES)
         usage = [fields["user_type"]] if "user_type" in fields else []
@@ -133,12 +131,12 @@ def _meaning(
 
 
 def _detect(opening: Opening) -> Detection | None:
-    found, names = sample_without_header(opening.start), opening.member.file_names
-    fitting = _CATALOGUE.fitting(found, _DETECTED) if found else []
+    rows, names = sample_without_header(opening.start), opening.member.file_names
+    fitting = _CATALOGUE.fitting(rows, _DETECTED) if rows else []
     database = _CATALOGUE.named(names)
     if database in fitting:
         return Detection(database, named=True)
-    table = _only(found) if found else None
+    table = _only(rows) if rows else None
     return Detection(table) if table else None
 
 

@@ -13,7 +13,6 @@ import pyarrow as pa
 from geolookup_builder.ranges import ParsedRanges, from_pairs
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
@@ -38,11 +37,11 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _plan(member: Member) -> Plan:
-    found = sniffing.sample(member, "|", quoted=False)
+    rows = sniffing.sample(member, "|", quoted=False)
     shown, remedy = "ip2region's source text", "name its text file, not the .xdb made from it"
-    sniffing.check_width(found, len(_NEW), shown, remedy)
-    sniffing.check_content(found, _NEW, _CONTENT, shown)
-    coded = sniffing.mismatch(found, _NEW, {"alpha2": sniffing.ALPHA2}, _MISSING) is None
+    sniffing.check_width(rows, len(_NEW), shown, remedy)
+    sniffing.check_content(rows, _NEW, _CONTENT, shown)
+    coded = sniffing.mismatch(rows, _NEW, {"alpha2": sniffing.ALPHA2}, _MISSING) is None
     layout = Layout(
         _NEW if coded else _OLD,
         frozenset(_RANGE),
@@ -55,9 +54,7 @@ def _plan(member: Member) -> Plan:
 
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    fields = {
-        name: without(column, _MISSING) for name, column in stated_fields(rows, _FIELDS).items()
-    }
+    fields = stated_fields(rows, _FIELDS, _MISSING)
     return from_pairs(rows.column("start"), rows.column("end")), fields
 
 

@@ -68,8 +68,8 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         yield from mmdb.FORMAT.read(spec)
         return
     files = [_identified(member) for member in members(spec.path, spec.base, _SUFFIXES)]
-    order = [each.name for each in PRODUCTS]
-    yield from tables(spec, order, [(each.product, each) for each in files], _batches)
+    order = [product.name for product in PRODUCTS]
+    yield from tables(spec, order, [(file.product, file) for file in files], _batches)
 
 
 def _identified(member: Member) -> _File:

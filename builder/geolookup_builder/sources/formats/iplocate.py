@@ -32,7 +32,7 @@ _WANTED = frozenset({"continent_code", "country_code", "asn", "name", "org"})
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     files = [_identified(member) for member in members(spec.path, spec.base, (".csv",))]
-    yield from tables(spec, [each.name for each in PRODUCTS], files, _batches)
+    yield from tables(spec, [product.name for product in PRODUCTS], files, _batches)
 
 
 def _identified(member: Member) -> tuple[str, Member]:

@@ -49,14 +49,14 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _plan(member: Member, fields: dict[str, str]) -> Plan:
-    found = sniffing.sample(member, "\t", quoted=False)
+    rows = sniffing.sample(member, "\t", quoted=False)
     shown, remedy = "a file of iptoasn", "name one of its .tsv files"
-    sniffing.check_width(found, len(_NAMES), shown, remedy)
-    sniffing.check_content(found, _NAMES, _CONTENT, shown, "None")
+    sniffing.check_width(rows, len(_NAMES), shown, remedy)
+    sniffing.check_content(rows, _NAMES, _CONTENT, shown, "None")
     layout = Layout(
         _NAMES, frozenset(_RANGE), frozenset(fields), header=False, delimiter="\t", quoted=False
     )
-    meaning = partial(_meaning, fields=fields, family=sniffing.integer_family(found))
+    meaning = partial(_meaning, fields=fields, family=sniffing.integer_family(rows))
     return Plan("asn", layout, meaning)
 
 

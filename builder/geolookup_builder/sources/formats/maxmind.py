@@ -89,26 +89,28 @@ class _Blocks:
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    joins, found, ignored = Joins(_locale(spec)), [], []
+    joins, blocks_files, ignored = Joins(_locale(spec)), [], []
     for member in members(spec.path, spec.base, (".csv",)):
         names = header(member)
         if _range(names) is None:
             joins.add(member, names)
         elif product := product_of(names, PRODUCTS):
-            found.append((product, member, names))
+            blocks_files.append((product, member, names))
         elif product := product_of(names, IGNORED):
             ignored.append(product.name)
         else:
             problem = f"no MaxMind product has the columns {shown_header(names)}"
             raise BuildError(member.label, problem, line=1, remedy="name other files")
     notes = [f"{name} ignored: no field holds it" for name in dict.fromkeys(ignored)]
-    if not found:
+    if not blocks_files:
         problem = "; ".join(["no Blocks file that can be used", *notes])
         raise BuildError(spec.base / spec.path, problem, remedy="name other files")
-    blocks = [(product.name, _joined(member, names, joins)) for product, member, names in found]
-    if any("isp_id" in each.names and each.providers is None for _, each in blocks):
+    blocks = [
+        (product.name, _joined(member, names, joins)) for product, member, names in blocks_files
+    ]
+    if any("isp_id" in file.names and file.providers is None for _, file in blocks):
         notes.append("Enterprise without its ISP file: providers are unknown")
-    yield from tables(spec, [each.name for each in PRODUCTS], blocks, _batches, notes)
+    yield from tables(spec, [product.name for product in PRODUCTS], blocks, _batches, notes)
 
 
 def _joined(member: Member, names: tuple[str, ...], joins: Joins) -> _Blocks:
@@ -141,8 +143,8 @@ def _batches(blocks: _Blocks) -> Iterator[Batch]:
 
 def _family(member: Member) -> int | None:
     """Return the family in the file's name: ranges in integers do not show it."""
-    found = _FAMILY.search(re.split(r"[/\\!]", member.label)[-1])
-    return int(found[1]) if found else None
+    match = _FAMILY.search(re.split(r"[/\\!]", member.label)[-1])
+    return int(match[1]) if match else None
 
 
 def _ranges(rows: pa.RecordBatch, columns: tuple[str, ...], family: int | None) -> ParsedRanges:
@@ -168,18 +170,18 @@ def _meaning(
 def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.DictionaryArray]:
     """Return the location of each row, or the country of registration where it states none.
 
-    An id that is in no Locations file becomes an invalid country, so that the location
-    is nulled and counted like other bad values.
+    An id that is in no Locations file becomes an invalid country: the location is nulled and
+    counted like other bad values.
     """
     located = rows.column("geoname_id")
-    stated, found = pc.is_valid(located), locations.rows(located)
+    stated, at = pc.is_valid(located), locations.rows(located)
     if "registered_country_geoname_id" in rows.schema.names:
         registered = rows.column("registered_country_geoname_id")
-        found = pc.if_else(stated, found, locations.rows(registered))
+        at = pc.if_else(stated, at, locations.rows(registered))
         stated = pc.or_(stated, pc.is_valid(registered))
-    encoded = found.dictionary_encode()  # once for all columns
+    encoded = at.dictionary_encode()  # once for all columns
     fields = {name: taken(locations.columns[key], encoded) for key, name in LOCATION_FIELDS.items()}
-    orphans = pc.and_(stated, pc.is_null(found))
+    orphans = pc.and_(stated, pc.is_null(at))
     if pc.any(orphans).as_py():
         fields["country_code"] = marked(fields["country_code"], orphans, "unknown geoname_id")
     return fields
@@ -187,11 +189,11 @@ def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.Dictio
 
 def _provided(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.DictionaryArray]:
     """Return the provider of each row; an unknown id becomes an invalid AS number."""
-    found = providers.rows(ids)
+    at = providers.rows(ids)
     columns = providers.columns
-    fields = {name: taken(columns[key], found) for key, name in PROVIDER_FIELDS.items()}
+    fields = {name: taken(columns[key], at) for key, name in PROVIDER_FIELDS.items()}
     none = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
-    orphans = pc.and_(pc.and_not(pc.is_valid(ids), none), pc.is_null(found))
+    orphans = pc.and_(pc.and_not(pc.is_valid(ids), none), pc.is_null(at))
     if pc.any(orphans).as_py():
         fields["asn"] = marked(fields["asn"], orphans, "unknown isp_id")
     return fields

@@ -71,7 +71,7 @@ class Joins:
     _loaded: dict[str, KeyedTable] = field(default_factory=dict)
 
     def add(self, member: Member, names: tuple[str, ...]) -> None:
-        """Add a file without ranges; BuildError where it is neither Locations nor providers."""
+        """Add a file without ranges; BuildError if it is neither Locations nor providers."""
         if {"geoname_id", "locale_code"} <= set(names):
             self._locations.append(_File(member, names, _locale(member, names)))
         elif "isp_id" in names:
@@ -84,23 +84,23 @@ class Joins:
         """Return the locations of ``blocks``, with English names where the language has none."""
         chosen = self._in(self.locale, blocks, cities)
         if chosen is None:
-            known = ", ".join(sorted({each.locale for each in self._locations})) or "none"
+            known = ", ".join(sorted({file.locale for file in self._locations})) or "none"
             problem = f"its Locations in locale {self.locale!r} are missing (found: {known})"
             raise BuildError(blocks.label, problem, remedy="add them, or set locale")
         english = self._in(_ENGLISH, blocks, cities) if self.locale != _ENGLISH else None
         return chosen if english is None else _filled(chosen, english)
 
     def _in(self, locale: str, blocks: Member, cities: bool) -> KeyedTable | None:
-        files = [each for each in self._locations[::-1] if each.locale == locale]
-        files.sort(key=lambda each: (each.folder != _folder(blocks), each.has_cities != cities))
-        tables = [self._load(each, "geoname_id", tuple(LOCATION_FIELDS)) for each in files]
+        files = [file for file in self._locations[::-1] if file.locale == locale]
+        files.sort(key=lambda file: (file.folder != _folder(blocks), file.has_cities != cities))
+        tables = [self._load(file, "geoname_id", tuple(LOCATION_FIELDS)) for file in files]
         return concatenated(tables) if tables else None
 
     def providers(self, blocks: Member) -> KeyedTable | None:
         """Return the providers of ``blocks``; None without a table of them."""
         files = self._providers[::-1]
-        files.sort(key=lambda each: each.folder != _folder(blocks))
-        tables = [self._load(each, "isp_id", tuple(PROVIDER_FIELDS)) for each in files]
+        files.sort(key=lambda file: file.folder != _folder(blocks))
+        tables = [self._load(file, "isp_id", tuple(PROVIDER_FIELDS)) for file in files]
         return concatenated(tables) if tables else None
 
     def _load(self, file: _File, key: str, columns: tuple[str, ...]) -> KeyedTable:
@@ -116,7 +116,7 @@ def _folder(member: Member) -> str:
 
 
 def _locale(member: Member, names: tuple[str, ...]) -> str:
-    """Return the language of the first row; empty where there is no row."""
+    """Return the language of the first row; empty if there is no row."""
     with member.open() as stream, unlimited_cells():
         text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
         rows = filter(None, csv.reader(text))
@@ -131,9 +131,9 @@ def _locale(member: Member, names: tuple[str, ...]) -> str:
 
 def _filled(chosen: KeyedTable, english: KeyedTable) -> KeyedTable:
     """Return the chosen locations, with English names where they have none, then the English."""
-    found = pc.index_in(chosen.keys, english.keys)
+    at = pc.index_in(chosen.keys, english.keys)
     names = {
-        name: pc.coalesce(chosen.columns[name], english.columns[name].take(found))
+        name: pc.coalesce(chosen.columns[name], english.columns[name].take(at))
         for name in _TRANSLATED
     }
     return concatenated([KeyedTable(chosen.keys, {**chosen.columns, **names}), english])

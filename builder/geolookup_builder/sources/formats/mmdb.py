@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError, line_text, near_match
 from geolookup_builder.build_report import KeysRead
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources.formats.mmdb_products import REGISTERED, Product, recognised
 from geolookup_builder.sources.formats.mmdb_values import paths_of, texts_of
 from geolookup_builder.sources.reading.dictionary_columns import (
@@ -61,7 +61,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _mapped(spec: SourceSpec) -> Product | None:
-    """Return the meaning of keys that the recipe states; None where the product decides."""
+    """Return the meaning of keys that the recipe states; None if the product decides."""
     stated = spec.options.get("fields")
     if stated is None:
         return None
@@ -69,8 +69,8 @@ def _mapped(spec: SourceSpec) -> Product | None:
         remedy = 'write fields = { city_name = "city.names.en" }'
         raise BuildError(spec.recipe, "source.fields is not a table of paths", remedy=remedy)
     for name, path in stated.items():
-        if name not in FIELDS:
-            remedy = near_match(name, FIELDS)
+        if name not in BY_SOURCE_COLUMN:
+            remedy = near_match(name, BY_SOURCE_COLUMN)
             raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
         if not isinstance(path, str) or not path:
             problem = f"source.fields.{name} is not a path"
@@ -81,9 +81,9 @@ def _mapped(spec: SourceSpec) -> Product | None:
 
 def _batches(member: Member, mapped: Product | None) -> Iterator[Batch]:
     with opened(member) as file:
-        found = networks(file)
-        _, rows, codes = np.unique(found.offsets, return_index=True, return_inverse=True)
-        records = Records(file, found.ranges.first[rows])
+        tree = networks(file)
+        _, rows, codes = np.unique(tree.offsets, return_index=True, return_inverse=True)
+        records = Records(file, tree.ranges.first[rows])
         seen = paths_of(records.sample(_SAMPLE))
         kinds = file.kinds
         product = mapped or _product(member, kinds, seen)
@@ -93,26 +93,28 @@ def _batches(member: Member, mapped: Product | None) -> Iterator[Batch]:
         _check_mapped(member, mapped, stated, seen)
     fields = _fields(stated, product, codes)
     numbers, keys = RecordNumbers(member, _no_rejects, _no_lines), keys_read(product, kinds, seen)
-    yield Batch(numbers, 0, found.ranges, fields, keys)
+    yield Batch(numbers, 0, tree.ranges, fields, keys)
 
 
 def _fields(stated: Fields, product: Product, codes: I64) -> Fields:
     """Return the fields of the networks, without what vendors write for "unknown"."""
-    records = {name: each for name, each in stated.items() if len(each)}
+    records = {name: column for name, column in stated.items() if len(column)}
     if product.is_own:
-        return {name: _of_networks(each, codes) for name, each in records.items()}
-    known = {name: _known(name, each) for name, each in records.items()}
-    return without_null_island({name: _of_networks(each, codes) for name, each in known.items()})
+        return {name: _of_networks(column, codes) for name, column in records.items()}
+    known = {name: _known(name, column) for name, column in records.items()}
+    return without_null_island(
+        {name: _of_networks(column, codes) for name, column in known.items()}
+    )
 
 
 def _product(member: Member, kinds: Sequence[str], seen: set[str]) -> Product:
-    """Return the product of a file; BuildError where it is of none, or of one that is refused."""
-    found = recognised(kinds, seen)
+    """Return the product of a file; BuildError if it is of none, or of one that is refused."""
+    match = recognised(kinds, seen)
     remedy = 'map keys in the recipe, such as fields = { city_name = "city.names.en" }'
-    if found is None:
+    if match is None:
         problem = f"none of its fields are known ({shown(seen) or 'none at all'})"
         raise BuildError(member.label, problem, remedy=remedy)
-    product, deciding = found
+    product, deciding = match
     if product.refusal:
         keys = f", keys {shown(deciding or seen)}"
         problem = f"{product.name} ({shown_kind(kinds)}{keys}): {product.refusal}"
@@ -128,7 +130,10 @@ def _columns(records: Records, product: Product) -> dict[str, pa.DictionaryArray
     for chunk in records.chunks(_CHUNK_RECORDS):
         for name, texts in texts_of(chunk, product).items():
             parts[name].append(texts)
-    return {name: pa.concat_arrays(each).dictionary_encode() for name, each in parts.items()}
+    return {
+        name: pa.concat_arrays(texts_of_field).dictionary_encode()
+        for name, texts_of_field in parts.items()
+    }
 
 
 def _known(name: str, column: pa.DictionaryArray) -> pa.DictionaryArray:
@@ -158,7 +163,7 @@ def _locate_by_registration(columns: dict[str, pa.DictionaryArray]) -> None:
 def _check_mapped(
     member: Member, mapped: Product, columns: Mapping[str, pa.DictionaryArray], seen: set[str]
 ) -> None:
-    """Raise BuildError where no record has a value at a path of the recipe."""
+    """Raise BuildError if no record has a value at a path of the recipe."""
     for name, (path,) in mapped.fields.items():
         if columns[name].null_count == len(columns[name]):
             remedy = near_match(path, sorted(seen))

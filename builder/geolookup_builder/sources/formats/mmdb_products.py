@@ -12,13 +12,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from geolookup.contract.fields import MAXMIND
-from geolookup_builder.schema import FIELDS
+from geolookup.contract.fields import BY_SOURCE_COLUMN, MAXMIND
 from geolookup_builder.sources.formats import ip2proxy, ipinfo_products, maxmind
 
 #: The keys that may state each field, in order of preference.
 Paths: TypeAlias = Mapping[str, Sequence[str]]
-#: For each field, the keys whose texts stand for values; None where a text states nothing.
+#: For each field, the keys whose texts stand for values; None if a text states nothing.
 Words: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str | None]]]
 #: Besides the fields: the country of registration, for records without a location.
 REGISTERED = "registered_country_code"
@@ -44,18 +43,18 @@ class Product:
     is_own: bool = False
 
     def deciding(self, kinds: Collection[str], keys: Collection[str]) -> frozenset[str] | None:
-        """Return the marks by which a file is of the product; None where it is not."""
+        """Return the marks by which a file is of the product; None if it is not."""
         if self.kind is not None and not any(map(self.kind.search, kinds)):
             return None
         if not self.marks:
             return frozenset()
-        return next((each for each in self.marks if each.issubset(keys)), None)
+        return next((marks for marks in self.marks if marks.issubset(keys)), None)
 
 
 def recognised(
     kinds: Collection[str], keys: Collection[str]
 ) -> tuple[Product, frozenset[str]] | None:
-    """Return the product of a file, and the keys that decided; None where it is of none.
+    """Return the product of a file, and the keys that decided; None if it is of none.
 
     ``kinds`` are the database type and the descriptions, ``keys`` those of the records.
     """
@@ -71,7 +70,7 @@ def _kind(pattern: str) -> re.Pattern[str]:
 
 
 def _marks(*sets: str) -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(each.split()) for each in sets)
+    return tuple(frozenset(keys.split()) for keys in sets)
 
 
 _CONTACT = "its country and address are those of a contact, not of the addresses"
@@ -149,7 +148,7 @@ _IPINFO_PRODUCTS = (
         {**_IPINFO_LOCATION, "region_code": ("region",), "region_name": ("region_name",)},
         _FLAGS,
     ),
-    *(_ipinfo(each.name, _IPINFO, " ".join(each.marks)) for each in ipinfo_products.PRODUCTS),
+    *(_ipinfo(csv.name, _IPINFO, " ".join(csv.marks)) for csv in ipinfo_products.PRODUCTS),
     # The same, where the metadata is not of IPinfo; other products are flat records below.
     _ipinfo("Company", None, "name as_name"),
     _ipinfo("Carrier", None, "name mcc"),
@@ -195,7 +194,7 @@ _PROXIES = Product(
 _FLAT: Paths = {
     name: (name, *others)
     for name, others in {
-        **dict.fromkeys(FIELDS, ()),
+        **dict.fromkeys(BY_SOURCE_COLUMN, ()),
         "continent_code": ("continent",),
         "country_code": ("country",),
         "region_name": ("region", "state1"),
@@ -217,8 +216,8 @@ _FLAT_MARKS = _marks(
 
 #: Products of MaxMind that the reader of its CSV ignores too.
 _MAXMIND_IGNORED = tuple(
-    Product(f"MaxMind {each.name}", _MAXMIND, (each.marks,), refusal=_NO_FIELD)
-    for each in maxmind.IGNORED
+    Product(f"MaxMind {csv.name}", _MAXMIND, (csv.marks,), refusal=_NO_FIELD)
+    for csv in maxmind.IGNORED
 )
 
 #: What ``geolookup export`` writes as flat.
@@ -226,7 +225,7 @@ _OWN = Product(
     "geolookup export",
     _kind("^geolookup-flat$"),
     (),
-    {name: (name,) for name in FIELDS},
+    {name: (name,) for name in BY_SOURCE_COLUMN},
     is_own=True,
 )
 

@@ -36,11 +36,11 @@ def paths_of(records: Sequence[Record]) -> set[str]:
 
 def _paths(value: Record, path: str) -> Iterator[str]:
     if isinstance(value, dict):
-        for key, each in value.items():
-            yield from _paths(each, f"{path}.{key}" if path else key)
+        for key, below in value.items():
+            yield from _paths(below, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
-        for at, each in enumerate(value):
-            yield from _paths(each, f"{path}.{at}")
+        for at, below in enumerate(value):
+            yield from _paths(below, f"{path}.{at}")
     elif isinstance(value, str | int | float):
         yield path
 
@@ -51,28 +51,30 @@ def texts_of(records: Sequence[Record], product: Product) -> dict[str, pa.Array]
     Paths are followed step by step for all records at once; a shared step is followed once.
     """
     reached: dict[str, Sequence[Record]] = {"": records}
-    found: dict[str, list[str | None]] = {}
+    columns: dict[str, list[str | None]] = {}
     for name, keys in product.words.items():
         for path, words in keys.items():
-            _fill(found, name, _translated(words, _at(path, reached)))
+            _fill(columns, name, _translated(words, _at(path, reached)))
     for name, paths in product.fields.items():
         for path in paths:
-            _fill(found, name, _texts(name, path, _at(path, reached)))
+            _fill(columns, name, _texts(name, path, _at(path, reached)))
     for name, word in product.constants.items():
-        found[name] = [word if record else None for record in records]
-    return {name: pa.array([text or None for text in found[name]], pa.string()) for name in found}
+        columns[name] = [word if record else None for record in records]
+    return {
+        name: pa.array([text or None for text in columns[name]], pa.string()) for name in columns
+    }
 
 
-def _fill(found: dict[str, list[str | None]], name: str, texts: list[str | None]) -> None:
+def _fill(columns: dict[str, list[str | None]], name: str, texts: list[str | None]) -> None:
     """Add texts of a field to the records that have none."""
-    if name not in found:
-        found[name] = texts
+    if name not in columns:
+        columns[name] = texts
     elif texts.count(None) < len(texts):
-        found[name] = [one or other for one, other in zip(found[name], texts, strict=True)]
+        columns[name] = [one or other for one, other in zip(columns[name], texts, strict=True)]
 
 
 def _at(path: str, reached: dict[str, Sequence[Record]]) -> Sequence[Record]:
-    """Return the value of each record at a path; None where there is none."""
+    """Return the value of each record at a path; None if there is none."""
     if path not in reached:
         above, _, step = path.rpartition(".")
         values = _at(above, reached)

@@ -60,7 +60,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _check(member: Member) -> None:
-    """Raise BuildError where the first record is not one of a routing table."""
+    """Raise BuildError if the first record is not one of a routing table."""
     with member.open() as stream:
         start = stream.read(_HEADER.size)
     kind, subtype, length = _HEADER.unpack(start) if len(start) == _HEADER.size else (0, 0, 0)
@@ -114,20 +114,20 @@ def _parser() -> Any:
 
 
 def _parsed(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tuple[_Prefix, int]]:
-    """Yield prefix and origin of each route; BuildError where the file ends before its last."""
-    found: tuple[Any, ...] = ()
-    for found in _readable(member, records):
-        if len(found) == 4 and found[0] == _OF_TABLE:
-            _, family, (first, length), path = found
+    """Yield prefix and origin of each route; BuildError if the file ends before its last."""
+    record: tuple[Any, ...] = ()
+    for record in _readable(member, records):
+        if len(record) == 4 and record[0] == _OF_TABLE:
+            _, family, (first, length), path = record
             yield (family, first, length), origin(path or ())
         else:
             yield _NO_ROUTE, NONE
-    if len(found) == 2 and found[0] == _OF_FILE:  # where it is the last, the library gave up
-        raise _damaged(member, found[1])
+    if len(record) == 2 and record[0] == _OF_FILE:  # where it is the last, the library gave up
+        raise _damaged(member, record[1])
 
 
 def _readable(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """Yield what the library parses; BuildError where it refuses the file."""
+    """Yield what the library parses; BuildError if it refuses the file."""
     from ftlbgp.model.error import FtlError
 
     try:
@@ -160,7 +160,7 @@ def _columns(groups: list[_Group]) -> Routes:
     family = np.array(families, np.uint8)
     reason = np.where(family == 0, NOT_ROUTE, 0).astype(np.uint8)
     ranges = ParsedRanges(family, Addresses.of(6, first), Addresses.of(6, last), reason)
-    amounts = (np.array(each, np.int64) for each in (counts, numbers))
+    amounts = (np.array(column, np.int64) for column in (counts, numbers))
     return Routes(ranges, np.array(asns, np.uint32), *amounts)
 
 

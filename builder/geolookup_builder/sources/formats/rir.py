@@ -63,18 +63,18 @@ def _is_delegated(member: Member) -> bool:
 
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    found = line_parts(rows, _PATTERN)
-    country = pc.utf8_upper(found["country"].cast(pa.string())).dictionary_encode()
-    return _ranges(found), {"country_code": without(country, *NO_COUNTRIES)}
+    parts = line_parts(rows, _PATTERN)
+    country = pc.utf8_upper(parts["country"].cast(pa.string())).dictionary_encode()
+    return _ranges(parts), {"country_code": without(country, *NO_COUNTRIES)}
 
 
-def _ranges(found: dict[str, pa.Array]) -> ParsedRanges:
+def _ranges(parts: dict[str, pa.Array]) -> ParsedRanges:
     """Return the ranges: an IPv6 prefix, or an IPv4 start with a number of addresses."""
-    counted = pc.equal(found["kind"], "ipv4")
-    prefix = prefix_texts(found["start"], found["value"])
-    ranges = from_networks(pc.if_else(counted, found["start"], prefix))
+    counted = pc.equal(parts["kind"], "ipv4")
+    prefix = prefix_texts(parts["start"], parts["value"])
+    ranges = from_networks(pc.if_else(counted, parts["start"], prefix))
     ipv4 = np.asarray(counted.fill_null(False))
-    count = np.asarray(pc.fill_null(found["value"], "1").cast(pa.uint64()))
+    count = np.asarray(pc.fill_null(parts["value"], "1").cast(pa.uint64()))
     end = ranges.first.low + count
     reason = ranges.reason.copy()
     # A start of another family than the row states, or an end after the last address.

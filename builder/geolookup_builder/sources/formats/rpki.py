@@ -54,7 +54,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _syntax(member: Member) -> str:
-    """Return whether a file is JSON or CSV; BuildError where it holds no VRPs."""
+    """Return whether a file is JSON or CSV; BuildError if it holds no VRPs."""
     if begins_object(member):
         if json_document.has_keys(member, _KEYS):
             return "JSON"
@@ -66,13 +66,13 @@ def _syntax(member: Member) -> str:
 
 def _batches(member: Member, syntax: str, names: AsNames | None) -> Iterator[Batch]:
     """Yield the rows of a file, read whole: AS 0 is overridden wherever the other VRP is."""
-    found = [*_READERS[syntax](member, partial(_meaning, names=names))]
-    stated = [each for each in found if len(each)]
+    read = [*_READERS[syntax](member, partial(_meaning, names=names))]
+    stated = [batch for batch in read if len(batch)]
     if stated:
-        rank = np.concatenate([_authorises(each.fields["asn"]) for each in stated])
-        ranges = concatenated([each.ranges for each in stated])
+        rank = np.concatenate([_authorises(batch.fields["asn"]) for batch in stated])
+        ranges = concatenated([batch.ranges for batch in stated])
         stated = with_values_of(stated, deciding(ranges, rank))
-    yield from stated or found
+    yield from stated or read
 
 
 def _of_csv(member: Member, meaning: Meaning) -> Iterator[Batch]:
@@ -83,8 +83,8 @@ def _of_csv(member: Member, meaning: Meaning) -> Iterator[Batch]:
 def _of_document(member: Member, meaning: Meaning) -> Iterator[Batch]:
     listed = _entries(member)
     columns = {
-        _PREFIX: texts(value(each, "prefix") for each in listed),
-        _ASN: texts(value(each, "asn") for each in listed).cast(pa.string()).dictionary_encode(),
+        _PREFIX: texts(value(entry, "prefix") for entry in listed),
+        _ASN: texts(value(entry, "asn") for entry in listed).cast(pa.string()).dictionary_encode(),
     }
     ranges, fields = meaning(pa.RecordBatch.from_pydict(columns))
     yield json_document.batch(member, partial(_entries, member), ranges, fields)

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -33,6 +32,7 @@ from geolookup_builder.sources.formats.rir import NO_COUNTRIES
 from geolookup_builder.sources.reading.delimited import first_record
 from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.positions import rejects_between
 from geolookup_builder.sources.reading.reader import (
     REJECT_CHARACTERS,
     Batch,
@@ -71,7 +71,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _check(member: Member) -> None:
-    """Raise BuildError where the first line that is no comment begins no object."""
+    """Raise BuildError if the first line that is no comment begins no object."""
     cells, _ = first_record(member, _COMMENTS)
     if not _CLASSES.match("".join(cells)):
         remedy = "name a dump of a registry, such as ripe.db.inetnum.gz"
@@ -84,10 +84,10 @@ def _names(spec: SourceSpec) -> tuple[str, ...]:
     if not isinstance(listed, list):
         remedy = f"write organization = {_DEFAULT_NAMES}"
         raise BuildError(spec.recipe, "source.organization is not a list", remedy=remedy)
-    for each in listed:
-        if each not in _NAMES:
-            problem = f"unknown attribute {each!r} in organization"
-            raise BuildError(spec.recipe, problem, remedy=near_match(str(each), _NAMES))
+    for name in listed:
+        if name not in _NAMES:
+            problem = f"unknown attribute {name!r} in organization"
+            raise BuildError(spec.recipe, problem, remedy=near_match(str(name), _NAMES))
     return tuple(listed)
 
 
@@ -107,14 +107,16 @@ def _organisations(spec: SourceSpec) -> KeyedTable | None:
 
 def _organisation_columns(numbered: tuple[int, bytes]) -> tuple[pa.Array, pa.Array]:
     lines, _ = lines_of(numbered[1])
-    found, _ = objects(lines, "organisation")
-    handles = lines.values(found.keys, "organisation")
-    return pc.utf8_upper(handles.cast(pa.string())), found.first("org-name").cast(pa.string())
+    organisations, _ = objects(lines, "organisation")
+    handles = lines.values(organisations.keys, "organisation")
+    return pc.utf8_upper(handles.cast(pa.string())), organisations.first("org-name").cast(
+        pa.string()
+    )
 
 
 def _blocks(member: Member, columns: Callable[[tuple[int, bytes]], _T]) -> Iterator[_T]:
-    with member.open() as stream, in_order(columns, blocks(member, stream)) as found:
-        yield from found
+    with member.open() as stream, in_order(columns, blocks(member, stream)) as results:
+        yield from results
 
 
 def _checked_batches(
@@ -131,25 +133,13 @@ def _batches(member: Member, columns: Callable[[tuple[int, bytes]], _Columns]) -
         return np.concatenate(lines)[records - 1]
 
     def find_rejects(rejected: Member, wanted: dict[int, str]) -> Iterator[Reject]:
-        yield from _found_rejects(
-            rejected, wanted, first_lines(rejected, np.array(sorted(wanted), np.int64))
-        )
+        keys = first_lines(rejected, np.array(sorted(wanted), np.int64))
+        return rejects_between(rejected, wanted, keys, keys + 1, "\n", REJECT_CHARACTERS)
 
     numbers = RecordNumbers(member, find_rejects, first_lines)
     for ranges, fields, first in _blocks(member, columns):
         lines.append(first)
         yield numbers.batch(ranges, fields)
-
-
-def _found_rejects(member: Member, wanted: dict[int, str], lines: I64) -> Iterator[Reject]:
-    """Yield the keys of rejected objects, in order, with their lines."""
-    with member.open() as stream:
-        passed = 0
-        for number, line in zip(sorted(wanted), lines.tolist(), strict=True):
-            text = next(islice(stream, line - passed - 1, None), b"")
-            passed = line
-            shown = text[:REJECT_CHARACTERS].decode("utf-8", "replace").rstrip("\r\n")
-            yield Reject(member.label, line, wanted[number], shown)
 
 
 def _columns(
@@ -158,59 +148,59 @@ def _columns(
     """Return the ranges of a block's objects, their fields and their lines."""
     first, block = numbered
     lines, before = lines_of(block)
-    found, kinds = objects(lines, *_KEYS)
-    named = found.first("netname")
+    ranges, kinds = objects(lines, *_KEYS)
+    named = ranges.first("netname")
     own = pc.invert(pc.fill_null(pc.match_substring_regex(named, _NOT_ITS_OWN), False))
     stated = {
-        "country_code": _country(found),
-        "organization": _organization(found, names, named, organisations),
+        "country_code": _country(ranges),
+        "organization": _organization(ranges, names, named, organisations),
     }
     fields = {
-        name: pc.if_else(own, each, pa.scalar(None, each.type))
+        name: pc.if_else(own, column, pa.scalar(None, column.type))
         .cast(pa.string())
         .dictionary_encode()
-        for name, each in stated.items()
+        for name, column in stated.items()
     }
     fields["country_code"] = without(fields["country_code"], *NO_COUNTRIES)
-    return _ranges(found, kinds), fields, first + before[found.keys]
+    return _ranges(ranges, kinds), fields, first + before[ranges.keys]
 
 
-def _country(found: Objects) -> pa.Array:
-    """Return the country of each object; null where it states several."""
-    lines, owner = found.of("country")
-    values = pc.utf8_upper(found.lines.values(lines, "country")).dictionary_encode()
+def _country(ranges: Objects) -> pa.Array:
+    """Return the country of each object; null if it states several."""
+    lines, owner = ranges.of("country")
+    values = pc.utf8_upper(ranges.lines.values(lines, "country")).dictionary_encode()
     codes = values.indices.to_numpy(zero_copy_only=False)
-    least = np.full(len(found.keys), np.iinfo(np.int64).max)
-    greatest = np.full(len(found.keys), -1, np.int64)
+    least = np.full(len(ranges.keys), np.iinfo(np.int64).max)
+    greatest = np.full(len(ranges.keys), -1, np.int64)
     np.minimum.at(least, owner, codes)
     np.maximum.at(greatest, owner, codes)
     return values.dictionary.take(pa.array(greatest, mask=least != greatest))
 
 
 def _organization(
-    found: Objects, names: tuple[str, ...], named: pa.Array, organisations: KeyedTable | None
+    ranges: Objects, names: tuple[str, ...], named: pa.Array, organisations: KeyedTable | None
 ) -> pa.Array:
     """Return the first name that is stated, in order of ``names``."""
-    columns = [pa.nulls(len(found.keys), pa.large_string())]
+    columns = [pa.nulls(len(ranges.keys), pa.large_string())]
     for name in names:
         if name != "org-name":
-            columns.append(named if name == "netname" else found.first(name))
+            columns.append(named if name == "netname" else ranges.first(name))
         elif organisations is not None:
-            handles = pc.utf8_upper(found.first("org").cast(pa.string()))
+            handles = pc.utf8_upper(ranges.first("org").cast(pa.string()))
             row = pc.index_in(handles, organisations.keys)
             columns.append(organisations.columns[name].take(row).cast(pa.large_string()))
-    blank = [pc.equal(each, "") for each in columns]
+    blank = [pc.equal(column, "") for column in columns]
     return pc.coalesce(
         *(
-            pc.if_else(empty, pa.scalar(None, each.type), each)
-            for empty, each in zip(blank, columns, strict=True)
+            pc.if_else(empty, pa.scalar(None, column.type), column)
+            for empty, column in zip(blank, columns, strict=True)
         )
     )
 
 
-def _ranges(found: Objects, kinds: I64) -> ParsedRanges:
+def _ranges(ranges: Objects, kinds: I64) -> ParsedRanges:
     """Return the ranges of the keys: two addresses with a hyphen between, or a prefix."""
-    texts = [found.lines.values(found.keys[kinds == at], name) for at, name in enumerate(_KEYS)]
+    texts = [ranges.lines.values(ranges.keys[kinds == at], name) for at, name in enumerate(_KEYS)]
     order = np.argsort(np.concatenate([np.flatnonzero(kinds == at) for at in range(len(_KEYS))]))
     keys = pa.concat_arrays(texts).take(pa.array(order))
     hyphen = pc.fill_null(pc.match_substring(keys, "-"), False)

@@ -71,13 +71,13 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _plan(member: Member, columns: tuple[str, ...] | None) -> Plan:
     _refuse_seven_zip(member)
-    found = sniffing.sample(member)
-    table = "columns" if columns else _table(found)
-    names = columns or (*_RANGE, *(_city_order(found) if table == "city" else _LAYOUTS[table]))
-    sniffing.check_width(found, len(names), table, "correct columns in the recipe")
-    sniffing.check_content(found, names, _CONTENT, f"a {table} file of sapics")
+    rows = sniffing.sample(member)
+    table = "columns" if columns else _table(rows)
+    names = columns or (*_RANGE, *(_city_order(rows) if table == "city" else _LAYOUTS[table]))
+    sniffing.check_width(rows, len(names), table, "correct columns in the recipe")
+    sniffing.check_content(rows, names, _CONTENT, f"a {table} file of sapics")
     layout = Layout(names, frozenset(_RANGE), frozenset(_FIELDS), header=False)
-    return Plan(table, layout, partial(_meaning, family=sniffing.integer_family(found)))
+    return Plan(table, layout, partial(_meaning, family=sniffing.integer_family(rows)))
 
 
 def _refuse_seven_zip(member: Member) -> None:
@@ -87,28 +87,28 @@ def _refuse_seven_zip(member: Member) -> None:
             raise BuildError(member.label, "7-Zip archives are not read", remedy=remedy)
 
 
-def _table(found: sniffing.Sample) -> str:
+def _table(rows: sniffing.Sample) -> str:
     widths = {len(_RANGE) + len(names): table for table, names in _LAYOUTS.items()}
-    if found.width not in widths:
+    if rows.width not in widths:
         listed = ", ".join(f"{width} ({table})" for width, table in sorted(widths.items()))
-        problem = f"{found.width} columns, but files of sapics have {listed}"
-        raise BuildError(found.member.label, problem, line=1, remedy="name another file")
-    return widths[found.width]
+        problem = f"{rows.width} columns, but files of sapics have {listed}"
+        raise BuildError(rows.member.label, problem, line=1, remedy="name another file")
+    return widths[rows.width]
 
 
-def _city_order(found: sniffing.Sample) -> tuple[str, ...]:
+def _city_order(rows: sniffing.Sample) -> tuple[str, ...]:
     """Return the column order of a city file: the one in which coordinates have a fraction."""
-    scores = [_coordinates(found, names) for names in _CITY_ORDERS]
+    scores = [_coordinates(rows, names) for names in _CITY_ORDERS]
     if scores[0] == scores[1]:
         problem = "the order of the city columns cannot be determined"
-        raise BuildError(found.member.label, problem, remedy="state it with columns = […]")
+        raise BuildError(rows.member.label, problem, remedy="state it with columns = […]")
     return _CITY_ORDERS[scores.index(max(scores))]
 
 
-def _coordinates(found: sniffing.Sample, names: tuple[str, ...]) -> int:
+def _coordinates(rows: sniffing.Sample, names: tuple[str, ...]) -> int:
     """Count the rows that have coordinates in the columns of ``names``."""
     at = [len(_RANGE) + names.index(name) for name in ("latitude", "longitude")]
-    pairs = zip(*(found.column(each) for each in at), strict=True)
+    pairs = zip(*(rows.column(place) for place in at), strict=True)
     return sum(all(_FRACTION.fullmatch(cell) for _, cell in pair) for pair in pairs)
 
 
@@ -120,8 +120,8 @@ def _meaning(
 
 
 def _detect(opening: Opening) -> Detection | None:
-    plan, found = _plan(opening.start, None), sample_without_header(opening.start)
-    if found is None or sniffing.mismatch(found, plan.layout.names, _ZONE):
+    plan, rows = _plan(opening.start, None), sample_without_header(opening.start)
+    if rows is None or sniffing.mismatch(rows, plan.layout.names, _ZONE):
         return None
     return Detection(plan.table, any(map(_NAMED.search, opening.member.file_names)))
 

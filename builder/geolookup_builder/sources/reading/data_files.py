@@ -38,12 +38,12 @@ def is_data(name: str, suffixes: tuple[str, ...]) -> bool:
 
 def data(path: Path, suffixes: tuple[str, ...], names: Mapping[_Key, str]) -> list[_Key]:
     """Return the keys of the names that are data files; BuildError if there is none."""
-    found = [key for key, name in names.items() if is_data(name, suffixes)]
-    if not found:
+    keys = [key for key, name in names.items() if is_data(name, suffixes)]
+    if not keys:
         listed = " or ".join(filter(None, suffixes))  # an empty suffix is that of any file
         problem = f"no {listed} file in the archive" if listed else "no file in the archive"
         raise BuildError(path, problem, remedy="name another file")
-    return found
+    return keys
 
 
 def link_error(label: str) -> BuildError:
@@ -68,9 +68,8 @@ class Budget:
 
     def take(self, size: int) -> None:
         """Count unpacked bytes."""
+        self.check(size)
         self._unpacked += size
-        if self._unpacked > limits.allowed_bytes(self._packed):
-            raise BuildError(self._label, limits.excess(), remedy=_TRUSTED)
         if self._whole is not None:
             self._whole.take(size)
 

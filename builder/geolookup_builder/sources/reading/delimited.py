@@ -1,7 +1,7 @@
 """Delimited text to batches, by Arrow's CSV reader: what all text formats share.
 
-Arrow parses blocks of whole records in threads and dictionary-encodes every field, so that no cell
-becomes a Python object. A format gives a ``Layout`` and a function that says what the columns mean.
+Arrow parses blocks of whole records in threads and dictionary-encodes every field: no cell becomes
+a Python object. A format gives a ``Layout`` and a function for the meaning of the columns.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ENCODED = pa.dictionary(pa.int32(), pa.string())
 
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
-    """Yield the rows of a member; BuildError where it is not of the layout."""
+    """Yield the rows of a member; BuildError if it is not of the layout."""
     check_text(member)
     numbers = record_numbers(member, layout)
     for ranges, fields in _parts(member, layout, meaning, numbers):
@@ -49,11 +49,12 @@ def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
     """Return the cells of the first line that is not masked, and whether it ends with a newline."""
     check_text(member)
     with member.open() as stream:
-        text = io.TextIOWrapper(masked(stream, layout), "utf-8-sig", errors="replace", newline="")
-        line = text.readline(_MAX_RECORD)
-        while layout.mask is not None and line and not line.strip("\r\n"):
-            line = text.readline(_MAX_RECORD)
-        text.detach()
+        blocks = record_blocks(stream, _CHUNK, layout.delimiter, quoted=False)
+        parts = (masked(block, layout) for _, block in blocks)
+        if layout.mask is not None:
+            parts = (part.lstrip(b"\n") for part in parts)
+        text = io.BytesIO(next(filter(None, parts), b""))
+    line = io.TextIOWrapper(text, "utf-8", "replace", newline="").readline(_MAX_RECORD)
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if layout.quoted else csv.QUOTE_NONE
     reader = csv.reader([line], delimiter=layout.delimiter, quoting=quoting)
     return next(reader, []), line.endswith(("\r", "\n"))
@@ -74,7 +75,7 @@ def whole_table(member: Member, layout: Layout) -> pa.Table:
 
 
 def record_numbers(member: Member, layout: Layout) -> RecordNumbers:
-    """Return the numbers of a member's records, none of which is delivered yet."""
+    """Return the record numbers of a member before any row is delivered."""
     return RecordNumbers(
         member, partial(find_rejects, layout=layout), partial(first_lines, layout=layout)
     )
@@ -88,8 +89,7 @@ def _parts(
         return
     parsed = partial(_parsed, layout=layout, meaning=meaning)
     with member.open() as stream:
-        text = masked(stream, layout)
-        blocks = record_blocks(text, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted)
+        blocks = record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted)
         try:
             with in_order(parsed, blocks) as parts:
                 for part, rows, skipped in parts:
@@ -106,9 +106,9 @@ def _parsed(
 ) -> tuple[_T, int, list[int]]:
     """Parse a block; the first one begins with the header, if the layout has one.
 
-    Returns what it means, how many rows it has, and which of its records, from 1, are skipped.
+    Returns its meaning, its number of rows, and the numbers of skipped records, from 1.
     """
-    line, block = numbered
+    line, block = numbered[0], masked(numbered[1], layout)
     read, parse, convert, skipped = _options(layout, header=layout.header and line == 1)
     read.block_size = len(block) + 1  # all of it at once
     table = pacsv.read_csv(pa.py_buffer(block), read, parse, convert)

@@ -16,15 +16,15 @@ _COORDINATES = ("latitude", "longitude")
 
 def without(column: pa.DictionaryArray, *words: str) -> pa.DictionaryArray:
     """Return the column with each of ``words`` (exactly) replaced by null."""
-    return renamed(column, dict.fromkeys(words))
+    return renamed(column, dict.fromkeys(words)) if words else column
 
 
 def renamed(column: pa.DictionaryArray, names: Mapping[str, str | None]) -> pa.DictionaryArray:
     """Return the column with each key of ``names`` (exactly) replaced by its value; None: null."""
     values = column.dictionary.cast(pa.string())
-    found = pc.index_in(values, pa.array(list(names), pa.string()))
-    replaced = pa.array(list(names.values()), pa.string()).take(found)
-    return with_values(column, pc.if_else(pc.is_valid(found), replaced, values))
+    at = pc.index_in(values, pa.array(list(names), pa.string()))
+    replaced = pa.array(list(names.values()), pa.string()).take(at)
+    return with_values(column, pc.if_else(pc.is_valid(at), replaced, values))
 
 
 def with_values(column: pa.DictionaryArray, values: pa.Array) -> pa.DictionaryArray:
@@ -39,7 +39,7 @@ def constant(value: str, size: int) -> pa.DictionaryArray:
 
 
 def looked_up(keys: pa.Array, key_column: pa.Array, values: pa.Array) -> pa.DictionaryArray:
-    """Return, for each of ``keys``, the value beside it in ``key_column``; null where none."""
+    """Return, for each of ``keys``, the value beside it in ``key_column``; null if none."""
     return pa.DictionaryArray.from_arrays(pc.index_in(keys, key_column), values)
 
 
@@ -56,8 +56,10 @@ def taken(values: pa.Array, rows: pa.Array) -> pa.DictionaryArray:
 
 def first_known(*columns: pa.DictionaryArray) -> pa.DictionaryArray:
     """Return, row by row, the first value that is neither null nor empty."""
-    texts = [each.dictionary.cast(pa.string()).take(each.indices) for each in columns]
-    filled = [pc.if_else(pc.equal(each, ""), pa.scalar(None, pa.string()), each) for each in texts]
+    texts = [column.dictionary.cast(pa.string()).take(column.indices) for column in columns]
+    filled = [
+        pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column) for column in texts
+    ]
     return pc.coalesce(*filled).dictionary_encode()
 
 

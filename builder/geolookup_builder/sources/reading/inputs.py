@@ -49,7 +49,7 @@ class Member:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open the plain bytes; BuildError where they cannot be read, also in the block."""
+        """Open the plain bytes; BuildError if they cannot be read, also in the block."""
         try:
             with reading_errors(self.label), self.opener() as stream:
                 yield stream
@@ -67,26 +67,26 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
     """Return the files that ``pattern`` (relative to ``base``) names, in bytewise path order.
 
     Of an archive, the files with one of ``suffixes`` are taken, ordered by name; of a folder
-    also compressed ones and archives. Raises BuildError where there is none.
+    also compressed ones and archives. Raises BuildError if there is none.
     """
     budget = Budget(str(base / pattern))
-    found = [
+    files = [
         member
         for path in paths(pattern, base, suffixes)
         for member in _of_path(path, suffixes, budget)
     ]
-    if not found:
+    if not files:
         raise BuildError(
             base / pattern, "no such file", remedy="put it there, or correct the path in the recipe"
         )
-    return found
+    return files
 
 
 def label_in_recipe(label: str, pattern: str, base: Path) -> str:
     """Return a member's label as the recipe would state it: a dataset holds no local folders.
 
     A relative pattern gives a path relative to ``base``; of an absolute one the folders
-    before the first wildcard are removed. What is no text of one line is escaped.
+    before the first wildcard are removed. Characters that a line cannot hold are escaped.
     """
     parts = Path(pattern).parts
     fixed = takewhile(lambda part: not _is_glob(part), parts[:-1])
@@ -114,12 +114,12 @@ def paths(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 def _of_folder(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
     files = sorted((path for path in _files_of(folder) if path.is_file()), key=os.fsencode)
-    found = [path for path in files if holds_data(path, suffixes)]
-    if not found:
+    data = [path for path in files if holds_data(path, suffixes)]
+    if not data:
         listed = " or ".join(filter(None, suffixes))  # an empty suffix is that of any file
         problem = f"no {listed} file in the folder" if listed else "no file in the folder"
         raise BuildError(folder, problem, remedy="name another folder")
-    return found
+    return data
 
 
 def _files_of(folder: Path) -> Iterator[Path]:
@@ -128,22 +128,22 @@ def _files_of(folder: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder, followlinks=True):
         below = [Path(parent, name) for name in folders if not name.startswith(".")]
         folders.clear()
-        for each in sorted(below, key=lambda path: (path.is_symlink(), os.fsencode(path))):
-            if _identity(each) not in read:
-                read.add(_identity(each))
-                folders.append(each.name)
+        for folder_below in sorted(below, key=lambda path: (path.is_symlink(), os.fsencode(path))):
+            if _identity(folder_below) not in read:
+                read.add(_identity(folder_below))
+                folders.append(folder_below.name)
         yield from (Path(parent, name) for name in names if not name.startswith("."))
 
 
 def _identity(folder: Path) -> tuple[int, int]:
-    found = folder.stat()
-    return found.st_dev, found.st_ino
+    status = folder.stat()
+    return status.st_dev, status.st_ino
 
 
 def _matches(pattern: str, base: Path) -> list[Path]:
     # A set: a pattern with ** twice may find a path more than once.
-    found = {base / match for match in glob.iglob(pattern, root_dir=base, recursive=True)}
-    return sorted((path for path in found if path.is_file()), key=os.fsencode)
+    matches = {base / match for match in glob.iglob(pattern, root_dir=base, recursive=True)}
+    return sorted((path for path in matches if path.is_file()), key=os.fsencode)
 
 
 def _of_path(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[Member]:

@@ -40,7 +40,7 @@ def has_keys(member: Member, keys: Iterable[str]) -> bool:
 
 
 def document(member: Member) -> dict[str, Any]:
-    """Read a document; BuildError where it is no JSON object, or beyond the limits."""
+    """Read a document; BuildError if it is no JSON object, or beyond the limits."""
     with member.open() as stream:
         data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
@@ -49,10 +49,10 @@ def document(member: Member) -> dict[str, Any]:
     if sum(map(data.count, (b",", b"{", b"["))) > MAX_VALUES:
         problem = f"a JSON document of more than {MAX_VALUES:,} values"
         raise BuildError(member.label, problem, remedy="split it into several files")
-    found = _parsed(member, data)
-    if not isinstance(found, dict):
+    value = _parsed(member, data)
+    if not isinstance(value, dict):
         raise BuildError(member.label, "not a JSON object", remedy=_FETCH_AGAIN)
-    return found
+    return value
 
 
 def _parsed(member: Member, data: bytes) -> Any:
@@ -72,32 +72,32 @@ def _parsed(member: Member, data: bytes) -> Any:
 
 
 def entries(member: Member, holder: object, key: str) -> list[Any]:
-    """Return the array at ``key`` of an object; BuildError where there is none."""
-    found = holder.get(key) if isinstance(holder, Mapping) else None
-    if not isinstance(found, list):
+    """Return the array at ``key`` of an object; BuildError if there is none."""
+    listed = holder.get(key) if isinstance(holder, Mapping) else None
+    if not isinstance(listed, list):
         raise BuildError(member.label, f"no array {key!r} in it", remedy=_FETCH_AGAIN)
-    return found
+    return listed
 
 
 def value(entry: object, key: str) -> Any:
-    """Return the value at ``key`` of an entry; None where it is no object or has no such key."""
+    """Return the value at ``key`` of an entry; None if it is no object or has no such key."""
     return entry.get(key) if isinstance(entry, Mapping) else None
 
 
 def texts(values: Iterable[object]) -> pa.Array:
     """Return texts and numbers; null for null, and the name of its type for any other value.
 
-    So what is neither an address nor a number is counted as such.
+    The name is no address and no number, and is counted as such.
     """
-    return pa.array([_text(each) for each in values], pa.large_string())
+    return pa.array([_text(value) for value in values], pa.large_string())
 
 
-def _text(found: object) -> str | None:
-    if found is None:
+def _text(value: object) -> str | None:
+    if value is None:
         return None
-    if isinstance(found, list | dict):
-        return type(found).__name__
-    text = str(found)
+    if isinstance(value, list | dict):
+        return type(value).__name__
+    text = str(value)
     return text if is_text(text) else text.encode("utf-8", "replace").decode()
 
 
@@ -110,9 +110,9 @@ def batch(
     """Return a batch of all entries; ``listed`` reads them again, to show those rejected."""
 
     def find_rejects(rejected: Member, wanted: dict[int, str]) -> Iterable[Reject]:
-        found = listed()
+        entries = listed()
         for number, reason in sorted(wanted.items()):
-            shown = json.dumps(found[number - 1], ensure_ascii=False)[:REJECT_CHARACTERS]
+            shown = json.dumps(entries[number - 1], ensure_ascii=False)[:REJECT_CHARACTERS]
             # A surrogate cannot be written to the file of rejects.
             text = shown.encode("utf-8", "replace").decode()
             yield Reject(rejected.label, number, reason, text)

@@ -23,6 +23,7 @@ from geolookup.files.text_blocks import TextError, line_blocks
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.positions import rejects_between
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
 from geolookup_builder.sources.reading.sniffing import check_text
 from geolookup_builder.sources.reading.text import Layout
@@ -47,7 +48,7 @@ _DEPTH = 40
 #: ``bool`` before the numbers: it is an ``int``.
 _TYPES = ((bool, pa.bool_()), (str, pa.string()), (int | float, pa.float64()))
 
-#: How records are read, and what they mean.
+#: How records are read, and their meaning.
 Plan = tuple[Layout, Meaning]
 #: Returns the plan for records with these columns.
 Others = Callable[[pa.Schema], Plan]
@@ -65,23 +66,23 @@ def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:
         for _ in range(_SAMPLES):
             for line, text in islice(lines, _SAMPLE):
                 shape.add(_object(member, line, text))
-            found = pa.schema(list(shape.columns()))
-            if all(steps_to(found, path) is not None for path in paths):
+            columns = pa.schema(list(shape.columns()))
+            if all(steps_to(columns, path) is not None for path in paths):
                 break
-    return found
+    return columns
 
 
 def batches(
     member: Member, layout: Layout, meaning: Meaning, others: Others | None = None
 ) -> Iterator[Batch]:
-    """Yield the records of a member; BuildError where a line is not a JSON object.
+    """Yield the records of a member; BuildError if a line is not a JSON object.
 
     ``others`` says how a block is read that has other keys than the first records; by default
     these are ignored.
     """
     numbers = RecordNumbers(member, _find_rejects, _first_lines)
-    found = schema(member, layout.texts | layout.wanted)
-    read = partial(_read, member=member, schema=found, plan=(layout, meaning), others=others)
+    columns = schema(member, layout.texts | layout.wanted)
+    read = partial(_read, member=member, schema=columns, plan=(layout, meaning), others=others)
     with (
         member.open() as stream,
         in_order(read, line_blocks(stream, BLOCK_BYTES, MAX_LINE)) as blocks,
@@ -100,8 +101,8 @@ def _read(
     """Return the ranges and fields of a block; ``numbered`` has the number of its first line."""
     (layout, meaning), steps = plan, steps_of(member, schema, plan[0])
     types = {
-        each: _parsed_type(schema, each, of_range=name in layout.texts)
-        for name, each in steps.items()
+        reached: _parsed_type(schema, reached, of_range=name in layout.texts)
+        for name, reached in steps.items()
     }
     known = pa.schema(only(schema, types))
     line, block = numbered
@@ -116,7 +117,7 @@ def _read(
 
 
 def _check_utf8(line: int, block: bytes) -> None:
-    """Raise TextError where a line is not UTF-8, which Arrow would accept."""
+    """Raise TextError if a line is not UTF-8, which Arrow would accept."""
     try:
         block.decode()
     except UnicodeDecodeError as error:
@@ -124,25 +125,23 @@ def _check_utf8(line: int, block: bytes) -> None:
         raise TextError("not UTF-8", "convert it to UTF-8", at) from error
 
 
-def _parsed_type(found: pa.Schema, steps: Steps, *, of_range: bool) -> pa.DataType:
+def _parsed_type(columns: pa.Schema, steps: Steps, *, of_range: bool) -> pa.DataType:
     """Return the type of a column: numbers of ranges may have 128 bits, and have no fraction."""
-    kind = type_at(found, steps)
+    kind = type_at(columns, steps)
     return _INTEGER if of_range and pa.types.is_floating(kind) else kind
 
 
 def _find_rejects(member: Member, wanted: dict[int, str]) -> Iterator[Reject]:
     """Yield the records with these numbers (from 1), with line and text."""
-    with _text(member) as stream:
-        for number, (line, text) in enumerate(_lines(stream), 1):
-            if number in wanted:
-                yield Reject(member.label, line, wanted[number], text.rstrip("\r\n"))
+    lines = _first_lines(member, np.array(sorted(wanted), np.int64))
+    return rejects_between(member, wanted, lines, lines + 1, "\n")
 
 
 def _first_lines(member: Member, records: I64) -> I64:
     """Return the line of each record, by number from 1."""
     with _text(member) as stream:
-        found = np.fromiter((line for line, _ in _lines(stream)), np.int64)
-    return found[records - 1]
+        lines = np.fromiter((line for line, _ in _lines(stream)), np.int64)
+    return lines[records - 1]
 
 
 @contextmanager
@@ -201,15 +200,15 @@ class Shape:
         if self._is_new():
             self._members = {}
         if self._members is not None:
-            for key, each in value.items():
-                self._members.setdefault(key, Shape(self._depth + 1)).add(each)
+            for key, member in value.items():
+                self._members.setdefault(key, Shape(self._depth + 1)).add(member)
 
     def _add_items(self, value: list[Any]) -> None:
         if self._is_new():
             self._items = Shape(self._depth + 1)
         if self._items is not None:
-            for each in value:
-                self._items.add(each)
+            for item in value:
+                self._items.add(item)
 
     def arrow_type(self) -> pa.DataType:
         """Return the type of a column of these values; text where there is none."""
@@ -221,11 +220,11 @@ class Shape:
 
     def columns(self) -> Iterator[pa.Field]:
         """Yield the members of objects as columns."""
-        for key, each in (self._members or {}).items():
+        for key, shape in (self._members or {}).items():
             if is_text(key):
-                yield pa.field(key, each.arrow_type())
+                yield pa.field(key, shape.arrow_type())
 
 
-def is_text(found: str) -> bool:
+def is_text(text: str) -> bool:
     """Return whether a string of JSON has no lone surrogate, which no column can hold."""
-    return found.isascii() or not any("\ud800" <= character <= "\udfff" for character in found)
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

@@ -1,7 +1,7 @@
 """An MMDB file: its networks read by numpy, its records decoded by ``maxminddb``.
 
-The search tree is one array of nodes, of which those of a depth (a bit of the address) are expanded
-at a time, from the root down. In a damaged tree nodes may form a cycle; the number of visited nodes
+The search tree is one array of nodes. All nodes of one depth (a bit of the address) are expanded at
+a time, from the root down. In a damaged tree nodes may form a cycle; the number of visited nodes
 is therefore limited. The library limits the size and depth of a record; any exception of it for a
 damaged file becomes one BuildError. Format: https://maxmind.github.io/MaxMind-DB/ (version 2.0).
 """
@@ -67,16 +67,16 @@ class MmdbFile:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The database type, then the descriptions; what is no text is left out."""
+        """The database type, then the descriptions; non-strings are skipped."""
         about = self.reader.metadata()
         described = about.description if isinstance(about.description, dict) else {}
         texts = (about.database_type, *described.values())
-        return tuple(each for each in texts if isinstance(each, str))
+        return tuple(text for text in texts if isinstance(text, str))
 
 
 @contextmanager
 def opened(member: Member) -> Iterator[MmdbFile]:
-    """Open a file in place, or in memory where it is compressed; BuildError where it is damaged."""
+    """Open a file in place, or in memory where it is compressed; BuildError if it is damaged."""
     with member.open() as stream, ExitStack() as stack:
         try:
             place, mode, data = _source(member, stream)
@@ -112,10 +112,10 @@ def networks(file: MmdbFile) -> Networks:
     """Return the networks of the tree."""
     about = file.reader.metadata()
     tree = file.data.read(about.node_count * about.record_size // 4)
-    found = walk(nodes_of(tree, about.node_count, about.record_size), file.bits)
-    if np.any(found.offsets < _SEPARATOR_BYTES):
+    tree_networks = walk(nodes_of(tree, about.node_count, about.record_size), file.bits)
+    if np.any(tree_networks.offsets < _SEPARATOR_BYTES):
         raise DamagedTreeError("its tree points before the data section")
-    return found
+    return tree_networks
 
 
 class Records:
@@ -181,7 +181,7 @@ def walk(nodes: I64, bits: int) -> Networks:
         raise DamagedTreeError("it has no nodes")
     ipv4 = _ipv4_node(nodes) if bits == 128 else count
     branches = Branches(np.zeros(1, np.uint64), np.zeros(1, np.uint64), np.zeros(1, np.int64))
-    found: list[Branches] = []
+    ended: list[Branches] = []
     lengths: list[I64] = []
     visited = 0
     for depth in range(1, bits + 1):
@@ -190,14 +190,14 @@ def walk(nodes: I64, bits: int) -> Networks:
             raise DamagedTreeError("its nodes form a cycle")
         branches = _children(branches, nodes, bits - depth)
         leaves = branches[branches.at > count]
-        found.append(leaves)
+        ended.append(leaves)
         lengths.append(np.full(len(leaves.at), depth))
         branches = branches[branches.at < count]
         # Writers link the IPv4 subtree up to four times (mapped, 6to4, …); keep ::/96 alone.
         branches = branches[(branches.at != ipv4) | (branches.high == 0) & (branches.low == 0)]
     if len(branches.at):
         raise DamagedTreeError("it is deeper than an address has bits")
-    return _networks(found, np.concatenate(lengths), count, bits)
+    return _networks(ended, np.concatenate(lengths), count, bits)
 
 
 def _ipv4_node(nodes: I64) -> int:
@@ -220,9 +220,10 @@ def _children(branches: Branches, nodes: I64, bit: int) -> Branches:
     )
 
 
-def _networks(found: list[Branches], lengths: I64, count: int, bits: int) -> Networks:
+def _networks(ended: list[Branches], lengths: I64, count: int, bits: int) -> Networks:
     high, low, at = (
-        np.concatenate([getattr(each, name) for each in found]) for name in ("high", "low", "at")
+        np.concatenate([getattr(branches, name) for branches in ended])
+        for name in ("high", "low", "at")
     )
     order = np.lexsort((low, high))
     high, low, host = high[order], low[order], bits - lengths[order]

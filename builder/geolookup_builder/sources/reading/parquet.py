@@ -43,19 +43,19 @@ def begins(member: Member) -> bool:
 
 
 def schema(member: Member) -> pa.Schema:
-    """Return the columns and their types; BuildError where it is not Parquet."""
+    """Return the columns and their types; BuildError if it is not Parquet."""
     with _opened(member) as stream:
         return papq.ParquetFile(stream).schema_arrow
 
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
-    """Yield the rows of a member; BuildError where it is damaged."""
+    """Yield the rows of a member; BuildError if it is damaged."""
     numbers = RecordNumbers(member, partial(_find_rejects, layout=layout), records_as_lines)
     with _opened(member) as stream:
         file, steps = _file(member, stream, layout)
         understood = partial(_understood, layout=layout, steps=steps, meaning=meaning)
-        with in_order(understood, _rows(file, steps)) as found:
-            for ranges, fields in found:
+        with in_order(understood, _rows(file, steps)) as results:
+            for ranges, fields in results:
                 yield numbers.batch(ranges, fields)
 
 
@@ -72,10 +72,10 @@ def _find_rejects(member: Member, wanted: dict[int, str], *, layout: Layout) -> 
     with _opened(member) as stream:
         file, steps = _file(member, stream, ranges)
         for rows in _rows(file, steps):
-            found = as_columns(rows, ranges, steps)
-            for number in sorted(each for each in wanted if 0 < each - passed <= len(rows)):
+            columns = as_columns(rows, ranges, steps)
+            for number in sorted(record for record in wanted if 0 < record - passed <= len(rows)):
                 cells = [
-                    _shown(found.column(name)[number - passed - 1].as_py())
+                    _shown(columns.column(name)[number - passed - 1].as_py())
                     for name in layout.names
                     if name in layout.texts
                 ]
@@ -93,12 +93,12 @@ def _file(
     member: Member, stream: object, layout: Layout
 ) -> tuple[papq.ParquetFile, dict[str, Steps]]:
     """Open a file, its texts as dictionaries; also return how the layout's columns are reached."""
-    found = papq.ParquetFile(stream)
-    _check_size(member, stream, found.metadata)
-    steps = steps_of(member, found.schema_arrow, layout)
-    stored = (stored_name(found.schema_arrow, each) for each in steps.values())
-    texts = {name for name, more in stored if not more} & _of_texts(found)
-    return papq.ParquetFile(stream, metadata=found.metadata, read_dictionary=sorted(texts)), steps
+    file = papq.ParquetFile(stream)
+    _check_size(member, stream, file.metadata)
+    steps = steps_of(member, file.schema_arrow, layout)
+    stored = (stored_name(file.schema_arrow, reached) for reached in steps.values())
+    texts = {name for name, more in stored if not more} & _of_texts(file)
+    return papq.ParquetFile(stream, metadata=file.metadata, read_dictionary=sorted(texts)), steps
 
 
 def _of_texts(file: papq.ParquetFile) -> set[str]:
@@ -112,7 +112,7 @@ def _of_texts(file: papq.ParquetFile) -> set[str]:
 
 
 def _check_size(member: Member, stream: object, metadata: papq.FileMetaData) -> None:
-    """Raise BuildError where a file states more rows, or more bytes, than it may unpack to."""
+    """Raise BuildError if a file states more rows, or more bytes, than it may unpack to."""
     packed = stream.seek(0, io.SEEK_END)  # type: ignore[attr-defined]
     groups = (metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
     if max(metadata.num_rows * _ROW_BYTES, sum(groups)) > limits.allowed_bytes(packed):
@@ -121,7 +121,7 @@ def _check_size(member: Member, stream: object, metadata: papq.FileMetaData) -> 
 
 
 def _rows(file: papq.ParquetFile, steps: Mapping[str, Steps]) -> Iterator[pa.RecordBatch]:
-    names = {stored_name(file.schema_arrow, each)[0] for each in steps.values()}
+    names = {stored_name(file.schema_arrow, reached)[0] for reached in steps.values()}
     yield from file.iter_batches(BATCH_ROWS, columns=sorted(names))
 
 

@@ -1,7 +1,7 @@
 """The file and line of source rows, found in a second pass over the files.
 
-Reading a file notes only record numbers. ``find_rejects`` returns line and text
-of a few records of a delimited file, ``first_lines`` the line of every record.
+Reading a file notes only record numbers. Of a delimited file, ``find_rejects`` returns line and
+text of a few records, ``first_lines`` the line of every record.
 ``RowPositions`` does the latter for the rows of a whole source table.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
@@ -19,73 +18,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64
-from geolookup.files.text_blocks import line_blocks
+from geolookup.files.text_blocks import record_blocks
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout, masked, unlimited_cells
 
 _BLOCK_BYTES = 16 << 20
+#: Beyond the end of a file.
+_NO_LINE = 1 << 62
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
 
 
 def find_rejects(member: Member, wanted: dict[int, str], *, layout: Layout) -> Iterator[Reject]:
     """Yield the records with these numbers, with line and text; ``wanted`` maps to reasons.
 
-    The first record, after a header if there is one, is 1. The standard CSV
-    reader follows line breaks inside quotes and skips whole records in C.
+    The first record, after a header if there is one, is 1.
     """
-    with _text(member, layout) as text, unlimited_cells():
-        lines = _RecordedLines(text)
-        rows = csv.reader(lines, delimiter=layout.delimiter, quoting=_quoting(layout))
-        records = filter(None, rows)  # Arrow skips empty lines too
-        passed = 0 if layout.header else 1
-        for number, reason in sorted(wanted.items()):
-            if number > passed:
-                next(islice(records, number - passed - 1, number - passed), None)
-            lines.start_recording()
-            next(records, None)
-            passed = number + 1
-            line, record = lines.recorded()
-            yield Reject(member.label, line, reason, record)
+    starts = np.append(_record_lines(member, layout), _NO_LINE)
+    at = np.array(sorted(wanted), np.int64) - (not layout.header)
+    # A record goes up to the next one; where lines are masked, it is a line.
+    ends = starts[at + 1] if layout.mask is None else starts[at] + 1
+    yield from rejects_between(member, wanted, starts[at], ends)
 
 
-@contextmanager
-def _text(member: Member, layout: Layout) -> Iterator[io.TextIOWrapper]:
+def rejects_between(
+    member: Member,
+    wanted: dict[int, str],
+    begins: I64,
+    ends: I64,
+    newline: str = "",
+    most: int | None = None,
+) -> Iterator[Reject]:
+    """Yield the wanted records, in order of their numbers, each with its first line and its text.
+
+    That of the nth are the lines from ``begins[n]`` up to ``ends[n]``, at most ``most`` characters.
+    """
     with (
         member.open() as stream,
-        io.TextIOWrapper(masked(stream, layout), "utf-8-sig", errors="replace", newline="") as text,
+        io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline=newline) as text,
     ):
-        yield text
-
-
-def _quoting(layout: Layout) -> Literal[0, 3]:
-    return csv.QUOTE_MINIMAL if layout.quoted else csv.QUOTE_NONE
-
-
-class _RecordedLines:
-    """The lines that the CSV reader consumes: counted, and recorded on demand."""
-
-    def __init__(self, stream: io.TextIOWrapper) -> None:
-        self._stream = stream
-        self._count = 0
-        self._recorded: list[str] | None = None
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self._stream:
-            self._count += 1
-            if self._recorded is not None:
-                self._recorded.append(line)
-            yield line
-
-    def start_recording(self) -> None:
-        self._recorded = []
-
-    def recorded(self) -> tuple[int, str]:
-        """Return the first line number and the text of the record, without empty lines before."""
-        lines, self._recorded = self._recorded or [], None
-        first = self._count - len(lines) + 1
-        blank = next((at for at, line in enumerate(lines) if line.strip("\r\n")), 0)
-        return first + blank, "".join(lines[blank:]).rstrip("\r\n")
+        passed = 1
+        numbered = zip(sorted(wanted.items()), begins.tolist(), ends.tolist(), strict=True)
+        for (_, reason), begin, end in numbered:
+            record = "".join(islice(text, begin - passed, end - passed)).rstrip("\r\n")
+            passed = end
+            yield Reject(member.label, begin, reason, record[:most])
 
 
 def first_lines(member: Member, records: I64, *, layout: Layout) -> I64:
@@ -95,27 +72,31 @@ def first_lines(member: Member, records: I64, *, layout: Layout) -> I64:
     empty, and numpy finds these block by block. A file with a line break in a
     cell, or with quotes elsewhere, is read by the standard CSV reader.
     """
+    return _record_lines(member, layout)[records if layout.header else records - 1]
+
+
+def _record_lines(member: Member, layout: Layout) -> I64:
+    """Return the line that each record begins on, the header too."""
     lines = _lines_as_records(member, layout)
-    if lines is None:
-        lines = _parsed_records(member, layout)
-    return lines[records if layout.header else records - 1]
+    return _parsed_records(member, layout) if lines is None else lines
 
 
 def _lines_as_records(member: Member, layout: Layout) -> I64 | None:
-    """Return the lines that are not empty; None where a record may span lines."""
-    found, passed = [np.empty(0, np.int64)], 1
+    """Return the lines that are not empty; None if a record may span lines."""
+    parts, passed = [np.empty(0, np.int64)], 1
     with member.open() as stream:
-        for _, lines in line_blocks(masked(stream, layout), _BLOCK_BYTES):
-            block = lines if lines.endswith(b"\n") else lines + b"\n"
+        for _, lines in record_blocks(stream, _BLOCK_BYTES, layout.delimiter, quoted=False):
+            block = masked(lines, layout)
+            block = block if block.endswith(b"\n") else block + b"\n"
             data = np.frombuffer(block, np.uint8)
             ends = np.flatnonzero(data == _LINE_FEED)
             if not _one_record_a_line(block, data, ends, layout):
                 return None
             begins = np.append(0, ends[:-1] + 1)
             empty = (begins == ends) | ((begins + 1 == ends) & (data[begins] == _RETURN))
-            found.append(np.flatnonzero(~empty) + passed)
+            parts.append(np.flatnonzero(~empty) + passed)
             passed += len(ends)
-    return np.concatenate(found)
+    return np.concatenate(parts)
 
 
 def _one_record_a_line(block: bytes, data: NDArray[np.uint8], ends: I64, layout: Layout) -> bool:
@@ -133,12 +114,17 @@ def _one_record_a_line(block: bytes, data: NDArray[np.uint8], ends: I64, layout:
 
 
 def _parsed_records(member: Member, layout: Layout) -> I64:
-    with _text(member, layout) as text, unlimited_cells():
+    with (
+        member.open() as stream,
+        io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as text,
+        unlimited_cells(),
+    ):
         return np.fromiter(_record_starts(text, layout), np.int64)
 
 
 def _record_starts(text: io.TextIOWrapper, layout: Layout) -> Iterator[int]:
-    rows, passed = csv.reader(text, delimiter=layout.delimiter, quoting=_quoting(layout)), 0
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if layout.quoted else csv.QUOTE_NONE
+    rows, passed = csv.reader(text, delimiter=layout.delimiter, quoting=quoting), 0
     for row in rows:
         if row:  # Arrow skips empty lines too
             yield passed + 1

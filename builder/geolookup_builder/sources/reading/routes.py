@@ -83,11 +83,11 @@ class RouteNumbers(RecordNumbers):
 
 def rows(routes: Iterator[Routes], numbers: RouteNumbers, names: AsNames | None) -> Iterator[Batch]:
     """Yield one batch with a row for each prefix, and those for rejected routes behind them."""
-    parts = [_grouped(each) for each in routes if len(each)]
-    found = _joined(parts)
-    rejected = found.ranges.family == 0
-    chosen = _most_seen(_grouped(found[~rejected]))
-    whole = _joined([chosen, found[rejected]])
+    parts = [_grouped(part) for part in routes if len(part)]
+    joined = _joined(parts)
+    rejected = joined.ranges.family == 0
+    chosen = _most_seen(_grouped(joined[~rejected]))
+    whole = _joined([chosen, joined[rejected]])
     numbers.assign(whole.record)
     asn = without_default_routes(whole.ranges, _column(whole.origin))
     yield Batch(numbers, 0, whole.ranges, as_fields(asn, names))
@@ -97,10 +97,10 @@ def _joined(parts: list[Routes]) -> Routes:
     if not parts:
         parts = [empty()]
     return Routes(
-        concatenated([each.ranges for each in parts]),
-        np.concatenate([each.origin for each in parts]),
-        np.concatenate([each.count for each in parts]),
-        np.concatenate([each.record for each in parts]),
+        concatenated([part.ranges for part in parts]),
+        np.concatenate([part.origin for part in parts]),
+        np.concatenate([part.count for part in parts]),
+        np.concatenate([part.record for part in parts]),
     )
 
 
@@ -123,8 +123,8 @@ def _grouped(routes: Routes) -> Routes:
         return routes
     first = order[begins]
     count = np.add.reduceat(routes.count[order], begins)
-    found = routes[first]
-    return Routes(found.ranges, found.origin, count, found.record)
+    groups = routes[first]
+    return Routes(groups.ranges, groups.origin, count, groups.record)
 
 
 def _most_seen(groups: Routes) -> Routes:
@@ -144,11 +144,11 @@ def _begins(order: I64, *keys: NDArray[np.generic]) -> I64:
     """Return where a group begins in rows that are sorted by the keys."""
     if not len(order):
         return order
-    return np.flatnonzero(changes(*(each[order] for each in keys)))  # type: ignore[arg-type]
+    return np.flatnonzero(changes(*(key[order] for key in keys)))  # type: ignore[arg-type]
 
 
 def _column(origins: NDArray[np.uint32]) -> pa.DictionaryArray:
-    """Return origins as texts; null where there is none."""
+    """Return origins as texts; null if there is none."""
     distinct, codes = np.unique(origins, return_inverse=True)
     texts = pa.array(map(str, distinct.tolist()), pa.string())
     indices = pa.array(codes.astype(np.int32), mask=origins == NONE)
@@ -156,12 +156,12 @@ def _column(origins: NDArray[np.uint32]) -> pa.DictionaryArray:
 
 
 def origin(path: Path) -> int:
-    """Return the origin of a path, whose sets are sequences; NONE where it has no one origin."""
+    """Return the origin of a path, whose sets are sequences; NONE if it has no one origin."""
     if path and isinstance(path[-1], int) and not _special(path[-1]):  # of most routes
         return path[-1]
     for part in reversed(path):
         members = {part} if isinstance(part, int) else set(part)
-        public = members if len(members) > 1 else {each for each in members if not _special(each)}
+        public = members if len(members) > 1 else {asn for asn in members if not _special(asn)}
         if public:
             return public.pop() if len(public) == 1 else NONE
     return NONE
@@ -173,9 +173,9 @@ def _special(asn: int) -> bool:
 
 
 def origins(paths: pa.Array) -> NDArray[np.uint32]:
-    """Return the origins of distinct paths, as text with sets in braces; NONE where none."""
-    found = pc.struct_field(pc.extract_regex(paths, _LAST), "origin")
-    numbers = np.asarray(pc.fill_null(found.cast(pa.uint64()), 0))
+    """Return the origins of distinct paths, as text with sets in braces; NONE if none."""
+    last = pc.struct_field(pc.extract_regex(paths, _LAST), "origin")
+    numbers = np.asarray(pc.fill_null(last.cast(pa.uint64()), 0))
     numbers = np.where(numbers > _MAX, 0, numbers).astype(np.uint32)
     rest = np.flatnonzero(_is_special(numbers))  # few, and paths that the pattern does not match
     texts = paths.take(pa.array(rest)).to_pylist()
@@ -184,14 +184,14 @@ def origins(paths: pa.Array) -> NDArray[np.uint32]:
 
 
 def _is_special(numbers: NDArray[Any]) -> Bools:
-    found: Bools = np.zeros(len(numbers), bool)
+    special: Bools = np.zeros(len(numbers), bool)
     for first, last in SPECIAL:
-        found |= (numbers >= first) & (numbers <= last)
-    return found
+        special |= (numbers >= first) & (numbers <= last)
+    return special
 
 
 def _parsed(text: str) -> Path:
-    """Return the parts of a path; what is neither a number nor a set is an empty set."""
+    """Return the parts of a path; anything but a number or a set is an empty set."""
     parts = _PARTS.findall(text)
     return [
         _number(part) if _NUMBER.fullmatch(part) else [*map(_number, _NUMBER.findall(part))]
@@ -208,29 +208,29 @@ def _number(text: str) -> int:
 def without_default_routes(ranges: ParsedRanges, asn: pa.DictionaryArray) -> pa.DictionaryArray:
     """Return the AS numbers of ranges, with those of default routes invalid.
 
-    A default route says nothing about an address; the compiler nulls and counts what is invalid.
+    A default route says nothing about an address; the compiler nulls and counts invalid values.
     """
     defaults = _default_routes(ranges)
     return marked(asn, pa.array(defaults), _DEFAULT_ROUTE) if defaults.any() else asn
 
 
 def _default_routes(ranges: ParsedRanges) -> Bools:
-    found: Bools = np.zeros(len(ranges.family), bool)
+    defaults: Bools = np.zeros(len(ranges.family), bool)
     for family in (4, 6):
         ends = Addresses.of(6, [0, MAX[family]])
         whole = ranges.first.equals(ends[:1]) & ranges.last.equals(ends[1:])
-        found |= (ranges.family == family) & whole
-    return found
+        defaults |= (ranges.family == family) & whole
+    return defaults
 
 
 def deciding(ranges: ParsedRanges, rank: I64) -> I64:
     """Return, for each row, the last row of the same range with the greatest rank."""
     ends = ranges.last.low, ranges.last.high, ranges.first.low, ranges.first.high
-    keys = [each for each in ends if each is not None] + [ranges.family]
+    keys = [key for key in ends if key is not None] + [ranges.family]
     order = np.lexsort((rank, *keys))
     if not len(order):
         return order
-    begins = changes(*(each[order] for each in keys))
+    begins = changes(*(key[order] for key in keys))
     last = np.append(np.flatnonzero(begins)[1:], len(order)) - 1
     rows = np.empty(len(order), np.int64)
     rows[order] = order[last][np.cumsum(begins) - 1]
@@ -240,13 +240,13 @@ def deciding(ranges: ParsedRanges, rank: I64) -> I64:
 def with_values_of(batches: Sequence[Batch], rows: I64) -> list[Batch]:
     """Return batches, none of them empty, with the fields of other rows, numbered over all."""
     columns = {
-        name: _concatenated([each.fields[name] for each in batches]).take(pa.array(rows))
+        name: _concatenated([batch.fields[name] for batch in batches]).take(pa.array(rows))
         for name in batches[0].fields
     }
     begins = np.cumsum([0, *map(len, batches[:-1])]).tolist()
     return [
-        replace(each, fields={n: c.slice(begin, len(each)) for n, c in columns.items()})
-        for each, begin in zip(batches, begins, strict=True)
+        replace(batch, fields={n: c.slice(begin, len(batch)) for n, c in columns.items()})
+        for batch, begin in zip(batches, begins, strict=True)
     ]
 
 

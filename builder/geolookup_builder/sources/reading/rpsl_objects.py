@@ -1,7 +1,7 @@
 """RPSL dumps: paragraphs of attributes, a line each, read as columns (RFC 2622, section 2).
 
 Strategy: numpy finds the lines of a block of whole objects and the attribute that each begins
-with, so that no line becomes a Python object. Continuation lines are joined to their attribute
+with, and no line becomes a Python object. Continuation lines are joined to their attribute
 before. Values are decoded as UTF-8, and as Latin-1 where they are not.
 """
 
@@ -50,7 +50,7 @@ def blocks(member: Member, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 class Lines:
     """The lines of a block: where they begin and end, and the object (paragraph) of each."""
 
-    data: U8  # padded, so that the longest name can be compared at any line
+    data: U8  # padded: the longest name is compared at any line
     starts: I64
     ends: I64
     paragraph: I64
@@ -58,14 +58,14 @@ class Lines:
 
     def named(self, name: str) -> I64:
         """Return the lines that begin with an attribute's name, in any case, and a colon."""
-        found = np.arange(len(self.starts))
+        lines = np.arange(len(self.starts))
         for at, letter in enumerate(name.encode() + b":"):
-            letters = self.data[self.starts[found] + at]
+            letters = self.data[self.starts[lines] + at]
             same = letters == letter
             if chr(letter).isalpha():
                 same |= letters == letter ^ 0x20
-            found = found[same]
-        return found
+            lines = lines[same]
+        return lines
 
     def values(self, lines: I64, name: str) -> pa.Array:
         """Return the values of lines of an attribute, without comment and without blanks around."""
@@ -86,12 +86,12 @@ def lines_of(block: bytes) -> tuple[Lines, I64]:
     ends = np.flatnonzero(text == _FEED)
     starts = np.append(0, ends[:-1] + 1)
     hashes = np.flatnonzero(text == _HASH)
-    found = Lines(data, starts, ends, np.cumsum(starts == ends), hashes)
-    return found, np.searchsorted(before, starts)
+    lines = Lines(data, starts, ends, np.cumsum(starts == ends), hashes)
+    return lines, np.searchsorted(before, starts)
 
 
 def _join(text: U8, ends: I64) -> None:
-    """Join continuation lines to the line before them, by blanks in place of line feeds."""
+    """Join continuation lines to the line before them, replacing line feeds by blanks."""
     starts = np.append(0, ends[:-1] + 1)
     first = text[starts]
     blank = starts == ends
@@ -124,14 +124,14 @@ def _texts(data: U8, begin: I64, end: I64) -> pa.Array:
     foreign = np.unique(np.searchsorted(offsets, high, side="right") - 1)
     decoded = [_decoded(data[begin[row] : end[row]].tobytes()) for row in foreign.tolist()]
     taken[high] = _SPACE
-    found = pa.Array.from_buffers(
+    texts = pa.Array.from_buffers(
         pa.large_string(), len(begin), [None, pa.py_buffer(offsets), pa.py_buffer(taken)]
     )
     if not decoded:
-        return found
+        return texts
     mask = np.zeros(len(begin), bool)
     mask[foreign] = True
-    return pc.replace_with_mask(found, pa.array(mask), pa.array(decoded, pa.large_string()))
+    return pc.replace_with_mask(texts, pa.array(mask), pa.array(decoded, pa.large_string()))
 
 
 def _with_single_blanks(texts: pa.Array) -> pa.Array:
@@ -157,26 +157,28 @@ class Objects:
 
     def of(self, name: str) -> tuple[I64, I64]:
         """Return the lines of an attribute in these objects, and the object of each, from 0."""
-        found, paragraph = self.lines.named(name), self.lines.paragraph
-        owner = np.searchsorted(self.keys, found, side="right") - 1
-        found, owner = found[owner >= 0], owner[owner >= 0]
-        inside = paragraph[self.keys[owner]] == paragraph[found]
-        return found[inside], owner[inside]
+        lines, paragraph = self.lines.named(name), self.lines.paragraph
+        owner = np.searchsorted(self.keys, lines, side="right") - 1
+        lines, owner = lines[owner >= 0], owner[owner >= 0]
+        inside = paragraph[self.keys[owner]] == paragraph[lines]
+        return lines[inside], owner[inside]
 
     def first(self, name: str) -> pa.Array:
-        """Return the first value of an attribute in each object; null where it has none."""
-        found, owner = self.of(name)
+        """Return the first value of an attribute in each object; null if it has none."""
+        lines, owner = self.of(name)
         distinct, at = np.unique(owner, return_index=True)
         row = np.full(len(self.keys), -1, np.int64)
         row[distinct] = np.arange(len(distinct))
-        values = self.lines.values(found[at], name)
+        values = self.lines.values(lines[at], name)
         return values.take(pa.array(row, mask=row < 0))
 
 
 def objects(lines: Lines, *names: str) -> tuple[Objects, NDArray[np.int64]]:
     """Return the objects with one of these key attributes, and which one each has."""
-    found = [lines.named(name) for name in names]
-    keys = np.concatenate(found)
-    kinds = np.repeat(np.arange(len(names)), [len(each) for each in found])
+    lines_of_names = [lines.named(name) for name in names]
+    keys = np.concatenate(lines_of_names)
+    kinds = np.repeat(
+        np.arange(len(names)), [len(lines_of_name) for lines_of_name in lines_of_names]
+    )
     order = np.argsort(keys)
     return Objects(lines, keys[order]), kinds[order]

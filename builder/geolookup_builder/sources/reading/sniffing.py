@@ -68,7 +68,7 @@ class Opening:
 
 
 def opening(member: Member) -> Opening:
-    """Read the beginning of a member; BuildError where it cannot be read."""
+    """Read the beginning of a member; BuildError if it cannot be read."""
     with member.open() as stream:
         data = stream.read(_OPENING_BYTES)
     if len(data) == _OPENING_BYTES:
@@ -83,7 +83,7 @@ def opening(member: Member) -> Opening:
 def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool:
     """Return whether the first and most other lines that are not masked match ``pattern``."""
     with start.open() as stream:
-        text = masked(stream, layout).read().decode("utf-8-sig", "replace")
+        text = masked(stream.read(), layout).decode("utf-8-sig", "replace")
     rows = [line for line in text.splitlines() if line.strip()]
     matching = [pattern.fullmatch(line) is not None for line in rows]
     return matching[:1] == [True] and 2 * sum(matching) > len(rows)
@@ -108,7 +108,7 @@ class Sample:
 
 
 def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Sample:
-    """Read the first records of a member; BuildError where there is none, or no text."""
+    """Read the first records of a member; BuildError if there is none, or no text."""
     check_text(member)
     with member.open() as stream:
         data = stream.read(_SAMPLE_BYTES)
@@ -130,17 +130,17 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
 
 
 def sample_without_header(start: Member) -> Sample | None:
-    """Return the first records where the first one states a range; None where it is a header."""
-    found = sample(start)
-    return found if _RANGE.fullmatch(found.records[0][1][0]) else None
+    """Return the first records where the first one states a range; None if it is a header."""
+    records = sample(start)
+    return records if _RANGE.fullmatch(records.records[0][1][0]) else None
 
 
-def check_width(found: Sample, width: int, layout: str, remedy: str) -> None:
-    """Raise BuildError where most records do not have ``width`` cells."""
-    if found.width != width:
-        line = next(line for line, cells in found.records if len(cells) == found.width)
-        problem = f"{found.width} columns, but {layout} has {width}"
-        raise BuildError(found.member.label, problem, line=line, remedy=remedy)
+def check_width(rows: Sample, width: int, layout: str, remedy: str) -> None:
+    """Raise BuildError if most records do not have ``width`` cells."""
+    if rows.width != width:
+        line = next(line for line, cells in rows.records if len(cells) == rows.width)
+        problem = f"{rows.width} columns, but {layout} has {width}"
+        raise BuildError(rows.member.label, problem, line=line, remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Mismatch:
 
 
 def mismatch(
-    found: Sample, columns: Sequence[str], patterns: Mapping[str, re.Pattern[str]], *missing: str
+    rows: Sample, columns: Sequence[str], patterns: Mapping[str, re.Pattern[str]], *missing: str
 ) -> Mismatch | None:
     """Return the first bad cell of the first column whose cells mostly do not match.
 
@@ -161,32 +161,32 @@ def mismatch(
     """
     for at, name in enumerate(columns):
         if name in patterns:
-            cells = [each for each in found.column(at) if each[1] and each[1] not in missing]
-            bad = [each for each in cells if not patterns[name].fullmatch(each[1])]
+            cells = [cell for cell in rows.column(at) if cell[1] and cell[1] not in missing]
+            bad = [cell for cell in cells if not patterns[name].fullmatch(cell[1])]
             if 2 * len(bad) > len(cells):
                 return Mismatch(bad[0][0], name, bad[0][1])
     return None
 
 
 def check_content(
-    found: Sample,
+    rows: Sample,
     columns: Sequence[str],
     patterns: Mapping[str, re.Pattern[str]],
     layout: str,
     *missing: str,
 ) -> None:
-    """Raise BuildError where a column does not hold what the layout says."""
-    bad = mismatch(found, columns, patterns, *missing)
+    """Raise BuildError if a column does not hold what the layout says."""
+    bad = mismatch(rows, columns, patterns, *missing)
     if bad is not None:
         shown = bad.cell if len(bad.cell) < _SHOWN else bad.cell[:_SHOWN] + "…"
         problem = f"{shown!r} is no {bad.column}, so this is not {layout}"
         remedy = "name the right layout in the recipe"
-        raise BuildError(found.member.label, problem, line=bad.line, remedy=remedy)
+        raise BuildError(rows.member.label, problem, line=bad.line, remedy=remedy)
 
 
-def integer_family(found: Sample, at: int = 1) -> int:
+def integer_family(rows: Sample, at: int = 1) -> int:
     """Return the family of the integers in a column: 6 where most cells exceed IPv4."""
-    cells = [cell for _, cell in found.column(at)]
+    cells = [cell for _, cell in rows.column(at)]
     integers = [cell for cell in cells if INTEGER.fullmatch(cell)]
     beyond = [i for i in integers if len(i) > _INTEGER_DIGITS or int(i) > _IPV4_MAX]
     return 6 if 2 * len(beyond) > len(cells) else 4
@@ -218,7 +218,7 @@ def recognised(member: Member) -> Kind | None:
 
 
 def check_text(member: Member) -> None:
-    """Raise BuildError where a member is of a known kind other than text."""
+    """Raise BuildError if a member is of a known kind other than text."""
     kind = recognised(member)
     if kind is not None:
         raise misnamed(member.label, kind)

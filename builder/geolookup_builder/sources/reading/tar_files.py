@@ -1,7 +1,7 @@
 """The data files of a compressed tar, unpacked once, in their order, into a temporary file.
 
-A compressed tar has no directory, so that a single member could only be read from the
-beginning. The temporary file has no name: nothing of it remains when the process ends.
+A compressed tar has no directory: a single member could only be read from the beginning. The
+temporary file has no name: nothing of it remains when the process ends.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class _Header(tarfile.TarInfo):
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
-        found = super().frombuf(buf, encoding, errors)
-        if found.type in (*_EXTENDS, *_NAMES) and found.size > limits.ALLOWED_HEADER:
-            raise tarfile.ReadError(f"a header of {found.size:,} bytes")
-        return found
+        header = super().frombuf(buf, encoding, errors)
+        if header.type in (*_EXTENDS, *_NAMES) and header.size > limits.ALLOWED_HEADER:
+            raise tarfile.ReadError(f"a header of {header.size:,} bytes")
+        return header
 
 
 def tar_files(

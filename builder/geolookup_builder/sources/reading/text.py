@@ -3,8 +3,8 @@
 ``Layout`` states columns and punctuation. ``masked`` empties the lines that are
 no rows, ``transcoded`` converts another encoding to UTF-8. For rows of varying
 width, ``line_layout`` makes each line one cell and ``line_parts`` splits it by a
-regular expression in Arrow, so that a row with too few or too many cells is
-still a row.
+regular expression in Arrow: a row with too few or too many cells is still
+a row.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member
 
 _BLOCK_BYTES = 1 << 20
-_MAX_LINE_BYTES = 16 << 20  # no reader accepts a longer line
 _LINE = "line"
 #: Unit separator: no text file holds it, so every line is one cell.
 _NO_DELIMITER = "\x1f"
@@ -40,8 +39,9 @@ class Layout:
     ``texts`` are the columns read as plain text (ranges, keys of joins); the
     other columns of ``wanted`` are dictionary-encoded. Columns in neither are
     not read. ``mask`` matches, in bytes, the lines that are no rows (comments,
-    summaries), each with its line break; they are read as empty lines, so that
-    line numbers stay. ``not_utf8`` is the remedy for another encoding.
+    summaries), each with its line break; they are read as empty
+    lines, which keeps the line numbers. Only a layout without quotes has one. ``not_utf8`` is the
+    remedy for another encoding.
     """
 
     names: tuple[str, ...]
@@ -70,62 +70,22 @@ def line_layout(*masked_starts: str) -> Layout:
 
 
 def line_parts(rows: pa.RecordBatch, pattern: str) -> dict[str, pa.Array]:
-    """Return the named groups of ``pattern`` in each line; null where it does not match."""
-    found = pc.extract_regex(rows.column(_LINE), pattern)
-    return {field.name: pc.struct_field(found, field.name) for field in found.type}
+    """Return the named groups of ``pattern`` in each line; null if it does not match."""
+    groups = pc.extract_regex(rows.column(_LINE), pattern)
+    return {field.name: pc.struct_field(groups, field.name) for field in groups.type}
 
 
 def prefix_texts(addresses: pa.Array, lengths: pa.Array) -> pa.Array:
-    """Return prefixes in CIDR text; null where the address or the length is."""
+    """Return prefixes in CIDR text; null if the address or the length is."""
     return pc.binary_join_element_wise(addresses, lengths, pa.scalar("/", addresses.type))
 
 
-def masked(stream: IO[bytes], layout: Layout) -> IO[bytes]:
-    """Return the stream with the lines that ``layout.mask`` matches emptied."""
-    return stream if layout.mask is None else _MaskedStream(stream, layout.mask)  # type: ignore[return-value]
-
-
-class _MaskedStream(io.RawIOBase):
-    """A stream that masks whole lines and ends all lines with a line feed."""
-
-    def __init__(self, stream: IO[bytes], mask: re.Pattern[bytes]) -> None:
-        super().__init__()
-        self._stream, self._mask = stream, mask
-        self._pending = self._ready = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: object) -> int:
-        target = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        data = self.read(len(target))
-        target[: len(data)] = data
-        return len(data)
-
-    def read(self, size: int = -1) -> bytes:
-        while not self._ready:
-            block = self._stream.read(_BLOCK_BYTES if size < 0 else max(size, 1 << 16))
-            pending = self._pending + block
-            end = _end_of_lines(pending) if block else len(pending)
-            self._ready = self._mask.sub(b"\n", _with_line_feeds(pending[:end]))
-            self._pending = pending[end:]
-            if not block:
-                break
-        if size < 0:
-            data, self._ready = self._ready, b""
-            return data + (self.read() if data else b"")
-        data, self._ready = self._ready[:size], self._ready[size:]
-        return data
-
-
-def _end_of_lines(data: bytes) -> int:
-    """Return where the last whole line ends; a final carriage return may be half a line end."""
-    end = max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
-    return end if end or len(data) < _MAX_LINE_BYTES else len(data)
-
-
-def _with_line_feeds(lines: bytes) -> bytes:
-    return lines.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in lines else lines
+def masked(block: bytes, layout: Layout) -> bytes:
+    """Return whole lines, with line feeds, and with those that ``layout.mask`` matches emptied."""
+    if layout.mask is None:
+        return block
+    lines = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
+    return layout.mask.sub(b"\n", lines)
 
 
 @contextmanager
@@ -139,7 +99,7 @@ def unlimited_cells() -> Iterator[None]:
 
 
 def encoding_option(spec: SourceSpec) -> str | None:
-    """Return the recipe's ``encoding``, checked; None where it states none."""
+    """Return the recipe's ``encoding``, checked; None if it states none."""
     name = spec.options.get("encoding")
     if name is None:
         return None

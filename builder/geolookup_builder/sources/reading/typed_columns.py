@@ -1,8 +1,7 @@
 """Typed columns, of Parquet or JSON, as formats read them: ranges, and dictionary-encoded texts.
 
 Numbers, packed addresses and texts of a range keep their types; all other values become texts as
-a CSV would state them. Not-a-number counts as unknown: tables without nulls have it in place of
-them.
+a CSV would state them. Not-a-number counts as unknown: tables without nulls have it for null.
 
 A column is reached by a path: names of struct members, keys of maps and positions in lists
 (from 0), joined with dots: ``subdivisions.0.iso_code``. Names may contain dots themselves.
@@ -34,14 +33,14 @@ def steps_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, Ste
     Raises BuildError for a column that holds neither texts nor numbers, or is there twice.
     """
     paths = {name: steps_to(schema, name) for name in sorted(layout.texts | layout.wanted)}
-    found = {name: steps for name, steps in paths.items() if steps is not None}
-    for name, steps in found.items():
+    known = {name: steps for name, steps in paths.items() if steps is not None}
+    for name, steps in known.items():
         if schema.names.count(steps[0]) > 1:
             raise BuildError(member.label, f"column {steps[0]!r} twice", remedy="drop one")
         if pa.types.is_nested(kind := type_at(schema, steps)):
             problem = f"column {name!r} holds no values, but {str(kind)[:_SHOWN]}"
             raise BuildError(member.label, problem, remedy="name a column of texts or numbers")
-    return found
+    return known
 
 
 def as_columns(rows: pa.RecordBatch, layout: Layout, steps: Mapping[str, Steps]) -> pa.RecordBatch:
@@ -86,7 +85,7 @@ def _encoded(column: pa.Array) -> pa.DictionaryArray:
 
 
 def _is_encodable(kind: pa.DataType) -> bool:
-    """Return whether distinct values are found before they become texts, which is faster."""
+    """Return whether values are encoded before they become texts, which is faster."""
     return bool(
         pa.types.is_integer(kind)
         or kind in (pa.float32(), pa.float64(), pa.string(), pa.large_string())
@@ -100,22 +99,22 @@ def _valid(texts: pa.Array) -> pa.Array:
 
 def leaves(fields: Iterable[pa.Field], before: str = "") -> Iterator[str]:
     """Yield the paths of the columns that are no structs; those of lists and maps as they are."""
-    for each in fields:
-        if pa.types.is_struct(each.type):
-            yield from leaves(each.type, f"{before}{each.name}.")
+    for field in fields:
+        if pa.types.is_struct(field.type):
+            yield from leaves(field.type, f"{before}{field.name}.")
         else:
-            yield before + each.name
+            yield before + field.name
 
 
 def steps_to(fields: Iterable[pa.Field], path: str) -> Steps | None:
-    """Return how a path is reached; None where the fields do not have it."""
-    for each in fields:
-        if each.name == path:
+    """Return how a path is reached; None if the fields do not have it."""
+    for field in fields:
+        if field.name == path:
             return (path,)
-        if path.startswith(f"{each.name}."):
-            below = _steps_within(each.type, path[len(each.name) + 1 :])
+        if path.startswith(f"{field.name}."):
+            below = _steps_within(field.type, path[len(field.name) + 1 :])
             if below is not None:
-                return each.name, *below
+                return field.name, *below
     return None
 
 
@@ -159,29 +158,29 @@ def stored_name(schema: pa.Schema, steps: Steps) -> tuple[str, bool]:
 
 
 def column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
-    """Return the column that the steps reach; null where a row has no such item."""
-    found = rows.column(steps[0])
-    if isinstance(found, pa.ExtensionArray):
-        found = found.storage
+    """Return the column that the steps reach; null if a row has no such item."""
+    column = rows.column(steps[0])
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
     for step in steps[1:]:
-        if pa.types.is_struct(found.type):
-            found = pc.struct_field(found, step)
-        elif pa.types.is_map(found.type):
-            found = pc.map_lookup(found, step, "first")
+        if pa.types.is_struct(column.type):
+            column = pc.struct_field(column, step)
+        elif pa.types.is_map(column.type):
+            column = pc.map_lookup(column, step, "first")
         else:
             at = int(step)
-            padded = pc.list_slice(found, at, at + 1, return_fixed_size_list=True)
-            found = pc.list_element(padded, 0)
-    return found
+            padded = pc.list_slice(column, at, at + 1, return_fixed_size_list=True)
+            column = pc.list_element(padded, 0)
+    return column
 
 
 def only(fields: Iterable[pa.Field], chosen: Mapping[Steps, pa.DataType]) -> list[pa.Field]:
     """Return the fields that lead to the chosen steps, with the types that are stated for them."""
     kept = []
-    for each in fields:
-        below = {steps[1:]: kind for steps, kind in chosen.items() if steps[0] == each.name}
+    for field in fields:
+        below = {steps[1:]: kind for steps, kind in chosen.items() if steps[0] == field.name}
         if below:
-            kept.append(pa.field(each.name, _only_within(each.type, below)))
+            kept.append(pa.field(field.name, _only_within(field.type, below)))
     return kept
 
 
@@ -190,5 +189,5 @@ def _only_within(kind: pa.DataType, chosen: Mapping[Steps, pa.DataType]) -> pa.D
         return chosen[()]
     if pa.types.is_struct(kind):
         return pa.struct(only(kind, chosen))
-    items: dict[Steps, pa.DataType] = {steps[1:]: each for steps, each in chosen.items()}
+    items: dict[Steps, pa.DataType] = {steps[1:]: stated for steps, stated in chosen.items()}
     return pa.list_(_only_within(kind.value_type, items))

@@ -1,7 +1,7 @@
 """A vendor's files: identified by header or layout, and delivered as tables in documented order.
 
 A file with a header is identified by its columns, never by its name: teams
-rename what they fetch. A file without one is given a ``Plan`` by its format.
+rename the files. A file without one is given a ``Plan`` by its format.
 
 Rows may refer by a key to other tables: locations, providers, names of autonomous systems. Each is
 read whole, once; keys are looked up per distinct value of a batch. A row of it with the wrong
@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, first_record, whole_table
-from geolookup_builder.sources.reading.dictionary_columns import with_values
+from geolookup_builder.sources.reading.dictionary_columns import with_values, without
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceTable
 from geolookup_builder.sources.reading.sniffing import begins_object
@@ -46,10 +46,10 @@ def tables(
 
     ``files`` are table names and files. Of one table, the files keep their order.
     """
-    present = [name for name in order if any(name == each for each, _ in files)]
+    present = [name for name in order if any(name == table for table, _ in files)]
     for name in present:
         shown = spec.name if len(present) == 1 else f"{spec.name} ({name})"
-        chosen = [file for each, file in files if each == name]
+        chosen = [file for table, file in files if table == name]
         note = "; ".join(notes) if name == present[0] else ""
         yield SourceTable(shown, chain.from_iterable(map(batches_of, chosen)), note)
 
@@ -80,7 +80,7 @@ def shown_header(names: Sequence[str]) -> str:
 
 def product_of(names: Sequence[str], products: Sequence[Product]) -> Product | None:
     """Return the first product whose marks are all among the names."""
-    return next((each for each in products if each.marks <= set(names)), None)
+    return next((product for product in products if product.marks <= set(names)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def planned_tables(
 ) -> Iterator[SourceTable]:
     """Yield the tables of a source, in ``order``; every member is planned before any is read."""
     planned = [(member, plan(member)) for member in members(spec.path, spec.base, suffixes)]
-    files = [(each.table, (member, each)) for member, each in planned]
+    files = [(file_plan.table, (member, file_plan)) for member, file_plan in planned]
     yield from tables(spec, order, files, _planned_batches)
 
 
@@ -109,10 +109,12 @@ def _planned_batches(file: tuple[Member, Plan]) -> Iterator[Batch]:
     return batches(member, plan.layout, plan.meaning)
 
 
-def stated_fields(rows: pa.RecordBatch, fields: Mapping[str, str]) -> dict[str, pa.DictionaryArray]:
-    """Return the columns that ``fields`` maps to fields, by field name."""
+def stated_fields(
+    rows: pa.RecordBatch, fields: Mapping[str, str], *missing: str
+) -> dict[str, pa.DictionaryArray]:
+    """Return the columns that ``fields`` maps to fields, by field name; ``missing`` is unknown."""
     present = [name for name in rows.schema.names if name in fields]
-    return {fields[name]: rows.column(name) for name in present}
+    return {fields[name]: without(rows.column(name), *missing) for name in present}
 
 
 def file_option(spec: SourceSpec, key: str) -> str | None:
@@ -131,7 +133,7 @@ def columns_option(
     listed = spec.options.get("columns")
     if listed is None:
         return None
-    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise BuildError(spec.recipe, "source.columns is not a list of names", remedy="list them")
     for name in listed:
         if name != "-" and name not in known:
@@ -153,17 +155,17 @@ class KeyedTable:
     columns: Mapping[str, pa.Array]
 
     def rows(self, keys: pa.DictionaryArray) -> pa.Array:
-        """Return the row of each key; null where there is none."""
-        found = pc.index_in(keys.dictionary.cast(pa.string()), self.keys)
-        return found.take(keys.indices)
+        """Return the row of each key; null if there is none."""
+        at = pc.index_in(keys.dictionary.cast(pa.string()), self.keys)
+        return at.take(keys.indices)
 
 
 def concatenated(tables: list[KeyedTable]) -> KeyedTable:
     """Return one table from tables with the same columns; earlier tables take precedence."""
     names = tables[0].columns
     return KeyedTable(
-        pa.concat_arrays([each.keys for each in tables]),
-        {name: pa.concat_arrays([each.columns[name] for each in tables]) for name in names},
+        pa.concat_arrays([table.keys for table in tables]),
+        {name: pa.concat_arrays([table.columns[name] for table in tables]) for name in names},
     )
 
 
@@ -188,7 +190,7 @@ class AsNames:
     names: pa.Array
 
     def of(self, asn: pa.DictionaryArray) -> pa.DictionaryArray:
-        """Return the name of each AS number; null where there is none."""
+        """Return the name of each AS number; null if there is none."""
         return with_values(asn, self.names.take(pc.index_in(_digits(asn.dictionary), self.numbers)))
 
 
@@ -198,16 +200,16 @@ def as_fields(asn: pa.DictionaryArray, names: AsNames | None) -> dict[str, pa.Di
 
 
 def load_as_names(spec: SourceSpec) -> AsNames | None:
-    """Read the file that the recipe's ``names`` states, JSON or CSV; None where it states none."""
+    """Read the file that the recipe's ``names`` states, JSON or CSV; None if it states none."""
     path = file_option(spec, "names")
     if path is None:
         return None
-    found = members(path, spec.base, (".json", ".csv"))
-    if len(found) > 1:
+    files = members(path, spec.base, (".json", ".csv"))
+    if len(files) > 1:
         raise BuildError(spec.base / path, "more than one file", remedy="name one file of names")
-    table = _from_json(found[0]) if begins_object(found[0]) else _from_csv(found[0])
+    table = _from_json(files[0]) if begins_object(files[0]) else _from_csv(files[0])
     if not pc.any(pc.match_substring_regex(table.numbers, "^[0-9]+$")).as_py():
-        raise BuildError(found[0].label, "no AS numbers in it", remedy=_REMEDY)
+        raise BuildError(files[0].label, "no AS numbers in it", remedy=_REMEDY)
     return table
 
 

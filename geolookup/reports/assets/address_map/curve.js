@@ -1,4 +1,4 @@
-// The Hilbert curve as geolookup/pictures/hilbert.py has it: cell 0 top left, the last cell top
+// The Hilbert curve as geolookup/pictures/map_picture.py has it: cell 0 top left, the last cell top
 // right. Cells are numbers up to 2^53, so no 32-bit operator touches them.
 //
 // The quarters of a square lie as the three tables say. A quarter's own curve is turned: bit 0 of

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources.reading import delimited
 
 import geolookup
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.files import text_blocks
 from tests.builder.building import fails, recipe
 from tests.builder.sources.formats.test_generic_typed import as_csv
@@ -109,7 +109,7 @@ def test_what_is_a_header(read: Read) -> None:
     for header in ("network,isp", "network,isp\n", "network\n", "first,last"):
         reading = read({"a.csv": header})
         assert (reading.source.read, reading.ranges()) == (0, {}), header
-    cells = dict.fromkeys(FIELDS, "") | {"isp": "x"}
+    cells = dict.fromkeys(BY_SOURCE_COLUMN, "") | {"isp": "x"}
     text = f"network,{','.join(cells)}\n8.8.8.0/24,{','.join(cells.values())}\n"
     reading = read({"a.csv": text})
     assert reading.values("isp", "8.8.8.8") == ["x"]

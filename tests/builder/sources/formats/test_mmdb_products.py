@@ -18,13 +18,13 @@ from typing import Any
 import pytest
 from geolookup_builder.build_report import KeysRead
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.formats import mmdb_products
 from geolookup_builder.sources.reading.reader import Batch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
 from tests.builder.sources.formats.mmdb_writing import assembled, encoded, mmdb
 from tests.builder.sources.formats.test_ipinfo import PRODUCTS as IPINFO
@@ -43,7 +43,9 @@ def batch_of(folder: Path, format_: str, name: str, content: bytes | None = None
     """The only batch of a file, as its reader gives it to the compiler."""
     if content is not None:
         (folder / name).write_bytes(content)
-    spec = SourceSpec(format_, name, frozenset(FIELDS), {}, {}, folder / "recipe.toml", folder)
+    spec = SourceSpec(
+        format_, name, frozenset(BY_SOURCE_COLUMN), {}, {}, folder / "recipe.toml", folder
+    )
     [table] = FORMATS[format_].read(spec)
     [batch] = table.batches
     return batch
@@ -205,8 +207,8 @@ OTHERS = {
         "asn=64500; asn_organization=Acme AS",
     ),
     "flat records": (
-        json.dumps(dict.fromkeys(FIELDS, "1")),
-        "; ".join(f"{name}=1" for name in FIELDS),
+        json.dumps(dict.fromkeys(BY_SOURCE_COLUMN, "1")),
+        "; ".join(f"{name}=1" for name in BY_SOURCE_COLUMN),
     ),
 }
 

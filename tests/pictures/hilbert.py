@@ -1,4 +1,6 @@
-"""The Hilbert curve: a square of 2^order by 2^order cells, numbered along the curve.
+"""The Hilbert curve by its steps, to compare pictures and scripts with.
+
+It is a square of 2^order by 2^order cells, numbered along the curve.
 
 Cell 0 is the top left one, the last cell the top right one. Cells whose numbers are near lie
 near each other, and each aligned run of 4^k cells is a square: so a prefix is a square or two.
@@ -8,8 +10,6 @@ Annalen 38 (1891); the steps are those of Warren, Hacker's Delight, 2nd edition,
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,28 +49,6 @@ def cells(x: U64, y: U64, order: int) -> U64:
         inside = np.uint64((1 << level) - 1)
         x, y = _turned(x & inside, y & inside, right, down, level)
     return found
-
-
-def square(along: NDArray[Any]) -> NDArray[Any]:
-    """Return values in the order of the curve, shape (4^order,), by row and column.
-
-    By the definition of the curve: four squares make one of twice the side, of which the first
-    is mirrored at one diagonal and the last at the other. Raises ValueError for another count.
-    """
-    order = (len(along).bit_length() - 1) // 2
-    if len(along) != 4**order:
-        raise ValueError(f"{len(along)} values are no square of 2^order a side")
-    squares = along.reshape(-1, 1, 1)
-    for level in range(order):
-        half = 1 << level
-        first, second, third, last = (squares[quarter::4] for quarter in range(4))
-        squares = np.empty((len(first), 2 * half, 2 * half), along.dtype)
-        squares[:, :half, :half] = first.transpose(0, 2, 1)
-        squares[:, half:, :half] = second
-        squares[:, half:, half:] = third
-        squares[:, :half, half:] = last[:, ::-1, ::-1].transpose(0, 2, 1)
-    whole: NDArray[Any] = squares[0]
-    return whole
 
 
 def _turned(x: U64, y: U64, right: U64, down: U64, level: int) -> tuple[U64, U64]:
