@@ -1,8 +1,8 @@
 """Files of Arrow's own formats: Arrow IPC and Parquet, read and written with their types.
 
-An IPC file (also named Feather) is an IPC stream between a magic number and a footer, so that both
-are read in one pass, also from pipes and compressed files. Parquet is read from its end, so that a
-pipe is copied to a temporary file before.
+An IPC file (also named Feather) is an IPC stream between a magic number and a footer: both are
+read in one pass, also from pipes and compressed files. Parquet is read from its end: a pipe is
+copied to a temporary file first.
 """
 
 from __future__ import annotations

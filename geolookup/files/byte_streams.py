@@ -39,7 +39,7 @@ class InputStream:
     _open: ExitStack
 
     def fraction(self) -> float | None:
-        """Return the part of the file that was read, 0 to 1; None where its size is unknown."""
+        """Return the part of the file that was read, 0 to 1; None if its size is unknown."""
         return self._raw.tell() / self._size if self._size else None
 
     def seekable(self) -> Any:

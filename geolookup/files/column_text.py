@@ -1,8 +1,8 @@
 """Arrow columns as texts, whole columns at a time: CSV cells and JSON values.
 
 Strategy: one table for each of the two maps types to renderers; a dictionary
-is rendered once and its texts are taken by index. All texts are large_binary,
-so that bytes which are not UTF-8 pass through and no chunk exceeds 2 GiB.
+is rendered once and its texts are taken by index. All texts are large_binary:
+bytes that are not UTF-8 pass through, and no chunk exceeds 2 GiB.
 """
 
 from __future__ import annotations

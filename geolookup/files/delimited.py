@@ -1,6 +1,6 @@
 """CSV and TSV (RFC 4180), with or without a header.
 
-Columns are read as text, so that CSV to CSV preserves every cell: leading
+Columns are read as text. CSV to CSV preserves every cell: leading
 zeros, dates, bytes that are not UTF-8, and the difference between an empty
 cell (null) and ``""`` (an empty text).
 """

@@ -2,8 +2,8 @@
 
 Strategy: rows are read, enriched, counted and written batch by batch; a thread writes in the
 background while the next batches are read and looked up, and others compress. The user's columns
-pass through the engine with numbers for names, so that they cannot collide with new columns, and
-get their names back on the way out. The error codes, and whether anything is known, are always
+pass through the engine with numbers for names, which no new column has, and get their names back
+on the way out. The error codes, and whether anything is known, are always
 requested, to be counted.
 """
 
@@ -33,12 +33,12 @@ from geolookup.files.table_files import TableFile, open_table
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.parallel import cores
 from geolookup.tables import enrich
-from geolookup.tables.fields import of_table
+from geolookup.tables.take import of_table
 
 _AT = "at"
 #: Batches that may wait for the background writer while it writes a row group.
 _WAITING = 16
-#: Called after each batch with the fraction of the file that was read, None where unknown.
+#: Called after each batch with the fraction of the file that was read, None if unknown.
 Step = Callable[[float | None], None]
 
 

@@ -1,8 +1,8 @@
 """One run of ``geolookup enrich``: a file, or a tree of files into a tree of the same shape.
 
 A file under its final name is complete. A line in a record beside the outputs states the input and
-options of each, so that a run can tell its own outputs from foreign files, and from outputs for
-another dataset, input or option: an interrupted run can be resumed.
+options of each. By it a run tells its own outputs from foreign files, and from outputs for another
+dataset, input or option, and resumes an interrupted run.
 """
 
 from __future__ import annotations

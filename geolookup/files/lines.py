@@ -207,7 +207,7 @@ def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:
 
 
 def _refused(lines: Lines, schema: pa.Schema | None, cause: str) -> TextError:
-    """Return the error for lines that Arrow refuses, of which ``cause`` is its text."""
+    """Return the error for lines that Arrow refuses with the text ``cause``."""
     for number, text in zip(lines.numbers, lines.texts.to_pylist(), strict=True):
         if not _is_object(text):
             remedy = "write one object a line; is the file whole?"

@@ -133,7 +133,7 @@ def _chosen(names: list[str], wanted: ReadOptions) -> list[str]:
 
 
 def _parsed(lines: Lines, combined: bool) -> _Parsed:
-    """Split lines; those with a time that is none are malformed too."""
+    """Split lines; those whose time is not one are malformed too."""
     count, texts = len(lines.texts), lines.texts
     bounds = np.frombuffer(texts.buffers()[1], np.int64, count + 1, texts.offset * 8)
     data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)

@@ -157,7 +157,7 @@ def explained(name: str, what: str) -> Iterator[None]:
 
 
 def check_kind(name: str, start: bytes, format_name: str) -> None:
-    """Raise TableFileError where the first bytes of a text are those of another kind of file."""
+    """Raise TableFileError if the first bytes of a text are those of another kind of file."""
     kind = looks_like(start[:START_BYTES])
     if kind is not None:
         raise TableFileError(name, f"this looks like {kind.name}, not {format_name}", kind.remedy)
@@ -176,7 +176,7 @@ def explained_batches(
 
 
 def decoded(schema: pa.Schema) -> pa.Schema:
-    """Return a schema with plain columns in place of dictionaries, which may change in a file."""
+    """Return a schema with plain columns for dictionaries: these may change in a file."""
     return pa.schema(
         [
             field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field

@@ -28,10 +28,9 @@ from geolookup.files.table_files import (
 )
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.progress import RowProgress
-from geolookup.tables.fields import of_rows
 from geolookup.tables.locate import chunks, cleaned, column_of, locate_chunk
 from geolookup.tables.rows import row_tables, table_of
-from geolookup.tables.take import Taker, is_known
+from geolookup.tables.take import Taker, is_known, of_rows
 from geolookup.tables.times import Clock, Instants, Int64
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ _THURSDAY = 3
 class Count:
     """A country, city or network, and the number of addresses in it."""
 
-    members: tuple[Any, ...]  # the values of KINDS, None where unknown
+    members: tuple[Any, ...]  # the values of KINDS, None if unknown
     addresses: int
 
 
@@ -105,7 +104,7 @@ class Summary:
     def add(self, column: Any, *, clean: bool = False, instants: Instants | None = None) -> None:
         """Count a column of addresses, cleaned as by ``contract.cleaning`` if ``clean``.
 
-        ``instants`` are those of the rows, None where the rows have none.
+        ``instants`` are those of the rows, None if the rows have none.
         """
         begin = 0
         for chunk in chunks(column_of(column)):

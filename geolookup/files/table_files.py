@@ -89,7 +89,7 @@ class Kind:
 
 
 def known_kind(path: str) -> Kind | None:
-    """Return the kind that a file's suffixes name, None where they name none."""
+    """Return the kind that a file's suffixes name, None if they name none."""
     packing = compression(path)
     name = PurePath(path).name.lower().removesuffix(packing or "")
     table_format = _OF_SUFFIX.get(PurePath(_ROTATED.sub(".log", name)).suffix)
@@ -109,7 +109,9 @@ def kind_of(path: str, format_name: str | None, option: str) -> Kind:
     kind = known_kind(path)
     if kind is None:
         known = " ".join(_OF_SUFFIX)
-        raise TableFileError(path, f"its suffix is none of {known}", f"name its format by {option}")
+        raise TableFileError(
+            path, f"its suffix is not one of {known}", f"name its format by {option}"
+        )
     return kind
 
 
@@ -154,7 +156,7 @@ class OpenTable:
     stream: InputStream
 
     def instants(self, batch: pa.RecordBatch, times: TimeColumn, begin: int) -> Instants | None:
-        """Return the instants of the rows of a batch; None where the file has none.
+        """Return the instants of the rows of a batch; None if the file has none.
 
         ``begin`` is the number of the first row. Raises TableFileError for an instant that
         cannot be read.
@@ -170,7 +172,7 @@ class OpenTable:
             raise self.rows.numbers.refused(self.stream.name, error, remedy) from error
 
     def fraction(self, done: int) -> float | None:
-        """Return the part that was read, 0 to 1, after ``done`` rows; None where unknown."""
+        """Return the part that was read, 0 to 1, after ``done`` rows; None if unknown."""
         return done / self.rows.total if self.rows.total else self.stream.fraction()
 
     def malformed(self) -> list[str]:
@@ -210,7 +212,7 @@ def open_addresses(
 def column_names(file: TableFile, name: str) -> list[str]:
     """Return the names of the columns; rows that no reader accepts do not matter.
 
-    ``name`` is that of the file in messages. Raises TableFileError where names cannot be read.
+    ``name`` is that of the file in messages. Raises TableFileError if names cannot be read.
     """
     with open_input(file.path, file.kind.compression) as stream:
         return file.kind.format.reader.names(stream, ReadOptions(name, (), "dropped"))

@@ -141,12 +141,12 @@ def _of_naive(texts: pa.Array, zone: str | None, begin: int) -> pa.Array:
 
 
 def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
-    """Return the Unix seconds of local times; raises InstantError where there are none or two.
+    """Return the Unix seconds of local times; raises InstantError if there are none or two.
 
     Times outside the range of the contract stay outside it: the engine refuses them.
     """
     absent, local = _absent(times), _whole_seconds(times).fill_null(0).to_numpy()
-    local = np.clip(local, EARLIEST - 2 * DAY, LATEST + 2 * DAY)  # so that no sum overflows
+    local = np.clip(local, EARLIEST - 2 * DAY, LATEST + 2 * DAY)  # a sum could overflow
     clock = Clock([None, zone], 0)
     earlier = local - _offsets(clock, local - DAY)
     later = local - _offsets(clock, local + DAY)

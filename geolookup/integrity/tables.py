@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import LIMITS, Field
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import without_nulls
+from geolookup.dataset.arrow_files import numbers_of, starts_of, without_nulls
 from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
@@ -65,11 +65,7 @@ class Tables:
 
     def numbers(self, name: str, column: str) -> Numbers:
         """Return a column without nulls as a numpy array."""
-        values = self.batches[name].column(column)
-        if pa.types.is_dictionary(values.type):
-            distinct = values.dictionary.to_numpy(zero_copy_only=False)
-            return np.asarray(distinct[values.indices.to_numpy()])
-        return np.asarray(values.to_numpy())
+        return numbers_of(self.batches[name], column)
 
     def rows(self, name: str) -> int:
         """Return the number of rows of a file."""
@@ -78,13 +74,11 @@ class Tables:
     def start_columns(self, name: str) -> str:
         """Return the names of the start columns, for error messages."""
         stored = self.batches[name].schema.names
-        return ", ".join(each for each in stored if each.startswith("start"))
+        return ", ".join(name for name in stored if name.startswith("start"))
 
     def starts(self, name: str) -> Addresses:
         """Return the intervals' first addresses."""
-        if "start" in self.batches[name].schema.names:
-            return Addresses(self.numbers(name, "start"))
-        return Addresses(self.numbers(name, "start_low"), self.numbers(name, "start_high"))
+        return starts_of(self.batches[name])
 
     def bad(self, name: str, column: str, rows: Bools, problem: str) -> Iterator[DatasetError]:
         """Yield an error for the marked rows."""
@@ -113,7 +107,9 @@ def shapes(tables: Tables) -> Iterator[DatasetError]:
     for name, batch in tables.batches.items():
         path, wanted = tables.folder / name, fmt.COLUMNS[name]
         stored = batch.schema.names
-        if stored != [each for each in wanted if each in stored or not wanted[each].optional]:
+        if stored != [
+            column for column in wanted if column in stored or not wanted[column].optional
+        ]:
             yield damaged(path, f"its columns are {', '.join(stored)}")
         elif not batch.num_rows:
             yield damaged(path, "no rows")
@@ -164,6 +160,6 @@ def distinct(tables: Tables) -> Iterator[DatasetError]:
     for name, batch in tables.batches.items():
         for column, values in zip(batch.schema.names, batch.columns, strict=True):
             if pa.types.is_dictionary(values.type):
-                found = len(values.dictionary) - pc.count_distinct(values.dictionary).as_py()
-                if found:
+                repeated = len(values.dictionary) - pc.count_distinct(values.dictionary).as_py()
+                if repeated:
                     yield damaged(tables.folder / name, "its dictionary has a value twice", column)

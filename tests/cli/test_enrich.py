@@ -68,7 +68,7 @@ def test_damaged_input_leaves_standard_output_without_an_end(kind: str) -> None:
 MISUSE = [
     (("/nowhere.csv", "--output", "OUT/x.csv"), "/nowhere.csv: cannot be read"),
     (("IN/a.csv", "--output", "/nowhere/x.csv"), "/nowhere: no such folder"),
-    (("IN/a.csv", "--output", "OUT/x.doc"), "its suffix is none of"),
+    (("IN/a.csv", "--output", "OUT/x.doc"), "its suffix is not one of"),
     (("IN/a.csv", "--output", "OUT/x.txt"), "text is read only"),
     (("-", "--output", "OUT/x.csv"), "name its format by --input-format"),
     (("IN/a.csv", "--output", "OUT/there.csv"), "exists already"),

@@ -87,7 +87,7 @@ def _detections(
 
 
 def _detection(source_format: SourceFormat, start: Opening) -> Detection | None:
-    """Return a format's detection; None where a check of its reader fails."""
+    """Return a format's detection; None if a check of its reader fails."""
     try:
         return source_format.detect(start)
     except BuildError:

@@ -141,7 +141,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _identified(member: Member) -> tuple[str, Callable[[], Iterator[Batch]]]:
-    """Return the provider of a file and what reads it; BuildError where it is of none."""
+    """Return the provider of a file and what reads it; BuildError if it is of none."""
     provider = _provider(member)
     if provider is not None:
         return provider.name, partial(_of_document, member, provider)

@@ -48,11 +48,11 @@ class _Request:
     family: int | None = None
 
     def chosen(self, columns: Columns) -> _Chosen:
-        """Return the columns to read; BuildError where a file does not have them, or has others."""
+        """Return the columns to read; BuildError if a file does not have them, or has others."""
         return named(columns) if self.stated is None else mapped(columns, self.stated)
 
     def plan(self, columns: Columns) -> _Plan:
-        """Return how the rows of a file are read, and what they mean."""
+        """Return how the rows of a file are read, and their meaning."""
         chosen = self.chosen(columns)
         texts = {chosen[name] for name in RANGE_NAMES if name in chosen}
         layout = self.written.layout(columns.names, texts, set(chosen.values()) - texts)

@@ -120,12 +120,12 @@ class Columns:
         return steps_to(self.schema, column) is not None
 
     def error(self, problem: str, remedy: str) -> BuildError:
-        """Return the error for what is wrong with the columns."""
+        """Return an error about the columns."""
         return BuildError(self.label, problem, line=self.line, remedy=remedy)
 
 
 def mapped(columns: Columns, stated: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the recipe's mapping; BuildError where a file lacks a column of it."""
+    """Return the recipe's mapping; BuildError if a file lacks a column of it."""
     for column in stated.values():
         if not columns.has(column):
             remedy = near_match(column, [name[:_SHOWN] for name in columns.names])

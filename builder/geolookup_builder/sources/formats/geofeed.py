@@ -2,7 +2,7 @@
 
 Feeds are often written by hand. One pattern splits rows of any width, with blanks,
 quotes and comments; a row that does not match it is rejected. A row without a
-location is kept: it decides, so that no wider row shows through.
+location is kept: it decides, and hides wider rows.
 """
 
 from __future__ import annotations

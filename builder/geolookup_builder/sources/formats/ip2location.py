@@ -34,7 +34,6 @@ from geolookup_builder.sources.formats.ip2location_layouts import (
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import (
     looked_up,
-    without,
     without_null_island,
 )
 from geolookup_builder.sources.reading.inputs import Member
@@ -93,7 +92,7 @@ class Catalogue:
         return name
 
     def named(self, names: Sequence[str]) -> str | None:
-        """Return the database that one of these file names states: DB11, or what it holds."""
+        """Return the database that one of these file names states: DB11, or its columns."""
         for name in map(str.upper, names):
             numbered = re.search(rf"(?<![A-Z0-9]){self.prefix}([0-9]{{1,2}})(?![0-9])", name)
             database = f"{self.prefix}{int(numbered[1])}" if numbered else self._described(name)
@@ -112,7 +111,7 @@ class Catalogue:
     ) -> tuple[Layout, Ranges]:
         """Return the layout of a file, and the parser of its range.
 
-        Raises BuildError where the first rows are not of the database.
+        Raises BuildError if the first rows are not of the database.
         """
         edition = self._edition(rows, table)
         names = (*edition.columns, *self.databases[table])
@@ -121,7 +120,7 @@ class Catalogue:
         return layout, _range_reader(rows, edition)
 
     def _edition(self, rows: sniffing.Sample, table: str) -> Edition:
-        """Return how the range is written; BuildError where the columns do not fit the database."""
+        """Return how the range is written; BuildError if the columns do not fit the database."""
         width = len(self.databases[table])
         extra = rows.width - width
         of_width = [edition for edition in EDITIONS if len(edition.columns) == extra]
@@ -234,9 +233,7 @@ def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
 def _meaning(
     rows: pa.RecordBatch, ranges: Ranges, codes: Regions | None
 ) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
-    fields = {
-        name: without(column, MISSING) for name, column in stated_fields(rows, _FIELDS).items()
-    }
+    fields = stated_fields(rows, _FIELDS, MISSING)
     if codes is not None and "region_name" in fields:
         fields["region_code"] = codes.of(fields)
     return ranges(rows), without_null_island(fields)

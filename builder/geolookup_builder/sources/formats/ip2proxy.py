@@ -22,7 +22,7 @@ from geolookup_builder.sources.formats.ip2location import (
 )
 from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, HOLDS
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.dictionary_columns import first_known, renamed, without
+from geolookup_builder.sources.reading.dictionary_columns import first_known, renamed
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
@@ -78,7 +78,7 @@ FIELDS = {
     "as": "asn_organization",
     "usage_type": "user_type",
 }
-#: The user type of each type of proxy; None where the contract has no word, and the usage type
+#: The user type of each type of proxy; None if the contract has no word, and the usage type
 #: decides. A residential proxy is at the address of a subscriber.
 USER_TYPES = {
     "VPN": "consumer_privacy_network",
@@ -120,9 +120,7 @@ def _only(rows: sniffing.Sample) -> str | None:
 def _meaning(
     rows: pa.RecordBatch, ranges: Ranges, codes: Regions | None
 ) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
-    fields = {
-        name: without(column, MISSING) for name, column in stated_fields(rows, FIELDS).items()
-    }
+    fields = stated_fields(rows, FIELDS, MISSING)
     if "proxy_type" in rows.schema.names:
         types = renamed(rows.column("proxy_type"), USER_TYPES)
         usage = [fields["user_type"]] if "user_type" in fields else []

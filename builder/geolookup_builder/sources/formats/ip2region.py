@@ -13,7 +13,6 @@ import pyarrow as pa
 from geolookup_builder.ranges import ParsedRanges, from_pairs
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
@@ -55,9 +54,7 @@ def _plan(member: Member) -> Plan:
 
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    fields = {
-        name: without(column, _MISSING) for name, column in stated_fields(rows, _FIELDS).items()
-    }
+    fields = stated_fields(rows, _FIELDS, _MISSING)
     return from_pairs(rows.column("start"), rows.column("end")), fields
 
 

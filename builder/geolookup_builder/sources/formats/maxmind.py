@@ -170,8 +170,8 @@ def _meaning(
 def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.DictionaryArray]:
     """Return the location of each row, or the country of registration where it states none.
 
-    An id that is in no Locations file becomes an invalid country, so that the location
-    is nulled and counted like other bad values.
+    An id that is in no Locations file becomes an invalid country: the location is nulled and
+    counted like other bad values.
     """
     located = rows.column("geoname_id")
     stated, at = pc.is_valid(located), locations.rows(located)

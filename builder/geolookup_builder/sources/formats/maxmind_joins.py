@@ -71,7 +71,7 @@ class Joins:
     _loaded: dict[str, KeyedTable] = field(default_factory=dict)
 
     def add(self, member: Member, names: tuple[str, ...]) -> None:
-        """Add a file without ranges; BuildError where it is neither Locations nor providers."""
+        """Add a file without ranges; BuildError if it is neither Locations nor providers."""
         if {"geoname_id", "locale_code"} <= set(names):
             self._locations.append(_File(member, names, _locale(member, names)))
         elif "isp_id" in names:
@@ -116,7 +116,7 @@ def _folder(member: Member) -> str:
 
 
 def _locale(member: Member, names: tuple[str, ...]) -> str:
-    """Return the language of the first row; empty where there is no row."""
+    """Return the language of the first row; empty if there is no row."""
     with member.open() as stream, unlimited_cells():
         text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
         rows = filter(None, csv.reader(text))

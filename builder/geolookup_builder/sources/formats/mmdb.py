@@ -61,7 +61,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _mapped(spec: SourceSpec) -> Product | None:
-    """Return the meaning of keys that the recipe states; None where the product decides."""
+    """Return the meaning of keys that the recipe states; None if the product decides."""
     stated = spec.options.get("fields")
     if stated is None:
         return None
@@ -108,7 +108,7 @@ def _fields(stated: Fields, product: Product, codes: I64) -> Fields:
 
 
 def _product(member: Member, kinds: Sequence[str], seen: set[str]) -> Product:
-    """Return the product of a file; BuildError where it is of none, or of one that is refused."""
+    """Return the product of a file; BuildError if it is of none, or of one that is refused."""
     match = recognised(kinds, seen)
     remedy = 'map keys in the recipe, such as fields = { city_name = "city.names.en" }'
     if match is None:
@@ -163,7 +163,7 @@ def _locate_by_registration(columns: dict[str, pa.DictionaryArray]) -> None:
 def _check_mapped(
     member: Member, mapped: Product, columns: Mapping[str, pa.DictionaryArray], seen: set[str]
 ) -> None:
-    """Raise BuildError where no record has a value at a path of the recipe."""
+    """Raise BuildError if no record has a value at a path of the recipe."""
     for name, (path,) in mapped.fields.items():
         if columns[name].null_count == len(columns[name]):
             remedy = near_match(path, sorted(seen))

@@ -17,7 +17,7 @@ from geolookup_builder.sources.formats import ip2proxy, ipinfo_products, maxmind
 
 #: The keys that may state each field, in order of preference.
 Paths: TypeAlias = Mapping[str, Sequence[str]]
-#: For each field, the keys whose texts stand for values; None where a text states nothing.
+#: For each field, the keys whose texts stand for values; None if a text states nothing.
 Words: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str | None]]]
 #: Besides the fields: the country of registration, for records without a location.
 REGISTERED = "registered_country_code"
@@ -43,7 +43,7 @@ class Product:
     is_own: bool = False
 
     def deciding(self, kinds: Collection[str], keys: Collection[str]) -> frozenset[str] | None:
-        """Return the marks by which a file is of the product; None where it is not."""
+        """Return the marks by which a file is of the product; None if it is not."""
         if self.kind is not None and not any(map(self.kind.search, kinds)):
             return None
         if not self.marks:
@@ -54,7 +54,7 @@ class Product:
 def recognised(
     kinds: Collection[str], keys: Collection[str]
 ) -> tuple[Product, frozenset[str]] | None:
-    """Return the product of a file, and the keys that decided; None where it is of none.
+    """Return the product of a file, and the keys that decided; None if it is of none.
 
     ``kinds`` are the database type and the descriptions, ``keys`` those of the records.
     """

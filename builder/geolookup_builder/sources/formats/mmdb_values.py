@@ -74,7 +74,7 @@ def _fill(columns: dict[str, list[str | None]], name: str, texts: list[str | Non
 
 
 def _at(path: str, reached: dict[str, Sequence[Record]]) -> Sequence[Record]:
-    """Return the value of each record at a path; None where there is none."""
+    """Return the value of each record at a path; None if there is none."""
     if path not in reached:
         above, _, step = path.rpartition(".")
         values = _at(above, reached)

@@ -60,7 +60,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _check(member: Member) -> None:
-    """Raise BuildError where the first record is not one of a routing table."""
+    """Raise BuildError if the first record is not one of a routing table."""
     with member.open() as stream:
         start = stream.read(_HEADER.size)
     kind, subtype, length = _HEADER.unpack(start) if len(start) == _HEADER.size else (0, 0, 0)
@@ -114,7 +114,7 @@ def _parser() -> Any:
 
 
 def _parsed(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tuple[_Prefix, int]]:
-    """Yield prefix and origin of each route; BuildError where the file ends before its last."""
+    """Yield prefix and origin of each route; BuildError if the file ends before its last."""
     record: tuple[Any, ...] = ()
     for record in _readable(member, records):
         if len(record) == 4 and record[0] == _OF_TABLE:
@@ -127,7 +127,7 @@ def _parsed(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tupl
 
 
 def _readable(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """Yield what the library parses; BuildError where it refuses the file."""
+    """Yield what the library parses; BuildError if it refuses the file."""
     from ftlbgp.model.error import FtlError
 
     try:

@@ -54,7 +54,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _syntax(member: Member) -> str:
-    """Return whether a file is JSON or CSV; BuildError where it holds no VRPs."""
+    """Return whether a file is JSON or CSV; BuildError if it holds no VRPs."""
     if begins_object(member):
         if json_document.has_keys(member, _KEYS):
             return "JSON"

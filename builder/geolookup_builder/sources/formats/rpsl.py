@@ -71,7 +71,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _check(member: Member) -> None:
-    """Raise BuildError where the first line that is no comment begins no object."""
+    """Raise BuildError if the first line that is no comment begins no object."""
     cells, _ = first_record(member, _COMMENTS)
     if not _CLASSES.match("".join(cells)):
         remedy = "name a dump of a registry, such as ripe.db.inetnum.gz"
@@ -166,7 +166,7 @@ def _columns(
 
 
 def _country(ranges: Objects) -> pa.Array:
-    """Return the country of each object; null where it states several."""
+    """Return the country of each object; null if it states several."""
     lines, owner = ranges.of("country")
     values = pc.utf8_upper(ranges.lines.values(lines, "country")).dictionary_encode()
     codes = values.indices.to_numpy(zero_copy_only=False)

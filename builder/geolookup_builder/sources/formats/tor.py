@@ -1,6 +1,6 @@
 """Exit addresses of Tor: the bulk list, an address a line, and the exit-addresses file.
 
-In the second each relay has a few lines, of which ``ExitAddress`` states an address from which it
+In the second each relay has a few lines, of which ``ExitAddress`` states an address that it
 was seen to connect. Format: https://2019.www.torproject.org/tordnsel/exitlist-spec.txt
 """
 

@@ -68,9 +68,8 @@ class Budget:
 
     def take(self, size: int) -> None:
         """Count unpacked bytes."""
+        self.check(size)
         self._unpacked += size
-        if self._unpacked > limits.allowed_bytes(self._packed):
-            raise BuildError(self._label, limits.excess(), remedy=_TRUSTED)
         if self._whole is not None:
             self._whole.take(size)
 

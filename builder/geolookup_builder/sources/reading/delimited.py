@@ -1,7 +1,7 @@
 """Delimited text to batches, by Arrow's CSV reader: what all text formats share.
 
-Arrow parses blocks of whole records in threads and dictionary-encodes every field, so that no cell
-becomes a Python object. A format gives a ``Layout`` and a function that says what the columns mean.
+Arrow parses blocks of whole records in threads and dictionary-encodes every field: no cell becomes
+a Python object. A format gives a ``Layout`` and a function for the meaning of the columns.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ENCODED = pa.dictionary(pa.int32(), pa.string())
 
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
-    """Yield the rows of a member; BuildError where it is not of the layout."""
+    """Yield the rows of a member; BuildError if it is not of the layout."""
     check_text(member)
     numbers = record_numbers(member, layout)
     for ranges, fields in _parts(member, layout, meaning, numbers):
@@ -75,7 +75,7 @@ def whole_table(member: Member, layout: Layout) -> pa.Table:
 
 
 def record_numbers(member: Member, layout: Layout) -> RecordNumbers:
-    """Return the numbers of a member's records, none of which is delivered yet."""
+    """Return the record numbers of a member before any row is delivered."""
     return RecordNumbers(
         member, partial(find_rejects, layout=layout), partial(first_lines, layout=layout)
     )
@@ -106,7 +106,7 @@ def _parsed(
 ) -> tuple[_T, int, list[int]]:
     """Parse a block; the first one begins with the header, if the layout has one.
 
-    Returns what it means, how many rows it has, and which of its records, from 1, are skipped.
+    Returns its meaning, its number of rows, and the numbers of skipped records, from 1.
     """
     line, block = numbered[0], masked(numbered[1], layout)
     read, parse, convert, skipped = _options(layout, header=layout.header and line == 1)

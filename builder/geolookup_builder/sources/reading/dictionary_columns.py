@@ -16,7 +16,7 @@ _COORDINATES = ("latitude", "longitude")
 
 def without(column: pa.DictionaryArray, *words: str) -> pa.DictionaryArray:
     """Return the column with each of ``words`` (exactly) replaced by null."""
-    return renamed(column, dict.fromkeys(words))
+    return renamed(column, dict.fromkeys(words)) if words else column
 
 
 def renamed(column: pa.DictionaryArray, names: Mapping[str, str | None]) -> pa.DictionaryArray:
@@ -39,7 +39,7 @@ def constant(value: str, size: int) -> pa.DictionaryArray:
 
 
 def looked_up(keys: pa.Array, key_column: pa.Array, values: pa.Array) -> pa.DictionaryArray:
-    """Return, for each of ``keys``, the value beside it in ``key_column``; null where none."""
+    """Return, for each of ``keys``, the value beside it in ``key_column``; null if none."""
     return pa.DictionaryArray.from_arrays(pc.index_in(keys, key_column), values)
 
 

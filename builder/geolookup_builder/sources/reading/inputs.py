@@ -49,7 +49,7 @@ class Member:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open the plain bytes; BuildError where they cannot be read, also in the block."""
+        """Open the plain bytes; BuildError if they cannot be read, also in the block."""
         try:
             with reading_errors(self.label), self.opener() as stream:
                 yield stream
@@ -67,7 +67,7 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
     """Return the files that ``pattern`` (relative to ``base``) names, in bytewise path order.
 
     Of an archive, the files with one of ``suffixes`` are taken, ordered by name; of a folder
-    also compressed ones and archives. Raises BuildError where there is none.
+    also compressed ones and archives. Raises BuildError if there is none.
     """
     budget = Budget(str(base / pattern))
     files = [
@@ -86,7 +86,7 @@ def label_in_recipe(label: str, pattern: str, base: Path) -> str:
     """Return a member's label as the recipe would state it: a dataset holds no local folders.
 
     A relative pattern gives a path relative to ``base``; of an absolute one the folders
-    before the first wildcard are removed. What is no text of one line is escaped.
+    before the first wildcard are removed. Characters that a line cannot hold are escaped.
     """
     parts = Path(pattern).parts
     fixed = takewhile(lambda part: not _is_glob(part), parts[:-1])

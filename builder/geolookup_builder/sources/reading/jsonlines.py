@@ -48,7 +48,7 @@ _DEPTH = 40
 #: ``bool`` before the numbers: it is an ``int``.
 _TYPES = ((bool, pa.bool_()), (str, pa.string()), (int | float, pa.float64()))
 
-#: How records are read, and what they mean.
+#: How records are read, and their meaning.
 Plan = tuple[Layout, Meaning]
 #: Returns the plan for records with these columns.
 Others = Callable[[pa.Schema], Plan]
@@ -75,7 +75,7 @@ def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:
 def batches(
     member: Member, layout: Layout, meaning: Meaning, others: Others | None = None
 ) -> Iterator[Batch]:
-    """Yield the records of a member; BuildError where a line is not a JSON object.
+    """Yield the records of a member; BuildError if a line is not a JSON object.
 
     ``others`` says how a block is read that has other keys than the first records; by default
     these are ignored.
@@ -117,7 +117,7 @@ def _read(
 
 
 def _check_utf8(line: int, block: bytes) -> None:
-    """Raise TextError where a line is not UTF-8, which Arrow would accept."""
+    """Raise TextError if a line is not UTF-8, which Arrow would accept."""
     try:
         block.decode()
     except UnicodeDecodeError as error:

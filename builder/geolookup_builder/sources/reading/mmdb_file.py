@@ -1,7 +1,7 @@
 """An MMDB file: its networks read by numpy, its records decoded by ``maxminddb``.
 
-The search tree is one array of nodes, of which those of a depth (a bit of the address) are expanded
-at a time, from the root down. In a damaged tree nodes may form a cycle; the number of visited nodes
+The search tree is one array of nodes. All nodes of one depth (a bit of the address) are expanded at
+a time, from the root down. In a damaged tree nodes may form a cycle; the number of visited nodes
 is therefore limited. The library limits the size and depth of a record; any exception of it for a
 damaged file becomes one BuildError. Format: https://maxmind.github.io/MaxMind-DB/ (version 2.0).
 """
@@ -67,7 +67,7 @@ class MmdbFile:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The database type, then the descriptions; what is no text is left out."""
+        """The database type, then the descriptions; non-strings are skipped."""
         about = self.reader.metadata()
         described = about.description if isinstance(about.description, dict) else {}
         texts = (about.database_type, *described.values())
@@ -76,7 +76,7 @@ class MmdbFile:
 
 @contextmanager
 def opened(member: Member) -> Iterator[MmdbFile]:
-    """Open a file in place, or in memory where it is compressed; BuildError where it is damaged."""
+    """Open a file in place, or in memory where it is compressed; BuildError if it is damaged."""
     with member.open() as stream, ExitStack() as stack:
         try:
             place, mode, data = _source(member, stream)

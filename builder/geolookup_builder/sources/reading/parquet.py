@@ -43,13 +43,13 @@ def begins(member: Member) -> bool:
 
 
 def schema(member: Member) -> pa.Schema:
-    """Return the columns and their types; BuildError where it is not Parquet."""
+    """Return the columns and their types; BuildError if it is not Parquet."""
     with _opened(member) as stream:
         return papq.ParquetFile(stream).schema_arrow
 
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
-    """Yield the rows of a member; BuildError where it is damaged."""
+    """Yield the rows of a member; BuildError if it is damaged."""
     numbers = RecordNumbers(member, partial(_find_rejects, layout=layout), records_as_lines)
     with _opened(member) as stream:
         file, steps = _file(member, stream, layout)
@@ -112,7 +112,7 @@ def _of_texts(file: papq.ParquetFile) -> set[str]:
 
 
 def _check_size(member: Member, stream: object, metadata: papq.FileMetaData) -> None:
-    """Raise BuildError where a file states more rows, or more bytes, than it may unpack to."""
+    """Raise BuildError if a file states more rows, or more bytes, than it may unpack to."""
     packed = stream.seek(0, io.SEEK_END)  # type: ignore[attr-defined]
     groups = (metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
     if max(metadata.num_rows * _ROW_BYTES, sum(groups)) > limits.allowed_bytes(packed):

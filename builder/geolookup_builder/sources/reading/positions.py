@@ -82,7 +82,7 @@ def _record_lines(member: Member, layout: Layout) -> I64:
 
 
 def _lines_as_records(member: Member, layout: Layout) -> I64 | None:
-    """Return the lines that are not empty; None where a record may span lines."""
+    """Return the lines that are not empty; None if a record may span lines."""
     parts, passed = [np.empty(0, np.int64)], 1
     with member.open() as stream:
         for _, lines in record_blocks(stream, _BLOCK_BYTES, layout.delimiter, quoted=False):

@@ -110,7 +110,7 @@ def one_table(
 ) -> Iterator[SourceTable]:
     """Yield the one table of a source: the rows of all its files.
 
-    ``batches_of`` is called for every file before a row is read, so that it can refuse a file.
+    ``batches_of`` is called for every file before a row is read: it can refuse a file.
     """
     files = [batches_of(member) for member in members(spec.path, spec.base, suffixes)]
     yield SourceTable(spec.name, chain.from_iterable(files), note)

@@ -148,7 +148,7 @@ def _begins(order: I64, *keys: NDArray[np.generic]) -> I64:
 
 
 def _column(origins: NDArray[np.uint32]) -> pa.DictionaryArray:
-    """Return origins as texts; null where there is none."""
+    """Return origins as texts; null if there is none."""
     distinct, codes = np.unique(origins, return_inverse=True)
     texts = pa.array(map(str, distinct.tolist()), pa.string())
     indices = pa.array(codes.astype(np.int32), mask=origins == NONE)
@@ -156,7 +156,7 @@ def _column(origins: NDArray[np.uint32]) -> pa.DictionaryArray:
 
 
 def origin(path: Path) -> int:
-    """Return the origin of a path, whose sets are sequences; NONE where it has no one origin."""
+    """Return the origin of a path, whose sets are sequences; NONE if it has no one origin."""
     if path and isinstance(path[-1], int) and not _special(path[-1]):  # of most routes
         return path[-1]
     for part in reversed(path):
@@ -173,7 +173,7 @@ def _special(asn: int) -> bool:
 
 
 def origins(paths: pa.Array) -> NDArray[np.uint32]:
-    """Return the origins of distinct paths, as text with sets in braces; NONE where none."""
+    """Return the origins of distinct paths, as text with sets in braces; NONE if none."""
     last = pc.struct_field(pc.extract_regex(paths, _LAST), "origin")
     numbers = np.asarray(pc.fill_null(last.cast(pa.uint64()), 0))
     numbers = np.where(numbers > _MAX, 0, numbers).astype(np.uint32)
@@ -191,7 +191,7 @@ def _is_special(numbers: NDArray[Any]) -> Bools:
 
 
 def _parsed(text: str) -> Path:
-    """Return the parts of a path; what is neither a number nor a set is an empty set."""
+    """Return the parts of a path; anything but a number or a set is an empty set."""
     parts = _PARTS.findall(text)
     return [
         _number(part) if _NUMBER.fullmatch(part) else [*map(_number, _NUMBER.findall(part))]
@@ -208,7 +208,7 @@ def _number(text: str) -> int:
 def without_default_routes(ranges: ParsedRanges, asn: pa.DictionaryArray) -> pa.DictionaryArray:
     """Return the AS numbers of ranges, with those of default routes invalid.
 
-    A default route says nothing about an address; the compiler nulls and counts what is invalid.
+    A default route says nothing about an address; the compiler nulls and counts invalid values.
     """
     defaults = _default_routes(ranges)
     return marked(asn, pa.array(defaults), _DEFAULT_ROUTE) if defaults.any() else asn

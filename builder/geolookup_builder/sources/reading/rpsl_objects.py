@@ -1,7 +1,7 @@
 """RPSL dumps: paragraphs of attributes, a line each, read as columns (RFC 2622, section 2).
 
 Strategy: numpy finds the lines of a block of whole objects and the attribute that each begins
-with, so that no line becomes a Python object. Continuation lines are joined to their attribute
+with, and no line becomes a Python object. Continuation lines are joined to their attribute
 before. Values are decoded as UTF-8, and as Latin-1 where they are not.
 """
 
@@ -50,7 +50,7 @@ def blocks(member: Member, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 class Lines:
     """The lines of a block: where they begin and end, and the object (paragraph) of each."""
 
-    data: U8  # padded, so that the longest name can be compared at any line
+    data: U8  # padded: the longest name is compared at any line
     starts: I64
     ends: I64
     paragraph: I64
@@ -91,7 +91,7 @@ def lines_of(block: bytes) -> tuple[Lines, I64]:
 
 
 def _join(text: U8, ends: I64) -> None:
-    """Join continuation lines to the line before them, by blanks in place of line feeds."""
+    """Join continuation lines to the line before them, replacing line feeds by blanks."""
     starts = np.append(0, ends[:-1] + 1)
     first = text[starts]
     blank = starts == ends
@@ -164,7 +164,7 @@ class Objects:
         return lines[inside], owner[inside]
 
     def first(self, name: str) -> pa.Array:
-        """Return the first value of an attribute in each object; null where it has none."""
+        """Return the first value of an attribute in each object; null if it has none."""
         lines, owner = self.of(name)
         distinct, at = np.unique(owner, return_index=True)
         row = np.full(len(self.keys), -1, np.int64)

@@ -68,7 +68,7 @@ class Opening:
 
 
 def opening(member: Member) -> Opening:
-    """Read the beginning of a member; BuildError where it cannot be read."""
+    """Read the beginning of a member; BuildError if it cannot be read."""
     with member.open() as stream:
         data = stream.read(_OPENING_BYTES)
     if len(data) == _OPENING_BYTES:
@@ -108,7 +108,7 @@ class Sample:
 
 
 def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Sample:
-    """Read the first records of a member; BuildError where there is none, or no text."""
+    """Read the first records of a member; BuildError if there is none, or no text."""
     check_text(member)
     with member.open() as stream:
         data = stream.read(_SAMPLE_BYTES)
@@ -130,13 +130,13 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
 
 
 def sample_without_header(start: Member) -> Sample | None:
-    """Return the first records where the first one states a range; None where it is a header."""
+    """Return the first records where the first one states a range; None if it is a header."""
     records = sample(start)
     return records if _RANGE.fullmatch(records.records[0][1][0]) else None
 
 
 def check_width(rows: Sample, width: int, layout: str, remedy: str) -> None:
-    """Raise BuildError where most records do not have ``width`` cells."""
+    """Raise BuildError if most records do not have ``width`` cells."""
     if rows.width != width:
         line = next(line for line, cells in rows.records if len(cells) == rows.width)
         problem = f"{rows.width} columns, but {layout} has {width}"
@@ -175,7 +175,7 @@ def check_content(
     layout: str,
     *missing: str,
 ) -> None:
-    """Raise BuildError where a column does not hold what the layout says."""
+    """Raise BuildError if a column does not hold what the layout says."""
     bad = mismatch(rows, columns, patterns, *missing)
     if bad is not None:
         shown = bad.cell if len(bad.cell) < _SHOWN else bad.cell[:_SHOWN] + "…"
@@ -218,7 +218,7 @@ def recognised(member: Member) -> Kind | None:
 
 
 def check_text(member: Member) -> None:
-    """Raise BuildError where a member is of a known kind other than text."""
+    """Raise BuildError if a member is of a known kind other than text."""
     kind = recognised(member)
     if kind is not None:
         raise misnamed(member.label, kind)

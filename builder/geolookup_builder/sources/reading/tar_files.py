@@ -1,7 +1,7 @@
 """The data files of a compressed tar, unpacked once, in their order, into a temporary file.
 
-A compressed tar has no directory, so that a single member could only be read from the
-beginning. The temporary file has no name: nothing of it remains when the process ends.
+A compressed tar has no directory: a single member could only be read from the beginning. The
+temporary file has no name: nothing of it remains when the process ends.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 ``Layout`` states columns and punctuation. ``masked`` empties the lines that are
 no rows, ``transcoded`` converts another encoding to UTF-8. For rows of varying
 width, ``line_layout`` makes each line one cell and ``line_parts`` splits it by a
-regular expression in Arrow, so that a row with too few or too many cells is
-still a row.
+regular expression in Arrow: a row with too few or too many cells is still
+a row.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Layout:
     ``texts`` are the columns read as plain text (ranges, keys of joins); the
     other columns of ``wanted`` are dictionary-encoded. Columns in neither are
     not read. ``mask`` matches, in bytes, the lines that are no rows (comments,
-    summaries), each with its line break; they are read as empty lines, so that
-    line numbers stay. Only a layout without quotes has one. ``not_utf8`` is the
+    summaries), each with its line break; they are read as empty
+    lines, which keeps the line numbers. Only a layout without quotes has one. ``not_utf8`` is the
     remedy for another encoding.
     """
 
@@ -70,13 +70,13 @@ def line_layout(*masked_starts: str) -> Layout:
 
 
 def line_parts(rows: pa.RecordBatch, pattern: str) -> dict[str, pa.Array]:
-    """Return the named groups of ``pattern`` in each line; null where it does not match."""
+    """Return the named groups of ``pattern`` in each line; null if it does not match."""
     groups = pc.extract_regex(rows.column(_LINE), pattern)
     return {field.name: pc.struct_field(groups, field.name) for field in groups.type}
 
 
 def prefix_texts(addresses: pa.Array, lengths: pa.Array) -> pa.Array:
-    """Return prefixes in CIDR text; null where the address or the length is."""
+    """Return prefixes in CIDR text; null if the address or the length is."""
     return pc.binary_join_element_wise(addresses, lengths, pa.scalar("/", addresses.type))
 
 
@@ -99,7 +99,7 @@ def unlimited_cells() -> Iterator[None]:
 
 
 def encoding_option(spec: SourceSpec) -> str | None:
-    """Return the recipe's ``encoding``, checked; None where it states none."""
+    """Return the recipe's ``encoding``, checked; None if it states none."""
     name = spec.options.get("encoding")
     if name is None:
         return None

@@ -1,8 +1,7 @@
 """Typed columns, of Parquet or JSON, as formats read them: ranges, and dictionary-encoded texts.
 
 Numbers, packed addresses and texts of a range keep their types; all other values become texts as
-a CSV would state them. Not-a-number counts as unknown: tables without nulls have it in place of
-them.
+a CSV would state them. Not-a-number counts as unknown: tables without nulls have it for null.
 
 A column is reached by a path: names of struct members, keys of maps and positions in lists
 (from 0), joined with dots: ``subdivisions.0.iso_code``. Names may contain dots themselves.
@@ -108,7 +107,7 @@ def leaves(fields: Iterable[pa.Field], before: str = "") -> Iterator[str]:
 
 
 def steps_to(fields: Iterable[pa.Field], path: str) -> Steps | None:
-    """Return how a path is reached; None where the fields do not have it."""
+    """Return how a path is reached; None if the fields do not have it."""
     for field in fields:
         if field.name == path:
             return (path,)
@@ -159,7 +158,7 @@ def stored_name(schema: pa.Schema, steps: Steps) -> tuple[str, bool]:
 
 
 def column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
-    """Return the column that the steps reach; null where a row has no such item."""
+    """Return the column that the steps reach; null if a row has no such item."""
     column = rows.column(steps[0])
     if isinstance(column, pa.ExtensionArray):
         column = column.storage

@@ -1,7 +1,7 @@
 """A vendor's files: identified by header or layout, and delivered as tables in documented order.
 
 A file with a header is identified by its columns, never by its name: teams
-rename what they fetch. A file without one is given a ``Plan`` by its format.
+rename the files. A file without one is given a ``Plan`` by its format.
 
 Rows may refer by a key to other tables: locations, providers, names of autonomous systems. Each is
 read whole, once; keys are looked up per distinct value of a batch. A row of it with the wrong
@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, first_record, whole_table
-from geolookup_builder.sources.reading.dictionary_columns import with_values
+from geolookup_builder.sources.reading.dictionary_columns import with_values, without
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceTable
 from geolookup_builder.sources.reading.sniffing import begins_object
@@ -109,10 +109,12 @@ def _planned_batches(file: tuple[Member, Plan]) -> Iterator[Batch]:
     return batches(member, plan.layout, plan.meaning)
 
 
-def stated_fields(rows: pa.RecordBatch, fields: Mapping[str, str]) -> dict[str, pa.DictionaryArray]:
-    """Return the columns that ``fields`` maps to fields, by field name."""
+def stated_fields(
+    rows: pa.RecordBatch, fields: Mapping[str, str], *missing: str
+) -> dict[str, pa.DictionaryArray]:
+    """Return the columns that ``fields`` maps to fields, by field name; ``missing`` is unknown."""
     present = [name for name in rows.schema.names if name in fields]
-    return {fields[name]: rows.column(name) for name in present}
+    return {fields[name]: without(rows.column(name), *missing) for name in present}
 
 
 def file_option(spec: SourceSpec, key: str) -> str | None:
@@ -153,7 +155,7 @@ class KeyedTable:
     columns: Mapping[str, pa.Array]
 
     def rows(self, keys: pa.DictionaryArray) -> pa.Array:
-        """Return the row of each key; null where there is none."""
+        """Return the row of each key; null if there is none."""
         at = pc.index_in(keys.dictionary.cast(pa.string()), self.keys)
         return at.take(keys.indices)
 
@@ -188,7 +190,7 @@ class AsNames:
     names: pa.Array
 
     def of(self, asn: pa.DictionaryArray) -> pa.DictionaryArray:
-        """Return the name of each AS number; null where there is none."""
+        """Return the name of each AS number; null if there is none."""
         return with_values(asn, self.names.take(pc.index_in(_digits(asn.dictionary), self.numbers)))
 
 
@@ -198,7 +200,7 @@ def as_fields(asn: pa.DictionaryArray, names: AsNames | None) -> dict[str, pa.Di
 
 
 def load_as_names(spec: SourceSpec) -> AsNames | None:
-    """Read the file that the recipe's ``names`` states, JSON or CSV; None where it states none."""
+    """Read the file that the recipe's ``names`` states, JSON or CSV; None if it states none."""
     path = file_option(spec, "names")
     if path is None:
         return None

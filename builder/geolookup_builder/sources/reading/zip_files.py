@@ -1,7 +1,7 @@
 """The data files of a zip archive, read where they lie.
 
 What the directory of the archive states is checked before anything is unpacked. Deflate is left to
-``zipfile``; it unpacks bzip2 and LZMA in steps of any size, so that these are unpacked here.
+``zipfile``; it unpacks bzip2 and LZMA in steps of any size; here their steps are limited.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _lzma() -> lzma.LZMADecompressor:
 
 
 def _lzma_header(packed: IO[bytes], info: zipfile.ZipInfo) -> bytes:
-    """Return the header of an .lzma file in place of that of a zip member."""
+    """Return the header of an .lzma file for the header of a zip member."""
     head = packed.read(9)
     if len(head) < 9 or head[2:4] != b"\5\0":
         raise zipfile.BadZipFile(f"Bad LZMA header for file {info.filename!r}")
