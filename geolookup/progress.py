@@ -75,7 +75,7 @@ class Progress(_Line):
     def note(self, text: str) -> None:
         """Show a text beside the current stage, until its next rows or bytes.
 
-        Where the output is no terminal, it is a line: what follows may take minutes.
+        If the output is not a terminal, print a line: the stage may take minutes.
         """
         if self._shown:
             self._draw(f"{self._stage}  {text}")

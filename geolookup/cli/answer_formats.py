@@ -123,7 +123,7 @@ class Csv:
 
 
 def _value(envelope: dict[str, Any], field: Field) -> Any:
-    """Return the value of a field of an answer; None where it has none."""
+    """Return the value of a field of an answer; None if it has none."""
     from geolookup.contract.fields import value_in
 
     if field.path in envelope:  # the error code

@@ -25,7 +25,7 @@ def pack(
     """Pack DATASET, or the current generation of a store, into one compressed file.
 
     The same dataset gives the same bytes. With --base the file is a delta, which
-    `geolookup unpack --base` and `geolookup publish` apply. It is smallest where
+    `geolookup unpack --base` and `geolookup publish` apply. It is smallest if
     DATASET was built with `--base OLD` too. --sign signs the dataset in the file, and
     leaves DATASET as it is. Exits with 2 and writes no file if a
     dataset is damaged.

@@ -94,7 +94,7 @@ def report(
     """Write a page that shows DATASET, or the current generation of a store.
 
     The page is one file: it opens from disk and needs no network. Needs the extra
-    `report`. GATE is a gate of `geolookup diff`: where one fails, the page is still
+    `report`. GATE is a gate of `geolookup diff`: if one fails, the page is still
     written and the exit status is 1. Without DATASET the page shows
     $GEOLOOKUP_DATASET, else the user's store, else the bundled dataset.
 

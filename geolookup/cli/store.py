@@ -21,7 +21,7 @@ _store = click.argument("store", required=False, type=options.AS_PATH)
     "--full",
     metavar="FILE.tar.zst",
     type=options.AS_PATH,
-    help="Archive of the whole dataset, published where a delta cannot be applied.",
+    help="Archive of the whole dataset, published if a delta cannot be applied.",
 )
 @click.option("--copy", is_flag=True, help="Copy the files instead of hard-linking them.")
 @click.option("--expect", metavar="ID", help="Publish only the generation with this id.")
@@ -50,7 +50,7 @@ def rollback(store: Path | None, sign: tuple[str, ...]) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 
     STORE is by default the user's store. A second rollback goes one generation
-    further back. Where keys are trusted, a generation signed earlier is refused:
+    further back. If keys are trusted, a generation signed earlier is refused:
     --sign signs the previous one again. Exits with 2 and leaves STORE unchanged if
     there is no previous generation, or if it is damaged or refused.
 

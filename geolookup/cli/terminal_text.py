@@ -18,7 +18,7 @@ def charset() -> str:
     """Return the encoding of standard output.
 
     Python writes UTF-8 in the locales C and POSIX (PEP 540). A terminal that was told to be one
-    of these has ASCII; where no locale is set, nothing is known, and nearly all have UTF-8.
+    of these has ASCII. Without a locale the terminal is unknown: nearly all have UTF-8.
     """
     named = next((os.environ[name] for name in _LOCALE if os.environ.get(name)), "")
     stated = os.environ.get("PYTHONIOENCODING") or os.environ.get("PYTHONUTF8")
@@ -80,7 +80,7 @@ def padded(text: str, width: int) -> str:
 
 
 def shortened(text: str, width: int, encoding: str) -> str:
-    """Return text that takes no more than a width; where it is cut, it ends with an ellipsis."""
+    """Return text that fits a width; an ellipsis marks the cut."""
     if width_of(text) <= width:
         return text
     ellipsis = "…" if _is_utf_8(encoding) else "..."

@@ -100,7 +100,7 @@ def update(
 class _Lines:
     """Lines of standard output, each printed at once: a download may take minutes.
 
-    An update goes on without them: where they cannot be written, the others are dropped.
+    An update goes on without them: if one cannot be written, the others are dropped.
     """
 
     def __call__(self, text: str) -> None:

@@ -162,7 +162,7 @@ def by_distance(changes: Changes) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Mover:
-    """A network of NEW: autonomous system and holder, either None where unknown."""
+    """A network of NEW: autonomous system and holder, either None if unknown."""
 
     asn: int | None
     asn_organization: str | None

@@ -39,8 +39,9 @@ def distinct(columns: Sequence[NDArray[Any]], weight: F64) -> Distinct:
     """Sum the weights of n rows by combination; the columns hold integers from 0, shape (n,).
 
     The columns become one column of int64 keys, in a mixed radix: each column's radix is its
-    largest value plus 1. Where the product of the radices would exceed an int64, the keys so
-    far are replaced by the numbers 0 to m - 1 of their distinct values.
+    largest value plus 1. If the product of the radices would exceed an int64, the keys so far are
+    replaced by the numbers 0 to m - 1 of their distinct values. Example: the columns (2, 0) and
+    (1, 3) have the radices 3 and 4 and the keys 2 * 4 + 1 = 9 and 0 * 4 + 3 = 3.
     """
     keys, size = np.zeros(len(weight), np.int64), 1
     for column in columns:

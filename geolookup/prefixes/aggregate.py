@@ -113,11 +113,11 @@ def _before(split: _Split, begins: I64) -> Iterator[_Put]:
     (middle, before, _), zero = split, np.zeros_like(begins, np.uint64)
     for rows, nth, rest, bit in _bits(before.low):
         distance = Halves(before.high[rows], rest)
-        yield begins[rows] + nth, middle.taken(rows).minus(distance), popcounts(bit - _ONE)
-    begins = begins + popcounts(before.low)
+        yield begins[rows] + nth, middle.taken(rows).minus(distance), _popcounts(bit - _ONE)
+    begins = begins + _popcounts(before.low)
     for rows, nth, rest, bit in _bits(before.high):
         start = middle.taken(rows).minus(Halves(rest, zero[rows]))
-        yield begins[rows] + nth, start, popcounts(bit - _ONE) + 64
+        yield begins[rows] + nth, start, _popcounts(bit - _ONE) + 64
 
 
 def _after(split: _Split, ends: I64) -> Iterator[_Put]:
@@ -128,11 +128,11 @@ def _after(split: _Split, ends: I64) -> Iterator[_Put]:
     middle, _, after = split
     for rows, nth, rest, bit in _bits(after.low):
         start = Halves(middle.high[rows] | after.high[rows], middle.low[rows] | rest ^ bit)
-        yield ends[rows] - 1 - nth, start, popcounts(bit - _ONE)
-    ends = ends - popcounts(after.low)
+        yield ends[rows] - 1 - nth, start, _popcounts(bit - _ONE)
+    ends = ends - _popcounts(after.low)
     for rows, nth, rest, bit in _bits(after.high):
         start = Halves(middle.high[rows] | rest ^ bit, middle.low[rows])
-        yield ends[rows] - 1 - nth, start, popcounts(bit - _ONE) + 64
+        yield ends[rows] - 1 - nth, start, _popcounts(bit - _ONE) + 64
 
 
 def _bits(words: U64) -> Iterator[tuple[I64, int, U64, U64]]:
@@ -152,10 +152,10 @@ def _bits(words: U64) -> Iterator[tuple[I64, int, U64, U64]]:
 
 def _popcounts_128(halves: Halves) -> I64:
     """Return the number of bits that are set in each integer of 128 bits."""
-    return popcounts(halves.high) + popcounts(halves.low)
+    return _popcounts(halves.high) + _popcounts(halves.low)
 
 
-def popcounts(words: U64) -> I64:
+def _popcounts(words: U64) -> I64:
     """Return the number of bits that are set in each word; numpy has this from version 2 on."""
     words = words - (words >> _ONE & _PAIRS)
     words = (words & _NIBBLES) + (words >> np.uint64(2) & _NIBBLES)

@@ -1,4 +1,4 @@
-"""What a condition demands of a value: one of several, a comparison, how a text begins, a place.
+"""The predicates of conditions: one of several values, a comparison, a beginning, a place.
 
 Each predicate marks the rows of a table that meet it. Texts are compared once for each distinct
 text of a column.
@@ -147,5 +147,5 @@ def _bools(marks: pa.Array) -> Bools:
 
 
 def _floats(column: pa.Array) -> Any:
-    """Return numbers, NaN where they are unknown."""
+    """Return numbers, NaN if unknown."""
     return column.to_numpy(zero_copy_only=False)

@@ -135,7 +135,7 @@ class Selection:
     """
 
     def __init__(self, dataset: Dataset, asked: Question) -> None:
-        """Raise DatasetError where the tables of the dataset are damaged."""
+        """Raise DatasetError if the tables of the dataset are damaged."""
         self.families = asked.families
         self.values = tuple(_values(dataset, field) for field in asked.by)
         self._dataset, self._asked = dataset, asked
@@ -145,7 +145,7 @@ class Selection:
         """Yield the ranges in address order, in batches, without those that are unknown.
 
         With ``aggregate`` adjacent ranges are joined, unless their values differ; without, each
-        range is a part of one interval. A step raises DatasetError where the dataset is damaged.
+        range is a part of one interval. A step raises DatasetError if the dataset is damaged.
         """
         ranges = public_ranges(self._dataset, family, self._asked.within, self._chosen)
         spans = (_spans(batch, self.values) for batch in ranges)

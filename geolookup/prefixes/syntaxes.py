@@ -1,7 +1,7 @@
 """The syntaxes that lists of prefixes are written in: a table, and three special cases.
 
-Changes add first where a tool accepts that: no address that stays in the list leaves it in
-between.
+Changes add before they remove, if the tool accepts that: an address that stays in the list is in
+it at every moment.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Judged:
     """n joint intervals of one dataset, judged."""
 
     verdicts: Mapping[str, NDArray[np.uint8]]  # by level
-    distance: F64  # km; NaN where a side states no coordinates
+    distance: F64  # km; NaN if a side states no coordinates
     located: Bools  # whether the truth states coordinates
 
     def chosen(self, rows: NDArray[Any]) -> Judged:
@@ -91,7 +91,7 @@ class Judged:
 
 
 def compared(level: str, one: Stated, other: Stated) -> Move:
-    """Compare one level where both sides state it; ``moved`` marks where they differ.
+    """Compare one level in the intervals where both sides state it; ``moved`` marks differences.
 
     A city in another country is a different one. Sources divide countries in different ways, so
     the region of a city does not count.
@@ -125,7 +125,7 @@ def located(side: Stated) -> Bools:
 
 
 def apart(one: Stated, other: Stated) -> F64:
-    """Return the distances in km; NaN where a side states no coordinates."""
+    """Return the distances in km; NaN if a side states no coordinates."""
     kilometres = np.full(one.coordinates.shape[1], np.nan)
     rows = np.flatnonzero(located(one) & located(other))
     kilometres[rows] = distances(one.coordinates[:, rows], other.coordinates[:, rows])
@@ -194,7 +194,7 @@ def _error(distance: F64, weight: F64, located: float) -> Errors:
 
 
 def metrics(score: Measured) -> dict[str, float | None]:
-    """Return the metrics of a part by name; None where nothing can be measured."""
+    """Return the metrics of a part by name; None if nothing can be measured."""
     values: dict[str, float | None] = {}
     for level in LEVELS:
         agreement = getattr(score, level)

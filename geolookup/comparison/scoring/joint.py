@@ -1,6 +1,6 @@
 """Truth and datasets laid over each other: what all of them state, by joint interval.
 
-Only the intervals are kept where a row of the truth decides and a lookup has an answer to give.
+Only intervals are kept that a row of the truth decides and that a lookup can answer.
 Those of both families are in one table, IPv4 first.
 """
 

@@ -82,7 +82,7 @@ def _metric(name: str, part: ScoredPart) -> str:
 
 
 def _of_majority(metric: str, majority: Majority) -> str:
-    """Return the majority's share; that without a majority stands where nulls do."""
+    """Return the majority's share; the share without a majority is in the rows of nulls."""
     level, _, kind = metric.partition("_")
     if level not in LEVELS:
         return ""

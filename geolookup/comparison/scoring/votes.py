@@ -66,7 +66,7 @@ class Vote:
     agree: Share
     wrong: Share
     none: Share
-    # By dataset: of the weight where it states something and there is a majority.
+    # By dataset: of the weight with a majority where the dataset states something.
     differs: Sequence[Share]
 
 
