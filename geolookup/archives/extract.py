@@ -52,7 +52,7 @@ def extract(
 
 def _shared(described: _Described, base: Mapping[str, str]) -> _Described:
     """Return the files that the base has with the same digest."""
-    return {name: each for name, each in described.items() if base.get(name) == each[1]}
+    return {name: file for name, file in described.items() if base.get(name) == file[1]}
 
 
 def _check_size(

@@ -16,7 +16,7 @@ from typing import IO
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
-from geolookup.filesystem import open_regular
+from geolookup.filesystem import ReadErrors, open_regular
 
 #: What the names of archives end in.
 SUFFIX = ".tar.zst"
@@ -47,22 +47,12 @@ def described_files(manifest: Manifest, path: Path, remedy: str) -> dict[str, tu
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """Turn an OSError into a DatasetError that names ``path``."""
-    try:
-        yield
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror or error})"
-        raise DatasetError(path, problem, "check its name and permissions") from error
-
-
-@contextmanager
 def open_members(archive: Path) -> Iterator[Members]:
     """Yield the members of an archive; DatasetError where it cannot be read."""
     import pyarrow as pa
 
     with (
-        readable(archive),
+        ReadErrors(archive),
         open_regular(archive) as file,
         pa.input_stream(file, compression="zstd") as stream,
     ):

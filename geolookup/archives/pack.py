@@ -18,11 +18,11 @@ from typing import IO
 from geolookup.archives.delta import changed
 from geolookup.archives.extract import PATCH
 from geolookup.archives.head import DELTA, Header
-from geolookup.archives.members import MANIFEST_SUM, SUFFIX, described_files, readable, sum_line
+from geolookup.archives.members import MANIFEST_SUM, SUFFIX, described_files, sum_line
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest, read_manifest
 from geolookup.errors import REBUILD, DatasetError, OutputError
-from geolookup.filesystem import atomic, open_regular
+from geolookup.filesystem import ReadErrors, atomic, open_regular
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.signing.statement import SIGNATURE, read_signature, serial_in, stated
 from geolookup.store import resolve
@@ -139,7 +139,7 @@ class _Output:
 
     def add_file(self, path: Path, size: int, sha256: str) -> None:
         """Add a file of a dataset; DatasetError unless it has this size and digest."""
-        with readable(path):
+        with ReadErrors(path):
             file = open_regular(path)
         with file:
             actual = os.fstat(file.fileno()).st_size
@@ -181,7 +181,7 @@ class _Digesting:
         self.sha256 = hashlib.sha256()
 
     def read(self, size: int) -> bytes:
-        with readable(self._path):
+        with ReadErrors(self._path):
             data = self._file.read(size)
         self.sha256.update(data)
         return data

@@ -19,5 +19,5 @@ def distances(old: F64, new: F64) -> F64:
     haversine = np.sin((to_latitude - latitude) / 2) ** 2 + (
         np.cos(latitude) * np.cos(to_latitude) * np.sin((to_longitude - longitude) / 2) ** 2
     )
-    found: F64 = 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(haversine, 1)))
-    return found
+    kilometres: F64 = 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(haversine, 1)))
+    return kilometres

@@ -285,8 +285,8 @@ def jump_table(starts: U32) -> U32:
     least, most = fmt.JUMP_BITS
     bits = int(np.clip(int(np.log2(len(starts))) - 2, least, most))
     firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
-    found = np.searchsorted(starts, firsts.astype(np.uint32), side="right") - 1
-    return np.append(found, len(starts) - 1).astype(np.uint32)
+    numbers = np.searchsorted(starts, firsts.astype(np.uint32), side="right") - 1
+    return np.append(numbers, len(starts) - 1).astype(np.uint32)
 
 
 def sparse_index(highs: U64) -> U64:

@@ -33,7 +33,7 @@ from geolookup.files.table_files import TableFile, open_table
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.parallel import cores
 from geolookup.tables import enrich
-from geolookup.tables.fields import of_table
+from geolookup.tables.take import of_table
 
 _AT = "at"
 #: Batches that may wait for the background writer while it writes a row group.

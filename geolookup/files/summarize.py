@@ -28,10 +28,9 @@ from geolookup.files.table_files import (
 )
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.progress import RowProgress
-from geolookup.tables.fields import of_rows
 from geolookup.tables.locate import chunks, cleaned, column_of, locate_chunk
 from geolookup.tables.rows import row_tables, table_of
-from geolookup.tables.take import Taker, is_known
+from geolookup.tables.take import Taker, is_known, of_rows
 from geolookup.tables.times import Clock, Instants, Int64
 
 if TYPE_CHECKING:

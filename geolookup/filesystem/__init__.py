@@ -10,6 +10,8 @@ import errno
 import os
 import stat
 
+from geolookup.errors import DatasetError, KeyFileError
+
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -17,6 +19,28 @@ if TYPE_CHECKING:
 #: So that a FIFO or a terminal that replaces the file after the check does neither block nor stay.
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 NOT_REGULAR = "not a regular file"
+
+
+class ReadErrors:
+    """A context that turns an OSError into an error that names the file, by default DatasetError.
+
+    A class, because the module contextlib costs a cold start more than this.
+    """
+
+    __slots__ = ("_kind", "_path")
+
+    def __init__(
+        self, path: str | os.PathLike[str], kind: type[DatasetError | KeyFileError] = DatasetError
+    ) -> None:
+        self._path, self._kind = path, kind
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: object, _traceback: object) -> None:
+        if isinstance(error, OSError):
+            problem = f"cannot be read ({error.strerror or error})"
+            raise self._kind(self._path, problem, "check its name and permissions") from error
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:

@@ -49,7 +49,7 @@ def check_folder(
 
 def check_place(folder: Path) -> None:
     """Raise OutputError unless a folder can be written, or created with its parents."""
-    nearest = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    nearest = next(place for place in (folder, *folder.parents) if os.path.lexists(place))
     if not nearest.is_dir():
         raise OutputError(nearest, "is not a folder", "choose another name")
     if not os.access(nearest, os.W_OK | os.X_OK):
@@ -161,6 +161,12 @@ def fsync_folder(folder: Path) -> None:
 
 
 def _rename_into(fresh: Path, output: Path) -> None:
+    """Rename a folder to ``output``, which may exist.
+
+    A rename replaces no folder that has files. An exchange gives each folder the name of the other
+    in one step, so that readers open the old or the new one. Without it the old folder is renamed
+    aside first: ``output`` is missing for a moment, and gets its old folder back on an error.
+    """
     if not output.exists():
         fresh.rename(output)
     elif not _exchange(fresh, output):
@@ -181,7 +187,10 @@ def _libc() -> ctypes.CDLL:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Swap two folders atomically (Linux renameat2); return False if the system cannot."""
+    """Swap the names of two folders in one step; return False if the system cannot.
+
+    Linux 3.15 and later: renameat2(2) with RENAME_EXCHANGE. Some file systems, such as NFS, refuse.
+    """
     if not sys.platform.startswith("linux"):
         return False
     with contextlib.suppress(OSError, AttributeError):

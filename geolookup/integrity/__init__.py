@@ -108,9 +108,9 @@ def examine(
         manifest = files.manifest_of(folder)
     except DatasetError as error:
         return Report((error,))
-    found = tuple(islice(_damages(folder, manifest, keys, deep=deep), limit))
+    damages = tuple(islice(_damages(folder, manifest, keys, deep=deep), limit))
     size = manifest.metadata().bytes
-    return Report(found, len(manifest.files), size, manifest.generation)
+    return Report(damages, len(manifest.files), size, manifest.generation)
 
 
 def _damages(

@@ -156,31 +156,31 @@ def summaries(tables: Tables) -> Iterator[DatasetError]:
 
 def generation(tables: Tables) -> Iterator[DatasetError]:
     """Yield an error if the generation id is not the digest of the columns and the manifest."""
-    found = arrow_files.generation(tables.manifest, tables.batches, tables.release)
+    computed = arrow_files.generation(tables.manifest, tables.batches, tables.release)
     stated = tables.manifest.generation
-    if found != stated:
-        problem = f"'generation' is {stated}, but that of the content is {found}"
+    if computed != stated:
+        problem = f"'generation' is {stated}, but that of the content is {computed}"
         yield damaged(tables.folder / fmt.MANIFEST, problem)
 
 
 def _decided(tables: Tables, sources: int) -> list[Coverage]:
     """Return the addresses that each source decides, by layer and family; index 0 is empty."""
-    found: list[Coverage] = [{} for _ in range(sources + 1)]
+    decided: list[Coverage] = [{} for _ in range(sources + 1)]
     for family, name in fmt.PROVENANCE.items():
         names = tables.batches[name].schema.names
         starts = tables.starts(name)
-        for layer in (each for each in fields.LAYERS if each in names):
+        for layer in (layer for layer in fields.LAYERS if layer in names):
             numbers = tables.numbers(name, layer)
             for number in np.unique(numbers[numbers > 0]).tolist():
-                of_layer = found[number].setdefault(layer, {"ipv4": 0, "ipv6": 0})
+                of_layer = decided[number].setdefault(layer, {"ipv4": 0, "ipv6": 0})
                 of_layer[f"ipv{family}"] = count_addresses(starts, numbers == number)
-    return found
+    return decided
 
 
 def _total(decided: list[Coverage]) -> dict[str, Any]:
     return {
         layer: {
-            family: sum(each[layer][family] for each in decided if layer in each)
+            family: sum(source[layer][family] for source in decided if layer in source)
             for family in ("ipv4", "ipv6")
         }
         for layer in fields.LAYERS

@@ -68,13 +68,13 @@ def _chosen(tables: Tables, family: int) -> _Sample:
     starts = tables.starts(_FILES[family])
     rng = random.Random(tables.manifest.generation)  # noqa: S311 - no secret
     count = min(SIZE // 4, len(starts))
-    picked = [starts.item(each) for each in rng.sample(range(len(starts)), count)]
+    picked = [starts.item(at) for at in rng.sample(range(len(starts)), count)]
     values = {value for start in picked for value in (start, start - 1)}
     values |= {start + rng.getrandbits(16) for start in picked}
     values |= {rng.randrange(MAX[family] + 1) for _ in range(count)} | {MAX[family]}
     public = sorted(value for value in values if _is_answered(family, value))
-    found = [bisect_right(range(len(starts)), value, key=starts.item) - 1 for value in public]
-    return _Sample(family, public, found)
+    intervals = [bisect_right(range(len(starts)), value, key=starts.item) - 1 for value in public]
+    return _Sample(family, public, intervals)
 
 
 def _is_answered(family: int, value: int) -> bool:
@@ -89,16 +89,18 @@ def _expected(tables: Tables, chosen: _Sample) -> list[dict[str, Any]]:
     intervals = np.array(chosen.intervals, np.int64)
     places = _rows(tables, fmt.LOCATION, tables.numbers(file, "location")[intervals])
     networks = _rows(tables, fmt.NETWORK, tables.numbers(file, "network")[intervals])
-    countries = _rows(tables, fmt.COUNTRY, np.array([each["country"] for each in places], np.int64))
-    zones = _rows(tables, fmt.ZONE, np.array([each["zone"] for each in places], np.int64))
+    countries = _rows(
+        tables, fmt.COUNTRY, np.array([place["country"] for place in places], np.int64)
+    )
+    zones = _rows(tables, fmt.ZONE, np.array([place["zone"] for place in places], np.int64))
     parts = zip(places, countries, networks, zones, strict=True)
     return [_data(place | country, network, zone) for place, country, network, zone in parts]
 
 
 def _rows(tables: Tables, name: str, rows: Any) -> list[dict[str, Any]]:
     batch = tables.batches[name]
-    found: list[dict[str, Any]] = batch.take(rows).to_pylist()
-    return found
+    records: list[dict[str, Any]] = batch.take(rows).to_pylist()
+    return records
 
 
 def _data(located: dict[str, Any], network: dict[str, Any], zone: dict[str, Any]) -> dict[str, Any]:
@@ -146,8 +148,8 @@ def _columns(tables: Tables, chosen: _Sample, state: protocol.State) -> Iterator
     bad = rows != wanted + before
     taken = {name: np.zeros(len(values), np.uint32) for name in ("location", "network")}
     state.take_rows(rows, taken["location"], taken["network"])
-    for name, found in taken.items():
-        bad |= found != tables.numbers(file, name)[wanted]
+    for name, numbers in taken.items():
+        bad |= numbers != tables.numbers(file, name)[wanted]
     if bad.any():
         at = chosen.intervals[int(np.argmax(bad))]
         yield _differs(tables, chosen.family, at, "a lookup of whole columns")

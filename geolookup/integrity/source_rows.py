@@ -69,7 +69,7 @@ def _partitions(tables: Tables) -> Iterator[DatasetError]:
         bad[1:] = ~(starts[:-1] < starts[1:])
         yield from tables.bad(name, column, bad & ~begins, "not greater than the row before")
         deciding = tables.numbers(name, "row")
-        least, end = (np.repeat(each, np.diff(firsts)) for each in (rows[:-1], rows[1:]))
+        least, end = (np.repeat(numbers, np.diff(firsts)) for numbers in (rows[:-1], rows[1:]))
         bad = (deciding > 0) & ((deciding < least) | (deciding >= end))
         yield from tables.bad(name, "row", bad, "no row of this table")
         bad = np.zeros(len(starts), bool)
@@ -105,11 +105,11 @@ def _numbers(tables: Tables) -> Iterator[DatasetError]:
 def _states(tables: Tables) -> dict[str, Bools]:
     """Mark the values that state a field of each layer."""
     batch = tables.batches[fmt.EXPLAINED_VALUES]
-    found = {layer: np.zeros(batch.num_rows, bool) for layer in fields.LAYERS}
+    states = {layer: np.zeros(batch.num_rows, bool) for layer in fields.LAYERS}
     for layer, names in fields.STATED.items():
-        for name in (each for each in names if each in batch.schema.names):
-            found[layer] |= batch.column(name).is_valid().to_numpy(zero_copy_only=False)
-    return found
+        for name in (name for name in names if name in batch.schema.names):
+            states[layer] |= batch.column(name).is_valid().to_numpy(zero_copy_only=False)
+    return states
 
 
 def _ranges(tables: Tables) -> Iterator[DatasetError]:
@@ -117,7 +117,7 @@ def _ranges(tables: Tables) -> Iterator[DatasetError]:
     name, total = fmt.EXPLAINED_RANGES, int(_column(tables, "row")[-1])
     yield from _ascending(tables, name, total)
     family = tables.numbers(name, "family")
-    first_high, first_low, last_high, last_low = (tables.numbers(name, each) for each in fmt.ENDS)
+    first_high, first_low, last_high, last_low = (tables.numbers(name, end) for end in fmt.ENDS)
     bad = (first_high > last_high) | ((first_high == last_high) & (first_low > last_low))
     bad |= (family == 4) & ((last_high > 0) | (last_low > _IPV4_LAST))
     bad[0] = False  # row 0: unknown
@@ -187,7 +187,7 @@ def values(tables: Tables) -> Iterator[DatasetError]:
         yield damaged(tables.folder / name, "its texts take more than 2 GiB")
         return
     try:
-        sums = object_sums(batch, [each for each in fmt.STATED if each in batch.schema.names])
+        sums = object_sums(batch, [name for name in fmt.STATED if name in batch.schema.names])
     except (pa.ArrowException, MemoryError) as error:
         problem = f"cannot be compared ({(str(error) or 'no memory').splitlines()[0]})"
         yield damaged(tables.folder / name, problem)

@@ -66,28 +66,28 @@ def _distinct_neighbours(tables: Tables, name: str, columns: list[str]) -> Itera
 
 def _jump(tables: Tables) -> Iterator[DatasetError]:
     """Compare every bucket with a search for its first address."""
-    found = tables.numbers(fmt.IPV4_JUMP, "interval")
-    bits = (len(found) - 1).bit_length() - 1
+    stored = tables.numbers(fmt.IPV4_JUMP, "interval")
+    bits = (len(stored) - 1).bit_length() - 1
     least, most = fmt.JUMP_BITS
-    if not least <= bits <= most or len(found) != (1 << bits) + 1:
-        yield damaged(tables.folder / fmt.IPV4_JUMP, f"{len(found):,} rows are not a jump table")
+    if not least <= bits <= most or len(stored) != (1 << bits) + 1:
+        yield damaged(tables.folder / fmt.IPV4_JUMP, f"{len(stored):,} rows are not a jump table")
         return
     firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
     starts = tables.numbers(fmt.IPV4, "start")
     right = np.searchsorted(starts, firsts.astype(np.uint32), side="right") - 1
-    bad = found != np.append(right, len(starts) - 1)
+    bad = stored != np.append(right, len(starts) - 1)
     yield from tables.bad(fmt.IPV4_JUMP, "interval", bad, "not the interval of its bucket")
 
 
 def _sparse_index(tables: Tables) -> Iterator[DatasetError]:
-    found = tables.numbers(fmt.IPV6_SPARSE_INDEX, "start_high")
+    stored = tables.numbers(fmt.IPV6_SPARSE_INDEX, "start_high")
     right = tables.numbers(fmt.IPV6, "start_high")[:: fmt.SPARSE_STRIDE]
-    if len(found) != len(right):
-        problem = f"{len(found):,} rows where {len(right):,} belong"
+    if len(stored) != len(right):
+        problem = f"{len(stored):,} rows where {len(right):,} belong"
         yield damaged(tables.folder / fmt.IPV6_SPARSE_INDEX, problem)
         return
     yield from tables.bad(
-        fmt.IPV6_SPARSE_INDEX, "start_high", found != right, "not the start of its interval"
+        fmt.IPV6_SPARSE_INDEX, "start_high", stored != right, "not the start of its interval"
     )
 
 
@@ -164,7 +164,7 @@ def _empty_items(tables: Tables, name: str, column: str, lists: pa.Array) -> Ite
 def _provenance(tables: Tables, name: str, sources: int) -> Iterator[DatasetError]:
     """Yield what is wrong with the deciding sources of one family."""
     yield from _ascending(tables, name)
-    layers = [each for each in fields.LAYERS if each in tables.batches[name].schema.names]
+    layers = [layer for layer in fields.LAYERS if layer in tables.batches[name].schema.names]
     for layer in layers:
         numbers = tables.numbers(name, layer)
         yield from tables.bad(name, layer, numbers > sources, f"of {sources} sources")

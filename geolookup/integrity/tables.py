@@ -78,7 +78,7 @@ class Tables:
     def start_columns(self, name: str) -> str:
         """Return the names of the start columns, for error messages."""
         stored = self.batches[name].schema.names
-        return ", ".join(each for each in stored if each.startswith("start"))
+        return ", ".join(name for name in stored if name.startswith("start"))
 
     def starts(self, name: str) -> Addresses:
         """Return the intervals' first addresses."""
@@ -113,7 +113,9 @@ def shapes(tables: Tables) -> Iterator[DatasetError]:
     for name, batch in tables.batches.items():
         path, wanted = tables.folder / name, fmt.COLUMNS[name]
         stored = batch.schema.names
-        if stored != [each for each in wanted if each in stored or not wanted[each].optional]:
+        if stored != [
+            column for column in wanted if column in stored or not wanted[column].optional
+        ]:
             yield damaged(path, f"its columns are {', '.join(stored)}")
         elif not batch.num_rows:
             yield damaged(path, "no rows")
@@ -164,6 +166,6 @@ def distinct(tables: Tables) -> Iterator[DatasetError]:
     for name, batch in tables.batches.items():
         for column, values in zip(batch.schema.names, batch.columns, strict=True):
             if pa.types.is_dictionary(values.type):
-                found = len(values.dictionary) - pc.count_distinct(values.dictionary).as_py()
-                if found:
+                repeated = len(values.dictionary) - pc.count_distinct(values.dictionary).as_py()
+                if repeated:
                     yield damaged(tables.folder / name, "its dictionary has a value twice", column)

@@ -56,11 +56,11 @@ def texts(tables: Tables) -> Iterator[DatasetError]:
 
 
 def _compared(batch: pa.RecordBatch, table: str) -> Bools:
-    columns = [_values(batch.column(each.column)) for each in fields.in_table(table)]
+    columns = [_values(batch.column(field.column)) for field in fields.in_table(table)]
     stored = batch.column("json")
 
     def differing(begin: int) -> Bools:
-        part = [each.slice(begin, PART) for each in columns]
+        part = [column.slice(begin, PART) for column in columns]
         return _differ(part, table, stored.slice(begin, PART))
 
     with in_order(differing, range(0, len(stored), PART), THREADS) as parts:
@@ -76,10 +76,10 @@ def checksums(tables: Tables, name: str) -> Iterator[DatasetError]:
 def _sums(texts: pa.Array) -> NDArray[np.uint32]:
     """Return the checksum of each text of an array without offset."""
     _, offsets, data = texts.buffers()
-    found = np.empty(len(texts), np.uint32)
+    sums = np.empty(len(texts), np.uint32)
     bounds = np.frombuffer(offsets, np.int32)[: len(texts) + 1]
-    kernel.checksums(np.frombuffer(data or b"", np.uint8), bounds, found)
-    return found
+    kernel.checksums(np.frombuffer(data or b"", np.uint8), bounds, sums)
+    return sums
 
 
 def decoded_bytes(batch: pa.RecordBatch) -> int:
@@ -99,7 +99,7 @@ def object_sums(batch: pa.RecordBatch, names: list[str]) -> NDArray[np.uint32]:
     """
     columns = {name: _values(batch.column(name)) for name in names}
     parts = [
-        _sums(_objects({name: each.slice(begin, PART) for name, each in columns.items()}))
+        _sums(_objects({name: column.slice(begin, PART) for name, column in columns.items()}))
         for begin in range(1, batch.num_rows, PART)
     ]
     return np.concatenate([np.zeros(1, np.uint32), *parts])
@@ -125,13 +125,13 @@ def _values(column: pa.Array) -> pa.Array:
 
 def _differ(columns: list[pa.Array], table: str, stored: pa.Array) -> Bools:
     """Return the rows whose stored text is not that of their values."""
-    absent = ["" if each.optional else _NULL for each in fields.in_table(table)]
-    columns = [_written(each, of) for each, of in zip(columns, absent, strict=True)]
+    absent = ["" if field.optional else _NULL for field in fields.in_table(table)]
+    columns = [_written(column, of) for column, of in zip(columns, absent, strict=True)]
     lengths = sum(map(_length, columns, absent)) + len(columns) - 1
     same: Bools = lengths == _lengths(stored)
     if not same.all():
         kept = pa.array(np.flatnonzero(same))
-        stored, columns = stored.take(kept), [each.take(kept) for each in columns]
+        stored, columns = stored.take(kept), [column.take(kept) for column in columns]
     members = map(_decoded, columns, absent)
     written = pc.binary_join_element_wise(
         *members, _LINE_FEED, null_handling="replace", null_replacement=_NULL

@@ -138,7 +138,7 @@ def _why_not(
     """Return what is wrong with signatures that no trusted key made, and what to do."""
     ours = {key.id for key in trusted}
     stated = [keyid for keyid, _ in signatures]
-    if not any(each in ours or not each for each in stated):
+    if not any(keyid in ours or not keyid for keyid in stated):
         problem = f"signed by no trusted key, but by {', '.join(stated)}"
         return problem, "sign it with a trusted key, or trust that key"
     return "its signature is not that of a trusted key: the document was changed", _AGAIN

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geolookup.errors import KeyFileError, OutputError, SettingsError
-from geolookup.filesystem import atomic, open_regular
+from geolookup.filesystem import ReadErrors, atomic, open_regular
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -145,7 +145,7 @@ def signing_keys(given: Signing) -> tuple[PrivateKey, ...]:
     Each key once, however often it is named.
     """
     several = [given] if isinstance(given, str | os.PathLike | PrivateKey) else given
-    keys = [each if isinstance(each, PrivateKey) else read_private(each) for each in several]
+    keys = [key if isinstance(key, PrivateKey) else read_private(key) for key in several]
     return tuple({key.public: key for key in keys}.values())
 
 
@@ -164,10 +164,10 @@ def generate(path: str | os.PathLike[str]) -> PublicKey:
 
     path = Path(path)
     public_path = path.with_name(path.name + PUBLIC_ENDING)
-    for each in (path, public_path):
-        atomic.check_file(each, force=True)
-        if each.exists():  # datasets may be signed with it: no option replaces a key
-            raise OutputError(each, "exists already", "choose another name")
+    for file in (path, public_path):
+        atomic.check_file(file, force=True)
+        if file.exists():  # datasets may be signed with it: no option replaces a key
+            raise OutputError(file, "exists already", "choose another name")
     key = Ed25519PrivateKey.generate()
     public = PublicKey(key.public_key().public_bytes_raw())
     # The private key is renamed into place last: it never stands there without its public key.
@@ -189,23 +189,19 @@ def pem_of(key: PublicKey) -> bytes:
 
 
 def _content(path: Path, *, private: bool = False) -> bytes:
-    try:
-        with open_regular(path) as file:
-            if private:
-                _check_private(path, os.fstat(file.fileno()))
-            text = file.read(_LARGEST_FILE + 1)
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror or error})"
-        raise KeyFileError(path, problem, "check its name and permissions") from None
+    with ReadErrors(path, KeyFileError), open_regular(path) as file:
+        if private:
+            _check_private(path, os.fstat(file.fileno()))
+        text = file.read(_LARGEST_FILE + 1)
     if len(text) > _LARGEST_FILE:
         raise KeyFileError(path, f"more than {_LARGEST_FILE:,} bytes: no key", _MAKE)
     return text
 
 
-def _check_private(path: Path, found: os.stat_result) -> None:
+def _check_private(path: Path, status: os.stat_result) -> None:
     """Raise KeyFileError for a private key that other users may read or write, as ssh does."""
-    if os.name == "posix" and found.st_mode & 0o077:
-        mode = f"{found.st_mode & 0o777:04o}"
+    if os.name == "posix" and status.st_mode & 0o077:
+        mode = f"{status.st_mode & 0o777:04o}"
         problem = f"other users may read or change this private key (mode {mode})"
         raise KeyFileError(path, problem, f"run chmod 600 {path}")
 

@@ -19,7 +19,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
-from geolookup.filesystem import open_regular
+from geolookup.filesystem import ReadErrors, open_regular
 from geolookup.signing.envelope import opened, sealed
 from geolookup.signing.keys import PrivateKey, PublicKey
 
@@ -90,14 +90,13 @@ def serial_in(dataset: str | os.PathLike[str]) -> int:
 def read_signature(dataset: str | os.PathLike[str]) -> bytes | None:
     """Return the content of a dataset's ``signature.json``; None for an unsigned dataset."""
     path = Path(dataset, SIGNATURE)
-    try:
-        with open_regular(path) as file:
+    with ReadErrors(path):
+        try:
+            file = open_regular(path)
+        except FileNotFoundError:
+            return None
+        with file:
             return _limited(file.read(LARGEST_SIGNATURE + 1), path)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror or error})"
-        raise DatasetError(path, problem, "check its permissions") from error
 
 
 def _limited(text: bytes, path: str | os.PathLike[str]) -> bytes:
@@ -121,21 +120,21 @@ def _named(manifest_text: bytes) -> tuple[object, object] | None:
 def _statement(payload: bytes, path: str | os.PathLike[str]) -> Statement:
     """Return the statement of a payload, whose one serialisation is the canonical one."""
     try:
-        found = json.loads(payload)
-        if _is_statement(found) and canonical(found) == payload:
-            return Statement(**found)
+        members = json.loads(payload)
+        if _is_statement(members) and canonical(members) == payload:
+            return Statement(**members)
     except (ValueError, RecursionError):  # a lone surrogate is a ValueError too
         pass
     raise DatasetError(path, "signs no statement about a dataset", _AGAIN)
 
 
-def _is_statement(found: Any) -> bool:
+def _is_statement(members: Any) -> bool:
     return (
-        isinstance(found, dict)
-        and found.keys() == set(Statement.__slots__)
-        and isinstance(found["name"], str)
-        and is_generation(found["generation"])
-        and is_generation(found["manifest_sha256"])  # as many digits
-        and type(found["serial"]) is int
-        and 0 < found["serial"] <= _LARGEST_SERIAL
+        isinstance(members, dict)
+        and members.keys() == set(Statement.__slots__)
+        and isinstance(members["name"], str)
+        and is_generation(members["generation"])
+        and is_generation(members["manifest_sha256"])  # as many digits
+        and type(members["serial"]) is int
+        and 0 < members["serial"] <= _LARGEST_SERIAL
     )

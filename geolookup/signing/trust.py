@@ -32,7 +32,7 @@ class Trust:
 
     def has_one_of(self, keys: Iterable[PrivateKey]) -> bool:
         """Return whether one of the keys to sign with is trusted."""
-        return any(each.public in self.keys for each in keys)
+        return any(key.public in self.keys for key in keys)
 
     def check(
         self, manifest_text: bytes, signature: bytes | None, path: str | os.PathLike[str]
@@ -70,7 +70,7 @@ def trusted_keys(given: Trusted | None) -> tuple[PublicKey, ...]:
     if given is None:
         return ()
     several = [given] if isinstance(given, str | os.PathLike | PublicKey) else given
-    keys = tuple(each if isinstance(each, PublicKey) else read_public(each) for each in several)
+    keys = tuple(key if isinstance(key, PublicKey) else read_public(key) for key in several)
     if not keys:
         raise ValueError("no key to trust; name the file of a public key, or leave out 'trusted'")
     return keys

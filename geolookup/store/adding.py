@@ -18,7 +18,7 @@ from pathlib import Path
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
-from geolookup.filesystem import atomic, open_regular
+from geolookup.filesystem import ReadErrors, atomic, open_regular
 from geolookup.integrity import Verified
 from geolookup.signing.statement import SIGNATURE, read_signature
 from geolookup.store import pointer
@@ -136,10 +136,7 @@ def link_or_copy(source: Path, target: Path, *, copy: bool) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    try:
+    with ReadErrors(source):
         stream = open_regular(source)
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror})"
-        raise DatasetError(source, problem, "check its permissions") from error
     with stream, target.open("xb") as file:
         shutil.copyfileobj(stream, file, 1 << 20)

@@ -46,7 +46,7 @@ def folder_of(store: str | os.PathLike[str], generation: str) -> str:
 
 def standing(published: Iterable[Published]) -> list[Published]:
     """Return the generations that are not withdrawn; the last one is current."""
-    return [each for each in published if not each.withdrawn]
+    return [entry for entry in published if not entry.withdrawn]
 
 
 def read(store: str | os.PathLike[str]) -> list[Published]:
@@ -95,10 +95,10 @@ def _published(stated: Any, path: str) -> list[Published]:
         problem = f"format version {version!r}, but this geolookup reads {_VERSION}"
         raise DatasetError(path, problem, "use the version of geolookup that wrote it")
     published = [
-        Published(each["generation"], str(each["at"]), withdrawn=bool(each["withdrawn"]))
-        for each in stated["published"]
+        Published(entry["generation"], str(entry["at"]), withdrawn=bool(entry["withdrawn"]))
+        for entry in stated["published"]
     ]
-    if not standing(published) or not all(is_generation(each.generation) for each in published):
+    if not standing(published) or not all(is_generation(entry.generation) for entry in published):
         raise ValueError
     return published
 
@@ -109,7 +109,7 @@ def write(store: str | os.PathLike[str], published: Sequence[Published]) -> None
 
     from geolookup.filesystem import atomic
 
-    members = [{name: getattr(each, name) for name in Published.__slots__} for each in published]
+    members = [{name: getattr(entry, name) for name in Published.__slots__} for entry in published]
     stated = {"format": _FORMAT, "format_version": _VERSION, "published": members}
     with atomic.staged_file(Path(store) / CURRENT) as fresh:
         fresh.write_text(json.dumps(stated, indent=1) + "\n", encoding="utf-8")

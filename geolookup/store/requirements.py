@@ -129,10 +129,10 @@ class Requirements:
         """Return how the age exceeds the limit, as text; None if it does not."""
         if self.limit is None:
             return None
-        found = dataset.manifest.metadata().age
-        if not found.exceeds(self.limit):
+        age = dataset.manifest.metadata().age
+        if not age.exceeds(self.limit):
             return None
-        return f"the age of the data is {found}, above max_age of {self.limit.days} days"
+        return f"the age of the data is {age}, above max_age of {self.limit.days} days"
 
 
 def age_notice(dataset: Dataset) -> str | None:

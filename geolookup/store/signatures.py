@@ -12,7 +12,7 @@ from pathlib import Path
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
-from geolookup.filesystem import atomic, open_regular
+from geolookup.filesystem import ReadErrors, atomic, open_regular
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.signing.statement import (
     SIGNATURE,
@@ -31,12 +31,8 @@ from geolookup.store.trusted import latest_serial, trust_of
 def manifest_text(dataset: str | os.PathLike[str]) -> bytes:
     """Return the content of a dataset's manifest; DatasetError where it cannot be read."""
     path = Path(dataset, fmt.MANIFEST)
-    try:
-        with open_regular(path) as file:
-            return file.read()
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror or error})"
-        raise DatasetError(path, problem, "check its name and permissions") from error
+    with ReadErrors(path), open_regular(path) as file:
+        return file.read()
 
 
 def check_trusted(dataset: str | os.PathLike[str], trust: Trust) -> Statement:

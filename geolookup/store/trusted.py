@@ -17,7 +17,7 @@ from pathlib import Path
 
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
-from geolookup.filesystem import atomic
+from geolookup.filesystem import ReadErrors, atomic
 from geolookup.filesystem.locks import sweep
 from geolookup.signing.keys import PublicKey, pem_of, read_public
 from geolookup.signing.statement import serial_in
@@ -100,11 +100,8 @@ def distrust(store: str | os.PathLike[str], key_id: str) -> None:
 
 def _check_not_public(path: Path) -> None:
     """Raise DatasetError for keys that every user of the machine may replace."""
-    try:
+    with ReadErrors(path):
         mode = path.stat().st_mode
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror})"
-        raise DatasetError(path, problem, "check its permissions") from error
     if os.name == "posix" and mode & _WRITABLE_BY_ALL:
         raise DatasetError(path, "every user may write it", f"run chmod o-w {path}")
 

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from geolookup.tables.enrich import Enricher
-from geolookup.tables.fields import of_table
 from geolookup.tables.locate import CHUNK, column_of, locate
-from geolookup.tables.take import take
+from geolookup.tables.take import of_table, take
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State

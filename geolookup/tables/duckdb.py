@@ -13,7 +13,7 @@ from geolookup.contract.fields import FIELDS
 from geolookup.contract.localtime import instant
 from geolookup.tables import in_one
 from geolookup.tables.enrich import Enricher
-from geolookup.tables.fields import of_table
+from geolookup.tables.take import of_table
 
 #: The field that each function returns, by the suffix of its name; None: the data member.
 FUNCTIONS: dict[str, str | None] = {

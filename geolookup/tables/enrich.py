@@ -21,10 +21,9 @@ from geolookup.contract.types import OnInvalid
 from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError, RowNote
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
-from geolookup.tables.fields import OF_ADDRESS
 from geolookup.tables.locate import CHUNK, Located, cleaned, column_of, locate_chunk
 from geolookup.tables.rows import row_tables
-from geolookup.tables.take import Taker, is_known
+from geolookup.tables.take import OF_ADDRESS, Taker, is_known
 from geolookup.tables.times import Clock, instants_of
 
 if TYPE_CHECKING:

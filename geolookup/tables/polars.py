@@ -18,7 +18,7 @@ from geolookup import Engine, GeoLookupError, _engine
 from geolookup.contract.localtime import instant
 from geolookup.tables import check_names, check_no_column, in_one
 from geolookup.tables.enrich import Enricher
-from geolookup.tables.fields import of_table
+from geolookup.tables.take import of_table
 
 
 @pl.api.register_expr_namespace("geo")

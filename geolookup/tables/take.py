@@ -1,4 +1,4 @@
-"""Interval ids to columns of the answer."""
+"""Interval ids to columns of the answer, and the fields that paths name there."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, ZONE, Field
+from geolookup.contract.fields import (
+    COLUMNS,
+    COUNTRY,
+    ERROR_CODE,
+    FIELDS,
+    LOCATION,
+    NETWORK,
+    ZONE,
+    Field,
+)
 from geolookup.contract.localtime import instant
+from geolookup.contract.paths import expanded
 from geolookup.dataset.files import outside
-from geolookup.tables.fields import of_rows
 from geolookup.tables.locate import column_of
 from geolookup.tables.row_major import is_stored
 from geolookup.tables.rows import row_tables
@@ -26,6 +35,39 @@ Int32 = NDArray[np.int32]
 UInt32 = NDArray[np.uint32]
 #: The number of columns of a table from which the row-major copy is faster.
 _ROW_MAJOR_FROM = 3
+
+#: What an address alone tells, so that interval ids cannot.
+OF_ADDRESS = (*(field for field in FIELDS if not field.group), ERROR_CODE)
+OF_ROW = tuple(field for field in FIELDS if field not in OF_ADDRESS)
+
+
+def of_table(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
+    """Return the fields that paths name, groups expanded, each once, in the order given.
+
+    None: all but ``ip``, which the table has already, and ``error_code``.
+    Raises ValueError for a path that the contract does not have.
+    """
+    if paths is None:
+        return tuple(field for field in FIELDS if field.path != "ip")
+    return _expanded(paths)
+
+
+def of_rows(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
+    """Return the fields that paths name, of those that an interval id leads to; None: all of them.
+
+    Raises ValueError for a path that the contract does not have, and for a field of the address.
+    """
+    if paths is None:
+        return OF_ROW
+    fields = _expanded(paths)
+    for field in fields:
+        if field in OF_ADDRESS:
+            raise ValueError(f"{field.path!r} is not a row's but its address's: use enrich")
+    return fields
+
+
+def _expanded(paths: str | Iterable[str]) -> tuple[Field, ...]:
+    return expanded([paths] if isinstance(paths, str) else paths, COLUMNS)
 
 
 def take(state: State, ids: Any, paths: str | Iterable[str] | None, at: Any) -> pa.RecordBatch:

@@ -1,8 +1,8 @@
 """The time object of whole columns: one instant for all rows, or one for each.
 
-Strategy: for many instants a chunk is sorted by zone and instant, and each period of constant
-offset that occurs in it is looked up once. For one instant the columns of zones are made so,
-once, and rows take them by zone.
+Strategy: for one instant every zone is rendered once, and rows take the result by zone. For many
+instants a chunk is sorted by zone and instant, and each period of constant offset that occurs in it
+is looked up once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import FIELDS
 from geolookup.contract.gregorian import DAY
-from geolookup.contract.localtime import EARLIEST, LATEST, Period, period
+from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_object
+from geolookup.dataset.arrow_files import type_of
 from geolookup.errors import RowNote
 
 #: Ticks of each unit of timestamps.
@@ -26,7 +27,7 @@ PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 _ZERO = 48
-_MEMBERS = [field.member for field in FIELDS if field.group == "time"]
+_TYPES = {field.member: type_of(field) for field in FIELDS if field.group == "time"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class Clock:
     def __init__(self, zones: Sequence[str | None], second: int) -> None:
         self._zones = zones
         self._second = second
-        self._of_zones: dict[str, pa.Array] | None = None
+        self._rendered: dict[str, pa.Array] | None = None
         self._periods: dict[int, tuple[list[int], list[Period]]] = {}
 
     def take(
@@ -114,20 +115,27 @@ class Clock:
     def _at_one_instant(
         self, zone_rows: pa.Array, valid: NDArray[np.bool_], members: Sequence[str]
     ) -> dict[str, pa.Array]:
-        """Return columns of rows that differ in their zone only: those of zones, made once."""
-        if self._of_zones is None:
-            zones = np.arange(len(self._zones), dtype=np.uint16)
-            made = self._at_each_instant(
-                zones, zones > 0, _MEMBERS, np.full(len(zones), self._second)
-            )
-            self._of_zones = {
-                member: column.dictionary_encode() if pa.types.is_string(column.type) else column
-                for member, column in made.items()
-            }
-        columns = {member: self._of_zones[member].take(zone_rows) for member in members}
-        if "current_timestamp" in members:  # also where the zone is unknown
+        if self._rendered is None:
+            self._rendered = self._render()
+        columns = {
+            member: self._rendered[member].take(zone_rows)
+            for member in members
+            if member != "current_timestamp"
+        }
+        if "current_timestamp" in members:
             columns["current_timestamp"] = pa.array(np.full(len(valid), self._second), mask=~valid)
         return columns
+
+    def _render(self) -> dict[str, pa.Array]:
+        objects: list[Any] = [time_object(zone, self._second) for zone in self._zones]
+        columns = {
+            member: pa.array([time[member] for time in objects], kind)
+            for member, kind in _TYPES.items()
+        }
+        return {
+            member: column.dictionary_encode() if pa.types.is_string(column.type) else column
+            for member, column in columns.items()
+        }
 
     def _at_each_instant(
         self,

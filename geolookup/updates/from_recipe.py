@@ -84,7 +84,7 @@ class FromRecipe:
         if self._is_recent():
             return Updated("recent", str(self.store), current)
         sources.check_local(self.recipe)
-        if sources.asked(self.recipe, self.cache, tell) or current is None:
+        if sources.have_changed(self.recipe, self.cache, tell) or current is None:
             tell(f"would compile, compare and publish into {self.store}")
         else:
             tell("no remote source changed; would compile, and publish if the result differs")

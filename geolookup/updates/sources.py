@@ -24,7 +24,9 @@ Tell = Callable[[str], None]
 def check_local(recipe: Recipe) -> None:
     """Raise UpdateError if local files are missing; it names each, and where they come from."""
     missing = [
-        problem for each in recipe.sources if each.remote is None and (problem := _problem(each))
+        problem
+        for source in recipe.sources
+        if source.remote is None and (problem := _problem(source))
     ]
     if missing:
         raise UpdateError([*missing, _origin(recipe)])
@@ -69,31 +71,31 @@ def download(recipe: Recipe, cache: Path | None, progress: Progress, tell: Tell)
     _of_all(recipe.sources, downloaded, tell)
 
 
-def asked(recipe: Recipe, cache: Path | None, tell: Tell) -> bool:
-    """Return whether a remote source changed, without downloading it; tell of each."""
+def have_changed(recipe: Recipe, cache: Path | None, tell: Tell) -> bool:
+    """Return whether a remote source has changed, without a download; tell of each."""
     from geolookup.remote.cache import default_folder
     from geolookup.remote.transfer import ask
 
     changed = []
 
-    def each(spec: SourceSpec, remote: Remote) -> str:
-        found = ask(remote, spec.sha256, cache or default_folder())
-        changed.append(found.changed)
-        return str(found)
+    def answered(spec: SourceSpec, remote: Remote) -> str:
+        answer = ask(remote, spec.sha256, cache or default_folder())
+        changed.append(answer.changed)
+        return str(answer)
 
-    _of_all(recipe.sources, each, tell)
+    _of_all(recipe.sources, answered, tell)
     return any(changed)
 
 
 def _of_all(
-    sources: Iterable[SourceSpec], each: Callable[[SourceSpec, Remote], str], tell: Tell
+    sources: Iterable[SourceSpec], step: Callable[[SourceSpec, Remote], str], tell: Tell
 ) -> None:
     failed = []
     for spec in sources:
         if spec.remote is None:
             continue
         try:
-            done = each(spec, spec.remote)
+            done = step(spec, spec.remote)
         except BuildError as error:
             failed.append(f"{spec.name}: {error}")
         else:
