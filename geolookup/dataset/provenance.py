@@ -166,11 +166,11 @@ class _Around:
 
     def values(self, layer: str) -> dict[str, Any]:
         """Return the fields of a layer that are known, as a row of a source states them."""
-        group = self._data["network"]
-        if layer == fields.LOCATION:
-            group = self._data["location"] | {"time_zone": self._data["time"]["zone"]}
-        stated = {name: group.get(name) for name in fields.STATED[layer]}
-        return {name: value for name, value in stated.items() if value is not None}
+        values = {
+            name: fields.value_in(self._data, fields.BY_SOURCE_COLUMN[name])
+            for name in fields.STATED[layer]
+        }
+        return {name: value for name, value in values.items() if value is not None}
 
     def same_values(self, layer: str, first: int, last: int) -> tuple[int, int]:
         """Return the ends of the adjacent addresses in a range with the same values in a layer."""
