@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,9 +15,11 @@ import pytest
 import geolookup
 from geolookup import export
 from geolookup.errors import ExportError, OutputError
+from geolookup.export import formats
 from geolookup.export.formats import FORMATS, options_of_formats
 from geolookup.export.ranges import STORED, fields_of
 from tests.cli.program import python, refusal, run
+from tests.conftest import ROOT
 from tests.damage import copied
 from tests.datasets import SMALL
 from tests.export.conftest import HOSTILE
@@ -148,6 +153,25 @@ def test_each_format_has_a_writer_and_each_option_one_name() -> None:
             p for p in (folder / f"{module}.py", folder / module / "__init__.py") if p.is_file()
         )
         assert f"def {function}(" in path.read_text(encoding="utf-8"), form.name
+    # Those read in other ways: see mmdb/, and test_databases.py.
+    assert {*READERS, "mmdb", "clickhouse", "postgresql"} == {*FORMATS}
+
+
+def test_a_format_is_a_writer_and_an_entry(
+    sample: geolookup.Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of CONTRIBUTING.md."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```text\n(.*?def write_tsv.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    writer, _, entry = code.partition("ExportFormat(")
+    module: Any = ModuleType("geolookup.export.tsv")
+    exec(writer, vars(module))  # noqa: S102
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    form = eval(f"ExportFormat({entry}", vars(formats))  # noqa: S307
+    monkeypatch.setitem(FORMATS, form.name, form)
+    counts = sample.export(tmp_path / "a.tsv", "tsv", fields="network.asn", within="8.8.8.0/24")
+    assert counts == {"ranges": 1}
+    assert (tmp_path / "a.tsv").read_text(encoding="utf-8") == "8.8.8.0\t8.8.8.255\t15169\n"
 
 
 def test_values_as_python_writes_them(sample: geolookup.Engine, tmp_path: Path) -> None:
