@@ -95,12 +95,12 @@ else:
     if _wanted == "python":
         from geolookup.kernel import python as _chosen
     Kernel, State = _chosen.Kernel, _chosen.State
-    checksums, parse_texts = _chosen.checksums, _chosen.parse_texts
-    gather, copy_texts = _chosen.gather, _chosen.copy_texts
-    split_log_lines = _chosen.split_log_lines
-    count_nodes, fill_nodes = _chosen.count_nodes, _chosen.fill_nodes
-    find_addresses = _chosen.find_addresses
-    restored = _chosen.restored
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(_chosen, name)
+
 
 __all__ = [
     "Kernel",

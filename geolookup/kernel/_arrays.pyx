@@ -178,7 +178,11 @@ cdef inline int _boundary_length(uint64_t high, uint64_t low) noexcept nogil:
 cdef inline int _first_new(
     const uint64_t* highs, const uint64_t* lows, Py_ssize_t at, int length_before
 ) noexcept nogil:
-    """Return the depth of the first node that a boundary adds."""
+    """Return the depth of the first node that a boundary adds.
+
+    The prefixes that it shares with the boundary before are nodes already, unless they are as long
+    as that boundary: then no boundary lies inside them yet.
+    """
     cdef uint64_t high, low
     cdef int common
     if at == 0:

@@ -141,7 +141,11 @@ cdef inline void _bucket_ipv4(State state, Queue* queue, Py_ssize_t at) noexcept
 
 
 cdef inline void _bisect_ipv4(State state, Queue* queue, Py_ssize_t at) noexcept nogil:
-    """Bisect the bucket of an address; a mask selects the half, so that no branch depends on it."""
+    """Bisect the bucket of an address; a mask selects the half, and no branch depends on it.
+
+    0 less a comparison is all ones if it is true, else 0. With five starts 10 20 30 40 50 and 35:
+    size 5, half 2: 30 <= 35, so low 2, size 3; half 1: 40 > 35, size 2; half 1: 40 > 35, size 1.
+    """
     cdef uint32_t low = queue.lows[at], size = queue.sizes[at], value = queue.values[at], half
     cdef uint32_t private
     while size > 1:

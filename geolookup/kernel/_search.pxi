@@ -1,7 +1,14 @@
 """Searches the interval of one address and the rows of that interval.
 
-An IPv4 interval is found by bisection between two entries of the jump table, an IPv6 interval by
-bisection of the sparse index, then of the block between two of its entries.
+An IPv4 interval is found by bisection between two entries of the jump table. Entry b is the number
+of the interval that holds the first address of bucket b, and a bucket is all addresses with the
+same highest bits. With 16 bits (``jump_shift`` is 16), 8.8.4.4 is in bucket 0x0808: its interval is
+one of jump[0x0808] to jump[0x0809], usually a few among hundreds of thousands. The buckets lie one
+after the other, so the two entries are in one cache line.
+
+An IPv6 interval is found by bisection of the sparse index, then of the block between two of its
+entries. The addresses in use are too unevenly spread for a jump table: most begin with 2. The
+sparse index has the high half of every ``_STRIDE``-th start, and is small enough for the cache.
 
 A prefix length is that of the largest aligned network around an address with one answer: the
 shortest prefix that no address next to the interval, or next to the part of special space, has too;
@@ -32,7 +39,11 @@ cdef Py_ssize_t _interval_ipv6(State state, Address* address) noexcept nogil:
     """Return the position of the interval that holds an address, or DAMAGED."""
     cdef uint64_t half = address.high
     cdef Py_ssize_t below = 0, upto, low, high, at, value
-    # The entries of the sparse index that equal the high half are below, below + 1, ... upto - 1.
+    # The entries of the sparse index that equal the high half are below, below + 1, ... upto - 1:
+    # several intervals can begin in one /64, so a high half can repeat across blocks. The interval
+    # is in the block that ends at one of these, or in the block after the last of them. With
+    # entries 10 20 20 30 (of intervals 0, 64, 128, 192), 20 gives below = 1 and upto = 3: the
+    # intervals 0 to 191; 25 gives below = upto = 3: the intervals 128 to 191.
     high = state.sparse_count
     while below < high:
         at = (below + high) >> 1
@@ -157,7 +168,12 @@ cdef int _prefix_length(State state, Address* address, bint public) noexcept nog
 
 
 cdef int _outside_part(Address* starts, int count, Address* address) noexcept nogil:
-    """Return the shortest prefix without addresses of another part of special space."""
+    """Return the shortest prefix without addresses of another part of special space.
+
+    Prefixes that hold an address grow as they get shorter. So a prefix that avoids the nearest
+    foreign address on each side avoids all: the last one below the part, and the first one above.
+    For 8.8.8.8 in an interval from 8.8.8.0 on, 8.8.7.255 differs at bit 20: /21 avoids it.
+    """
     cdef int low = 0, high = count, at
     while high - low > 1:
         at = (low + high) >> 1

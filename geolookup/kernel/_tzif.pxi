@@ -31,7 +31,15 @@ cdef struct Rules:
 
 
 cdef bint _read_rules(Text text, Text end, Rules* rules) noexcept nogil:
-    """Read the second header and the footer; False for a file that ``tzif`` must read."""
+    """Read the second header and the footer; False for a file that ``tzif`` must read.
+
+    A file of version 2 or later has two blocks. The first, with times of 4 bytes, is skipped:
+
+        header 1 | block 1 | header 2 | times, kinds, types, names, ... | LF footer LF
+
+    A header ends with six counts of 4 bytes: UT flags, standard flags, leap seconds, times, types
+    and bytes of names. Time i, of 8 bytes, is the second from which local time type kinds[i] holds.
+    """
     cdef Text begin = text
     cdef Text footer
     cdef Text stop
@@ -223,7 +231,12 @@ cdef Text _after(Text text, Text end, unsigned char character) noexcept nogil:
 # The calendar, in days since 1970-01-01.
 
 cdef int64_t _second_of(Date* date, int64_t year) noexcept nogil:
-    """Return the local second of a date: the week-th weekday; the fifth is the last one."""
+    """Return the local second of a date: the week-th weekday; the fifth is the last one.
+
+    Day 0, 1970-01-01, was a Thursday: weekday 4, with Sunday 0. So the weekday of a day is
+    (day + 4) modulo 7. M3.2.0 of 2026, the second Sunday of March: 1 March 2026 is day 20513, a Sunday;
+    (0 - 20513 - 4) modulo 7 is 0 days to the first Sunday, and 7 more days give 8 March.
+    """
     cdef int64_t first = _first_of_month(year, date.month)
     cdef int64_t day = first + ((date.weekday - first - 4) % 7 + 7) % 7 + 7 * (date.week - 1)
     if day >= _first_of_month(year, date.month + 1):
@@ -233,6 +246,12 @@ cdef int64_t _second_of(Date* date, int64_t year) noexcept nogil:
 
 cdef int64_t _first_of_month(int64_t year, int64_t month) noexcept nogil:
     """Return the first day of a month of a year from -398; month 13 is January of the next year.
+
+    The year begins in March here: the leap day is its last day, and the days before a month are the
+    same in all years. Five months have 31 30 31 30 31 = 153 days, from March and again from August
+    on. Before the m-th month after March are (153 m + 2) // 5 days: 0 before March, 31 before April,
+    61 before May, 306 before January. 719468 days are from 0000-03-01 to 1970-01-01. The 146097
+    days are the 400 years that were added, which keep all quotients positive.
 
     See Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, ``days_from_civil``.
     """

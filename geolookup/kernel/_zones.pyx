@@ -102,7 +102,9 @@ cdef bint _fill_runs(Rules* rules, Year* year) noexcept nogil:
                 return False
             if not _same(&clock, &later):
                 break
-        # A local year begins where its clock does; clocks that are put back begin it twice.
+        # A local year begins where its clock does; clocks that are put back begin it twice. So its
+        # first second is that of the clock in use: in Unix seconds, ``first`` less the offset. A
+        # run that does not reach into the year by its own clock is none of its runs.
         if max(second, first - clock.offset) < min(stop, after - clock.offset):
             if year.run_count == MOST_RUNS:
                 return False

@@ -71,7 +71,7 @@ def locate_numbers(
     ids: I32,
 ) -> None:
     """Locate n addresses by family (4, 6; 0: malformed) and halves; IPv4 is in ``lows``."""
-    found = carried_as_ipv4(MixedAddresses(families, highs, lows))
+    addresses = carried_as_ipv4(MixedAddresses(families, highs, lows))
     ids[:] = INVALID_ID
     before = 0
     starts: dict[int, tuple[U64 | None, Any]] = {
@@ -79,9 +79,9 @@ def locate_numbers(
         6: (np.asarray(dataset.ipv6_highs), _Lows(dataset.ipv6_lows)),
     }
     for family, (first_highs, first_lows) in starts.items():
-        chosen = np.flatnonzero(found.family == family)
-        high = found.high[chosen] if family == 6 else None
-        low = found.low[chosen]
+        chosen = np.flatnonzero(addresses.family == family)
+        high = addresses.high[chosen] if family == 6 else None
+        low = addresses.low[chosen]
         bounds, is_private = cut_at(family, ranges_of(family, PRIVATE))
         private = is_private[bounds.search(Addresses(low, high)) - 1]
         interval = count_up_to(first_highs, first_lows, high, low) - 1 + before
@@ -115,8 +115,8 @@ def gather(
     """Copy columns of a row-major table; see ``protocol.Implementation``."""
     count, stride = table.shape
     sizes = [len(rows) * width for _, _, width in lanes]
-    if sizes != [len(each) for each in values] or any(
-        len(each) != (len(rows) + 7) // 8 for each in validity
+    if sizes != [len(out) for out in values] or any(
+        len(bits) != (len(rows) + 7) // 8 for bits in validity
     ):
         raise ValueError("the columns differ in length")
     if any(
@@ -126,18 +126,18 @@ def gather(
         raise ValueError("a column is outside the row")
     if len(rows) and int(rows.max()) >= count:
         raise IndexError(f"row {rows[rows >= count][0]} does not exist in this table")
-    found = table[rows]
-    nulls = np.ascontiguousarray(found[:, :8]).view(np.uint64)[:, 0]
+    taken = table[rows]
+    nulls = np.ascontiguousarray(taken[:, :8]).view(np.uint64)[:, 0]
     for (bit, begin, width), out, bits in zip(lanes, values, validity, strict=True):
-        out[:] = found[:, begin : begin + width].reshape(-1)
+        out[:] = taken[:, begin : begin + width].reshape(-1)
         bits[:] = np.packbits(nulls >> np.uint64(bit) & np.uint64(1) == 0, bitorder="little")
     return int(np.bitwise_or.reduce(nulls))
 
 
-def carried_as_ipv4(found: MixedAddresses) -> MixedAddresses:
+def carried_as_ipv4(addresses: MixedAddresses) -> MixedAddresses:
     """Replace addresses that carry an IPv4 address by it; see ``address.embedded_ipv4``."""
-    family, high, low = found.family.copy(), found.high.copy(), found.low.copy()
-    rows = np.flatnonzero(found.family == 6)
+    family, high, low = addresses.family.copy(), addresses.high.copy(), addresses.low.copy()
+    rows = np.flatnonzero(addresses.family == 6)
     bounds, carries = cut_at(6, ranges_of(6, CARRIES_IPV4))
     rows = rows[carries[bounds.search(Addresses(low[rows], high[rows])) - 1]]
     six_to_four = high[rows] >> np.uint64(48) == np.uint64(SIX_TO_FOUR >> 112)
@@ -153,5 +153,5 @@ class _Lows:
         self._indices, self._values = np.asarray(column.indices), np.asarray(column.values)
 
     def __getitem__(self, rows: NDArray[np.int64]) -> U64:
-        found: U64 = self._values[self._indices[rows]]
-        return found
+        lows: U64 = self._values[self._indices[rows]]
+        return lows

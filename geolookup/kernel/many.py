@@ -25,18 +25,18 @@ Chunk = tuple[list[object], int | list[int]]
 
 def lookup_many(state: State, ips: Iterable[object], at: Any, clean: bool) -> list[Envelope]:
     """Return the envelopes."""
-    found: list[Envelope] = []
+    envelopes: list[Envelope] = []
     for chunk, seconds in _chunks(ips, _fixed(at), clean):
-        found += state.envelopes(chunk, seconds)
-    return found
+        envelopes += state.envelopes(chunk, seconds)
+    return envelopes
 
 
 def lookup_many_json(state: State, ips: Iterable[object], at: Any, clean: bool) -> list[bytes]:
     """Return the envelopes as JSON."""
-    found: list[bytes] = []
+    envelopes: list[bytes] = []
     for chunk, seconds in _chunks(ips, _fixed(at), clean):
-        found += state.envelopes_json(chunk, seconds)
-    return found
+        envelopes += state.envelopes_json(chunk, seconds)
+    return envelopes
 
 
 def json_lines(state: State, ips: Iterable[object], at: Any, clean: bool) -> bytes:
@@ -61,10 +61,10 @@ def get_many(
 ) -> list[tuple[Any, ...]]:
     """Return the values of paths for each address."""
     chosen = (paths,) if isinstance(paths, str) else tuple(paths)
-    found = state.values([], chosen, 0)  # raises for an unknown path
+    values = state.values([], chosen, 0)  # raises for an unknown path
     for chunk, seconds in _chunks(ips, _fixed(at), clean):
-        found += state.values(chunk, chosen, seconds)
-    return found
+        values += state.values(chunk, chosen, seconds)
+    return values
 
 
 def _blocks(state: State, chunks: Iterator[Chunk]) -> Iterator[bytes]:
@@ -111,7 +111,7 @@ def _together(remaining: Iterator[object], at: Any) -> Iterator[Chunk]:
 def _paired(remaining: Iterator[object], instants: Iterator[Any]) -> Iterator[Chunk]:
     nothing = object()
     while chunk := list(islice(remaining, CHUNK)):
-        seconds = [instant(each) for each in islice(instants, len(chunk))]
+        seconds = [instant(at) for at in islice(instants, len(chunk))]
         if len(seconds) < len(chunk):
             raise ValueError("at has fewer instants than there are addresses")
         yield chunk, seconds

@@ -1,11 +1,13 @@
 """The Python kernel, the reference implementation: address -> interval -> rows -> envelope.
 
 Strategy: ``python_state`` finds the rows of an address, ``python_rows`` renders them once and
-caches them; a lookup joins the rendered parts.
+caches them; a lookup joins the rendered parts. Many addresses are answered one after another.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import repeat
 from time import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,16 +15,6 @@ from geolookup.contract import envelope, fields
 from geolookup.contract.localtime import instant
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import ClosedError, ContractError
-from geolookup.kernel.python_columns import (
-    checksums,
-    copy_texts,
-    count_nodes,
-    fill_nodes,
-    find_addresses,
-    gather,
-    parse_texts,
-    split_log_lines,
-)
 from geolookup.kernel.python_rows import data_of, value_of
 from geolookup.kernel.python_state import State, find, resolve
 
@@ -45,7 +37,36 @@ if TYPE_CHECKING:
         StringsPath,
         Time,
     )
-    from geolookup.kernel.python_answer import Answer
+    from geolookup.dataset.checksums import checksums
+    from geolookup.kernel.columns import gather
+    from geolookup.kernel.python_answer import Answer, restored
+    from geolookup.kernel.python_texts import (
+        copy_texts,
+        find_addresses,
+        parse_texts,
+        split_log_lines,
+    )
+    from geolookup.kernel.python_tree import count_nodes, fill_nodes
+else:
+    #: The modules of functions that a first lookup does not need. Some of them import numpy.
+    _LAZY = {
+        "checksums": "geolookup.dataset.checksums",
+        "gather": "geolookup.kernel.columns",
+        "restored": "geolookup.kernel.python_answer",
+        **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
+        **dict.fromkeys(
+            ("copy_texts", "find_addresses", "parse_texts", "split_log_lines"),
+            "geolookup.kernel.python_texts",
+        ),
+    }
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LAZY:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name]), name)
+
 
 __all__ = [
     "Kernel",
@@ -60,6 +81,11 @@ __all__ = [
     "restored",
     "split_log_lines",
 ]
+
+
+Addresses = list[object]
+Seconds = int | list[int]
+_FAILURES = frozenset(envelope.FAILURES_JSON.values())
 
 
 class Kernel:
@@ -236,8 +262,69 @@ def _answer_json(state: State, ip: object, second: int) -> bytes:
         raise outside(state.dataset.path) from None
 
 
-def restored(data: Data | None, prefix: str | None, code: int) -> Answer:
-    """Return an answer from what it was pickled as; see ``protocol.Implementation``."""
-    from geolookup.kernel.python_answer import restored
+# --- many answers, one after another
 
-    return restored(data, prefix, code)
+
+def _many_envelopes(state: State, ips: Addresses, seconds: Seconds) -> list[Envelope]:
+    """See ``protocol.State``."""
+    return [_answer(state, ip, second) for ip, second in _paired(ips, seconds)]
+
+
+def _many_json(state: State, ips: Addresses, seconds: Seconds) -> list[bytes]:
+    """See ``protocol.State``."""
+    return [_answer_json(state, ip, second) for ip, second in _paired(ips, seconds)]
+
+
+def _many_values(
+    state: State, ips: Addresses, paths: tuple[str, ...], seconds: Seconds
+) -> list[tuple[Any, ...]]:
+    """See ``protocol.State``."""
+    for path in paths:
+        if not isinstance(path, str) or path not in fields.PATHS:
+            from geolookup.contract.paths import unknown_path
+
+            raise unknown_path(path)
+    return [_values(state, ip, paths, second) for ip, second in _paired(ips, seconds)]
+
+
+def _values(state: State, ip: object, paths: tuple[str, ...], second: int) -> tuple[Any, ...]:
+    try:
+        rows = find(state, ip)
+    except ContractError:
+        return (None,) * len(paths)
+    return tuple([value_of(state, rows, path, second) for path in paths])
+
+
+def _paired(ips: Addresses, seconds: Seconds) -> Iterator[tuple[object, int]]:
+    if not isinstance(seconds, list):
+        return zip(ips, repeat(seconds), strict=False)
+    if len(seconds) != len(ips):
+        raise ValueError("the columns differ in length")
+    return zip(ips, seconds, strict=True)
+
+
+class _Lines:
+    """See ``protocol.Lines``."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._lines: list[bytes] = []
+
+    def add(self, ips: Addresses, seconds: Seconds) -> int:
+        """See ``protocol.Lines``."""
+        failures = 0
+        for ip, second in _paired(ips, seconds):
+            self._lines.append(_answer_json(self._state, ip, second))
+            failures += self._lines[-1] in _FAILURES
+        return failures
+
+    def add_text(self, text: bytes, second: int) -> int:
+        """See ``protocol.Lines``."""
+        texts = [line.decode("utf-8", "surrogateescape").strip() for line in text.split(b"\n")]
+        return self.add([text for text in texts if text], second)
+
+    def take(self) -> bytes:
+        """See ``protocol.Lines``."""
+        lines = b"".join([line + b"\n" for line in self._lines])
+        self._lines.clear()
+        return lines

@@ -22,14 +22,13 @@ from geolookup.contract.localtime import time_json, time_object
 from geolookup.contract.special import classes, is_private
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import PrivateAddressError
-from geolookup.kernel.python_columns import parse_texts
 from geolookup.kernel.python_rows import Cache, Found, Rendering, copied_location, copied_network
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Envelope, Time
     from geolookup.dataset.intervals import I64, U8, U64
     from geolookup.kernel.columns import I32, U32
-    from geolookup.kernel.python_many import Lines
+    from geolookup.kernel.python import _Lines
 
 _IPV4_CLASSES = classes(4)
 
@@ -93,10 +92,11 @@ class State:
     def locate_texts(self, data: U8, offsets: I64, ids: I32, families: U8) -> None:
         """See ``protocol.State``."""
         from geolookup.kernel import columns
+        from geolookup.kernel.python_texts import parse_texts
 
-        found = columns.parse(data, offsets[:-1], offsets[1:] - offsets[:-1], parse_texts)
-        families[:] = found.family
-        self.locate_numbers(found.family, found.high, found.low, ids)
+        addresses = columns.parse(data, offsets[:-1], offsets[1:] - offsets[:-1], parse_texts)
+        families[:] = addresses.family
+        self.locate_numbers(addresses.family, addresses.high, addresses.low, ids)
 
     def locate_numbers(self, families: U8, highs: U64, lows: U64, ids: I32) -> None:
         """See ``protocol.State``."""
@@ -115,29 +115,29 @@ class State:
 
     def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Envelope]:
         """See ``protocol.State``."""
-        from geolookup.kernel.python_many import envelopes
+        from geolookup.kernel.python import _many_envelopes
 
-        return envelopes(self, ips, seconds)
+        return _many_envelopes(self, ips, seconds)
 
     def envelopes_json(self, ips: list[object], seconds: int | list[int]) -> list[bytes]:
         """See ``protocol.State``."""
-        from geolookup.kernel.python_many import envelopes_json
+        from geolookup.kernel.python import _many_json
 
-        return envelopes_json(self, ips, seconds)
+        return _many_json(self, ips, seconds)
 
     def values(
         self, ips: list[object], paths: tuple[str, ...], seconds: int | list[int]
     ) -> list[tuple[Any, ...]]:
         """See ``protocol.State``."""
-        from geolookup.kernel.python_many import values
+        from geolookup.kernel.python import _many_values
 
-        return values(self, ips, paths, seconds)
+        return _many_values(self, ips, paths, seconds)
 
-    def lines(self) -> Lines:
+    def lines(self) -> _Lines:
         """See ``protocol.State``."""
-        from geolookup.kernel.python_many import Lines
+        from geolookup.kernel.python import _Lines
 
-        return Lines(self)
+        return _Lines(self)
 
     def _time_json(self, zone: int, second: int) -> bytes:
         """Return the JSON of the time object, cached for one second."""

@@ -107,8 +107,8 @@ def _bit_length(values: U64) -> I64:
 def _bit(addresses: Addresses, depths: I64) -> NDArray[np.bool_]:
     low, high = addresses.halves()
     half = np.where(depths < 64, high, low)
-    found: NDArray[np.bool_] = (half >> (63 - depths % 64).astype(np.uint64) & np.uint64(1)) != 0
-    return found
+    is_set: NDArray[np.bool_] = (half >> (63 - depths % 64).astype(np.uint64) & np.uint64(1)) != 0
+    return is_set
 
 
 def _start_of_right(addresses: Addresses, depths: I64) -> _Half:

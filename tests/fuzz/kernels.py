@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from geolookup.dataset import rows
 from geolookup.dataset.files import Dataset
 from geolookup.inline import Scanner
-from geolookup.kernel import python_logs, python_scan, split_log_lines
+from geolookup.kernel import python_texts, split_log_lines
 from tests.datasets import SMALL
 from tests.fuzz.target import Target
 from tests.skips import optional
@@ -45,7 +45,7 @@ def _split(data: bytes) -> None:
     given = np.frombuffer(data, np.uint8), starts, lengths
     for combined in (False, True):
         found = _parts(split_log_lines, *given, combined)
-        expected = _parts(python_logs.split_log_lines, *given, combined)
+        expected = _parts(python_texts.split_log_lines, *given, combined)
         first, size = found[:, 0], found[:, 1]
         assert np.array_equal(size, expected[:, 1])
         assert np.array_equal(first[size >= 0], expected[:, 0][size >= 0])
@@ -62,15 +62,15 @@ def _open_quotes() -> AbstractContextManager[object]:
     """Forget that a backslash before a quote keeps a text open."""
     patterns = {
         combined: re.compile(
-            pattern.pattern.replace(python_logs._QUOTED, rb'"([^"]*+)"'), re.DOTALL
+            pattern.pattern.replace(python_texts._QUOTED, rb'"([^"]*+)"'), re.DOTALL
         )
-        for combined, pattern in python_logs._PATTERNS.items()
+        for combined, pattern in python_texts._PATTERNS.items()
     }
-    return mock.patch.object(python_logs, "_PATTERNS", patterns)
+    return mock.patch.object(python_texts, "_PATTERNS", patterns)
 
 
 def _scan(data: bytes) -> None:
-    expected = [(first, end, value) for first, end, _, value in python_scan._hits(data, 0)]
+    expected = [(first, end, value) for first, end, _, value in python_texts._hits(data, 0)]
     for size in (len(data) or 1, 7):
         blocks = [data[at : at + size] for at in range(0, len(data), size)]
         assert _found([*blocks, b""]) == expected
@@ -131,7 +131,7 @@ TARGETS = {
     "scan": Target(
         _scan,
         lambda: _TEXTS,
-        lambda: mock.patch.object(python_scan, "_NO_END", re.compile(rb"[0-9A-Za-z_]|-[A-Za-z_]")),
+        lambda: mock.patch.object(python_texts, "_NO_END", re.compile(rb"[0-9A-Za-z_]|-[A-Za-z_]")),
     ),
     "rows": Target(
         _check_row, _stored, lambda: mock.patch.dict(rows._IS_VALUE, {rows.STRING: _is_quoted})

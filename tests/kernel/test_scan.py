@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geolookup.kernel import python as kernel_python
-from geolookup.kernel import python_logs
+from geolookup.kernel import python_texts
 from tests.address_texts import IN_TEXTS, NOT_IN_TEXTS
 from tests.kernel.modules import MODULES, compiled, needs_compiled
 
@@ -222,5 +222,5 @@ def test_copied_texts(module: Any) -> None:
 
 def test_patterns_mean_the_same_in_every_release_of_python() -> None:
     """Early releases of 3.11 misplace groups around possessive quantifiers and atomic groups."""
-    for pattern in python_logs._PATTERNS.values():
+    for pattern in python_texts._PATTERNS.values():
         assert not re.search(rb"[*+?}]\+|\(\?>", pattern.pattern)

@@ -1,7 +1,8 @@
-"""Addresses in a text, in the Python kernel: the text around each dot and colon is read.
+"""Texts in the Python kernel: their addresses, the addresses in them, and lines of logs.
 
-Strategy: a regular expression reads the bytes before or after a place, at most as many as the rule
-of ``protocol.Implementation.find_addresses`` needs. None of them can take more than linear time.
+Addresses in a text are searched around each dot and colon. A regular expression reads the bytes
+before or after it, at most as many as the rule of ``protocol.Implementation.find_addresses`` needs.
+None of them can take more than linear time. A line of a log is one match of a regular expression.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from geolookup.contract.address import parse_text
 from geolookup.errors import InvalidAddressError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from geolookup.dataset.intervals import I64, U8, U64
 
 _LOW = (1 << 64) - 1
@@ -33,8 +37,44 @@ _NO_BEGIN = re.compile(
 )
 #: Bytes that ``_NO_BEGIN`` reads: 32 of a name, the byte before them, and a slash.
 _BEFORE = 34
+_LOG_FIELDS = 10
+# Every part ends where the next begins, so that no line needs more than one pass. There are no
+# possessive quantifiers: early releases of Python 3.11 misplace the groups around them.
+_QUOTED = rb'"([^"\\]*(?:\\.[^"\\]*)*)"'
+_COMMON = (
+    rb"([^ ]+) ([^ ]+) (.(?:(?! \[).)*) \[([^\]]*)\] " + _QUOTED + rb" ([0-9]{3}|-) ([0-9]{1,18}|-)"
+)
+_PATTERNS = {
+    combined: re.compile(_COMMON + middle + rb"(?: (.*))?", re.DOTALL)
+    for combined, middle in (
+        (True, rb" " + _QUOTED + rb" " + _QUOTED),
+        (False, rb"()()"),
+    )
+}
 #: Start, end, family and integer of an address.
 _Hit = tuple[int, int, int, int]
+
+
+def parse_texts(data: U8, starts: I64, lengths: I64, families: U8, highs: U64, lows: U64) -> None:
+    """See ``protocol.Implementation``."""
+    if any(len(column) != len(starts) for column in (lengths, families, highs, lows)):
+        raise ValueError("the columns differ in length")
+    text, size = data.data, len(data)
+    out_families, out_highs, out_lows = families.data, highs.data, lows.data
+    for at, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
+        family = value = 0
+        if 0 <= start <= size and 0 <= length <= size - start:
+            family, value = _parsed(text[start : start + length])
+        out_families[at], out_highs[at], out_lows[at] = family, value >> 64, value & _LOW
+
+
+def _parsed(text: memoryview) -> tuple[int, int]:
+    """Return family and integer of a UTF-8 text; (0, 0) if it is malformed."""
+    try:
+        # Latin-1 decodes any bytes; no address contains a non-ASCII character.
+        return parse_text(str(text, "latin-1"))
+    except InvalidAddressError:
+        return 0, 0
 
 
 def find_addresses(
@@ -45,15 +85,15 @@ def find_addresses(
         raise ValueError("the columns differ in length")
     if not 0 <= begin <= end <= len(data):
         raise ValueError("the part is outside the text")
-    found = 0
+    count = 0
     for first, after, family, value in _hits(data.tobytes(), begin):
-        if first >= end or found == len(starts):
+        if first >= end or count == len(starts):
             break
         if first >= begin:
-            starts[found], ends[found], families[found] = first, after, family
-            highs[found], lows[found] = value >> 64, value & _LOW
-            found += 1
-    return found
+            starts[count], ends[count], families[count] = first, after, family
+            highs[count], lows[count] = value >> 64, value & _LOW
+            count += 1
+    return count
 
 
 def _hits(text: bytes, at: int) -> Iterator[_Hit]:
@@ -123,3 +163,36 @@ def _hit(text: bytes, start: int, end: int) -> _Hit | None:
         return start, end, *parse_text(part.decode("ascii"))
     except InvalidAddressError:
         return None
+
+
+def split_log_lines(
+    data: U8, starts: I64, lengths: I64, combined: bool, parts: NDArray[np.int64]
+) -> None:
+    """See ``protocol.Implementation``."""
+    if len(lengths) != len(starts) or parts.shape[2] != len(starts):
+        raise ValueError("the columns differ in length")
+    if parts.shape[:2] != (_LOG_FIELDS, 2):
+        raise ValueError("the parts are not of ten fields")
+    text, size, pattern = data.tobytes(), len(data), _PATTERNS[combined]
+    parts[:, 0], parts[:, 1] = 0, -1
+    for at, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
+        inside = 0 <= start <= size and 0 <= length <= size - start
+        match = pattern.fullmatch(text, start, start + length) if inside else None
+        if match is not None:
+            spans = [match.span(number) for number in range(1, _LOG_FIELDS + 1)]
+            if not combined:
+                spans[7:9] = [(0, -1)] * 2
+            for field, (first, end) in enumerate(spans):
+                if end >= 0:
+                    parts[field, :, at] = first, end - first
+
+
+def copy_texts(data: U8, starts: I64, lengths: I64, out: U8) -> None:
+    """See ``protocol.Implementation``."""
+    pairs = list(zip(starts.tolist(), lengths.tolist(), strict=True)) if len(data) else []
+    text = data.tobytes()
+    inside = all(0 <= start <= len(text) - length for start, length in pairs if length > 0)
+    copied = b"".join([text[start : start + length] for start, length in pairs if length > 0])
+    if not inside or (pairs and len(copied) != len(out)):
+        raise ValueError("the texts do not fill the bytes")
+    out.data[: len(copied)] = copied
