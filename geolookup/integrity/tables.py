@@ -103,7 +103,7 @@ class Tables:
 
 
 def shapes(tables: Tables) -> Iterator[DatasetError]:
-    """Yield what is wrong with names, types, nulls, dictionaries and buffer lengths of columns."""
+    """Yield wrong names, types, nulls, dictionaries and buffer lengths of columns."""
     for name, batch in tables.batches.items():
         path, wanted = tables.folder / name, fmt.COLUMNS[name]
         stored = batch.schema.names

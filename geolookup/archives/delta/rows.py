@@ -34,7 +34,7 @@ _FAMILY = {
 class Alignment:
     """Which rows are kept: ``kept`` (m,) of those of the base, ``keeping`` (n,) of the target.
 
-    Both mark equally many rows, which correspond in order.
+    Both mark equally many rows; these correspond in order.
     """
 
     kept: Bools
