@@ -16,10 +16,12 @@ from pathlib import Path
 import pytest
 from geolookup_builder.recipe import MAX_SOURCES
 from geolookup_builder.sources import FORMATS
+from geolookup_builder.sources.reading import jsonlines
 
 import geolookup
 from geolookup.archives import head
 from geolookup.contract import address
+from geolookup.files.text_blocks import LONGEST_RECORD
 from geolookup.filesystem import limits
 from geolookup.http.settings import HEAD_LIMIT
 from geolookup.signing import keys
@@ -66,6 +68,8 @@ def test_the_limits_are_the_codes() -> None:
         f"| {limits.ALLOWED_MEMBERS:,} |",
         f"| {limits.ALLOWED_DIRECTORY >> 20} MiB |",
         f"| {limits.ALLOWED_HEADER >> 20} MiB |",
+        f"| line of JSON lines of a source | {jsonlines.MAX_LINE >> 20} MiB |",
+        f"| record of CSV, of a source or a table file | {LONGEST_RECORD >> 20} MiB |",
         f"| sources of a recipe | {MAX_SOURCES} |",
         f"| {head.LARGEST_MANIFEST >> 20} MiB |",
         f"| `signature.json` | {LARGEST_SIGNATURE >> 10} KiB, {MOST_SIGNATURES} signatures |",

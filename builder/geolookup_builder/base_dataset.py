@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import numbers_of, starts_of
 from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
@@ -31,8 +32,6 @@ NUMBERING = (
     *(fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE, fmt.IPV4, fmt.IPV6, fmt.PROVENANCE[6]),
     *(fmt.EXPLAINED[6], fmt.EXPLAINED_VALUES),
 )
-#: The file of the intervals of a family, and its columns of starts, the lower half first.
-_INTERVALS = {4: (fmt.IPV4, ("start",)), 6: (fmt.IPV6, ("start_low", "start_high"))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +48,9 @@ class Base:
 
     def rows_at(self, first: Addresses, table: str) -> Codes:
         """Return the row in "location" or "network" of the base's interval of each address."""
-        file, names = _INTERVALS[first.family]
-        starts = Addresses(*(column.to_numpy() for column in self.columns(file, *names)))
-        rows = self.columns(file, table)[0].to_numpy()
-        return np.asarray(rows[starts.search(first) - 1], np.int32)
+        batch = self.batches[fmt.IPV4 if first.family == 4 else fmt.IPV6]
+        rows = numbers_of(batch, table)
+        return np.asarray(rows[starts_of(batch).search(first) - 1], np.int32)
 
     def dictionaries(self, file: str) -> dict[str, pa.Array]:
         """Return the distinct values of each dictionary column of a file."""

@@ -18,6 +18,7 @@ from geolookup.errors import BuildError, DiffError, name_text, near_match
 from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
+from geolookup.store.pointer import KEEP
 from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import Expected
 
@@ -29,7 +30,6 @@ MAX_SOURCES = 254
 #: What ``explain`` may return: the deciding sources, or also the rows of all sources.
 _EXPLAINS = ("sources", "full")
 _MAX_KM = 50.0
-_KEEP = 2
 _HALF_CIRCUMFERENCE = 20_040  # of the Earth, in kilometres
 
 
@@ -71,7 +71,7 @@ class Update:
     """``[update]``: gates of an update, and the number of generations that it keeps."""
 
     fail_if: tuple[str, ...] = ()
-    keep: int = _KEEP
+    keep: int = KEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,9 +282,9 @@ def _kilometres(weather: _Table) -> float:
 
 def _update(document: _Table) -> Update:
     table = document.table("update", "fail_if", "keep")
-    keep = table.values.get("keep", _KEEP)
+    keep = table.values.get("keep", KEEP)
     if not isinstance(keep, int) or isinstance(keep, bool) or keep < 1:
-        table.refuse("keep", "is not a number of generations, 1 or more", f"write keep = {_KEEP}")
+        table.refuse("keep", "is not a number of generations, 1 or more", f"write keep = {KEEP}")
     return Update(_gates(table), keep)
 
 

@@ -105,7 +105,7 @@ def _whole(members: Members, member: tarfile.TarInfo, size: int) -> Iterator[byt
 def _patched(
     members: Members, member: tarfile.TarInfo, path: Path, base: Path, size: int
 ) -> memoryview:
-    """Return the content of a file of which the archive has a patch."""
+    """Return the content of a file that the archive has a patch of."""
     if member.size > largest_patch(size):
         raise members.refused(f"{member.name} is larger than a patch of {size:,} bytes can be")
     patch = b"".join(members.data(member))

@@ -1,4 +1,4 @@
-"""The head of an archive: what it is, who signed it, and what it will make, before any file.
+"""The head of an archive, before any file: its base, its signature, and the manifest.
 
 ::
 
@@ -66,7 +66,7 @@ class Header:
 
 
 def parsed_header(text: bytes, archive: str | os.PathLike[str]) -> Header:
-    """Return the header that a text is; DatasetError, which names the archive, for any other."""
+    """Parse a header; DatasetError naming the archive for any other text."""
     try:
         stated = json.loads(text)
         is_delta, version = stated["format"] == _FORMAT, stated["format_version"]

@@ -1,8 +1,8 @@
 """The members of an archive: what it may contain, and how it is read.
 
 Strategy: an archive is untrusted. Only regular files are members; links and extended headers are
-refused by their type and never interpreted. What a member may hold is stated before it: by a limit
-(``text``), or by the manifest.
+refused by their type and never interpreted. The size of a member is bounded before it is read: by a
+limit (``text``), or by the manifest.
 """
 
 from __future__ import annotations

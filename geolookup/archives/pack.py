@@ -85,7 +85,7 @@ def _check_name(archive: Path) -> None:
 
 
 def _head(folder: Path, keys: Sequence[PrivateKey], after: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the manifest and its signature: a new one of the keys, else that of the dataset."""
+    """Yield the manifest and its signature: a new one by the keys, else the dataset's own."""
     text = manifest_text(folder)
     yield fmt.MANIFEST, text
     yield MANIFEST_SUM, sum_line(hashlib.sha256(text).hexdigest())
@@ -97,11 +97,11 @@ def _head(folder: Path, keys: Sequence[PrivateKey], after: int) -> Iterator[tupl
 
 
 def _header(base: Path, folder: Path, manifest: Manifest) -> Header:
-    """Return the header of a delta between two datasets, all files of which are read and checked.
+    """Return the header of a delta between two datasets. All their files are read and checked.
 
-    A patch is made of what the files are, so that their digests must be right before.
+    A patch describes the files on the disk, so their digests must be right.
     """
-    from geolookup.integrity.files import digests  # imports numpy, which a whole archive does not
+    from geolookup.integrity.files import digests  # imports numpy; a whole archive needs none
 
     former = read_manifest(base)
     for damage in chain(digests(base, former), digests(folder, manifest)):
@@ -174,7 +174,7 @@ class _Compressed:
 
 
 class _Digesting:
-    """An input file; its digest is computed as it is read."""
+    """An input file; each read adds to its digest."""
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         self._path, self._file = path, file

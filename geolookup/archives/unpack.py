@@ -1,7 +1,7 @@
 """``unpack``: a dataset from an archive, whole or a delta.
 
 Strategy: the head of the archive comes first, and with it the signature. Only then are files
-written, to a staging directory, which is renamed into place if all sizes and digests are right and
+written, to a staging directory. It is renamed into place if all sizes and digests are right and
 ``verify`` finds no damage.
 """
 

@@ -31,7 +31,7 @@ _COMMANDS_OF = {
     "archives": "mirror pack unpack",
     "build": "build download",
     "comparison": "diff report score",
-    "enrich": "enrich",
+    "enrich_files": "enrich",
     "export": "export",
     "follow": "follow",
     "info": "explain fields info recipes",

@@ -18,7 +18,6 @@ from geolookup.prefixes.list_text import Changes, Lists, Settings, Syntax
 from geolookup.prefixes.syntaxes import SYNTAXES
 
 if TYPE_CHECKING:
-    from geolookup.dataset.files import Dataset
     from geolookup.engine import Engine
     from geolookup.prefixes.select import Question
 
@@ -126,7 +125,7 @@ def prefixes(
     except ValueError as error:
         fail(str(error))
     with geolookup.open(dataset) as engine, _opened(output, force=force) as stream:
-        for line in absent_values(_dataset(engine), asked.conditions):
+        for line in absent_values(engine.snapshot().dataset, asked.conditions):
             click.echo(f"geolookup: {line}", err=True)
         tally = _Tally()
         for block in _content(engine, asked, syntax, settings, since, tally):
@@ -187,7 +186,7 @@ def _content(
     from geolookup.prefixes.lists import lists
     from geolookup.prefixes.select import Selection
 
-    listed = tally.of(lists(Selection(_dataset(engine), asked), syntax.entries))
+    listed = tally.of(lists(Selection(engine.snapshot().dataset, asked), syntax.entries))
     if since is None or syntax.changes is None:
         yield from syntax.list_text(listed, settings)
     else:
@@ -201,17 +200,15 @@ def _changes(since: str, asked: Question, syntax: Syntax, listed: Lists) -> Chan
 
     if Path(since).is_dir():
         with geolookup.open(since) as former:
-            changed = changes(lists(Selection(_dataset(former), asked), syntax.entries), listed)
+            changed = changes(
+                lists(Selection(former.snapshot().dataset, asked), syntax.entries), listed
+            )
     else:
         changed = changes(read_list(Path(since), syntax), listed)
     added, removed = map(count, changed)
     line = f"{added:,} added, {removed:,} removed since {line_text(since)}"
     click.echo(f"geolookup: {line}", err=True)
     return changed
-
-
-def _dataset(engine: Engine) -> Dataset:
-    return engine.snapshot().dataset
 
 
 @contextmanager

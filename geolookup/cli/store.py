@@ -10,6 +10,7 @@ import click
 import geolookup
 from geolookup.cli import exit_on_signals, json_text, options
 from geolookup.errors import line_text
+from geolookup.store.pointer import KEEP
 
 _store = click.argument("store", required=False, type=options.AS_PATH)
 
@@ -81,7 +82,7 @@ def generations(store: Path | None, as_json: bool) -> None:
 
 @click.command(name="prune", short_help="Remove old generations from a store.")
 @_store
-@options.keep(least=1, usual=2)
+@options.keep(least=1, usual=KEEP)
 def prune(store: Path | None, keep: int) -> None:
     """Remove all but the N last published generations of STORE, and print those removed.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from geolookup.comparison import Comparison, Part
 from geolookup.comparison.measures import Coverage, Share, SourceChange
+from geolookup.comparison.traffic import Requests
 
 #: Larger numbers are printed with 4 significant digits.
 _LARGE = 1e15
@@ -18,15 +19,19 @@ def lines(comparison: Comparison) -> Iterator[str]:
     for role, dataset in (("old", comparison.old), ("new", comparison.new)):
         yield f"{role}  {dataset.name}, generation {dataset.generation}, {dataset.path}"
     if comparison.requests is not None:
-        asked = comparison.requests
-        yield (
-            f"requests  {asked.total:,}, of which {asked.private:,} for private addresses"
-            f" and {asked.invalid:,} for no addresses"
-        )
+        yield requests_line(comparison.requests)
     for name, part in comparison.parts.items():
         yield ""
         yield f"{name}, in {part.unit}"
         yield from _part(part)
+
+
+def requests_line(requests: Requests) -> str:
+    """Return the numbers of requests."""
+    return (
+        f"requests  {requests.total:,}, of which {requests.private:,} for private addresses"
+        f" and {requests.invalid:,} for no addresses"
+    )
 
 
 def _part(part: Part) -> Iterator[str]:

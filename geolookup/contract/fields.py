@@ -255,10 +255,12 @@ GROUPS = tuple(entry.path for entry in ENTRIES if entry.type == OBJECT)
 COLUMNS = (*FIELDS, ERROR_CODE)
 #: The fields of each layer that a source row may state; the others follow from them.
 #: In each layer one source decides all fields; ``docs/recipe.md`` lists the fields of each.
-STATED: dict[str, tuple[str, ...]] = {}
-for _field in FIELDS:
-    if _field.source_column:
-        STATED[_field.layer] = (*STATED.get(_field.layer, ()), _field.source_column)
+STATED = {
+    layer: tuple(
+        field.source_column for field in FIELDS if field.layer == layer and field.source_column
+    )
+    for layer in dict.fromkeys(field.layer for field in FIELDS if field.source_column)
+}
 LAYERS = tuple(STATED)
 #: The field by its column in sources.
 BY_SOURCE_COLUMN = {field.source_column: field for field in FIELDS if field.source_column}

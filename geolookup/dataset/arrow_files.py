@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import Bools
+from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import BufferDescription, FileDescription, Manifest
 from geolookup.parallel import in_order, threads_for
 
@@ -57,6 +57,24 @@ def content(file: mmap.mmap) -> tuple[pa.RecordBatch, pa.Buffer]:
         if reader.num_record_batches != 1:
             raise ValueError(f"{reader.num_record_batches} record batches where one belongs")
         return reader.get_batch(0), whole
+
+
+def numbers_of(table: pa.RecordBatch | pa.Table, column: str) -> NDArray[Any]:
+    """Return a column of numbers without nulls; of a dictionary, the value of each row."""
+    values = table.column(column)
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if pa.types.is_dictionary(values.type):
+        distinct = values.dictionary.to_numpy(zero_copy_only=False)
+        return np.asarray(distinct[values.indices.to_numpy()])
+    return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def starts_of(table: pa.RecordBatch | pa.Table) -> Addresses:
+    """Return the first addresses of the intervals in a file of intervals."""
+    if "start" in table.schema.names:
+        return Addresses(numbers_of(table, "start"))
+    return Addresses(numbers_of(table, "start_low"), numbers_of(table, "start_high"))
 
 
 def describe(path: Path) -> FileDescription:

@@ -1,7 +1,7 @@
 """What identifies content: canonical texts, CRC-32C of the texts of rows, digests of files.
 
 ``crc32c`` (Castagnoli) is the reference implementation. ``layout`` holds the polynomial. The
-compiled kernel computes the same, by the processor's instruction where there is one
+compiled kernel computes the same, by the processor's instruction if it has one
 (``kernel/_crc32c.h``). A checksum is the remainder of a division of polynomials over bits, the
 least significant bit first. The remainder of each byte is in a table, so a step takes a byte:
 of "123456789" the checksum is 0xE3069283.
@@ -40,7 +40,7 @@ _LARGE = 1 << 20
 def canonical(stated: Mapping[str, object]) -> bytes:
     """Return the canonical text of a JSON object: sorted keys, UTF-8, one item a line.
 
-    The text is that of ``json.dumps`` with ``indent=1``, which takes twice as long.
+    ``json.dumps`` with ``indent=1`` gives the same text in twice the time.
     """
     return (_indented(stated, "\n") + "\n").encode()
 
@@ -125,7 +125,7 @@ def _of_byte(crc: int) -> int:
 def wrong_files(folder: Path, manifest: Manifest) -> Iterator[tuple[Path, str]]:
     """Yield the files that are missing, or whose size or digest differs from the manifest.
 
-    With each file comes what is wrong with it.
+    With each file comes its problem.
     """
     from geolookup.parallel import in_order
 

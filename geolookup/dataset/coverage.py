@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from geolookup.contract import fields, special
 from geolookup.dataset import arrow_files
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import Addresses, Bools, count_addresses
+from geolookup.dataset.intervals import Bools, count_addresses
 from geolookup.errors import REBUILD, DatasetError
 
 
@@ -79,8 +78,10 @@ def _known(
     family: int, batches: Mapping[str, pa.RecordBatch], tables: list[tuple[str, str, Bools]]
 ) -> Known:
     batch = batches[fmt.IPV4 if family == 4 else fmt.IPV6]
-    starts = _starts(batch)
-    rows = {table: _column(batch, table) for table in (fields.LOCATION, fields.NETWORK)}
+    starts = arrow_files.starts_of(batch)
+    rows = {
+        table: arrow_files.numbers_of(batch, table) for table in (fields.LOCATION, fields.NETWORK)
+    }
     counts: dict[bytes, int] = {}  # most facts of a country are known together
     with_value = {}
     for path, table, known in tables:
@@ -92,13 +93,3 @@ def _known(
     anything = (rows[fields.LOCATION] > 0) | (rows[fields.NETWORK] > 0)
     public = sum(last - first + 1 for first, last in special.ranges_of(4, special.PUBLIC))
     return Known(public if family == 4 else count_addresses(starts, anything), with_value)
-
-
-def _starts(batch: pa.RecordBatch) -> Addresses:
-    if "start" in batch.schema.names:
-        return Addresses(_column(batch, "start"))
-    return Addresses(_column(batch, "start_low"), _column(batch, "start_high"))
-
-
-def _column(batch: pa.RecordBatch, name: str) -> NDArray[np.unsignedinteger]:
-    return np.asarray(batch.column(name).to_numpy(zero_copy_only=False))

@@ -2,7 +2,7 @@
 
 A partition of a family's address space is the sorted first addresses of its intervals; the first
 one is 0, and each interval ends before the next begins. Code above this module orders, merges
-and counts addresses of both families alike. IPv4 has no upper half, which saves its memory.
+and counts addresses of both families alike. IPv4 has no upper half: that saves memory.
 """
 
 from __future__ import annotations

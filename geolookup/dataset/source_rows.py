@@ -1,8 +1,8 @@
 """The rows behind an answer: in each source table the row that decides at an address.
 
-Strategy: the intervals of all source tables are in one column, table after table, so that an
-address is searched for in each table in turn. A row has a number. Its range is that of its
-interval unless it is listed with another; its line follows from the first of the rows that lie
+Strategy: the intervals of all source tables are in one column, table after table: an
+address is searched for in each table in turn. A row has a number. Its interval is its range
+unless another range is listed; its line follows from the first of the rows that lie
 on consecutive lines. An index is checked when it is used.
 """
 
@@ -91,7 +91,7 @@ class _Deciding:
 
 
 class _Ranges:
-    """The ranges of the rows whose range is not that of their interval."""
+    """The ranges of rows that differ from their intervals."""
 
     def __init__(self, dataset: Dataset) -> None:
         file = dataset.beside(fmt.EXPLAINED_RANGES)
@@ -100,7 +100,7 @@ class _Ranges:
         self._ends = [file.view(name, "uint64") for name in fmt.ENDS]
 
     def of(self, row: int) -> str | None:
-        """Return the range of a row; None if it is that of its interval."""
+        """Return the range of a row; None if its interval is its range."""
         at = bisect_left(self._rows, row)
         if at == len(self._rows) or self._rows[at] != row:
             return None

@@ -1,4 +1,4 @@
-"""Files: opening those that a user names, which are regular, or an error at once.
+"""Opening the files that a user names: regular files, or an error at once.
 
 A FIFO blocks until another process writes, a device may never end, and opening a device may act
 on it. A symbolic link to a regular file counts as that file.
@@ -61,7 +61,7 @@ def opener(path: str, flags: int) -> int:
 
 
 def check_regular(path: str | os.PathLike[str]) -> os.stat_result:
-    """Return the status of a regular file; OSError for anything else, which is not opened."""
+    """Return the status of a regular file; OSError for anything else, unopened."""
     status = os.stat(path)  # noqa: PTH116 - as ``open``, it takes a path of any kind
     _check(status, path)
     return status

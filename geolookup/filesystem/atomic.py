@@ -164,8 +164,8 @@ def _rename_into(fresh: Path, output: Path) -> None:
     """Rename a folder to ``output``, which may exist.
 
     A rename replaces no folder that has files. An exchange gives each folder the name of the other
-    in one step, so that readers open the old or the new one. Without it the old folder is renamed
-    aside first: ``output`` is missing for a moment, and gets its old folder back on an error.
+    in one step: readers open the old or the new one. Without it the old folder is renamed aside
+    first: ``output`` is missing for a moment, and gets its old folder back on an error.
     """
     if not output.exists():
         fresh.rename(output)

@@ -9,7 +9,7 @@ its process ends. A process holds the lock of its temporary file or folder while
 3. It writes the file and renames it. The end of the process, however it ends, frees the lock.
 4. ``sweep`` locks each file of such a name without waiting, and removes what it could lock.
 
-That lock is on the file or folder itself, so that no lock file remains. Windows and file systems
+That lock is on the file or folder itself: no lock file remains. Windows and file systems
 without such locks keep leftovers: there a free lock would prove nothing.
 """
 
@@ -92,7 +92,7 @@ else:
 def temporary_name(output: Path) -> Path:
     """Return an unused hidden name in the folder of ``output``.
 
-    It begins as the name of ``output`` does, which may be as long as a name can be.
+    It begins as the name of ``output``, cut: names may be as long as the system allows.
     """
     return output.parent / f".{output.name[:_BEGIN]}{_MARK}{os.urandom(8).hex()}"
 
@@ -112,7 +112,7 @@ def claimed(fresh: Path, create: Callable[[], object]) -> Iterator[None]:
 
 
 def _claim(fresh: Path) -> int | None:
-    """Return a descriptor that holds the lock, -1 where there are no locks, None if it is gone."""
+    """Return a descriptor that holds the lock, -1 without locks, None if it is gone."""
     if not _LOCKS:
         return -1
     try:

@@ -38,10 +38,10 @@ class Report:
 
 
 class Verified:
-    """A dataset all bytes of which were verified: only its constructor makes one, and verifies.
+    """A dataset that was verified: only its constructor makes one, and the constructor verifies.
 
-    Functions that publish take it as proof, so that nothing is verified twice. ``shown`` makes the
-    path of a file in errors from its name; by default it is that in ``folder``. Raises DatasetError
+    Functions that publish take it as proof, and do not verify again. ``shown`` makes the path of a
+    file in errors from its name; the default is its path in ``folder``. Raises DatasetError
     for the first damage.
     """
 
@@ -100,7 +100,7 @@ def examine(
     trusted: Trusted | None = None,
 ) -> Report:
     """Return the report of a dataset, with at most ``limit`` damages; see ``verify``."""
-    from geolookup.store import resolve  # the room below: it verifies what it publishes
+    from geolookup.store import resolve  # a room below, which verifies
 
     keys = trusted_keys(trusted)
     try:
@@ -125,7 +125,7 @@ def _damages(
     steps += [explained(tables)] if rows_kept else []
     steps += [texts(tables)]
     steps += [values(tables)] if rows_kept else []
-    steps += [generation(tables)]  # after the texts, which bound what dictionaries decode to
+    steps += [generation(tables)]  # after the texts: they bound the decoded dictionaries
     if deep:
         steps += [distinct(tables), known_zones(tables), summaries(tables), sample(tables)]
     for step in steps:

@@ -67,7 +67,7 @@ def _check_names(path: Path, manifest: Manifest) -> None:
 
 
 def signature(folder: Path, trusted: Sequence[PublicKey]) -> Iterator[DatasetError]:
-    """Yield what is wrong with ``signature.json``, if there is one: of another manifest, no form.
+    """Yield the damage of ``signature.json``, if any: malformed, or of another manifest.
 
     With trusted keys one of them must have signed it.
     """

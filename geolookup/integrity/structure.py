@@ -36,7 +36,7 @@ def structure(tables: Tables) -> Iterator[DatasetError]:
 
 
 def _intervals(tables: Tables, name: str) -> Iterator[DatasetError]:
-    """Yield what is wrong with the intervals of one family."""
+    """Yield the damages of the intervals of one family."""
     yield from _ascending(tables, name)
     for column, target in (("location", fmt.LOCATION), ("network", fmt.NETWORK)):
         yield from tables.outside(name, column, target)
@@ -162,7 +162,7 @@ def _empty_items(tables: Tables, name: str, column: str, lists: pa.Array) -> Ite
 
 
 def _provenance(tables: Tables, name: str, sources: int) -> Iterator[DatasetError]:
-    """Yield what is wrong with the deciding sources of one family."""
+    """Yield the damages of the deciding sources of one family."""
     yield from _ascending(tables, name)
     layers = [layer for layer in fields.LAYERS if layer in tables.batches[name].schema.names]
     for layer in layers:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import LIMITS, Field
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import without_nulls
+from geolookup.dataset.arrow_files import numbers_of, starts_of, without_nulls
 from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
@@ -65,11 +65,7 @@ class Tables:
 
     def numbers(self, name: str, column: str) -> Numbers:
         """Return a column without nulls as a numpy array."""
-        values = self.batches[name].column(column)
-        if pa.types.is_dictionary(values.type):
-            distinct = values.dictionary.to_numpy(zero_copy_only=False)
-            return np.asarray(distinct[values.indices.to_numpy()])
-        return np.asarray(values.to_numpy())
+        return numbers_of(self.batches[name], column)
 
     def rows(self, name: str) -> int:
         """Return the number of rows of a file."""
@@ -82,9 +78,7 @@ class Tables:
 
     def starts(self, name: str) -> Addresses:
         """Return the intervals' first addresses."""
-        if "start" in self.batches[name].schema.names:
-            return Addresses(self.numbers(name, "start"))
-        return Addresses(self.numbers(name, "start_low"), self.numbers(name, "start_high"))
+        return starts_of(self.batches[name])
 
     def bad(self, name: str, column: str, rows: Bools, problem: str) -> Iterator[DatasetError]:
         """Yield an error for the marked rows."""
@@ -109,7 +103,7 @@ class Tables:
 
 
 def shapes(tables: Tables) -> Iterator[DatasetError]:
-    """Yield what is wrong with names, types, nulls, dictionaries and buffer lengths of columns."""
+    """Yield wrong names, types, nulls, dictionaries and buffer lengths of columns."""
     for name, batch in tables.batches.items():
         path, wanted = tables.folder / name, fmt.COLUMNS[name]
         stored = batch.schema.names

@@ -2,8 +2,8 @@
 
 Strategy: every value is written again, a column at a time; the stored texts must be these bytes.
 So a text of another type is found, and one that parses to the same value but differs. Arrow
-writes the values, ``PART`` rows at a time: there is no Python object for each row. Lengths are
-compared before texts are joined, so that no dataset demands more bytes than it stores.
+writes the values, ``PART`` rows at a time, without a Python object for each row. Lengths are
+compared before texts are joined: no dataset demands more bytes than it stores.
 """
 
 from __future__ import annotations
@@ -117,14 +117,14 @@ def _objects(columns: dict[str, pa.Array]) -> pa.Array:
 
 
 def _values(column: pa.Array) -> pa.Array:
-    """Return a column with texts written as JSON; those of a dictionary are written once."""
+    """Return a column with texts written as JSON; a dictionary is written once."""
     if pa.types.is_dictionary(column.type):
         return pa.DictionaryArray.from_arrays(column.indices, _quoted(column.dictionary))
     return column
 
 
 def _differ(columns: list[pa.Array], table: str, stored: pa.Array) -> Bools:
-    """Return the rows whose stored text is not that of their values."""
+    """Return the rows whose stored text differs from their values."""
     absent = ["" if field.optional else _NULL for field in fields.in_table(table)]
     columns = [_written(column, of) for column, of in zip(columns, absent, strict=True)]
     lengths = sum(map(_length, columns, absent)) + len(columns) - 1
@@ -154,7 +154,7 @@ def _lengths(array: pa.Array) -> Any:
 
 
 def _written(column: pa.Array, absent: str) -> pa.Array:
-    """Return the JSON text of each value, ``absent`` for null; dictionaries stay as they are."""
+    """Return the JSON text of each value, ``absent`` for null; dictionaries do not change."""
     if pa.types.is_dictionary(column.type):
         return column
     if column.null_count == len(column):  # as many fields of most datasets

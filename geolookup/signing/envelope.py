@@ -1,8 +1,8 @@
 """Signed documents: envelopes of DSSE, version 1 (https://github.com/secure-systems-lab/dsse).
 
 An envelope is JSON: ``payload`` in base64, ``payloadType``, and ``signatures``, each with ``keyid``
-and ``sig``. What is signed is type and payload with their lengths, so that no document can be
-taken for one of another kind. The payload is parsed only after a signature is verified.
+and ``sig``. Type and payload are signed with their lengths: no document can be taken for one of
+another kind. The payload is parsed only after a signature is verified.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _candidates(
 def _why_not(
     signatures: Sequence[tuple[str, bytes]], trusted: Sequence[PublicKey]
 ) -> tuple[str, str]:
-    """Return what is wrong with signatures that no trusted key made, and what to do."""
+    """Return problem and remedy for signatures that no trusted key made."""
     ours = {key.id for key in trusted}
     stated = [keyid for keyid, _ in signatures]
     if not any(keyid in ours or not keyid for keyid in stated):

@@ -1,4 +1,4 @@
-"""Keys: Ed25519 (RFC 8032) in PEM files (RFC 8410), and what they sign and verify.
+"""Keys: Ed25519 (RFC 8032) in PEM files (RFC 8410); they sign and verify messages.
 
 A private key is never printed, and no error has the content of its file.
 """
@@ -26,7 +26,7 @@ _LARGEST_FILE = 1 << 14
 _P = 2**255 - 19
 _D = -121665 * pow(121666, -1, _P) % _P
 _MAKE = "make one with 'geolookup keygen'"
-#: The ending of the file of the public key, after the name of that of the private key.
+#: The file of the public key has the name of the private key's file, and this ending.
 PUBLIC_ENDING = ".pub"
 
 

@@ -1,6 +1,6 @@
 """The statement beside a dataset: its name and generation, its manifest's digest, and a serial.
 
-The manifest holds the digests of all files, so that one signature covers every byte. The serial
+The manifest holds the digests of all files, so one signature covers every byte. The serial
 orders the statements of one dataset: no reader accepts a lower one than it has accepted before.
 """
 

@@ -40,8 +40,8 @@ class Trust:
         """Return the statement of a dataset that is accepted; DatasetError for any other.
 
         ``manifest_text`` is the content of ``manifest.json``, ``signature`` that of
-        ``signature.json``, None where there is none; ``path`` names the dataset in errors. What
-        the manifest describes is not read: its digests are checked by whoever reads the files.
+        ``signature.json``, None if it is missing; ``path`` names the dataset in errors. The
+        files are not read: whoever reads them checks their digests.
         """
         if signature is None:
             raise DatasetError(path, "not signed by a trusted key", _SIGN)

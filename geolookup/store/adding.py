@@ -2,8 +2,8 @@
 
 Strategy: what arrives states its manifest and its signature first. The store checks whether it
 trusts them before a file is written. The files are written to a staging directory and verified
-there, once; what is ``Verified`` is renamed, and the pointer replaced. Both steps are one rename,
-so a process that dies leaves the old or the new generation.
+there, once. The ``Verified`` folder is renamed, and the pointer replaced. Both steps are one
+rename, so a process that dies leaves the old or the new generation.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Arriving:
 
 
 def add(store: Path, arriving: Arriving) -> None:
-    """Make a dataset the current generation of a store, which is created if it is missing.
+    """Make a dataset the current generation of a store; a missing store is created.
 
     Raises DatasetError for a dataset that the store does not trust or that is damaged, OutputError
     for a folder that is not a store or cannot be written; the store stays unchanged.
@@ -67,7 +67,7 @@ def add(store: Path, arriving: Arriving) -> None:
 
 
 def check_expected(generation: str, expect: str | None, path: Path) -> None:
-    """Raise DatasetError, which names ``path``, for another generation than is expected."""
+    """Raise DatasetError naming ``path`` if the generation is not the expected one."""
     if expect not in (None, generation):
         problem = f"its generation is {generation}, but {expect} was expected"
         whole = expect is not None and len(expect) == len(generation)

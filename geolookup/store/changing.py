@@ -1,4 +1,4 @@
-"""Exclusive access to a store: one process at a time, which also removes unfinished files."""
+"""Exclusive access to a store: one process at a time. It also removes unfinished files."""
 
 from __future__ import annotations
 

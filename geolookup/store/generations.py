@@ -57,8 +57,8 @@ def rollback(store: str | os.PathLike[str] | None = None, *, sign: Signing = ())
     does not accept, KeyFileError for a bad key, OutputError if the store cannot be written; it
     stays as it was then.
     """
-    from geolookup.integrity import verify  # imports Arrow, which a list does not need
-    from geolookup.signing.keys import signing_keys  # imports modules, which a list does not need
+    from geolookup.integrity import verify  # imports Arrow: slow
+    from geolookup.signing.keys import signing_keys  # slow, too
 
     store = _place(store)
     signers = signing_keys(sign)
@@ -81,7 +81,7 @@ def _marked(entry: Published, withdrawn: Collection[str]) -> Published:
 
 
 def _sign_or_check(store: Path, generation: str, signers: Sequence[PrivateKey]) -> None:
-    """Sign a generation, or check that the store accepts it as it is signed."""
+    """Sign a generation, or check that the store accepts its signature."""
     from geolookup.store.signatures import check_trusted, sign_generation
     from geolookup.store.trusted import trust_of
 
@@ -144,7 +144,7 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
     store = _place(store)
     with changing(store) as published:
         kept = _kept(published, keep)
-        # First, so that the pointer never lists a missing generation.
+        # Before the removal: the pointer never lists a missing generation.
         if len(kept) < len(published):
             pointer.write(store, kept)
         names = {entry.generation for entry in kept}
@@ -170,7 +170,7 @@ def _folders(store: Path) -> list[Path]:
 
 
 def _remove(path: Path) -> None:
-    """Rename a generation before it is removed, so that no generation is ever incomplete."""
+    """Rename a generation, then remove it: no generation is ever incomplete."""
     aside = Path(tempfile.mkdtemp(prefix=".removed.", dir=path.parent))
     try:
         path.rename(aside / path.name)

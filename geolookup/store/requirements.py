@@ -1,7 +1,7 @@
 """What a dataset must satisfy before an engine answers from it, and the notice about old data.
 
-The notice is a log record of the level INFO, which a program shows only if it asks for it: data
-that grow old must not change what programs print. Who needs a warning states ``max_age``.
+The notice is a log record of the level INFO, and is shown only by programs that ask for it: data
+that grow old must not change the output of programs. Who needs a warning states ``max_age``.
 """
 
 from __future__ import annotations

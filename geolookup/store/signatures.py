@@ -1,7 +1,7 @@
 """Signatures of datasets: ``sign`` writes them, and newer ones replace them.
 
-A generation never changes but for ``signature.json``, which is replaced by one rename. It is no
-file of the dataset: no engine maps it.
+Of a generation only ``signature.json`` changes, by one rename. It is not a file of the dataset:
+no engine maps it.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ def manifest_text(dataset: str | os.PathLike[str]) -> bytes:
 def check_trusted(dataset: str | os.PathLike[str], trust: Trust) -> Statement:
     """Return the statement of a dataset that is accepted; DatasetError for any other.
 
-    Reads manifest and signature alone: ``verify`` checks the digests in the manifest.
+    Reads manifest and signature only: ``verify`` checks the digests in the manifest.
     """
     return trust.check(manifest_text(dataset), read_signature(dataset), dataset)
 
 
 def sign_dataset(dataset: Path, keys: Sequence[PrivateKey], after: int = 0) -> None:
-    """Sign a dataset, which the caller has verified, with a serial above ``after`` and its own."""
+    """Sign a verified dataset, with a serial above ``after`` and its own."""
     write_signature(dataset, stated(manifest_text(dataset), keys, max(after, serial_in(dataset))))
 
 
 def adopt_signature(dataset: Path, text: bytes) -> None:
     """Give a dataset the signature ``text`` if it is newer than its own.
 
-    Raises DatasetError for a text that is no statement of this manifest. Whether its keys are
-    trusted is the caller's to check.
+    Raises DatasetError unless the text is a statement of this manifest. The caller checks whether
+    its keys are trusted.
     """
     statement = read_statement(text, manifest_text(dataset), None, dataset / SIGNATURE)
     if statement.serial > serial_in(dataset):
@@ -75,7 +75,7 @@ def sign(dataset: str | os.PathLike[str], keys: Signing) -> None:
     private key or that others may read, OutputError where the signature cannot be written,
     ValueError for no key.
     """
-    from geolookup.integrity import verify  # imports Arrow, which reading a signature does not need
+    from geolookup.integrity import verify  # imports Arrow: slow
 
     place, signers = Path(dataset), signing_keys(keys)
     if not signers:
@@ -91,7 +91,7 @@ def sign(dataset: str | os.PathLike[str], keys: Signing) -> None:
 
 
 def is_signed_by(dataset: Path, keys: Sequence[PrivateKey]) -> bool:
-    """Return whether each of the keys has signed a dataset as it is."""
+    """Return whether each of the keys has signed the present manifest of a dataset."""
     try:
         text, signature = manifest_text(dataset), read_signature(dataset)
         for key in keys:
@@ -113,7 +113,7 @@ def check_signers(store: str | os.PathLike[str], keys: Sequence[PrivateKey]) -> 
 
 
 def sign_generation(store: Path, generation: str, keys: Sequence[PrivateKey]) -> None:
-    """Sign a generation of a store, so that its serial is the greatest; the caller verified it.
+    """Sign a verified generation of a store; its serial becomes the greatest.
 
     Raises DatasetError in a store that trusts none of the keys.
     """

@@ -1,4 +1,4 @@
-"""The keys that a store trusts, and what it accepts because of them.
+"""The keys that a store trusts, and the datasets that it therefore accepts.
 
 ::
 

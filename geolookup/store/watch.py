@@ -1,7 +1,7 @@
 """Watching a path: a thread that polls it and reloads the engine when the dataset changes.
 
-The thread polls the stat of one file. It holds a weak reference to the engine, so that it
-does not keep it alive. Threads do not exist in a forked child, which starts its own.
+The thread polls the stat of one file. It holds a weak reference to the engine, and does not
+keep it alive. A forked child has no threads; it starts its own.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ def update(
     malformed recipe, DatasetError for a damaged store or archive, and for one that the store does
     not trust, OutputError for a store or cache that cannot be written, KeyFileError for a bad key,
     ValueError or TypeError for a malformed ``if_older`` and for an option that is for recipes only.
-    The store then stays as it was. What fails after the publication is no error; ``warnings`` of
-    the result has it.
+    The store then does not change. A failure after the publication is only a warning, in
+    ``warnings`` of the result.
     """
     request = requested(recipe, store, if_older, cache, sign)
     silent = Progress(silent=True)
@@ -74,7 +74,7 @@ def requested(
     cache: str | os.PathLike[str] | None = None,
     sign: Signing = (),
 ) -> Request:
-    """Return what an update is asked for, checked; the errors are those of ``update``."""
+    """Check the arguments of an update and return the request; raises the errors of ``update``."""
     named = "" if recipe is None else os.fspath(recipe)
     is_mirror = "://" in named
     if not is_mirror and not (named and is_archive(named)):

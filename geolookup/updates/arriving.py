@@ -31,7 +31,7 @@ class FromArchive:
         return self._head().manifest.metadata().name
 
     def planned(self, tell: Tell) -> Updated:
-        """Tell what an update would do; the store stays as it is."""
+        """Tell what an update would do; the store does not change."""
         check_place(self.store)
         generation, current = self._head().manifest.generation, current_of(self.store)
         if generation == current:

@@ -51,7 +51,7 @@ class FromRecipe:
     recipe: Recipe
     store: Path
     if_older: timedelta | None
-    cache: Path | None  # None: the default, which remote sources alone need
+    cache: Path | None  # None: the default; only remote sources need it
     signers: tuple[PrivateKey, ...]
 
     @property
@@ -68,7 +68,7 @@ class FromRecipe:
         cache: str | os.PathLike[str] | None,
         sign: Signing = (),
     ) -> FromRecipe:
-        """Load the recipe, and fill in what is not stated; the errors are those of ``update``."""
+        """Load the recipe and fill in defaults; raises the errors of ``update``."""
         from geolookup_builder import loading
 
         limit = None if if_older is None else age_limit(if_older, "if_older")
@@ -77,7 +77,7 @@ class FromRecipe:
         return cls(plan, place_of(store), limit, folder, signing_keys(sign))
 
     def planned(self, tell: Tell) -> Updated:
-        """Tell what an update would do; the store and the cache stay as they are."""
+        """Tell what an update would do; store and cache do not change."""
         self._check_places()
         check_signers(self.store, self.signers)
         current = current_of(self.store)
@@ -121,7 +121,7 @@ class FromRecipe:
     def _tidied(self, staging: Path, began: datetime) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Prune, and record the success; return the removed generations, and what failed.
 
-        The store is up to date by now, so that neither is an error of the update.
+        Both happen after publication, so a failure is only a warning.
         """
         removed: list[str] = []
         unfinished = []

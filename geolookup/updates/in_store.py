@@ -6,7 +6,7 @@
     STORE/.update/         its staging directory: on the file system of the generations
     STORE/update.json      dataset and begin of the last update that succeeded; for --if-older
 
-The lock of the store itself (``store.changing``) is held only while the store changes, so that
+The lock of the store itself (``store.changing``) is held only while the store changes:
 ``publish`` and ``rollback`` do not wait for downloads.
 """
 
@@ -117,7 +117,7 @@ def _lock(store: Path, stack: ExitStack, tell: Callable[[str], None]) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove whatever has this name: a folder, a file, or a link but not what it names."""
+    """Remove a folder, a file, or a link, but not the target of a link."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

@@ -15,7 +15,7 @@ from geolookup.filesystem.unpacking import reading_errors
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, opening, recognised
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, kind_of, opening
 
 NAME = "auto"
 _SHOWN = 60
@@ -78,7 +78,7 @@ def _detections(
         name: detection for name, one in formats.items() if (detection := _detection(one, start))
     }
     if not detections and not _among_others(member, spec):
-        if kind := recognised(member):
+        if kind := kind_of(member):
             problem = f"not recognised: this looks like {kind.name}"
             raise BuildError(member.label, problem, remedy=kind.remedy)
         raise _unknown(member.label, repr(start.first_line[:_SHOWN]), formats)

@@ -162,7 +162,7 @@ def _column(
 
 
 def _stored(column: BufferDescription) -> object:
-    """Return the type of the values in the buffers: of a dictionary column, that of its indices."""
+    """Return the type of the buffered values: of a dictionary column, the type of its indices."""
     kind = column.type
     if not isinstance(kind, str) or not kind.startswith(_DICTIONARY):
         return kind

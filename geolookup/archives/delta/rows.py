@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from geolookup.archives.delta.parts import Unsigned
 from geolookup.archives.delta.streams import PatchError, Streams, written
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import read
+from geolookup.dataset.arrow_files import read, starts_of
 from geolookup.dataset.intervals import Addresses, empty, is_partition
 
 Bools = NDArray[np.bool_]
@@ -34,7 +34,7 @@ _FAMILY = {
 class Alignment:
     """Which rows are kept: ``kept`` (m,) of those of the base, ``keeping`` (n,) of the target.
 
-    Both mark equally many rows, which correspond in order.
+    Both mark equally many rows; these correspond in order.
     """
 
     kept: Bools
@@ -55,20 +55,12 @@ def aligned(former: Path, path: Path, rows: int, count: int) -> Alignment:
     family = _FAMILY.get(path.name)
     if family is None or not rows:
         return same_numbers(rows, count)
-    partitions = [list(_partitions(_starts(file, family))) for file in (former, path)]
+    partitions = [list(_partitions(starts_of(read(file)[0]))) for file in (former, path)]
     if not all(map(is_partition, chain(*partitions))):  # a dataset that ``verify`` refuses
         return same_numbers(rows, count)
     # Files of explained rows hold a partition for each source table, one after the other.
     marks = [_same(*pair) for pair in zip_longest(*partitions, fillvalue=empty(family))]
     return Alignment(*(np.concatenate(parts) for parts in zip(*marks, strict=True)))
-
-
-def _starts(path: Path, family: int) -> Addresses:
-    batch = read(path)[0]
-    if family == 4:
-        return Addresses(batch.column("start").to_numpy())
-    low = batch.column("start_low").dictionary_decode().to_numpy()
-    return Addresses(low, batch.column("start_high").to_numpy())
 
 
 def _partitions(starts: Addresses) -> Iterator[Addresses]:

@@ -38,7 +38,7 @@ def _compressed(data: NDArray[np.uint8]) -> bytes:
 
 
 class Streams:
-    """The arrays of a patch, read in order; PatchError for what is none or beyond a bound."""
+    """The arrays of a patch, read in order; PatchError for a damaged or too long one."""
 
     def __init__(self, patch: bytes | memoryview) -> None:
         self._rest = memoryview(patch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from geolookup.comparison.measures import Share
-from geolookup.comparison.report import count_text, percent_text, table_lines
+from geolookup.comparison.report import count_text, percent_text, requests_line, table_lines
 from geolookup.comparison.scoring import Group, Score, ScoredPart
 from geolookup.comparison.scoring.agreement import LEVELS, NAMES, Measured
 from geolookup.comparison.scoring.breakdown import WorstNetwork
@@ -27,11 +27,7 @@ def lines(score: Score) -> Iterator[str]:
     for number, dataset in enumerate(score.datasets, 1):
         yield f"{number}  {dataset.name}, generation {dataset.generation}, {dataset.path}"
     if score.requests is not None:
-        asked = score.requests
-        yield (
-            f"requests  {asked.total:,}, of which {asked.private:,} for private addresses"
-            f" and {asked.invalid:,} for no addresses"
-        )
+        yield requests_line(score.requests)
     for name, part in score.datasets[0].parts.items():
         if part.score.of:
             yield ""

@@ -34,7 +34,8 @@ from geolookup.comparison.scoring.places import (
     of_table,
 )
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import Addresses, lasts
+from geolookup.dataset.arrow_files import starts_of
+from geolookup.dataset.intervals import lasts
 from geolookup.errors import BuildError, near_match
 from geolookup.files.row_streams import holds_address
 from geolookup.prefixes.aggregate import prefixes_of
@@ -167,7 +168,7 @@ def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Halves, Halves]:
     ends = {name: np.zeros(size, np.uint64) for name in fmt.ENDS}
     for family in FAMILIES:
         table = _table(output, fmt.EXPLAINED[family])
-        row, starts = table["row"].to_numpy(), _starts(table, family)
+        row, starts = table["row"].to_numpy(), starts_of(table)
         families[row] = family
         ends["first_low"][row], ends["first_high"][row] = starts.halves()
         ends["last_low"][row], ends["last_high"][row] = lasts(starts).halves()
@@ -216,14 +217,7 @@ def _prefix_lengths(families: NDArray[np.uint8], first: Halves, last: Halves) ->
 def _partition(output: Path, family: int, states: NDArray[np.bool_]) -> Partition:
     """Return the partition of a family: of the source's tables, the first with a place decides."""
     table = _table(output, fmt.EXPLAINED[family])
-    row, starts = table["row"].to_numpy().astype(np.int64), _starts(table, family)
+    row, starts = table["row"].to_numpy().astype(np.int64), starts_of(table)
     begins = _table(output, fmt.EXPLAINED_TABLES)[fmt.EXPLAINED_STARTS[family]].to_pylist()
     tables = [slice(*bounds) for bounds in pairwise(begins)]
     return first_stating(states, [Partition(starts[part], row[part]) for part in tables])
-
-
-def _starts(table: pa.Table, family: int) -> Addresses:
-    if family == 4:
-        return Addresses(table["start"].to_numpy())
-    low = table["start_low"].combine_chunks()
-    return Addresses(low.dictionary_decode().to_numpy(), table["start_high"].to_numpy())

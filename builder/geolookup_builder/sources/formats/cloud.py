@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ import pyarrow as pa
 
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
+from geolookup.filesystem.unpacking import packing
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import delimited, json_document, sniffing
@@ -167,7 +169,7 @@ def _is_list(member: Member) -> bool:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"\.(gz|zst|bz2|xz|zip)$", "", name.lower())
+    return name.lower().removesuffix(packing(PurePath(name)))
 
 
 def _of_document(member: Member, provider: _Provider) -> Iterator[Batch]:

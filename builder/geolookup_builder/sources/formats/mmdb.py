@@ -18,9 +18,10 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError, line_text, near_match
+from geolookup.filesystem.signatures import MMDB
 from geolookup_builder.build_report import KeysRead
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.formats.mmdb_products import REGISTERED, Product, recognised
+from geolookup_builder.sources.formats.mmdb_products import REGISTERED, Product, matching_product
 from geolookup_builder.sources.formats.mmdb_values import paths_of, texts_of
 from geolookup_builder.sources.reading.dictionary_columns import (
     with_values,
@@ -37,13 +38,12 @@ from geolookup_builder.sources.reading.reader import (
     SourceTable,
     one_table,
 )
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, ending
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, kind_of
 
 Fields = Mapping[str, pa.DictionaryArray]
 #: Records decoded at once; those of a city file are large.
 _CHUNK_RECORDS = 1 << 14
 _SAMPLE = 1 << 12  # records that show the schema
-_MARKER = b"\xab\xcd\xefMaxMind.com"  # begins the metadata, at the end of the file
 #: IP2Location writes an offset, which identifies no time zone.
 _OFFSET = "^[+-][0-9]{2}:[0-9]{2}$"
 #: ISO 3166-2 writes the country before the code of a region, some vendors do too.
@@ -109,7 +109,7 @@ def _fields(stated: Fields, product: Product, codes: I64) -> Fields:
 
 def _product(member: Member, kinds: Sequence[str], seen: set[str]) -> Product:
     """Return the product of a file; BuildError if it is of none, or of one that is refused."""
-    match = recognised(kinds, seen)
+    match = matching_product(kinds, seen)
     remedy = 'map keys in the recipe, such as fields = { city_name = "city.names.en" }'
     if match is None:
         problem = f"none of its fields are known ({shown(seen) or 'none at all'})"
@@ -186,9 +186,7 @@ def _no_lines(_member: Member, records: I64) -> I64:
 
 
 def _detect(opening: Opening) -> Detection | None:
-    with opening.start.open() as stream:
-        binary = b"\0" in stream.read()
-    return Detection("a search tree") if binary and _MARKER in ending(opening.member) else None
+    return Detection("a search tree") if kind_of(opening.member) is MMDB else None
 
 
 FORMAT = SourceFormat("mmdb", frozenset({"fields"}), _read, _detect)

@@ -51,7 +51,7 @@ class Product:
         return next((marks for marks in self.marks if marks.issubset(keys)), None)
 
 
-def recognised(
+def matching_product(
     kinds: Collection[str], keys: Collection[str]
 ) -> tuple[Product, frozenset[str]] | None:
     """Return the product of a file, and the keys that decided; None if it is of none.

@@ -60,7 +60,6 @@ _CONTENT = {
 _NAMED = re.compile(r"-ipv[46](-num)?(?![a-z0-9-])", re.IGNORECASE)
 _ZONE = {"timezone": re.compile(r"[A-Z][A-Za-z_]+/.+")}
 _FRACTION = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
-_SEVEN_ZIP = b"7z\xbc\xaf\x27\x1c"
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -70,7 +69,6 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _plan(member: Member, columns: tuple[str, ...] | None) -> Plan:
-    _refuse_seven_zip(member)
     rows = sniffing.sample(member)
     table = "columns" if columns else _table(rows)
     names = columns or (*_RANGE, *(_city_order(rows) if table == "city" else _LAYOUTS[table]))
@@ -78,13 +76,6 @@ def _plan(member: Member, columns: tuple[str, ...] | None) -> Plan:
     sniffing.check_content(rows, names, _CONTENT, f"a {table} file of sapics")
     layout = Layout(names, frozenset(_RANGE), frozenset(_FIELDS), header=False)
     return Plan(table, layout, partial(_meaning, family=sniffing.integer_family(rows)))
-
-
-def _refuse_seven_zip(member: Member) -> None:
-    with member.open() as stream:
-        if stream.read(len(_SEVEN_ZIP)) == _SEVEN_ZIP:
-            remedy = "unpack it, or use the .csv.gz"
-            raise BuildError(member.label, "7-Zip archives are not read", remedy=remedy)
 
 
 def _table(rows: sniffing.Sample) -> str:

@@ -26,7 +26,7 @@ from geolookup_builder.sources.reading.reader import (
     Reject,
     records_as_lines,
 )
-from geolookup_builder.sources.reading.sniffing import misnamed, recognised
+from geolookup_builder.sources.reading.sniffing import kind_of, misnamed
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import Steps, as_columns, steps_of, stored_name
 
@@ -140,7 +140,7 @@ def _opened(member: Member) -> Iterator[object]:
 
 
 def _damaged(member: Member, error: Exception) -> BuildError:
-    kind = recognised(member)
+    kind = kind_of(member)
     if kind not in (None, PARQUET):
         return misnamed(member.label, kind)
     text = next(iter(str(error).splitlines()), type(error).__name__)

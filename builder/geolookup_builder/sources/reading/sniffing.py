@@ -210,7 +210,7 @@ def ending(member: Member) -> bytes:
     return last
 
 
-def recognised(member: Member) -> Kind | None:
+def kind_of(member: Member) -> Kind | None:
     """Return what a member looks like; None for a text and for an unknown kind."""
     with member.open() as stream:
         start: bytes = stream.read(START_BYTES)
@@ -219,7 +219,7 @@ def recognised(member: Member) -> Kind | None:
 
 def check_text(member: Member) -> None:
     """Raise BuildError if a member is of a known kind other than text."""
-    kind = recognised(member)
+    kind = kind_of(member)
     if kind is not None:
         raise misnamed(member.label, kind)
 
