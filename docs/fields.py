@@ -227,7 +227,8 @@ def _row(*cells: str) -> str:
 def _counts(old: str) -> str:
     """Return a page with the numbers of values: "37 values per address: 21 of the location, …"."""
     counts = {group: len(members(FIELDS, group)) for group in GROUPS}
-    new = re.sub(r"\b\d+ values per address", f"{sum(counts.values())} values per address", old)
+    every = r"\b\d+(?= values per address)|(?<=our envelope has )\d+|(?<=whole envelope \()\d+"
+    new = re.sub(every, str(sum(counts.values())), old)
     for group, count in counts.items():
         new = re.sub(rf"\b\d+ of the ((?:local )?{group})\b", rf"{count} of the \1", new)
     return new
@@ -277,6 +278,7 @@ TEXTS_OF: dict[str, Callable[[str], str]] = {
     "docs/envelope.schema.json": _schema,
     "README.md": _counts,
     "docs/index.md": _counts,
+    "benchmarks/peers/contenders.py": _counts,
 }
 
 if __name__ == "__main__":

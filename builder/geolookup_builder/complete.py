@@ -64,9 +64,9 @@ def _filled(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
     lacking = np.array(values.is_null().to_numpy(zero_copy_only=False))
     lacking[UNKNOWN] = False
     rows = pa.array(np.flatnonzero(lacking))
-    found = finder.find({name: tuples.values(name).take(rows) for name in finder.needs})
-    report.enriched[finder.field] = Filled(len(found) - found.null_count, found.null_count)
-    return tuples.replaced(finder.field, pc.replace_with_mask(values, pa.array(lacking), found))
+    results = finder.find({name: tuples.values(name).take(rows) for name in finder.needs})
+    report.enriched[finder.field] = Filled(len(results) - results.null_count, results.null_count)
+    return tuples.replaced(finder.field, pc.replace_with_mask(values, pa.array(lacking), results))
 
 
 def _numbered(values: pa.Array) -> tuple[list[str | None], Codes]:
@@ -82,7 +82,7 @@ def _pairs(
     countries, country_codes = _numbered(country)
     continents, continent_codes = _numbered(continent)
     numbers, first = factorize([country_codes, continent_codes])
-    found = [(countries[country_codes[at]], continents[continent_codes[at]]) for at in first]
-    ordered = sorted({(None, None), *found}, key=lambda pair: (pair[0] or "", pair[1] or ""))
+    occurring = [(countries[country_codes[at]], continents[continent_codes[at]]) for at in first]
+    ordered = sorted({(None, None), *occurring}, key=lambda pair: (pair[0] or "", pair[1] or ""))
     row_of = {pair: row for row, pair in enumerate(ordered)}
-    return ordered, np.array([row_of[pair] for pair in found], np.int32)[numbers]
+    return ordered, np.array([row_of[pair] for pair in occurring], np.int32)[numbers]

@@ -66,7 +66,7 @@ def _numbers(column: pa.Array) -> pa.Array:
 
 def plain_texts(values: Iterable[object]) -> pa.Array:
     """Return the JSON texts of a few values of any type, written by the standard library."""
-    texts = [json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in values]
+    texts = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
     return pa.array(texts, pa.string())
 
 

@@ -124,22 +124,24 @@ class SourceRows:
             if stated:
                 columns, invalid = _columns(batch, stated, accepted, self._known)
                 numbered[layer] = distinct(columns, ~accepted | _any(invalid.values()))
-                nulled.update({name: int(np.count_nonzero(each)) for name, each in invalid.items()})
+                nulled.update({name: int(np.count_nonzero(rows)) for name, rows in invalid.items()})
                 words.update(_unknown_words(batch, invalid))
         families = {family: batch.ranges.of_family(family) for family in (4, 6)}
         return Prepared(len(batch), families, numbered, nulled, words)
 
     def add(self, batch: Prepared) -> None:
         """Add the rows of a batch that are not rejected."""
-        numbers = {layer: self._layers[layer].add(each) for layer, each in batch.numbered.items()}
+        numbers = {
+            layer: self._layers[layer].add(values) for layer, values in batch.numbered.items()
+        }
         for family, rows in self._families.items():
             chosen, first, last = batch.families[family]
-            taken = {layer: each[chosen] for layer, each in numbers.items()}
+            taken = {layer: numbered[chosen] for layer, numbered in numbers.items()}
             rows.add(first, last, chosen + self._report.read, taken)
         self._report.read += batch.size
         self._report.nulled.update(batch.nulled)
-        for name, found in batch.words.items():
-            self._report.unknown_words.setdefault(name, Counter()).update(found)
+        for name, counts in batch.words.items():
+            self._report.unknown_words.setdefault(name, Counter()).update(counts)
 
     def duplicates(self) -> int:
         """Return the number of rows with the range of a later row; IPv4-mapped counts as IPv4."""
@@ -156,15 +158,15 @@ class SourceRows:
 
     def stated(self, chosen: Bools) -> Stated:
         """Return the chosen rows (a mask by position), neither folded nor clipped."""
-        parts = [(each, np.flatnonzero(chosen[each.position])) for each in self._gathered.values()]
-        order = _order(np.concatenate([each.position[rows] for each, rows in parts]))
-        firsts = (each.ranges.first[rows].in_128_bits() for each, rows in parts)
-        lasts = (each.ranges.last[rows].in_128_bits() for each, rows in parts)
+        parts = [(part, np.flatnonzero(chosen[part.position])) for part in self._gathered.values()]
+        order = _order(np.concatenate([part.position[rows] for part, rows in parts]))
+        firsts = (part.ranges.first[rows].in_128_bits() for part, rows in parts)
+        lasts = (part.ranges.last[rows].in_128_bits() for part, rows in parts)
         families = np.repeat(
             np.array([*self._gathered], np.uint8), [len(rows) for _, rows in parts]
         )
         numbers = {
-            layer: np.concatenate([each.numbers[layer][rows] for each, rows in parts])[order]
+            layer: np.concatenate([part.numbers[layer][rows] for part, rows in parts])[order]
             for layer in self._gathered[4].numbers
         }
         return Stated(families[order], concat([*firsts])[order], concat([*lasts])[order], numbers)
@@ -203,8 +205,8 @@ def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered
         tuple(np.concatenate(pair)[order] for pair in keys),
     )
     numbers = {
-        layer: np.concatenate([each, ipv6.numbers[layer][folded]])[order]
-        for layer, each in ipv4.numbers.items()
+        layer: np.concatenate([own, ipv6.numbers[layer][folded]])[order]
+        for layer, own in ipv4.numbers.items()
     }
     return Gathered(ranges, numbers, position[order])
 
@@ -240,21 +242,21 @@ def _columns(
 
 
 def _any(masks: Iterable[Bools]) -> Bools:
-    found: Bools = np.logical_or.reduce([*masks])
-    return found
+    mask: Bools = np.logical_or.reduce([*masks])
+    return mask
 
 
 def _unknown_words(batch: Batch, invalid: Mapping[str, Bools]) -> dict[str, Counter[str]]:
     """Count the most frequent words that the vocabulary lacks, for the build report."""
-    found = {}
+    unknown = {}
     for name, rows in invalid.items():
         if name in VOCABULARY and rows.any():
             cells = batch.fields[name]
             counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
             common = np.argsort(-counts, kind="stable")[:_MAX_WORDS]
             words = cells.dictionary.take(pa.array(common)).to_pylist()
-            found[name] = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
-    return found
+            unknown[name] = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
+    return unknown
 
 
 def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column, Bools]:

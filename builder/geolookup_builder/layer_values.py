@@ -43,7 +43,10 @@ class Tuples:
     def take(self, rows: NDArray[np.integer]) -> Tuples:
         """Return the tuples at ``rows``."""
         return Tuples(
-            {name: Column(each.codes[rows], each.values) for name, each in self.fields.items()}
+            {
+                name: Column(column.codes[rows], column.values)
+                for name, column in self.fields.items()
+            }
         )
 
     def replaced(self, name: str, values: pa.Array) -> Tuples:
@@ -86,7 +89,7 @@ def distinct(columns: Mapping[str, Column], nulled: Bools) -> Distinct:
         rows = np.flatnonzero(known)
         codes, first = factorize([column.codes[rows] for column in columns.values()])
         numbers[rows], first = codes, rows[first]
-    taken = {name: Column(each.codes[first], each.values) for name, each in columns.items()}
+    taken = {name: Column(column.codes[first], column.values) for name, column in columns.items()}
     return Distinct(numbers, len(first), taken)
 
 
@@ -108,12 +111,12 @@ class LayerValues:
         sizes = np.diff([UNKNOWN, *self.begins, self.size])
         return np.repeat(np.arange(len(sizes)).astype(np.uint8), sizes)[numbers]
 
-    def add(self, found: Distinct) -> Codes:
+    def add(self, tuples: Distinct) -> Codes:
         """Add the tuples of a batch; return the number of each of its rows."""
-        numbers = np.where(found.codes < 0, np.int32(UNKNOWN), found.codes + np.int32(self.size))
-        self.size += found.size
-        for name in STATED[self.layer] if found.size else ():
-            part = found.columns.get(name) or _nulls(found.size, name)
+        numbers = np.where(tuples.codes < 0, np.int32(UNKNOWN), tuples.codes + np.int32(self.size))
+        self.size += tuples.size
+        for name in STATED[self.layer] if tuples.size else ():
+            part = tuples.columns.get(name) or _nulls(tuples.size, name)
             self.parts.setdefault(name, []).append(part)
         return numbers
 
@@ -125,7 +128,8 @@ class LayerValues:
             tuples = Tuples(dict(zip(names, joined, strict=True)))
         # Joined, so that values which several batches have are in memory once.
         self.parts = {
-            name: [Column(each.codes[1:], each.values)] for name, each in tuples.fields.items()
+            name: [Column(column.codes[1:], column.values)]
+            for name, column in tuples.fields.items()
         }
         return tuples
 

@@ -33,7 +33,10 @@ def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
         fmt.NETWORK: network,
         fmt.COUNTRY: country,
         fmt.ZONE: pa.table({"zone": pa.array(interned.located.zones, pa.string())}),
-        **{fmt.PROVENANCE[f]: _provenance(each) for f, each in interned.provenance.items()},
+        **{
+            fmt.PROVENANCE[f]: _provenance(provenance)
+            for f, provenance in interned.provenance.items()
+        },
     }
 
 
@@ -46,7 +49,7 @@ def starts(first: Addresses) -> dict[str, pa.Array]:
 
 
 def _provenance(family: Provenance) -> pa.Table:
-    decided = {layer: each for layer, each in family.sources.items() if each.any()}
+    decided = {layer: numbers for layer, numbers in family.sources.items() if numbers.any()}
     return pa.table({**starts(family.starts), **decided})
 
 
@@ -62,7 +65,9 @@ def _intervals(family: FamilyIntervals) -> pa.Table:
 
 def _location(interned: Interned) -> pa.Table:
     located = interned.located
-    own = {each.column: _column(located.tuples.values(each.column)) for each in in_table(LOCATION)}
+    own = {
+        field.column: _column(located.tuples.values(field.column)) for field in in_table(LOCATION)
+    }
     return pa.table(
         {
             "country": located.country.astype(np.uint16),
@@ -76,11 +81,12 @@ def _location(interned: Interned) -> pa.Table:
 def _network(interned: Interned) -> pa.Table:
     networks = interned.networks
     columns = {
-        each.column: _column(networks[each.column].combine_chunks()) for each in in_table(NETWORK)
+        field.column: _column(networks[field.column].combine_chunks())
+        for field in in_table(NETWORK)
     }
     texts = [
-        json_texts(columns[each.column], ABSENT if each.optional else UNKNOWN)
-        for each in in_table(NETWORK)
+        json_texts(columns[field.column], ABSENT if field.optional else UNKNOWN)
+        for field in in_table(NETWORK)
     ]
     return pa.table({**columns, **json_columns(texts)})
 
@@ -90,8 +96,8 @@ def _country(interned: Interned, known: Known) -> pa.Table:
         _country_record(code, continent, known) for code, continent in interned.located.countries
     ]
     columns: dict[str, pa.Array] = {
-        each.column: pa.array([record[each.column] for record in records], type_of(each))
-        for each in in_table(COUNTRY)
+        field.column: pa.array([record[field.column] for record in records], type_of(field))
+        for field in in_table(COUNTRY)
     }
     texts = [plain_texts(record[name] for record in records) for name in columns]
     return pa.table({**columns, **json_columns(texts)})
@@ -100,7 +106,7 @@ def _country(interned: Interned, known: Known) -> pa.Table:
 def _country_record(code: str | None, continent: str | None, known: Known) -> dict[str, object]:
     country = known.countries[code] if code else None
     record = {
-        each.column: _plain(getattr(country, each.column, None)) for each in in_table(COUNTRY)
+        field.column: _plain(getattr(country, field.column, None)) for field in in_table(COUNTRY)
     }
     record["continent_code"] = continent
     record["continent_name"] = known.continents.get(continent) if continent else None
@@ -121,8 +127,8 @@ def encoded(column: pa.Array) -> pa.Array:
         return pa.DictionaryArray.from_arrays(
             pa.nulls(len(column), pa.int8()), pa.array([], column.type)
         )
-    found = column.dictionary_encode()
-    last = len(found.dictionary) - 1
+    distinct = column.dictionary_encode()
+    last = len(distinct.dictionary) - 1
     kinds = (kind for kind in (np.int8, np.int16, np.int32) if last <= np.iinfo(kind).max)
-    indices = found.indices.cast(pa.from_numpy_dtype(next(kinds)))
-    return pa.DictionaryArray.from_arrays(indices, found.dictionary)
+    indices = distinct.indices.cast(pa.from_numpy_dtype(next(kinds)))
+    return pa.DictionaryArray.from_arrays(indices, distinct.dictionary)

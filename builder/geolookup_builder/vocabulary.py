@@ -72,8 +72,8 @@ def translated(cells: pa.Array, words: Words) -> tuple[pa.Array, pa.Array]:
     """
     lower = pc.utf8_lower(cells)
     table = {**words, **_joined(lower, words)}
-    found = pc.index_in(lower, pa.array(list(table), pa.string()))
-    return pa.array(list(table.values()), pa.string()).take(found), pc.is_valid(found)
+    positions = pc.index_in(lower, pa.array(list(table), pa.string()))
+    return pa.array(list(table.values()), pa.string()).take(positions), pc.is_valid(positions)
 
 
 def _joined(lower: pa.Array, words: Words) -> dict[str, str | None]:
@@ -82,7 +82,7 @@ def _joined(lower: pa.Array, words: Words) -> dict[str, str | None]:
     cells = [cell for cell in lower.filter(chosen).to_pylist() if cell not in words]
     parts = {cell: [part.strip() for part in cell.split("/")] for cell in cells}
     return {
-        cell: next((words[part] for part in each if words[part]), None)
-        for cell, each in parts.items()
-        if all(part in words for part in each)
+        cell: next((words[part] for part in joined if words[part]), None)
+        for cell, joined in parts.items()
+        if all(part in words for part in joined)
     }

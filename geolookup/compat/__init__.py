@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 Arguments = dict[str, Any]
 #: geoip2's words for the connection types of the contract that are named otherwise.
 CONNECTION_TYPES = {"Residential": "Cable/DSL", "Mobile": "Cellular"}
-#: The language of all names: that of the dataset.
+#: The language of all names of a dataset.
 LANGUAGE = "en"
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A database of geoip2: its name in ``database_type``, and what its records contain.
+    """A database of geoip2: its name in ``database_type``, and the content of its records.
 
     Its method fits a dataset that has a field of each of ``fields``. ``paths`` are where a record
     has the fields of a dataset: keys, joined by dots; a number is a position in a list. A Boolean
@@ -47,7 +47,7 @@ class Kind:
 
 
 class Rows:
-    """What the models state of the rows of an open dataset, and the methods that fit it."""
+    """Values of the models, by row of an open dataset, and the methods that fit it."""
 
     def __init__(self, state: State) -> None:
         reading = _Reading(state)
@@ -58,7 +58,7 @@ class Rows:
 
 
 class _Reading:
-    """Reads rows; it does not refer to the caches, so that there is no reference cycle."""
+    """Reads rows; without a reference to the caches, which would be a cycle."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -78,7 +78,7 @@ class _Reading:
         return city, country
 
     def network(self, row: int) -> Arguments:
-        """Return what the databases of networks would have of a network row."""
+        """Return the record of a network row in the databases of networks."""
         try:
             network = self._state.record(0, row)["network"]
         except IndexError:
@@ -99,7 +99,7 @@ def fitting(fields: Collection[str]) -> frozenset[str]:
 
 
 def build_epoch(metadata: Metadata) -> int:
-    """Return the Unix time at which the date of the data begins in UTC; 0 where none is stated."""
+    """Return the Unix time at which the date of the data begins in UTC; 0 if undated."""
     date = metadata.age.date
     if date is None:
         return 0
@@ -148,7 +148,7 @@ def _enterprise(rows: Rows, location: int, network: int) -> Arguments:
 
 
 def _of_network(paths: Collection[str]) -> Callable[[Rows, int, int], Arguments]:
-    """Return what gives the arguments of a model from the network row alone."""
+    """Return a function that makes the arguments of a model from the network row."""
 
     def arguments(rows: Rows, _location: int, network: int) -> Arguments:
         members = rows.networks[network]

@@ -84,7 +84,7 @@ class Reader:
         None: the dataset of ``geolookup.open()``. A dataset has names in one language, which the
         models have as "en". ``locales`` are passed on to them: without "en" names are None.
         ``mode`` has no effect: a dataset is always mapped. Raises ValueError for MODE_FD and
-        for what is no mode, DatasetError where ``geolookup.open`` does.
+        for an unknown mode, DatasetError as ``geolookup.open``.
         """
         if mode not in _MODES:
             raise ValueError(f"unsupported open mode: {mode}; a dataset is opened by its path")

@@ -108,7 +108,7 @@ def forwarded(line: str) -> list[str | None]:
 
 
 def readings(part: str) -> set[Address]:
-    """Return the addresses that a part of a text may be, which ``IN_TEXT`` matches."""
+    """Return the addresses that a match of ``IN_TEXT`` can be."""
     # The last colon may belong to the sentence.
     addresses = map(address_of, (part, part.removesuffix(":")))
     return {address for address in addresses if address is not None}
@@ -131,7 +131,7 @@ def _unquoted(text: str) -> str:
 
 
 def _unquoted_list(text: str) -> str:
-    """Remove the quotes around a whole list, as logs write it; not those of its entries."""
+    """Remove the quotes around a whole list, as logs write it, but not around its entries."""
     return _unquoted(text) if text.count('"') == 2 else text
 
 

@@ -44,8 +44,8 @@ def lines_of(headers: Headers, name: bytes) -> list[bytes]:
 class TrustedProxies:
     """The networks of trusted proxies, in CIDR notation or as objects of ``ipaddress``.
 
-    ``unix:`` stands for the peers of Unix sockets. Raises SettingsError for anything else; its
-    text begins with the name of the ``setting``.
+    ``unix:`` means the peers of Unix sockets. Raises SettingsError for anything else; its text
+    begins with the name of the ``setting``.
     """
 
     def __init__(self, networks: Iterable[object], *, setting: str = "trusted_proxies") -> None:

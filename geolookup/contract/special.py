@@ -156,10 +156,10 @@ class _Space:
         return _ALL_PRIVATE if len(kinds) == 1 else _BOTH
 
     def is_private(self, value: int) -> bool:
-        found = self.classes[value >> self._shift]
-        if found == _BOTH:
+        octet_class = self.classes[value >> self._shift]
+        if octet_class == _BOTH:
             return self.parts[bisect_right(self._starts, value) - 1][2] == PRIVATE
-        return found == _ALL_PRIVATE
+        return octet_class == _ALL_PRIVATE
 
 
 def _flatten(family: int) -> tuple[Part, ...]:

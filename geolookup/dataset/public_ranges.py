@@ -60,8 +60,8 @@ def public_ranges(
 
 def known(location_rows: U32, network_rows: U32) -> Bools:
     """Mark the intervals about which anything is known; a ``Chosen``."""
-    found: Bools = (location_rows | network_rows) != 0
-    return found
+    is_known: Bools = (location_rows | network_rows) != 0
+    return is_known
 
 
 def _ranges(intervals: _Intervals, limits: list[Range], chosen: Chosen | None) -> Iterator[Ranges]:
@@ -71,9 +71,9 @@ def _ranges(intervals: _Intervals, limits: list[Range], chosen: Chosen | None) -
             until = min(batch + _BATCH, end)
             # Only the outermost intervals reach beyond the limits.
             bounds = first if batch == begin else None, last if until == end else None
-            found = intervals.ranges(batch, until, bounds, chosen)
-            if len(found.first_low):
-                yield found
+            part = intervals.ranges(batch, until, bounds, chosen)
+            if len(part.first_low):
+                yield part
 
 
 def _public(family: int, limits: list[Range]) -> Iterator[Range]:
@@ -97,7 +97,7 @@ class _Intervals:
         self._starts.check_lengths(*rows)
         tables = dataset.locations, dataset.networks
         self._rows = [
-            (np.asarray(each), len(table)) for each, table in zip(rows, tables, strict=True)
+            (np.asarray(column), len(table)) for column, table in zip(rows, tables, strict=True)
         ]
         self._highs = np.asarray(self._starts.highs)
         lows = self._starts.lows
@@ -106,10 +106,10 @@ class _Intervals:
 
     def holding(self, value: int) -> int:
         """Return the position of the interval that holds an address."""
-        found = self._starts.holding(value)
-        if found < 0:
+        interval = self._starts.holding(value)
+        if interval < 0:
             raise self._damaged()
-        return found
+        return interval
 
     def ranges(
         self,

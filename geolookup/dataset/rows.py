@@ -182,7 +182,7 @@ def _is_string(text: str, _kind: Kind) -> bool:
 
 def _is_list_of_strings(text: str, _kind: Kind) -> bool:
     values = _parsed(text)
-    is_list = isinstance(values, list) and all(isinstance(each, str) and each for each in values)
+    is_list = isinstance(values, list) and all(isinstance(item, str) and item for item in values)
     return is_list and _written(values) == text
 
 
@@ -243,7 +243,8 @@ _FORMS = {TEXT: STRING, TEXTS: STRINGS, REAL: NUMBER, BOOLEAN: BOOL}
 _STATED = {name: _kind(field) for name, field in BY_SOURCE_COLUMN.items()}
 #: The kinds of the texts of a table's rows, in their order.
 KINDS = {
-    table: tuple(_kind(each) for each in in_table(table)) for table in (LOCATION, NETWORK, COUNTRY)
+    table: tuple(_kind(field) for field in in_table(table))
+    for table in (LOCATION, NETWORK, COUNTRY)
 }
 #: The values of a source row in one layer.
 VALUES = (Kind(OBJECT, ABSENT),)

@@ -34,7 +34,7 @@ class Engine(NetworkAnswers):
 
     Safe to use from many threads and after a fork. Pickled as path and
     generation: the unpickled engine answers from that generation, which must
-    still exist. Of the options the trusted keys alone are restored. A context manager:
+    still exist. Of the options only the trusted keys are restored. A context manager:
     leaving it closes the engine.
     """
 
@@ -172,8 +172,8 @@ def open(  # noqa: A001 - the public name
 
     ``fallback``: where the current generation of a store is damaged, open the last one
     published before it that opens and was not withdrawn, with a warning in the log
-    ``geolookup``; for services, which have to start. Only what opening checks is found:
-    a missing file, or one of another size than the manifest says.
+    ``geolookup``; for services, which have to start. Only the checks of opening
+    apply: a missing file, or one of another size than the manifest says.
 
     ``preload``: read the files that lookups need into memory, at the time of the call and of
     each reload; for services, whose first answers then wait for no disk. Takes time in
@@ -188,7 +188,7 @@ def open(  # noqa: A001 - the public name
 
     Raises DatasetError for a path without a dataset, a dataset that is damaged, of another
     format version, refused for its age or not signed by a trusted key; KeyFileError for a file
-    that is no public key; ValueError or TypeError for a malformed option; SettingsError for a
+    that is not a public key; ValueError or TypeError for a malformed option; SettingsError for a
     malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``.
     """
     from geolookup.store import resolve

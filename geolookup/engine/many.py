@@ -109,7 +109,7 @@ class ManyAnswers(Kernel):
 
         ``paths`` is one path or several. A malformed or private address has a tuple of None
         in its place. ``ips`` and ``at`` are those of ``lookup_many``. The compiled kernel
-        keeps the values that it has read, so that later calls take less time: about 70 bytes for
+        keeps the values that it has read, for later calls: about 70 bytes for
         each of at most 262,144 rows a path. Raises ValueError for a path that the contract does
         not define.
         """

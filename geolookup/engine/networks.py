@@ -112,7 +112,7 @@ class NetworkAnswers(ManyAnswers):
         carries IPv4 addresses and networks about which nothing is known are left out.
 
         ``where`` is a mapping of fields to a value, or to a list of which one is met; None is
-        unknown. Operators stand after the field: ``"network.asn>="`` (also ``>``, ``<=``, ``<``)
+        unknown. An operator follows the field: ``"network.asn>="`` (also ``>``, ``<=``, ``<``)
         compares numbers, ``"location.city_name^="`` takes the beginning of a text, and
         ``"location~"`` a latitude, a longitude and a distance in km, or the south, west, north
         and east of a box. The key ``"not"`` takes conditions none of which may be met. A text
@@ -121,9 +121,9 @@ class NetworkAnswers(ManyAnswers):
         yielded. Without ``aggregate`` adjacent ranges of the dataset are not joined: each prefix
         has one answer.
 
-        Raises ValueError for a path that names no stored field, a value that is none of its
-        field, a malformed condition, ``within`` or ``family``; TypeError for conditions of
-        another type; at the call, not at the first step.
+        Raises ValueError for a path that names no stored field, a value of the wrong type, a
+        malformed condition, ``within`` or ``family``; TypeError for conditions of another type; at
+        the call, not at the first step.
         """
         from geolookup.prefixes.lists import networks
         from geolookup.prefixes.select import Selection, question

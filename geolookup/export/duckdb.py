@@ -1,7 +1,7 @@
 """DuckDB: a table for each family, in address order.
 
-For each row group of 122,880 rows DuckDB keeps the least and the greatest value of each column,
-so that a query for an address reads one row group. IPv4 addresses are uinteger, IPv6 addresses
+For each row group of 122,880 rows DuckDB keeps the least and the greatest value of each column: a
+query for an address reads one row group. IPv4 addresses are uinteger, IPv6 addresses
 uhugeint; DuckDB compares both as numbers.
 """
 

@@ -1,4 +1,4 @@
-"""The formats of ``export``: what each is called, writes and can be told. A table.
+"""The formats of ``export``, a table: names, writers, options and kinds of output.
 
 A format is added by writing its module and adding its entry to ``FORMATS``. Imports nothing heavy:
 the command reads the table for ``--help``.
@@ -55,7 +55,7 @@ class Write(Protocol):
     def __call__(self, dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
         """Write a dataset to ``place``, which ``outputs.opened`` yields.
 
-        ``values`` are those of the format's own options. Raises ExportError for a value that the
+        ``values`` are of the format's own options. Raises ExportError for a value that the
         option does not have, DatasetError where the dataset is damaged.
         """
 

@@ -30,7 +30,7 @@ from geolookup.parallel import cores
 
 @contextmanager
 def opened(dataset: Dataset, output: str, chosen: ExportFormat, *, force: bool) -> Iterator[Any]:
-    """Yield what the format writes to; the output exists if the block succeeds.
+    """Yield the place to write to; the output exists if the block succeeds.
 
     Raises OutputError where it cannot be written, lies in the dataset, or exists and ``force``
     is not set.

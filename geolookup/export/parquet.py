@@ -1,7 +1,7 @@
 """Parquet: a folder for each family, of files with row groups in address order.
 
 A reader compares an address with the least ``first`` and the greatest ``last`` of each row group,
-so that it reads one of them. IPv4 addresses are uint32, IPv6 addresses 16 bytes in network order.
+and reads one of them. IPv4 addresses are uint32, IPv6 addresses 16 bytes in network order.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> 
 
 
 def _write_files(folder: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> int:
-    """Write at least one file, so that a family without rows has its columns."""
+    """Write at least one file: a family without rows has its columns."""
     number, count, first = 0, 0, next(batches, None)
     while first is not None or not number:
         path = folder / f"part-{number:05}.parquet"

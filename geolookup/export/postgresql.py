@@ -1,7 +1,6 @@
 """PostgreSQL: a script for psql that creates and fills a table by ``COPY``, in one transaction.
 
-The new table takes the place of one of the same name at the end, so that readers see the old
-rows or the new ones.
+The new table replaces one of the same name at the end: readers see the old rows or the new ones.
 """
 
 from __future__ import annotations
@@ -89,12 +88,12 @@ def _begin(layout: _Layout, ranges: FieldRanges, dataset: Dataset) -> str:
 
 
 def _array(column: pa.Array) -> pa.Array:
-    """Return lists as array literals, in which a backslash stands before any character."""
+    """Return lists as array literals; a backslash escapes any character in them."""
     return escaped(list_texts(column, "{", '"', "}"))
 
 
 def _cells(_names: list[str], columns: list[pa.Array]) -> pa.Array:
-    """Return the rows; a NUL, which PostgreSQL stores in no text, is the replacement character."""
+    """Return the rows; NUL becomes the replacement character: PostgreSQL stores it in no text."""
     return pc.replace_substring(escaped_cells(columns, _array), b"\0", _REPLACEMENT)
 
 

@@ -1,11 +1,11 @@
 """The ranges of a dataset as rows: their addresses in one of several forms, and their fields.
 
-Adjacent ranges with the same values of the chosen fields are one range. A range of which none of
-these fields is known has no row.
+Adjacent ranges with the same values of the chosen fields are one range. A range without a known
+value has no row.
 
 Strategy: the fields are columns by row of the location and of the network table. What belongs to a
-country or a zone is taken once for each location, as a dictionary if it is text, so that a batch of
-ranges only takes indices. Rows whose chosen values are all equal are represented by the first of
+country or a zone is taken once for each location, as a dictionary if it is text: a batch of ranges
+only takes indices. Rows whose chosen values are all equal are represented by the first of
 them; then equal values are equal row numbers.
 """
 
@@ -184,7 +184,7 @@ TEXT_FORMS = {"range": RANGES, "cidr": PREFIXES}
 
 
 def chosen(values: Values, forms: Mapping[str, T]) -> T:
-    """Return what the option ``ranges`` chooses of what a format has, the first by default.
+    """Return the choice of the option ``ranges`` among the forms of a format, by default the first.
 
     Raises ExportError for a name that the format does not have.
     """
@@ -230,7 +230,7 @@ class FieldRanges:
         return pa.schema([*ends, *self.columns.schema])
 
     def batches(self, form: Form, family: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a family: the columns of the form, then those of the fields."""
+        """Yield the rows of a family: the columns of the form, then of the fields."""
         schema = self.schema(form, family)
         for spans in self.spans(family):
             rows = form.rows(spans)

@@ -1,8 +1,8 @@
 """SQLite: a table of ranges for each family, and the tables of values that ranges refer to.
 
-The first address is the key of a range, by which the table is ordered: one search finds the range
-of an address. IPv4 addresses are integers. IPv6 addresses are blobs of 16 bytes in network
-order, which SQLite compares byte by byte.
+The first address is the key of a range and orders the table: one search finds the range of an
+address. IPv4 addresses are integers. IPv6 addresses are blobs of 16 bytes in network order; SQLite
+compares them byte by byte.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _RANGES = {
     6: f"create table ipv6 (first blob primary key, last blob not null, {_ROWS}) without rowid",
 }
 _ADD = {family: f"insert into ipv{family} values (?, ?, ?, ?)" for family in _RANGES}  # noqa: S608
-#: The file has no name before it is complete, so that nothing needs a journal.
+#: The file has no name before it is complete: no journal is needed.
 _SETTINGS = "pragma journal_mode = off; pragma synchronous = off;"
 
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     I32 = NDArray[np.int32]
 
-#: What stands for a value that is unknown, for values that all are, and for a private address.
+#: The texts of an unknown value, of a tag without known values, and of a private address.
 _UNKNOWN, _ALL_UNKNOWN, _PRIVATE = "-", "unknown", "private"
 _ZONE = "time.zone"
-#: The fields that depend on the rows of an address alone.
+#: The fields that follow from the rows of an address.
 _PATHS = {field.path for field in FIELDS if field.group not in ("", "time")} | {_ZONE}
 #: The most tags that are kept. With more, all are rendered again.
 _MOST = 1 << 17
@@ -55,7 +55,7 @@ def annotated(state: State, blocks: Iterable[bytes], tags: Tags) -> Iterator[U8]
 class Template:
     """A text with the paths of fields in braces; ``{{`` and ``}}`` are braces.
 
-    Raises ValueError for a path that is none, or whose value depends on more than the network
+    Raises ValueError for an unknown path, and for one whose value depends on more than the network
     that the address is in: ``ip``, ``ip_type`` and, but for ``time.zone``, the members of ``time``.
     ``shown`` writes a value that is known.
     """

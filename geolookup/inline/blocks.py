@@ -54,10 +54,10 @@ def _file(path: str) -> Iterator[bytes]:
 
 
 def appended(path: str, output: int, tell: Callable[[str], None]) -> Iterator[bytes]:
-    """Yield the last lines of a file, and what is appended, for ever.
+    """Yield the last lines of a file, and appended bytes, for ever.
 
-    An empty block stands between the bytes of a file and those of the next one, or those after
-    the file was truncated. While the name belongs to no regular file, waits for one. ``tell``
+    An empty block separates the bytes of a file from the next file, and from the bytes after a
+    truncation. Waits for a regular file of that name if there is none. ``tell``
     gets a line about each of these. Raises BrokenPipeError when the reader of ``output`` closed
     it.
     """
@@ -89,9 +89,9 @@ def _opened(path: str, output: int, tell: Callable[[str], None]) -> BinaryIO:
 def _until_replaced(
     stream: BinaryIO, path: str, output: int, tell: Callable[[str], None]
 ) -> Generator[bytes, None, BinaryIO]:
-    """Yield what is appended until the name belongs to another file and no more is written.
+    """Yield appended bytes until the name belongs to another file and no more is written.
 
-    Return that file: it is opened as soon as it has the name, which it may lose soon.
+    Return that file: it is opened as soon as it has the name, because it can lose it soon.
     """
     descriptor, quiet, following = stream.fileno(), 0, None
     while following is None or quiet < _QUIET:

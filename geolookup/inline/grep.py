@@ -1,4 +1,4 @@
-"""The lines of a text of which an address meets a condition."""
+"""Lines of a text with an address that meets a condition."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class LineFilter:
-    """Which lines to keep, by which of their addresses meet a condition.
+    """A choice of lines by the addresses in them that meet a condition.
 
     ``meets`` marks the addresses that do, by their rows of the location and network tables.
     With ``every``, all public addresses of a line must, and one at least. ``inverted`` keeps the
@@ -48,7 +48,7 @@ class LineFilter:
 class Lines:
     """The lines of a text that are kept; ``count`` is their number so far.
 
-    ``name`` is that of the text in messages.
+    ``name`` names the text in messages.
     """
 
     def __init__(self, state: State, line_filter: LineFilter, name: str) -> None:
@@ -92,7 +92,7 @@ class Lines:
     def _ended(self, text: U8, met: I64, public: I64) -> U8:
         """Return the kept lines that end in a text.
 
-        ``met`` and ``public`` count the addresses of each line, the last of which does not end.
+        ``met`` and ``public`` count the addresses of each line; the last line does not end.
         """
         met[0] += self._met
         public[0] += self._public

@@ -1,9 +1,9 @@
 """The answer for the client of a request, for any framework.
 
-Strategy: a request gets an object that holds what the connection and the headers state. The
-client is determined and looked up when the application first reads the answer, so a request
-that does not ask costs no lookup. A failure does not reach the application: it is logged, and
-the answer is false, as for an address that cannot be located.
+Strategy: a request gets an object with the peer and the headers. The client is determined and
+looked up when the application first reads the answer; a request that never reads it costs no
+lookup. A failure does not reach the application: it is logged, and the answer is false, as for an
+address that cannot be located.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from geolookup.engine import Engine
     from geolookup.kernel.python_answer import Answer
 else:
-    Answer = object  # for type checkers alone: the attributes are read from the answer
+    Answer = object  # only for type checkers: the attributes are read from the answer
 
 #: Seconds between two log lines about failures: every request may cause one.
 _LOG_INTERVAL = 1.0
@@ -32,8 +32,8 @@ _log = logging.getLogger("geolookup")
 class Clients:
     """Answers for the clients of requests: an engine, and the proxies that are trusted.
 
-    ``engine`` None opens the dataset of ``geolookup.open()``, at once, so that a missing dataset
-    shows when the application starts. Raises what ``geolookup.open`` raises, and SettingsError
+    ``engine`` None opens the dataset of ``geolookup.open()`` at once: a missing dataset shows when
+    the application starts. Raises what ``geolookup.open`` raises, and SettingsError
     for malformed ``trusted_proxies``.
     """
 
@@ -50,7 +50,7 @@ class Clients:
         self._next_log = 0.0
 
     def answer(self, peer: str, headers: Headers) -> ClientAnswer:
-        """Return the answer for a client, which is not looked up yet.
+        """Return the answer for a client, to be looked up when it is read.
 
         ``peer`` is the address of the connection's other end, empty for a Unix socket.
         """
@@ -112,7 +112,7 @@ class ClientAnswer(Answer):
 class Unavailable:
     """The answer of an engine that cannot answer: no value is known, and no error of the contract.
 
-    Its members are those of the answer for a malformed address.
+    It has the members of the answer for a malformed address.
     """
 
     success = False

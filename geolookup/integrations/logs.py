@@ -1,4 +1,4 @@
-"""Fields of an answer in logs, in place of the address: for ``logging`` and for structlog.
+"""Fields of an answer replace the address in logs: for ``logging`` and for structlog.
 
 Both remove the address from a record or an event, add the fields of its answer, and redact the
 address in the rest: the message and its arguments, extra values, the text of exceptions. Neither
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: The fields by default: names in the log, and paths of the answer.
 FIELDS = {"country": "location.country_code", "asn": "network.asn"}
-#: What a record has by itself.
+#: Attributes of every record.
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _ABSENT = object()
 
@@ -58,7 +58,7 @@ def _as_given(address: object) -> object:
 
 
 class GeoFilter(logging.Filter):
-    """A filter of ``logging`` for handlers: fields of the answer in place of the address.
+    """A filter of ``logging`` for handlers: fields of the answer replace the address.
 
     ``address`` is the name of the attribute that ``extra`` sets, or of a member of the arguments
     if those are a mapping; an integer is a position in the arguments. ``fields`` are names of
@@ -132,7 +132,7 @@ def _redact(record: logging.LogRecord, redaction: Redaction) -> None:
 
 
 def _error(given: object) -> BaseException | None:
-    """Return the exception that ``exc_info`` stands for: a tuple, an exception, or true."""
+    """Return the exception of ``exc_info``: a tuple, an exception, or true."""
     if isinstance(given, tuple):
         given = given[1] if len(given) > 1 else None
     elif given and not isinstance(given, BaseException):
@@ -141,12 +141,12 @@ def _error(given: object) -> BaseException | None:
 
 
 class GeoProcessor:
-    """A processor of structlog: fields of the answer in place of the address.
+    """A processor of structlog: fields of the answer replace the address.
 
-    ``address`` is the name of the value in the event; the other parameters are those of
-    ``GeoFilter``. The value is deleted, and ``exc_info`` becomes the text ``exception``. An event
-    without the address gets None in each field that it does not have. Place it before the
-    processors that render.
+    ``address`` is the name of the value in the event; the other parameters as for ``GeoFilter``.
+    The value is deleted, and ``exc_info`` becomes the text ``exception``. An event without the
+    address gets None in each field that it does not have. Place it before the processors that
+    render.
     """
 
     def __init__(

@@ -58,7 +58,7 @@ class AsgiMiddleware:
 class WsgiMiddleware:
     """Sets ``environ["geolookup.geo"]`` of each request.
 
-    The value and the parameters are those of ``AsgiMiddleware``.
+    Value and parameters as for ``AsgiMiddleware``.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class WsgiMiddleware:
 def client_of(environ: Mapping[str, Any]) -> tuple[str, Headers]:
     """Return the peer, empty for a Unix socket, and the headers that proxies set.
 
-    A server joins the lines of a header by commas, which both headers permit.
+    A server joins the lines of a header by commas; both headers permit it.
     """
     peer = environ.get("REMOTE_ADDR") or ""
     headers = [

@@ -1,4 +1,4 @@
-"""Removes one address from what a log record or an event holds.
+"""Removes one address from a log record or an event.
 
 Strategy: the address is known. Text that reads as an address is parsed and compared; after that,
 the usual spellings of the address are replaced wherever they are left. Containers are rebuilt where
@@ -18,7 +18,7 @@ from urllib.parse import quote
 from geolookup.contract.address import canonical
 from geolookup.contract.cleaning import IN_TEXT, Address, readings
 
-#: What stands in place of an address.
+#: Replaces an address.
 REMOVED = "[address]"
 #: What host names have too, and words do not.
 _NAME = re.compile(r"\w[.:]\w")
@@ -32,8 +32,8 @@ _CONTAINERS = (list, tuple, set, frozenset)
 class Redaction:
     """Removes the addresses in ``given``: a text, or any object whose text has them.
 
-    A text without an address is removed as it stands if it has a dot or a colon in it, as host
-    names do; any other text could be part of a word.
+    A text without an address is removed literally if it has a dot or a colon, as host names do;
+    any other text could be part of a word.
     """
 
     def __init__(self, given: object) -> None:
@@ -51,7 +51,7 @@ class Redaction:
         if self._is_empty:
             return text
         text = IN_TEXT.sub(self._unless_other, text)
-        # What remains is no address by itself: "source:2001:db8::1", "2001%3Adb8%3A%3A1", a name.
+        # Spellings in longer tokens are left: "source:2001:db8::1", "2001%3Adb8%3A%3A1", a name.
         lower = text.lower()
         left = [spelling for spelling in self._spellings if spelling in lower]
         return _without(text, left) if left else text
@@ -111,7 +111,7 @@ def _described(value: object) -> str:
 
 
 def _same(old: Any, new: Any) -> Any:
-    """Return the old value if nothing changed, so that its type and identity stay."""
+    """Return the old value, with its type and identity, if nothing changed."""
     try:
         return old if old == new else new
     except Exception:  # noqa: BLE001 - as above

@@ -64,7 +64,7 @@ cdef int _check_fields() except -1:
         *("zone", "abbr", "utc_offset", "utc_offset_seconds"),
         *("current_time", "current_timestamp", "is_dst"),
     )
-    others = [each.path for each in fields.FIELDS if each.optional]
+    others = [field.path for field in fields.FIELDS if field.optional]
     if (
         tuple(fields.PATHS[:len(top)]) != top
         or fields.GROUPS != top[2:]
@@ -77,7 +77,7 @@ cdef int _check_fields() except -1:
 
 cdef tuple _lists_of(str table):
     """Return the members of a table's objects that are lists, so that each answer needs a copy."""
-    return tuple([each.member for each in fields.in_table(table) if each.type == fields.TEXTS])
+    return tuple([field.member for field in fields.in_table(table) if field.type == fields.TEXTS])
 
 
 _check_fields()

@@ -70,13 +70,13 @@ cdef class _Period:
     cdef bytes head, middle, tail
     cdef object zone, abbr, utc_offset, is_dst
 
-    def __cinit__(self, zone, found):
-        self.known = found is not None
+    def __cinit__(self, zone, period):
+        self.known = period is not None
         self.start, self.end = -(1 << 62), 1 << 62
-        if found is not None:
-            self.start, self.end, self.offset = found.start, found.end, found.offset
-            self.zone, self.abbr = zone, found.abbr
-            self.utc_offset, self.is_dst = found.utc_offset, found.is_dst
+        if period is not None:
+            self.start, self.end, self.offset = period.start, period.end, period.offset
+            self.zone, self.abbr = zone, period.abbr
+            self.utc_offset, self.is_dst = period.utc_offset, period.is_dst
         self._render()
 
     cdef int _render(self) except -1:

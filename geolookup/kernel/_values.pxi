@@ -22,7 +22,7 @@ cdef list _many_values(State state, list ips, tuple paths, seconds):
     cdef Py_ssize_t begin, at
     cdef tuple codes = tuple([_path_code(path) for path in paths])
     cdef list kept = [_kept_values(state, code) for code in codes]
-    cdef list found = []
+    cdef list values = []
     cdef tuple nothing = (None,) * len(codes)
     cdef int texts = _texts_of(codes)
     _check_seconds(ips, seconds)
@@ -30,13 +30,13 @@ cdef list _many_values(State state, list ips, tuple paths, seconds):
         _read_objects(state, ips, begin, &batch, texts)
         for at in range(batch.count):
             _approach(state, &batch, at, texts)
-            found.append(nothing if batch.ids[at] < 0 else PyTuple_New(len(codes)))
+            values.append(nothing if batch.ids[at] < 0 else PyTuple_New(len(codes)))
         for at in range(len(codes)):
             if kept[at] is None:
-                _set_values(state, &batch, ips, begin, codes[at], seconds, found, at)
+                _set_values(state, &batch, ips, begin, codes[at], seconds, values, at)
             else:
-                _set_kept_values(state, &batch, codes[at], kept[at], found, begin, at)
-    return found
+                _set_kept_values(state, &batch, codes[at], kept[at], values, begin, at)
+    return values
 
 
 cdef list _kept_values(State state, int code):
@@ -72,20 +72,20 @@ cdef int _texts_of(tuple codes) except -1:
 
 
 cdef int _set_values(
-    State state, Batch* batch, list ips, Py_ssize_t begin, int code, seconds, list found, Py_ssize_t path
+    State state, Batch* batch, list ips, Py_ssize_t begin, int code, seconds, list values, Py_ssize_t path
 ) except -1:
     """Set the values of a path that are not kept."""
     cdef Py_ssize_t at
     for at in range(batch.count):
         if batch.ids[at] >= 0:
-            _set_value(found, begin + at, path, _project(
+            _set_value(values, begin + at, path, _project(
                 state, &batch.answers[at], code, ips[begin + at], _second(seconds, begin + at)
             ))
     return 0
 
 
 cdef int _set_kept_values(
-    State state, Batch* batch, int code, list kept, list found, Py_ssize_t begin, Py_ssize_t path
+    State state, Batch* batch, int code, list kept, list values, Py_ssize_t begin, Py_ssize_t path
 ) except -1:
     """Set the values of a path, and keep those that are read from rows."""
     cdef Py_ssize_t[BLOCK] rows
@@ -99,13 +99,13 @@ cdef int _set_kept_values(
             value = _project(state, &batch.answers[at], code, None, 0)
             if rows[at] >= 0 and type(value) is not list:
                 kept[rows[at]] = value
-        _set_value(found, begin + at, path, value)
+        _set_value(values, begin + at, path, value)
     return 0
 
 
-cdef inline int _set_value(list found, Py_ssize_t at, Py_ssize_t path, value) except -1:
+cdef inline int _set_value(list values, Py_ssize_t at, Py_ssize_t path, value) except -1:
     Py_INCREF(value)
-    PyTuple_SET_ITEM(<tuple>found[at], path, value)
+    PyTuple_SET_ITEM(<tuple>values[at], path, value)
     return 0
 
 

@@ -116,13 +116,15 @@ def equal_views(view: View, other: object) -> Any:
 def hashed_view(view: View) -> int:
     """Return the hash of a view."""
     values = members(view).values()
-    return hash(tuple(tuple(each) if isinstance(each, list) else each for each in values))
+    return hash(tuple(tuple(value) if isinstance(value, list) else value for value in values))
 
 
 def view_text(view: View) -> str:
     """Return the repr of a view: the members that are known."""
     known = {name: value for name, value in members(view).items() if value is not None}
-    return f"{type(view).__name__}({', '.join(f'{name}={each!r}' for name, each in known.items())})"
+    return (
+        f"{type(view).__name__}({', '.join(f'{name}={value!r}' for name, value in known.items())})"
+    )
 
 
 def card(answer: Answer) -> str:

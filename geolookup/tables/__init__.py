@@ -63,7 +63,7 @@ def check_names(present: Iterable[str], column: str, at: str | None, made: Itera
 
 
 def check_no_column(at: str | None) -> None:
-    """Raise KeyError for a column of instants next to a bare column, which has no other columns."""
+    """Raise KeyError for a column of instants: beside a bare column there are no others."""
     if at is not None:
         raise KeyError(f"no column {at!r}: there is only one, without a name")
 

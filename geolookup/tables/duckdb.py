@@ -42,8 +42,8 @@ def register(
 
     ``geo(ip)`` is the data member of the answer as a STRUCT, without ``ip``; the
     others are a member each, see FUNCTIONS. Addresses are VARCHAR, an ENUM,
-    UINTEGER (IPv4) or BLOB of 4 or 16 bytes. NULL and what has no answer give
-    NULL; ``geo_error`` says why (10001, 10002). A second argument is the instant
+    UINTEGER (IPv4) or BLOB of 4 or 16 bytes. NULL and addresses without an answer
+    give NULL; ``geo_error`` says why (10001, 10002). A second argument is the instant
     to answer for (TIMESTAMPTZ, or Unix time); without it, it is the one at which
     DuckDB hands over a vector. ``clean`` is that of ``Engine.enrich``. Functions of these
     names that were registered before are replaced. A query raises

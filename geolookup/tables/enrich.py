@@ -2,7 +2,7 @@
 
 Strategy: one thread locates and takes a chunk while it is in that core's
 cache; the kernel and Arrow release the interpreter lock. The number of pending
-chunks is bounded, so that memory does not grow with the column.
+chunks is bounded: memory does not grow with the column.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _parts(
 
 
 def _slice(column: pa.ChunkedArray, begin: int, count: int) -> pa.Array:
-    """Return rows of a column whose chunks have other bounds than those of the addresses."""
+    """Return rows of a column whose chunks have other bounds than the addresses have."""
     return column.slice(begin, count).combine_chunks()
 
 

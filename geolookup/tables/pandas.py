@@ -46,7 +46,7 @@ class GeoAccessor:
         clean: bool = False,
         threads: int | None = None,
     ) -> pd.DataFrame:
-        """Return a frame of the answers alone, with the index of the Series.
+        """Return a frame of the answers, with the index of the Series.
 
         ``engine`` None: the default one, which ``geolookup.lookup`` uses. ``at``
         is one instant for all rows; the rest is as in ``Engine.enrich``.
@@ -147,7 +147,7 @@ def _values(column: pa.ChunkedArray) -> Any:
 
 
 def _categorical(column: pa.DictionaryArray) -> pd.Categorical:
-    """Keep only categories that occur, so that a count by city does not list all cities."""
+    """Keep only categories that occur: a count by city must not list all cities."""
     codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     occurs = np.zeros(len(column.dictionary) + 1, bool)
     occurs[codes] = True

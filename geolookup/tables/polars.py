@@ -41,7 +41,7 @@ class GeoNamespace:
         The name is that of the addresses, as Polars has it; a Struct's fields are
         named as by ``Engine.enrich``. No answer: null, in each field of a Struct.
         ``at`` is an instant or an expression of timestamps (with a time zone) or
-        Unix times; None: when this is called, so that all rows of a query agree.
+        Unix times; None: the time of this call, for all rows of a query.
         ``engine`` None: the default one, which ``geolookup.lookup`` uses. ``clean`` is that
         of ``Engine.enrich``. Raises ValueError for an unknown path.
         """
@@ -58,7 +58,7 @@ class _Lookup:
 
     engine: Engine
     paths: tuple[str, ...]
-    second: int | None  # None: a column beside the addresses tells
+    second: int | None  # None: a column has the instants
     clean: bool
 
     def __call__(self, columns: Sequence[pl.Series]) -> pl.Series:
@@ -81,7 +81,7 @@ class _Lookup:
         return made
 
     def dtype(self) -> pl.DataType:
-        """Return the type of what is made, which is that of what is made of nothing."""
+        """Return the type of the result: that of the result for no rows."""
         instants = [_empty(pl.Int64())] if self.second is None else []
         return self._answers([_empty(pl.String()), *instants]).dtype
 
@@ -90,7 +90,7 @@ class _Lookup:
 
 
 def _broadcast(columns: Sequence[pl.Series]) -> list[pl.Series]:
-    """Repeat literals, which come as columns of one row."""
+    """Repeat literals: Polars hands them over as columns of one row."""
     rows = next((len(column) for column in columns if len(column) != 1), 1)
     return [column if len(column) == rows else column.new_from_index(0, rows) for column in columns]
 
@@ -137,7 +137,7 @@ def enrich_series(
 
 @contextmanager
 def _raised_as_polars_own() -> Iterator[None]:
-    """Raise ComputeError: Polars recreates exceptions with a longer text, which ours refuse."""
+    """Raise ComputeError: Polars recreates exceptions with a longer text, and ours refuse it."""
     try:
         yield
     except GeoLookupError as error:

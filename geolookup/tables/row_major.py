@@ -1,4 +1,4 @@
-"""The columns of a table in row-major order, so that one memory access fetches a whole row.
+"""The columns of a table in row-major order: one memory access fetches a whole row.
 
 Strategy: taking several columns for rows in random order costs one cache miss for each row and
 column. In row-major order it costs one for each row. A row begins with a word whose bits say
@@ -86,7 +86,7 @@ def is_stored(kind: pa.DataType) -> bool:
 
 
 def _positions(columns: Mapping[str, pa.Array]) -> Iterable[tuple[str, _Position]]:
-    """Yield the position of each column, the widest first, so that all are aligned."""
+    """Yield the position of each column, the widest first: all are aligned."""
     widths = {name: np.dtype(_STORED[column.type]).itemsize for name, column in columns.items()}
     begin = _WORD
     for number, name in enumerate(sorted(columns, key=lambda name: -widths[name])):

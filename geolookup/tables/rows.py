@@ -31,10 +31,10 @@ _opened: WeakKeyDictionary[Dataset, RowTables] = WeakKeyDictionary()
 
 def row_tables(dataset: Dataset) -> RowTables:
     """Return the row tables of an open dataset, read at the first call."""
-    found = _opened.get(dataset)
-    if found is None:
-        found = _opened[dataset] = RowTables(dataset)
-    return found
+    tables = _opened.get(dataset)
+    if tables is None:
+        tables = _opened[dataset] = RowTables(dataset)
+    return tables
 
 
 def table_of(field: Field) -> str:
@@ -78,8 +78,8 @@ def _numbers(column: pa.Array) -> NDArray[np.int64]:
     if pa.types.is_list(column.type):
         column = pc.binary_join(column, "\0")
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    found: NDArray[np.int64] = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy() + 1
-    return found
+    numbers: NDArray[np.int64] = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy() + 1
+    return numbers
 
 
 class RowTables:
@@ -98,7 +98,9 @@ class RowTables:
             field: tables[table].values(field) for table in _TABLES for field in in_table(table)
         }
         #: by table and column, what ``values`` returns
-        self._named = {(field.table, field.column): each for field, each in self.columns.items()}
+        self._named = {
+            (field.table, field.column): values for field, values in self.columns.items()
+        }
         linked = {COUNTRY: tables[COUNTRY].count, ZONE: len(self.zones)}
         for link in fmt.LINKS:
             self._named[LOCATION, link] = tables[LOCATION].rows_of(link, linked[link])
@@ -108,9 +110,9 @@ class RowTables:
         """Return a table in row-major order; made at the first call."""
         if table not in self._row_major:
             columns = {
-                name: each
-                for (of, name), each in self._named.items()
-                if of == table and is_stored(each.type)
+                name: values
+                for (of, name), values in self._named.items()
+                if of == table and is_stored(values.type)
             }
             self._row_major[table] = RowMajor(columns)
         return self._row_major[table]

@@ -98,7 +98,7 @@ def enrich(
 
 
 def _schema(engine: Engine, df: DataFrame, options: dict[str, Any]) -> spark_types.StructType:
-    """Return the schema of the result; raises, without any rows, what the tasks would."""
+    """Return the schema of the result; raises the errors of the tasks before any row is read."""
     present = df.schema.fields
     empty = pa.schema([_arrow_field(field, options) for field in present]).empty_table()
     made = engine.enrich(empty, **options).schema

@@ -36,7 +36,7 @@ UInt32 = NDArray[np.uint32]
 #: The number of columns of a table from which the row-major copy is faster.
 _ROW_MAJOR_FROM = 3
 
-#: What an address alone tells, so that interval ids cannot.
+#: Fields of the address itself, which do not follow from an interval id.
 OF_ADDRESS = (*(field for field in FIELDS if not field.group), ERROR_CODE)
 OF_ROW = tuple(field for field in FIELDS if field not in OF_ADDRESS)
 
@@ -85,9 +85,7 @@ def _plain(ids: Any) -> Int32:
     if not (pa.types.is_integer(array.type) or pa.types.is_null(array.type)):
         raise TypeError(f"interval ids are integers, not {array.type}: use locate first")
     if not pa.types.is_unsigned_integer(array.type):
-        array = pc.max_element_wise(
-            array.cast(pa.int64()), -1
-        )  # skips nulls, so that nulls become -1
+        array = pc.max_element_wise(array.cast(pa.int64()), -1)  # skips nulls: they become -1
     try:
         plain: Int32 = array.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:

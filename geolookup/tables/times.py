@@ -38,7 +38,7 @@ class Instants:
     stated: NDArray[np.bool_]
 
     def slice(self, begin: int, count: int) -> Instants:
-        """Return those of some rows."""
+        """Return the instants of some rows."""
         rows = slice(begin, begin + count)
         return Instants(self.seconds[rows], self.stated[rows])
 
@@ -215,12 +215,12 @@ class Clock:
 def iso_texts(seconds: Int64, offset: NDArray[np.int32], unknown: Bools) -> pa.Array:
     """Return ``YYYY-MM-DDTHH:MM:SS±HH:MM`` for n Unix seconds and offsets in seconds.
 
-    The digits are columns of a matrix of bytes, so that no row is formatted by itself.
+    The digits are columns of a matrix of bytes, and no row is formatted by itself.
     ``offset`` is in whole minutes; null where ``unknown``. RFC 3339, years 1 to 9999.
 
     numpy's dates do the calendar. Day 19,782 since 1970-01-01 is in month 649 since 1970-01, whose
     first day is 19,754: the year is 649 // 12 + 1970 = 2024, the month 649 % 12 + 1 = 2, the day
-    19,782 - 19,754 + 1 = 29. ``//`` rounds down, so that years before 1970 are right too.
+    19,782 - 19,754 + 1 = 29. ``//`` rounds down: years before 1970 are right too.
     """
     local = np.where(unknown, 0, seconds + offset)
     days = local // DAY

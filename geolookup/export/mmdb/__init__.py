@@ -39,7 +39,7 @@ _RECORD_BITS = (24, 28, 32)
 _UNDATED = 1
 #: Nodes that are written at once.
 _CHUNK = 1 << 18
-#: What ranges have in place of the number of a record, as places from the end of a column.
+#: The numbers of ranges without a record, as places from the end of a column.
 _TO_ALIAS, _TO_NOTHING = -2, -1
 
 
@@ -81,7 +81,7 @@ def _distinct(pairs: I64) -> tuple[I64, I64]:
 
 
 def _tree(space: Boundaries, codes: I64, positions: I64, data_size: int) -> _Tree:
-    """Return the tree whose records lead to nodes, and to ``positions`` in the data section."""
+    """Return the tree whose records point to nodes and to ``positions`` in the data section."""
     low, high = space.starts.halves()
     count = kernel.count_nodes(high, low)
     base = count + len(_SEPARATOR)

@@ -1,7 +1,7 @@
 """The ranges of a dataset, as boundaries between different records in the space of 128 bits.
 
-IPv4 addresses lie at ``::/96``. As in MaxMind's files, aliases lead to that part of the tree, so
-that a reader finds an IPv4 address by the IPv6 addresses that carry it: IPv4-mapped, Teredo (the
+IPv4 addresses lie at ``::/96``. As in MaxMind's files, aliases point to that part of the tree. A
+reader finds an IPv4 address by the IPv6 addresses that carry it: IPv4-mapped, Teredo (the
 address of its server) and 6to4. NAT64 is added, because a lookup of the engine reads it too.
 """
 
@@ -20,7 +20,7 @@ from geolookup.progress import Progress
 
 #: In address order.
 _ALIASES = ("::ffff:0:0/96", "64:ff9b::/96", "2001::/32", "2002::/16")
-#: The number that ranges of aliases have in place of a pair.
+#: The number of ranges of aliases, which have no pair.
 ALIAS = -1
 _NOTHING = 0
 #: Returns the pair of each of n intervals, by its rows in the location and the network table.

@@ -28,7 +28,7 @@ from geolookup.export.mmdb.sharing import Order, Slot
 
 
 class Kind(NamedTuple):
-    """What the walk joins: how such columns are made and put together."""
+    """Columns that the walk joins: how they are made and put together."""
 
     encoded: Callable[[pa.Array], Any]  # the column of encoded values
     pointers: Callable[[I64], Any]  # the column of pointers to positions
@@ -51,11 +51,11 @@ SIZES = Kind(lengths, pointer_sizes, lambda *columns: sum(columns), np.concatena
 
 
 class Contents:
-    """Joins what groups contain; ``positions`` are those of shared values."""
+    """Joins the content of groups, for the ``positions`` of shared values."""
 
     def __init__(self, kind: Kind, positions: I64) -> None:
         self._kind, self._pointers = kind, kind.pointers(positions)
-        #: by number of a slot, what the groups that are first have of it
+        #: by number of a slot, its content in the groups that are first
         self.first: dict[int, Any] = {}
 
     def of_group(self, slot: Slot) -> tuple[Any, Any]:

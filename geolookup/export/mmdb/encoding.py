@@ -5,7 +5,7 @@ there and a byte of their own after it; sizes from 29 on have further bytes. The
 ``42 41 54``: type 2 (010), size 2 (00010), then its UTF-8. The Boolean true is ``01 07``: type 14
 is 7 + 7, and the size is the value.
 
-A pointer is the position of a value that is written elsewhere, type 1: two bits tell its size, then
+A pointer is the position of a value that is written elsewhere, type 1: two bits are its size, then
 three bits and one to three bytes hold the position, less the positions that shorter pointers reach.
 ``28 00 0A`` (001 01 000) is position 2,048 + 10.
 
@@ -29,7 +29,7 @@ from geolookup.dataset.intervals import I64, U8
 STRING, DOUBLE, UINT16, UINT32, MAP, UINT64, ARRAY, BOOLEAN = 2, 3, 5, 6, 7, 9, 11, 14
 #: The largest type that the control byte holds; others follow in a byte of their own.
 _LAST_SHORT_TYPE = 7
-#: Sizes from which more bytes hold the size, and what the control byte then has for it.
+#: Sizes from which more bytes hold the size: the control byte's five bits, the number of bytes.
 _LONG_SIZES = ((65_821, 31, 3), (285, 30, 2), (29, 29, 1))
 #: Positions from which a pointer has more bytes, and its control byte.
 _POINTERS = ((0, 0x20), (2_048, 0x28), (526_336, 0x30), (134_744_064, 0x38))

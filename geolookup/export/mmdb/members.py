@@ -40,9 +40,9 @@ class Leaf:
 
 @dataclass(slots=True)
 class Group:
-    """A map or an array: the code of each row, and by code the codes of what it contains.
+    """A map or an array: the code of each row, and by code the codes of its content.
 
-    A map contains the key of each member, which is a leaf of one value, before the member.
+    A map contains the key of each member, a leaf of one value, before the member.
     """
 
     codes: I64

@@ -1,7 +1,7 @@
 """The records of an MMDB file: one for each distinct pair of a location and a network.
 
-Strategy: the members of a record that follow from the location row are encoded once for each
-distinct location, those of the network row likewise; a record is a header and both.
+Strategy: the part of a record that follows from the location row is encoded once for each distinct
+location, the part of the network row likewise; a record is a header and both.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _slots(parts: Sequence[Group]) -> list[Slot]:
 
 
 def _uses(parts: Sequence[Slot], of_parts: Sequence[I64]) -> Iterator[tuple[Slot, I64]]:
-    """Yield all slots but those of parts, and how many parents each code has."""
+    """Yield all slots within parts, and how many parents each code has."""
     for part, codes in zip(parts, of_parts, strict=True):
         parents = _uses_of(codes, part.count)
         yield from _uses_within(part, parents)

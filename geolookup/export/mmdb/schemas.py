@@ -1,6 +1,6 @@
 """What records contain, by ``--schema``: paths in a record, and the fields of the dataset there.
 
-The structure of the records that geoip2 reads is that of the stand-in for its reader.
+The records that geoip2 reads have the structure of ``geolookup.compat``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def schema_of(name: str, known: Collection[str], paths: Sequence[str]) -> Schema
     """Return a schema, limited to ``paths`` of the answer if there are any.
 
     ``known`` are the fields of the dataset. Raises ExportError for paths that the schema does not
-    have, and for a schema of which the dataset has no field.
+    have, and for a schema without a field of the dataset.
     """
     wanted = fields_of(paths)
     whole = _flat(wanted) if name == FLAT else _of_geoip2(name, known)

@@ -6,7 +6,7 @@ is a record. The writers of MaxMind do the same, and the verifier of its reader 
 
 Strategy: from inner members outwards, equal values become one number. Then from outer members
 inwards, the first record of a value follows from those of its parents. Records that have such
-values come first, those before others whose values are used most, so that most pointers are short.
+values come first, the most used ones at the beginning, where pointers are short.
 The order decides which records are first, so it is found twice; more often changes little.
 
 Example: records 1 ``{country: {iso: AT}}`` and 2 ``{country: {iso: AT}, asn: 5}``. The map of the
@@ -61,7 +61,7 @@ class Slot:
 
     @property
     def group(self) -> Group:
-        """The member, which is known to be a group."""
+        """The member, if it is a group."""
         return cast(Group, self.member)
 
     def all(self) -> Iterator[Slot]:
@@ -96,7 +96,7 @@ def slots_of(part: Group, first: int) -> Slot:
 def number_shared(uses: Sequence[tuple[Slot, I64]]) -> I64:
     """Number the values that are shared, and return how many parents each has.
 
-    ``uses`` are the slots but those of parts, each with how many parents each code has.
+    ``uses`` are the slots within parts, with the number of parents of each code.
     """
     counts = [_NONE]
     references: dict[int, pa.Array] = {}
@@ -126,7 +126,7 @@ def _identified(slot: Slot, references: dict[int, pa.Array]) -> pa.Array:
 
 
 def _shared(values: pa.Array, parents: I64, begin: int) -> tuple[I64, pa.Array, I64]:
-    """Return the number of each value that is shared, and what stands for each in its parents."""
+    """Return the number of each shared value, what parents contain of each value, and uses."""
     pooled = values.cast(BINARY).dictionary_encode()
     distinct = pooled.dictionary
     codes = pooled.indices.to_numpy(zero_copy_only=False).astype(np.int64)

@@ -64,7 +64,7 @@ class Configuration(NamedTuple):
 
 
 def read() -> Configuration:
-    """Read the setting; SettingsError for another type, an unknown name, or what is no path."""
+    """Read the setting; SettingsError for a wrong type, an unknown name, or a malformed DATASET."""
     values = getattr(settings, NAME, {})
     if not isinstance(values, Mapping):
         raise SettingsError(f'{NAME} is not a dict; write it like {{"DATASET": "/srv/geo"}}')
@@ -110,7 +110,7 @@ class GeolookupConfig(AppConfig):
 
 
 def check_settings(**_options: object) -> list[CheckMessage]:
-    """Return what is wrong with the setting GEOLOOKUP and its dataset.
+    """Return the errors of the setting GEOLOOKUP and its dataset.
 
     ``geolookup.E001``: an unknown name or a wrong value. ``geolookup.E002``: a dataset that is
     missing, damaged, of another version or too old. The dataset is opened, not read.

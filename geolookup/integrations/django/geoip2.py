@@ -1,8 +1,7 @@
 """A stand-in for ``django.contrib.gis.geoip2``; needs the extra ``geoip2``.
 
-Strategy: Django's own class asks a reader. Here the reader is one with the same methods on
-a dataset, so methods, keys, exceptions and the treatment of host names are those of the
-installed Django.
+Strategy: Django's own class calls a reader, here one with the same methods on a dataset. Methods,
+keys, exceptions and the treatment of host names come from the installed Django.
 """
 
 from __future__ import annotations
