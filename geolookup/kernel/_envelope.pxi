@@ -59,9 +59,10 @@ cdef dict _location(State state, uint32_t row, _Country country, Text texts, Py_
             state.location_cache[slot] = _Cached(row, PyDict_Copy(location))
         else:
             state.location_misses[slot] = row
-    for at in range(len(country.lists)):
+    for at in range(country.list_count):
         location[country.list_names[at]] = (<list>country.lists[at])[:]
-    _copy_lists(location, _PLACE_LISTS)
+    if _place_has_lists:
+        _copy_lists(location, _PLACE_LISTS)
     return location
 
 
@@ -72,7 +73,8 @@ cdef dict _network(State state, uint32_t row, Text texts, Py_ssize_t size):
     cached = state.network_cache[slot]
     if cached is not None and (<_Cached>cached).row == row:
         network = PyDict_Copy((<_Cached>cached).template)
-        _copy_lists(network, _NETWORK_LISTS)
+        if _network_has_lists:
+            _copy_lists(network, _NETWORK_LISTS)
         return network
     network = PyDict_Copy(_NO_NETWORK)
     _fill(state, network, _NETWORK, texts, size)

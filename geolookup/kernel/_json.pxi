@@ -88,6 +88,7 @@ cdef _Names _NAMES_WITHOUT_ASN = _Names(fields.NETWORK_MEMBERS_WITHOUT_ASN)
 cdef tuple _COUNTRY_LISTS = _lists_of(fields.COUNTRY)
 cdef tuple _PLACE_LISTS = _lists_of(fields.LOCATION)
 cdef tuple _NETWORK_LISTS = _lists_of(fields.NETWORK)
+cdef bint _place_has_lists = bool(_PLACE_LISTS), _network_has_lists = bool(_NETWORK_LISTS)
 cdef tuple _PLACE = fields.PLACE_MEMBERS
 cdef tuple _NETWORK = fields.NETWORK_MEMBERS
 cdef dict _NO_NETWORK = dict.fromkeys(fields.NETWORK_MEMBERS)

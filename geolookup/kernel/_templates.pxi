@@ -20,6 +20,7 @@ cdef class _Country:
 
     cdef dict location, currency
     cdef list list_names, lists  # the known lists, which each answer copies
+    cdef Py_ssize_t list_count
 
     def __cinit__(self, list texts):
         cdef Py_ssize_t count = len(fields.COUNTRY_MEMBERS)
@@ -28,6 +29,7 @@ cdef class _Country:
         self.currency = _named(fields.CURRENCY_MEMBERS, texts[count:])
         self.list_names = [name for name in _COUNTRY_LISTS if self.location[name] is not None]
         self.lists = [self.location[name] for name in self.list_names]
+        self.list_count = len(self.lists)
 
 
 cdef dict _named(tuple names, list texts):
