@@ -128,7 +128,15 @@ def redis(folder: Path, *options: str, port: int | None = None) -> Iterator[Redi
     command = [_REDIS, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
     command += ["--save", "", "--appendonly", "yes", *options]
     with started(command, port) as process:
+        until(lambda: _has_loaded(port))
         yield Redis(process, port, f"redis://127.0.0.1:{port}/0")
+
+
+def _has_loaded(port: int) -> bool:
+    """Return whether a server that accepts connections has read its data back."""
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as client:
+        client.sendall(b"PING\r\n")
+        return not client.recv(64).startswith(b"-LOADING")
 
 
 @contextmanager

@@ -116,6 +116,11 @@ def _decided(accounts: Accounts, asked: Sequence[_Asked]) -> Sequence[Exception 
 
 
 def _outcomes(accounts: Accounts, asked: Sequence[_Asked]) -> list[Exception | None]:
+    """Decide requests by one call of the store, in which each account is once.
+
+    Example: the requests have the keys A, B, a wrong one, A, A. The store decides one request of B
+    and three of A; if it admits two of A, the last one raises RateLimitError.
+    """
     admissions = [
         request if type(request) is Admission else _admission(accounts, request)
         for request in asked

@@ -235,27 +235,27 @@ cdef int _locate_ipv4s(State state, Block* block, int32_t* ids) noexcept nogil:
 
 
 cdef int _locate_ipv6s(State state, Block* block, int32_t* ids) noexcept nogil:
-    """Search the sparse index by high halves, then the intervals of the entry that is found."""
-    cdef uint32_t found[BLOCK]
+    """Search the sparse index by high halves, then the intervals of that entry."""
+    cdef uint32_t positions[BLOCK]
     cdef Py_ssize_t window = min(<Py_ssize_t>_STRIDE, state.ipv6_count), start, low
     cdef int at, bad = 0
     cdef Address address
     if state.sparse_count == 0 or window == 0:
         return DAMAGED
     for at in range(block.ipv6_count):
-        found[at] = 0
+        positions[at] = 0
         bad |= state.sparse_index[0] > block.highs[at]
     if bad:
         return DAMAGED
-    _advance(state.sparse_index, state.sparse_count, block.highs, block.ipv6_count, found)
+    _advance(state.sparse_index, state.sparse_count, block.highs, block.ipv6_count, positions)
     for at in range(block.ipv6_count):
         # The last window overlaps the one before it, so that all windows have the same size.
-        start = min(<Py_ssize_t>found[at] * _STRIDE, state.ipv6_count - window)
-        found[at] = <uint32_t>start
+        start = min(<Py_ssize_t>positions[at] * _STRIDE, state.ipv6_count - window)
+        positions[at] = <uint32_t>start
         PREFETCH(&state.ipv6_highs[start + (window >> 1)])
-    _advance(state.ipv6_highs, window, block.highs, block.ipv6_count, found)
+    _advance(state.ipv6_highs, window, block.highs, block.ipv6_count, positions)
     for at in range(block.ipv6_count):
-        start = found[at]
+        start = positions[at]
         if state.ipv6_highs[start] == block.highs[at]:
             low = _low_index(state, start)
             if low >= state.low_values_column.count:
@@ -270,9 +270,9 @@ cdef int _locate_ipv6s(State state, Block* block, int32_t* ids) noexcept nogil:
 
 
 cdef void _advance(
-    const uint64_t* table, Py_ssize_t size, const uint64_t* keys, int count, uint32_t* found
+    const uint64_t* table, Py_ssize_t size, const uint64_t* keys, int count, uint32_t* positions
 ) noexcept nogil:
-    """Advance each of ``found`` to the last of the next ``size`` sorted numbers that is <= its key.
+    """Advance each of ``positions`` to the last of the next ``size`` sorted numbers that is <= its key.
 
     If there is none, it does not change. Branch-free bisection: ``size`` is the same for all
     keys, and a mask selects the half that holds the key.
@@ -284,9 +284,9 @@ cdef void _advance(
         size -= half
         after = <uint32_t>(size >> 1)
         for at in range(count):
-            row = found[at]
+            row = positions[at]
             row += half & (0 - <uint32_t>(table[row + half] <= keys[at]))
-            found[at] = row
+            positions[at] = row
             PREFETCH(&table[row + after])
 
 

@@ -132,25 +132,25 @@ cdef class _Lines:
 cdef list _many_dicts(State state, list ips, seconds):
     cdef Batch batch
     cdef Py_ssize_t begin, at
-    cdef list found = []
+    cdef list envelopes = []
     _check_seconds(ips, seconds)
     for begin in range(0, len(ips), BLOCK):
         _read_objects(state, ips, begin, &batch, ALL_TEXTS)
         for at in range(batch.count):
             _approach(state, &batch, at, ALL_TEXTS)
             if batch.ids[at] < 0:
-                found.append(envelope.failure(_ERRORS[_status(&batch, at)]))
+                envelopes.append(envelope.failure(_ERRORS[_status(&batch, at)]))
             else:
-                found.append(_success(
+                envelopes.append(_success(
                     state, ips[begin + at], &batch.answers[at], _second(seconds, begin + at)
                 ))
-    return found
+    return envelopes
 
 
 cdef list _many_json(State state, list ips, seconds):
     cdef Batch batch
     cdef Py_ssize_t begin, at
-    cdef list found = []
+    cdef list envelopes = []
     cdef _Output out = _Output()
     _check_seconds(ips, seconds)
     for begin in range(0, len(ips), BLOCK):
@@ -159,8 +159,8 @@ cdef list _many_json(State state, list ips, seconds):
             _approach(state, &batch, at, ALL_TEXTS)
             out.used = 0
             _write_line(state, &batch, at, _second(seconds, begin + at), out)
-            found.append(PyBytes_FromStringAndSize(_bytes_start(out.data), out.used - 1))
-    return found
+            envelopes.append(PyBytes_FromStringAndSize(_bytes_start(out.data), out.used - 1))
+    return envelopes
 
 
 cdef int _check_seconds(list ips, object seconds) except -1:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError
@@ -250,6 +251,17 @@ def test_manifests(dataset: Path) -> None:
         (dataset / fmt.MANIFEST).write_bytes(canonical(document))
         with pytest.raises(DatasetError, match=said):
             verify(dataset)
+
+
+def test_a_dataset_of_other_fields_is_not_opened(dataset: Path) -> None:
+    document = manifest(dataset)
+    columns = document["files"][fmt.NETWORK]["columns"]
+    columns["speed"] = columns.pop("isp")
+    (dataset / fmt.MANIFEST).write_bytes(canonical(document))
+    with pytest.raises(
+        DatasetError, match=r"built with other fields \(isp, speed\); build it again"
+    ):
+        geolookup.open(dataset)
 
 
 def test_other_texts_of_a_manifest(dataset: Path) -> None:

@@ -21,7 +21,7 @@ from geolookup.reports.dataset.countries import Countries, _chart, countries_sec
 from geolookup.reports.dataset.coverage import coverage_section
 from geolookup.reports.dataset.facts import _space, read_facts
 from geolookup.reports.dataset.located import find_default_coordinates
-from geolookup.reports.dataset.networks import networks_section, prefix_lengths_section
+from geolookup.reports.dataset.network_sections import networks_section, prefix_lengths_section
 from geolookup.reports.dataset.sources import sources_section
 from geolookup.reports.dataset.summary import summary_section
 from geolookup.reports.dataset.views import dataset_views

@@ -19,7 +19,7 @@ from geolookup.reports.dataset.countries import countries_section
 from geolookup.reports.dataset.coverage import coverage_section
 from geolookup.reports.dataset.facts import Facts, read_facts
 from geolookup.reports.dataset.located import located_section
-from geolookup.reports.dataset.networks import networks_section, prefix_lengths_section
+from geolookup.reports.dataset.network_sections import networks_section, prefix_lengths_section
 from geolookup.reports.dataset.sources import licences_section, sources_section
 from geolookup.reports.dataset.summary import files_section, summary_section
 from geolookup.reports.dataset.views import dataset_views
