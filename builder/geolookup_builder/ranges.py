@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64, U64, Addresses, Bools, MixedAddresses, concat
@@ -108,8 +109,9 @@ def _packed(column: pa.Array, text: _Text) -> I64:
 
 def _bytes(text: _Text, rows: I64, size: int) -> NDArray[np.uint8]:
     """Return the bytes of cells that have ``size`` each, as a matrix with a row for each cell."""
-    cells: NDArray[np.uint8] = text.data[text.starts[rows, None] + np.arange(size)]
-    return cells
+    if not len(rows):  # the data may be shorter than a window
+        return np.empty((0, size), np.uint8)
+    return sliding_window_view(text.data, size)[text.starts[rows]]
 
 
 def _unpack(parsed: MixedAddresses, text: _Text, rows: I64) -> None:
