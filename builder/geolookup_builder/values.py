@@ -128,7 +128,7 @@ def _floats(cells: pa.Array) -> pa.Array:
     """Return decimal numbers; any other text is null, or a float that is not finite."""
     try:
         return cells.cast(pa.float64())
-    except pa.ArrowInvalid:  # it does not state the cell: find the numbers first, which is slower
+    except pa.ArrowInvalid:  # the error does not name the cell: find the numbers first (slower)
         number = pc.match_substring_regex(cells, _FLOAT)
         return pc.if_else(number, cells, _NO_TEXT).cast(pa.float64())
 

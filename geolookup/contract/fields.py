@@ -8,11 +8,11 @@ the columns of a table.
 To add a field: write its entry, run ``python -m docs.fields``, build the kernel, compile the
 bundled dataset again. ``tests/contract/test_new_field.py`` does that.
 
-Columns that a user declares (text, integer, real, Boolean, list of texts; a group and a layer of
-their own) are to be entries too, which the manifest of a dataset states. All sizes follow from
-sequences of entries; the kernel takes its own from ``PLACE_MEMBERS`` and so on at import. What
-remains is to hand each dataset its own ``FIELDS``, and to keep what the kernels render of names in
-their ``State``.
+Columns that a user declares in a recipe can become entries too: text, integer, real, Boolean or
+list of texts, in a group and layers of their own, stated in the manifest of the dataset. All sizes
+follow from sequences of entries. Three things are missing: a sequence for each dataset instead of
+``FIELDS``; the rendered names (``_Names`` of the compiled kernel, the templates of ``envelope``) in
+the ``State`` of the dataset; and a check for cells with lists in the compiler's ``values``.
 """
 
 from __future__ import annotations

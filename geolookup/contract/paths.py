@@ -1,4 +1,4 @@
-"""Paths of an answer as callers write them: groups, other products' names, and what is unknown."""
+"""Paths of an answer as callers write them: groups, names of other products, errors."""
 
 from __future__ import annotations
 

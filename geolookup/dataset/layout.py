@@ -1,7 +1,6 @@
 """The dataset format: the names of files, the columns of each, and its version.
 
-Shared by the compiler, the runtime and ``verify``, so that none of them can
-mean another format. ``docs/format.md`` says the same for other readers.
+The compiler, the runtime and ``verify`` share it. ``docs/format.md`` describes it for others.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ TABLES = {
     fields.ZONE: ZONE,
     fields.NETWORK: NETWORK,
 }
-#: Which source decided what, by family; no lookup reads these.
+#: Which source decided each layer, by family; no lookup reads these.
 PROVENANCE = {4: "ipv4_provenance.arrow", 6: "ipv6_provenance.arrow"}
 ANSWERING = (IPV4, IPV4_JUMP, IPV6, IPV6_SPARSE_INDEX, LOCATION, NETWORK, COUNTRY, ZONE)
 FILES = (*ANSWERING, *PROVENANCE.values())
@@ -122,7 +121,7 @@ ENDS = ("first_high", "first_low", "last_high", "last_low")
 #: The column with the first interval of a source table, by family.
 EXPLAINED_STARTS = {4: "ipv4", 6: "ipv6"}
 
-#: The columns of each file in their order; ``docs/format.md`` says what they mean.
+#: The columns of each file in their order; ``docs/format.md`` describes them.
 COLUMNS: Mapping[str, Mapping[str, Column]] = {
     IPV4: {**_STARTS[4], **_ROWS},
     IPV4_JUMP: {"interval": _NUMBER},

@@ -51,7 +51,7 @@ def public_ranges(
     network or its text) limits what is yielded. ``chosen`` selects intervals; without it, those
     about which nothing is known are yielded too. Adjacent ranges may have equal rows.
 
-    Raises ValueError, here and not at the first step, where ``within`` is no network.
+    Raises ValueError, here and not at the first step, if ``within`` is not a network.
     Each step raises DatasetError where the dataset is damaged.
     """
     limits = [(first, last) for of, first, last in limits_of(within) if of == family]

@@ -111,7 +111,7 @@ class Texts:
         return row
 
     def check(self, number: int, row: bytes) -> None:
-        """Raise DatasetError where a row is not what was written, or not of this table."""
+        """Raise DatasetError if a row is damaged, or not of this table."""
         # Imported here, for the compiled kernel checks rows by itself.
         from geolookup.dataset.checksums import crc32c
 

@@ -1,8 +1,8 @@
 """An answer as an object: an immutable view of rows, whose members are read on access.
 
 Strategy: an answer holds the state, the rows that ``_find`` found, and the second. A view of a group
-holds the answer and finds the code of a path by the name of its member, so that one member
-takes what ``get`` takes. ``answers`` has what is not on the hot path, for both kernels.
+holds the answer and finds the code of a path by the name of its member: reading one member is as
+fast as ``get``. ``answers`` has the rest of both kernels, off the hot path.
 """
 
 cdef extern from "Python.h":
@@ -11,7 +11,7 @@ cdef extern from "Python.h":
 
 
 cdef object _rest():
-    """Return the module of what is not on the hot path; a first lookup does not load it."""
+    """Return the module of everything off the hot path; a first lookup does not load it."""
     from geolookup.kernel import answers
 
     return answers
@@ -142,7 +142,7 @@ cdef Answer _answer(State state, object ip, int64_t second):
 
 
 def restored(dict data, str prefix, int code):
-    """Return an answer from what ``Answer`` is pickled as; see ``protocol.Implementation``."""
+    """Return an answer from the pickled state of one; see ``protocol.Implementation``."""
     cdef Answer answer = Answer.__new__(Answer)
     answer.status = code
     if data is not None:

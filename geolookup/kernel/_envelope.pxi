@@ -85,7 +85,7 @@ cdef dict _network(State state, uint32_t row, Text texts, Py_ssize_t size):
 
 
 cdef inline int _copy_lists(dict target, tuple names) except -1:
-    """Copy the lists of a template, so that a caller's changes do not reach the cache."""
+    """Copy the lists of a template: a caller's changes must not reach the cache."""
     for name in names:
         value = target[name]
         if value is not None:
@@ -166,7 +166,7 @@ cdef bytes _json(State state, Found* answer, int64_t second):
     cdef bytes time
     _read_parts(state, answer, &parts)
     country, time = _country_json(state, answer.location), _moment(state, answer.location, second).json
-    # The tail is longer than a chunk, so what ``_copy`` writes after an end stays inside.
+    # The tail is longer than a chunk, so bytes that ``_copy`` writes after an end stay inside.
     cdef Py_ssize_t size = _json_size(&parts, country, time)
     cdef bytes result = PyBytes_FromStringAndSize(NULL, size)
     cdef char* out = PyBytes_AS_STRING(result)
@@ -208,7 +208,7 @@ cdef Py_ssize_t _json_size(Parts* parts, _CountryJson country, bytes time) noexc
         _head.size + parts.echo_size + parts.ip_type.size + PyBytes_GET_SIZE(country.head)
         + parts.place_size + _PLACE_NAMES.added + PyBytes_GET_SIZE(time)
         + PyBytes_GET_SIZE(country.currency) + _tail.size
-        # Without an asn the row begins with a line feed, which goes as well.
+        # Without an asn the row begins with a line feed, which is dropped too.
         + parts.network_size
         + (_NAMES_WITHOUT_ASN.added - 1 if parts.without_asn else _NETWORK_NAMES.added)
     )

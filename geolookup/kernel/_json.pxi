@@ -56,8 +56,8 @@ cdef int _load_texts() except -1:
 cdef int _check_fields() except -1:
     """Raise ImportError if the contract has fields that this kernel was not written for.
 
-    It takes numbers and names of fields from ``contract.fields``, but not the groups, what the
-    members of ``time`` are, and that only the first field of a row may be left out.
+    It takes numbers and names of fields from ``contract.fields``. It knows the groups, the members
+    of ``time``, and that only the first field of a row can be left out.
     """
     cdef tuple top = ("ip", "ip_type", "location", "time", "currency", "network")
     cdef tuple time = (
@@ -76,7 +76,7 @@ cdef int _check_fields() except -1:
 
 
 cdef tuple _lists_of(str table):
-    """Return the members of a table's objects that are lists, so that each answer needs a copy."""
+    """Return the members that are lists, of which each answer needs a copy."""
     return tuple([field.member for field in fields.in_table(table) if field.type == fields.TEXTS])
 
 

@@ -140,7 +140,7 @@ cdef char* _write_two(char* out, uint32_t value) noexcept nogil:
 cdef char* _write_clock(char* out, int64_t seconds) noexcept nogil:
     """Write YYYY-MM-DDTHH:MM:SS of local seconds in the years 1 to 9999.
 
-    Counts days from 0000-03-01, so that the leap day is the last day of a year. See Howard
+    Counts days from 0000-03-01: then the leap day is the last day of a year. See Howard
     Hinnant, chrono-Compatible Low-Level Date Algorithms, ``civil_from_days``.
     """
     cdef int64_t days = (seconds + 62135596800LL) // 86400  # since 0001-01-01

@@ -1,7 +1,7 @@
-"""What answers do alike in both kernels, off the hot path: copies, comparison, pickles, texts.
+"""Answers of both kernels, off the hot path: copies, comparison, pickles, texts.
 
-Two answers are equal if their envelopes and prefixes are. An answer is pickled by value, so that
-it can be read without the dataset, by either kernel. A repr does not hold the address: logs and
+Two answers are equal if their envelopes and prefixes are. An answer is pickled by value:
+either kernel can read it, without the dataset. A repr does not hold the address: logs and
 tracebacks show reprs.
 """
 
@@ -57,7 +57,7 @@ def stored(data: Data, name: str, group: str | None) -> Any:
 
 
 def copied(data: Data) -> Data:
-    """Copy data with its groups and lists, so that a caller's changes do not reach it."""
+    """Copy data with its groups and lists."""
     copy: Any = data.copy()
     for group in fields.GROUPS:
         copy[group] = {name: stored(data, name, group) for name in copy[group]}
@@ -83,7 +83,7 @@ def reduced(answer: Answer) -> tuple[object, ...]:
 
 
 def restored(data: Data | None, prefix: str | None, code: int) -> Answer:
-    """Return an answer from what it was pickled as, as one of the kernel of this process."""
+    """Return an answer of the kernel of this process from its pickled state."""
     from geolookup import kernel
 
     return kernel.restored(data, prefix, code)
@@ -128,7 +128,7 @@ def view_text(view: View) -> str:
 
 
 def card(answer: Answer) -> str:
-    """Return an answer as HTML for a notebook: a table of what is known."""
+    """Return an answer as HTML for a notebook: a table of the known values."""
     from geolookup.contract.display import html_table, joined, network_name, place_name
 
     if not answer:

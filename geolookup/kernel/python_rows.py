@@ -101,7 +101,7 @@ _LOCATION_LISTS, _NETWORK_LISTS = (
 
 
 def copied_location(template: Any) -> Any:
-    """Copy a location with its lists, so that a caller's changes do not reach the cache."""
+    """Copy a location with its lists: a caller's changes must not reach the cache."""
     return _copied(template, _LOCATION_LISTS)
 
 

@@ -1,4 +1,4 @@
-"""The dataset's row tables as Arrow arrays: what ``take`` reads from.
+"""The dataset's row tables as Arrow arrays, the input of ``take``.
 
 Strategy: Arrow reads the mapped files in place. Columns are checked once and
 kept as long as the dataset is open. Texts that are not dictionaries in the
@@ -97,7 +97,7 @@ class RowTables:
         self.columns = {
             field: tables[table].values(field) for table in _TABLES for field in in_table(table)
         }
-        #: by table and column, what ``values`` returns
+        #: the results of ``values``, by table and column
         self._named = {
             (field.table, field.column): values for field, values in self.columns.items()
         }
@@ -147,7 +147,7 @@ class _Columns:
             batch = pa.ipc.open_file(pa.py_buffer(dataset.mapped(file))).get_batch(0)
             batch = batch.select(names)
             batch.validate(full=True)
-        # IndexError: no batch; ValueError: a name that is no UTF-8.
+        # IndexError: no batch; ValueError: a name that is not UTF-8.
         except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
             raise DatasetError(self._path, "damaged", REBUILD) from error
         self._batch = batch
@@ -162,7 +162,7 @@ class _Columns:
         if column.type == pa.string():
             column = column.dictionary_encode()
         elif pa.types.is_dictionary(column.type):
-            # One index width for all datasets, so that results have one type.
+            # One index width for all datasets: then results have one type.
             indices = column.indices.cast(pa.int32())
             column = pa.DictionaryArray.from_arrays(indices, column.dictionary)
         if column.type != kind or not self.count:
