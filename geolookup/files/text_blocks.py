@@ -130,17 +130,24 @@ def _end_of_records(text: bytes, delimiter: str) -> tuple[int, bool]:
 
 
 def _end_among_other_quotes(text: bytes, delimiter: str) -> tuple[int, bool]:
-    """Return the same where some quotes open nothing: it locates quoted cells one by one."""
-    plain, is_open = [], False
-    at = 0
-    for cell in _quoted_cells(delimiter).finditer(text):
-        plain += [text[at : cell.start()], b"x" * len(cell[0])]
-        at, is_open = cell.end(), cell.lastindex is None
-    return _end_of_lines(b"".join([*plain, text[at:]])), is_open
+    """Return the same if some quotes open nothing: a pattern matches the cells one by one."""
+    records, quoted = _patterns(delimiter)
+    whole = records.match(text)
+    end, is_open = whole.end() if whole else 0, False
+    for cell in quoted.finditer(text, end):
+        is_open = cell.lastindex is None
+    return end, is_open
 
 
 @lru_cache
-def _quoted_cells(delimiter: str) -> re.Pattern[bytes]:
-    """Return the pattern of a quoted cell; its group is the closing quote."""
-    start = rf"(?:(?<=[\r\n{re.escape(delimiter)}])|\A)"
-    return re.compile(start.encode() + rb'"(?:[^"]++|"")*+(")?')
+def _patterns(delimiter: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """Return the patterns of whole records, and of a quoted cell whose group is the closing quote.
+
+    They do not backtrack (``*+``, ``++``), in time and memory.
+    """
+    mark = re.escape(delimiter)
+    rest = rf"[^{mark}\r\n]*+"
+    cell = rf'(?:"(?:[^"]++|"")*+"{rest}|[^"{mark}\r\n]{rest}|)'
+    records = rf"(?:{cell}(?:{mark}{cell})*+(?:\n|\r\n|\r(?=[^\n])))*+"
+    quoted = rf'(?:(?<=[\r\n{mark}])|\A)"(?:[^"]++|"")*+(")?'
+    return re.compile(records.encode()), re.compile(quoted.encode())

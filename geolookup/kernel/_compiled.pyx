@@ -10,11 +10,11 @@ with the length of its table before it is used. Shared state is either constant,
 items are replaced as a whole, so that no lookup needs a lock.
 
 The way of a lookup is one C file, in which the compiler inlines across the parts. They are, in the
-order of the includes: arrays of numbers (``_column``), private space (``_special``), the check of
-rows (``_rowcheck``), an open dataset (``_state``), the parts of answers (``_json``,
-``_templates``), the search for one address (``_search``) and for a column (``_columns``), answers
-(``_envelope``), the public class (``_kernel``), answers as objects (``_answer``), many answers at
-once (``_many``), and values of paths (``_values``).
+order of the includes: arrays of numbers (``_column``), the check of rows (``_rowcheck``), an open
+dataset (``_state``), the parts of answers (``_json``, ``_templates``), private space and the search
+for one address (``_search``) and for a column (``_columns``), answers (``_envelope``), the public
+class (``_kernel``), answers as objects (``_answer``), many answers at once (``_many``), and values
+of paths (``_values``).
 
 What needs no open dataset is in extension modules of its own, which compile in parallel:
 ``_arrays``, ``_logs``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd``,
@@ -103,7 +103,6 @@ cdef struct Found:
 
 
 include "_column.pxi"
-include "_special.pxi"
 include "_rowcheck.pxi"
 include "_state.pxi"
 include "_json.pxi"

@@ -156,7 +156,7 @@ def space_of(views: Sequence[View]) -> Space:
     firsts, lasts = _known_highs(views)
     # Without the blocks: a short prefix that is known has millions of long ones.
     needed = {length: _order(*_blocks(firsts, lasts, length), length) for length in _BLOCK_LENGTHS}
-    length = min(needed, key=lambda each: (needed[each], each))
+    length = min(needed, key=lambda option: (needed[option], option))
     begins, ends = _blocks(firsts, lasts, length)
     numbers = (number for run in zip(begins, ends, strict=True) for number in range(*run))
     bits = BITS[6] - length

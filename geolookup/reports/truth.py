@@ -95,8 +95,8 @@ def distance_table(parts: Parts) -> Table:
 def _distance(score: Measured) -> Iterator[str]:
     far = score.kilometres
     yield wording.count(far.of)
-    for each in QUANTILES:
-        yield wording.kilometres(getattr(far, each)) if far.of else _NOTHING
+    for quantile in QUANTILES:
+        yield wording.kilometres(getattr(far, quantile)) if far.of else _NOTHING
     for share in (far.within_50, far.within_100):
         yield wording.percent(share) if far.of else _NOTHING
     yield wording.percent(far.null.share) if far.null.of else _NOTHING
@@ -131,7 +131,7 @@ def group_tables(parts: Parts) -> Iterator[Table]:
 
 
 def _groups(caption: str, title: str, groups: Sequence[Group]) -> Table:
-    ranked = sorted(groups, key=lambda each: -each.score.of)
+    ranked = sorted(groups, key=lambda group: -group.score.of)
     rows = [(wording.name(group.name or "unknown"), *_group(group.score)) for group in ranked]
     head = (title, "of", *(f"{level} agrees" for level in LEVELS), "km p50", "within 100 km")
     return Table(caption, head, rows)

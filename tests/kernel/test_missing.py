@@ -158,7 +158,7 @@ def test_all_extension_modules_or_none(name: str) -> None:
         (None, False),
         ("_scan.pyx", True),
         ("_words.h", True),
-        ("_special.pxi", True),
+        ("_search.pxi", True),
         ("many.py", False),
     ],
 )

@@ -47,11 +47,11 @@ def main() -> None:
 
 def same(one: Outlines, other: Outlines) -> bool:
     """Say whether two outlines are equal."""
-    arrays = (
-        np.array_equal(*each)
-        for each in zip((*one.land, *one.borders), (*other.land, *other.borders), strict=True)
+    equal = (
+        np.array_equal(*arrays)
+        for arrays in zip((*one.land, *one.borders), (*other.land, *other.borders), strict=True)
     )
-    return np.array_equal(one.countries, other.countries) and all(arrays)
+    return np.array_equal(one.countries, other.countries) and all(equal)
 
 
 def _fetched() -> Outlines:
@@ -100,8 +100,8 @@ def _degrees(arc: list[list[int]], transform: dict[str, Any]) -> Any:
 
 def _rings(geometry: dict[str, Any]) -> Iterator[list[int]]:
     """Yield the rings of polygons, each as numbers of arcs; ~number is an arc reversed."""
-    for each in geometry.get("geometries", ()):
-        yield from _rings(each)
+    for part in geometry.get("geometries", ()):
+        yield from _rings(part)
     if geometry["type"] == "Polygon":
         yield from geometry["arcs"]
     elif geometry["type"] == "MultiPolygon":
@@ -118,9 +118,9 @@ def _ring(arcs: list[Any], ring: list[int]) -> Any:
 def _borders(topology: dict[str, Any]) -> list[int]:
     """Return the arcs that two countries share: borders. The others are coast."""
     used = Counter(
-        each if each >= 0 else ~each
+        arc if arc >= 0 else ~arc
         for ring in _rings(topology["objects"]["countries"])
-        for each in ring
+        for arc in ring
     )
     return sorted(arc for arc, countries in used.items() if countries > 1)
 

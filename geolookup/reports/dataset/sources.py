@@ -101,6 +101,6 @@ def _source_credits(sources: Sequence[Source]) -> Iterator[tuple[str | Link, ...
 
 
 def _table_credits(stated: Sequence[Mapping[str, str]]) -> Iterator[tuple[str | Link, ...]]:
-    for each in stated:
-        words = (line_text(each[member]) for member in ("licence", "attribution"))
-        yield wording.name(each["name"]), "reference table", "", *words, link(each["url"])
+    for table in stated:
+        words = (line_text(table[member]) for member in ("licence", "attribution"))
+        yield wording.name(table["name"]), "reference table", "", *words, link(table["url"])
