@@ -30,7 +30,7 @@ from geolookup.prefixes.aggregate import prefixes_of
 from geolookup.prefixes.spans import Halves, Spans, joined
 from geolookup.prefixes.texts import address_texts, cidr_texts, range_texts
 from geolookup.progress import Progress
-from geolookup.tables.rows import first_equal_rows, row_tables
+from geolookup.tables.row_tables import first_equal_rows, row_tables
 
 U32 = NDArray[np.uint32]
 I32 = NDArray[np.int32]

@@ -29,7 +29,7 @@ from geolookup.files.table_files import (
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.progress import RowProgress
 from geolookup.tables.locate import chunks, cleaned, column_of, locate_chunk
-from geolookup.tables.rows import row_tables, table_of
+from geolookup.tables.row_tables import row_tables, table_of
 from geolookup.tables.take import Taker, is_known, of_rows
 from geolookup.tables.times import Clock, Instants, Int64
 

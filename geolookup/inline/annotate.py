@@ -141,7 +141,7 @@ class Tags:
             self._known = {_PRIVATE_PAIR: self._known[_PRIVATE_PAIR]}
 
     def _first_equal_rows(self) -> tuple[I32, I32]:
-        from geolookup.tables.rows import first_equal_rows  # it imports Arrow
+        from geolookup.tables.row_tables import first_equal_rows  # it imports Arrow
 
         fields = [field for field in FIELDS if field.path in self._template.paths]
         return first_equal_rows(self._state.dataset, fields)

@@ -26,7 +26,7 @@ from geolookup.errors import near_match
 from geolookup.prefixes.conditions import Condition, Where, conditions_of, field_of, shown
 from geolookup.prefixes.predicates import Among, distinct
 from geolookup.prefixes.spans import I32, Halves, Spans, joined
-from geolookup.tables.rows import RowTables, row_tables, table_of
+from geolookup.tables.row_tables import RowTables, row_tables, table_of
 
 _FAMILIES = (4, 6)
 #: The values of a condition that are named: to find a city that is like one takes half a second.

@@ -22,7 +22,7 @@ from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressEr
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
 from geolookup.tables.locate import CHUNK, Located, cleaned, column_of, locate_chunk
-from geolookup.tables.rows import row_tables
+from geolookup.tables.row_tables import row_tables
 from geolookup.tables.take import OF_ADDRESS, Taker, is_known
 from geolookup.tables.times import Clock, instants_of
 

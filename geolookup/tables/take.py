@@ -25,7 +25,7 @@ from geolookup.contract.paths import expanded
 from geolookup.dataset.files import outside
 from geolookup.tables.locate import column_of
 from geolookup.tables.row_major import is_stored
-from geolookup.tables.rows import row_tables
+from geolookup.tables.row_tables import row_tables
 from geolookup.tables.times import Clock, Instants
 
 if TYPE_CHECKING:

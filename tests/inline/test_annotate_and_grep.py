@@ -20,7 +20,7 @@ from geolookup.inline.grep import LineFilter, Lines
 from geolookup.kernel import python as kernel_python
 from geolookup.prefixes.conditions import conditions_of
 from geolookup.prefixes.select import RowMasks, row_masks
-from geolookup.tables.rows import first_equal_rows
+from geolookup.tables.row_tables import first_equal_rows
 from tests.kernel.test_scan import find, lines
 
 FORM = "{location.country_code} AS{network.asn}"

@@ -18,7 +18,7 @@ from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, ZONE, Field
 from geolookup.dataset.intervals import I64
 from geolookup.export.mmdb.encoding import ARRAY, ENCODERS, MAP, binary, header, strings
 from geolookup.export.mmdb.schemas import Schema
-from geolookup.tables.rows import RowTables
+from geolookup.tables.row_tables import RowTables
 
 _NONE = np.zeros(0, np.int64)
 #: Members by key, a field or members again; keys that are digits are positions in an array.

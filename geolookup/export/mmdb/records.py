@@ -28,7 +28,7 @@ from geolookup.export.mmdb.encoding import (
 from geolookup.export.mmdb.members import Columns, Group, nested, table_of
 from geolookup.export.mmdb.schemas import Schema
 from geolookup.export.mmdb.sharing import Order, Slot, number_shared, order_of, slots_of
-from geolookup.tables.rows import row_tables
+from geolookup.tables.row_tables import row_tables
 
 #: Records that are encoded at once.
 _CHUNK = 1 << 18
