@@ -61,7 +61,7 @@ class Compared:
     def marks(self, *columns: pa.Array) -> Bools:
         """See ``Predicate``."""
         (column,) = columns
-        numbers = column.cast(pa.float64())  # exact: AS numbers and populations are below 2^53
+        numbers = column.cast(pa.float64(), safe=False)  # integers beyond 2^53 are rounded
         return _bools(self.compare(numbers, pa.scalar(self.bound, pa.float64())))
 
 
