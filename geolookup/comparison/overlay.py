@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from geolookup.contract.special import PUBLIC, partition
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import Dataset, Encoded, Starts, outside
+from geolookup.dataset.column_views import Encoded
+from geolookup.dataset.files import Dataset, Starts, outside
 from geolookup.dataset.intervals import Addresses, is_partition, overlay, sizes
 from geolookup.errors import REBUILD, DatasetError
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import FAMILIES
-from geolookup.dataset.files import Encoded
+from geolookup.dataset.column_views import Encoded
 from geolookup.dataset.intervals import Addresses
 from geolookup.errors import TableFileError
 from geolookup.files.table_files import AddressColumn, TableFile, open_addresses, table_files

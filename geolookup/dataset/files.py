@@ -15,6 +15,7 @@ from itertools import pairwise
 from geolookup.contract import fields
 from geolookup.contract.address import MAX
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.column_views import Bits, Encoded, Nullable, Words
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.rows import KINDS, Texts
 from geolookup.errors import REBUILD, DatasetError
@@ -22,8 +23,7 @@ from geolookup.filesystem import check_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, Literal
+    from typing import Literal
 
     from geolookup.dataset.manifest import BufferDescription, FileDescription
     from geolookup.dataset.provenance import Provenance
@@ -41,66 +41,6 @@ _WIDTH: dict[str, tuple[Code, int]] = {
 }
 _INTERVALS = {4: fmt.IPV4, 6: fmt.IPV6}
 _LOW = (1 << 64) - 1
-
-
-class Encoded:
-    """A dictionary column of integers: a sequence, decoded by item."""
-
-    __slots__ = ("indices", "values")
-
-    def __init__(self, indices: memoryview, values: memoryview) -> None:
-        self.indices, self.values = indices, values
-
-    def __len__(self) -> int:
-        return len(self.indices)
-
-    def __iter__(self) -> Iterator[int]:
-        return map(self.values.__getitem__, self.indices)
-
-    def __getitem__(self, row: int) -> int:
-        value: int = self.values[self.indices[row]]
-        return value
-
-
-class Words:
-    """A dictionary column of texts: UTF-8, decoded by item."""
-
-    __slots__ = ("_data", "_indices", "_offsets")
-
-    def __init__(self, indices: memoryview, offsets: memoryview, data: memoryview) -> None:
-        self._indices, self._offsets, self._data = indices, offsets, data
-
-    def __getitem__(self, row: int) -> str:
-        at = self._indices[row]
-        return str(self._data[self._offsets[at] : self._offsets[at + 1]], "utf-8")
-
-
-class Bits:
-    """A column of Booleans: eight in a byte, the first in its lowest bit."""
-
-    __slots__ = ("_bits",)
-
-    def __init__(self, bits: memoryview) -> None:
-        self._bits = bits
-
-    def __getitem__(self, row: int) -> bool:
-        return bool(self._bits[row >> 3] >> (row & 7) & 1)
-
-
-class Nullable:
-    """A column with nulls: one bit for each value, 1 if it is known."""
-
-    __slots__ = ("_known", "_values")
-
-    def __init__(
-        self, known: Bits | None, values: memoryview[int] | memoryview[float] | Words | Bits
-    ) -> None:
-        self._known, self._values = known, values  # None: all are known
-
-    def __getitem__(self, row: int) -> Any:
-        if self._known is not None and not self._known[row]:
-            return None
-        return self._values[row]
 
 
 class Dataset:

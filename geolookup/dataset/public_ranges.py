@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.contract.special import PUBLIC, Range, ranges_of
-from geolookup.dataset.files import Dataset, Encoded, Starts, outside
+from geolookup.dataset.column_views import Encoded
+from geolookup.dataset.files import Dataset, Starts, outside
 from geolookup.dataset.intervals import I64, U64, Addresses, Bools
 from geolookup.dataset.networks import limits_of
 from geolookup.errors import REBUILD, DatasetError

@@ -27,7 +27,8 @@ from geolookup.dataset.intervals import (
 from geolookup.kernel import parse_texts
 
 if TYPE_CHECKING:
-    from geolookup.dataset.files import Dataset, Encoded
+    from geolookup.dataset.column_views import Encoded
+    from geolookup.dataset.files import Dataset
 
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]

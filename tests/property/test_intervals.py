@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.contract.address import MAX
-from geolookup.dataset.files import Encoded, File, Starts
+from geolookup.dataset.column_views import Encoded
+from geolookup.dataset.files import File, Starts
 from geolookup.dataset.intervals import (
     UNIT_ADDRESSES,
     Addresses,
