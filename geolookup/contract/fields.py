@@ -288,7 +288,6 @@ def members(fields: Iterable[Field], group: str) -> tuple[str, ...]:
 COUNTRY_MEMBERS = members(in_table(COUNTRY), "location")
 #: The members of location that depend on the place within the country.
 PLACE_MEMBERS = members(in_table(LOCATION), "location")
-LOCATION_MEMBERS = members(FIELDS, "location")
 TIME_MEMBERS = members(FIELDS, "time")
 CURRENCY_MEMBERS = members(FIELDS, "currency")
 NETWORK_MEMBERS = members(FIELDS, "network")

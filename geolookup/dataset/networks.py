@@ -175,7 +175,7 @@ def network_at(family: int, first: int, host_bits: int) -> Network:
     return _TYPES[family]((first, BITS[family] - host_bits))
 
 
-def networks_of(state: Intervals, within: object = None) -> Iterator[tuple[Network, Object]]:
+def networks_of(state: Intervals, within: object) -> Iterator[tuple[Network, Object]]:
     """Yield ``(network, record)`` in address order, IPv4 before IPv6.
 
     A record is data without ip, ip_type and time. Networks about which nothing

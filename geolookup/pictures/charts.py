@@ -146,9 +146,7 @@ def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> dict[str
     return {"mark": {"type": "text", "baseline": "middle", **mark}, "encoding": encoding}
 
 
-def histogram(
-    name: str, title: str, axis: str, unit: str, values: Values, *, form: Form = wording.count
-) -> Chart:
+def histogram(name: str, title: str, axis: str, unit: str, values: Values) -> Chart:
     """Return columns, one for each class in the order given; ``axis`` names the classes."""
     data = [{"class": label, "value": float(value)} for label, value in values]
     x: _Part = {"field": "class", "type": "ordinal", "sort": None, "title": axis}
@@ -163,7 +161,7 @@ def histogram(
         "mark": {"type": "bar", "color": CATEGORIES[0]},
         "encoding": {"x": x, "y": y},
     }
-    rows = [(label, form(value)) for label, value in values]
+    rows = [(label, wording.count(value)) for label, value in values]
     return Chart(name, title, spec, (axis, unit), rows)
 
 
@@ -192,8 +190,6 @@ def heatmap(
     rows: Sequence[str],
     columns: Sequence[str],
     values: Sequence[Sequence[float | None]],
-    *,
-    form: Form = wording.count,
 ) -> Chart:
     """Return a cell for each row and column; a value of None is hidden and has no colour.
 
@@ -221,7 +217,7 @@ def heatmap(
         for colours in (spread(9)[::-1], spread(9))
     )
     table = [
-        (row, *("hidden" if value is None else form(value) for value in line))
+        (row, *("hidden" if value is None else wording.count(value) for value in line))
         for row, line in zip(rows, values, strict=True)
     ]
     return Chart(name, title, light, ("", *columns), table, dark)

@@ -40,7 +40,7 @@ _SCRIPTS = (
     "world/start.js",
 )
 _HEAD = ("", "on the map", "without a place")
-#: What ``default_coordinates.find_default_coordinates`` looks for.
+#: What ``dataset.located.find_default_coordinates`` looks for.
 _DEFAULTS_NOTE = (
     "Default coordinates seem to stand for a country or a provider, not for a place: addresses "
     "without a city have them, or at least a quarter of the addresses of a country with at least "

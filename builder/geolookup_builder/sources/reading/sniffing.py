@@ -184,9 +184,9 @@ def check_content(
         raise BuildError(rows.member.label, problem, line=bad.line, remedy=remedy)
 
 
-def integer_family(rows: Sample, at: int = 1) -> int:
-    """Return the family of the integers in a column: 6 where most cells exceed IPv4."""
-    cells = [cell for _, cell in rows.column(at)]
+def integer_family(rows: Sample) -> int:
+    """Return the family of the integers in the second column: 6 if most exceed IPv4."""
+    cells = [cell for _, cell in rows.column(1)]
     integers = [cell for cell in cells if INTEGER.fullmatch(cell)]
     beyond = [i for i in integers if len(i) > _INTEGER_DIGITS or int(i) > _IPV4_MAX]
     return 6 if 2 * len(beyond) > len(cells) else 4
