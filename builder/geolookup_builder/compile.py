@@ -320,7 +320,7 @@ class _Build:
             rows = max(table.num_rows for table in content.values())
             with alongside(partial(generation, described, content), rows) as identity:
                 files = output_files.write_tables(folder, content)
-            complete = described.completed(identity(), files, self._base.of(identity()))
+            complete = described.with_generation(identity(), files, self._base.of(identity()))
             output_files.write_manifest(folder, complete)
             verified = output_files.verified(folder, output)
             output_files.write_signature(folder, output, self._options.sign)

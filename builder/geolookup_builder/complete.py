@@ -39,7 +39,7 @@ class Located:
         return Located(*taken, self.countries, self.zones)
 
 
-def completed(
+def complete(
     tuples: Tuples, known: Known, finders: Sequence[Finder], report: BuildReport
 ) -> Located:
     """Resolve country and zone of every location tuple; row 0 stays unknown."""

@@ -163,8 +163,8 @@ def _trust(store: Path, files: tuple[Path, ...]) -> None:
         named = ", ".join(map(str, files))
         fail(f"{store} trusts other keys than {named}; 'geolookup trust {store} KEY.pub' adds one")
     # In another process: the package that reads keys takes a third of the memory of this one.
-    given = map(str, (store, *files))
-    done = subprocess.run(command("geolookup", "trust", *given), env=environment(), check=False)  # noqa: S603 (our own interpreter)
+    arguments = map(str, (store, *files))
+    done = subprocess.run(command("geolookup", "trust", *arguments), env=environment(), check=False)  # noqa: S603 (our own interpreter)
     if done.returncode:
         sys.exit(done.returncode)
 

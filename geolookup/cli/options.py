@@ -71,9 +71,9 @@ def fields(purpose: str, default: str) -> Callable[[F], F]:
     )
 
 
-def separated(_context: object, _option: object, given: tuple[str, ...]) -> tuple[str, ...]:
+def separated(_context: object, _option: object, values: tuple[str, ...]) -> tuple[str, ...]:
     """Return the values of a repeatable option that are separated by commas."""
-    return tuple(path.strip() for text in given for path in text.split(",") if path.strip())
+    return tuple(path.strip() for text in values for path in text.split(",") if path.strip())
 
 
 def complete_paths(_context: object, _option: object, incomplete: str) -> list[str]:

@@ -178,8 +178,8 @@ class Manifest:
         files = {name: described[name] for name in names}
         return Manifest(self.path, {**self._stated, "files": files})
 
-    def completed(
-        self, generation: str, files: Mapping[str, FileDescription], base: str | None = None
+    def with_generation(
+        self, generation: str, files: Mapping[str, FileDescription], base: str | None
     ) -> Manifest:
         """Return the whole manifest, with generation id, files and the base, if there was one."""
         described = {name: file.stated for name, file in files.items()}

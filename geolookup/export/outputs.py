@@ -62,7 +62,7 @@ def _file(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
 @contextmanager
 def _folder(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
     written = partial(_is_written_by, chosen)
-    check_folder(Path(output), force=force, replaceable=written, what=f"{chosen.name} export")
+    check_folder(Path(output), force=force, replaceable=written, kind=f"{chosen.name} export")
     with staged_folder(Path(output)) as fresh:
         yield fresh
 

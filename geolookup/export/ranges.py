@@ -216,7 +216,7 @@ class FieldRanges:
         ranges = public_ranges(self._dataset, family, self._within, self.columns.known)
         for spans in joined(map(self._represented, ranges)):
             for begin in range(0, len(spans), _BATCH):
-                yield spans.taken(slice(begin, begin + _BATCH))
+                yield spans.take(slice(begin, begin + _BATCH))
 
     def _represented(self, ranges: Ranges) -> Spans:
         first = Halves(ranges.first_high, ranges.first_low)

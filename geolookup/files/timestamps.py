@@ -221,9 +221,9 @@ def _months(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
     codes = np.array([int.from_bytes(month) for month in _MONTHS])
     order = np.argsort(codes)
     lower = (texts | 0x20).astype(np.int64)
-    given = lower[:, 0] << 16 | lower[:, 1] << 8 | lower[:, 2]
-    at = np.minimum(np.searchsorted(codes[order], given), len(codes) - 1)
-    return order[at].astype(np.int64), codes[order][at] == given
+    letters = lower[:, 0] << 16 | lower[:, 1] << 8 | lower[:, 2]
+    at = np.minimum(np.searchsorted(codes[order], letters), len(codes) - 1)
+    return order[at].astype(np.int64), codes[order][at] == letters
 
 
 def _digits(texts: NDArray[np.uint8]) -> Int64:

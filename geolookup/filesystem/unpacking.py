@@ -28,7 +28,7 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 SHORT_TARS = {".tgz": ".gz", ".tbz2": ".bz2", ".txz": ".xz"}
 ZIP = ".zip"
 #: The endings of all packed files, the longest first.
-PACKED = (*(f".tar{each}" for each in COMPRESSED), *SHORT_TARS, *COMPRESSED, ZIP)
+PACKED = (*(f".tar{suffix}" for suffix in COMPRESSED), *SHORT_TARS, *COMPRESSED, ZIP)
 
 #: Memory for the dictionary of LZMA; ``xz -9`` needs half of it.
 LZMA_MEMORY = 128 << 20

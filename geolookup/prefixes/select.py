@@ -120,7 +120,7 @@ class Values(NamedTuple):
         kind = self.distinct.type
         return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) else kind
 
-    def taken(self, codes: I32) -> pa.Array:
+    def take(self, codes: I32) -> pa.Array:
         """Return the values of these numbers, null below 0."""
         numbers = pa.array(codes, mask=codes < 0)
         if pa.types.is_dictionary(self.type):

@@ -80,7 +80,7 @@ def check_outputs(output: Path, png: Path | None, *, force: bool) -> None:
     check_file(output, force=force)
     if png is None:
         return
-    check_folder(png, force=force, replaceable=_holds_pictures, what="picture")
+    check_folder(png, force=force, replaceable=_holds_pictures, kind="picture")
     if png.resolve() in (output.resolve(), *output.resolve().parents):
         raise OutputError(png, "is the page or holds it", "choose another folder")
 

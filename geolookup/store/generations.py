@@ -37,7 +37,7 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
     Each has ``generation`` (its id, 64 hexadecimal digits), ``at`` (when it was last published,
     ISO 8601 in UTC), ``current`` and ``withdrawn``. Raises DatasetError if there is no store.
     """
-    store = _place(store)
+    store = _store_path(store)
     published = pointer.read_existing(store)
     current = pointer.standing(published)[-1]
     return [
@@ -60,7 +60,7 @@ def rollback(store: str | os.PathLike[str] | None = None, *, sign: Signing = ())
     from geolookup.integrity import verify  # imports Arrow: slow
     from geolookup.signing.keys import signing_keys  # slow, too
 
-    store = _place(store)
+    store = _store_path(store)
     signers = signing_keys(sign)
     with changing(store) as published:
         standing = pointer.standing(published)
@@ -141,9 +141,9 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
     """
     if keep < 1:
         raise ValueError(f"keep is {keep}; at least the current generation is kept")
-    store = _place(store)
+    store = _store_path(store)
     with changing(store) as published:
-        kept = _kept(published, keep)
+        kept = _generations_to_keep(published, keep)
         # Before the removal: the pointer never lists a missing generation.
         if len(kept) < len(published):
             pointer.write(store, kept)
@@ -154,11 +154,11 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
         return [path.name for path in removed]
 
 
-def _place(store: str | os.PathLike[str] | None) -> Path:
+def _store_path(store: str | os.PathLike[str] | None) -> Path:
     return Path(resolve.user_store() if store is None else store)
 
 
-def _kept(published: list[Published], keep: int) -> list[Published]:
+def _generations_to_keep(published: list[Published], keep: int) -> list[Published]:
     held = {*published[-keep:], *pointer.standing(published)[-min(keep, 2) :]}
     return [entry for entry in published if entry in held]
 

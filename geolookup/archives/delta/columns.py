@@ -69,14 +69,14 @@ def _read_numbers(streams: Streams, values: Unsigned, former: Unsigned, rows: Al
         raise PatchError(f"a column written in way {way}")
     kept = rows.of(former).copy()
     at = read_positions(streams, len(kept))
-    given = streams.exactly(dtype, len(at))
+    numbers = streams.exactly(dtype, len(at))
     inserted = np.flatnonzero(~rows.keeping)
     fresh = streams.exactly(dtype, len(inserted))
     if way == _CHANGES:
-        kept[at] = given
+        kept[at] = numbers
     else:
         steps = np.zeros_like(kept)
-        steps[at] = given
+        steps[at] = numbers
         kept += np.cumsum(steps, dtype=dtype)
         fresh = fresh + _before(kept, inserted)
     values[rows.keeping], values[inserted] = kept, fresh

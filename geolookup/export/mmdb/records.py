@@ -94,7 +94,7 @@ class Records:
             columns.append((pa.concat_arrays(contents.of_group(part)), chosen))
         chunks, sizes = [], []
         for begin in range(0, max(len(counts), 1), _CHUNK):
-            taken = (_taken(values, chosen[begin : begin + _CHUNK]) for values, chosen in columns)
+            taken = (_take(values, chosen[begin : begin + _CHUNK]) for values, chosen in columns)
             chunk = joined(*taken)
             sizes.append(lengths(chunk))
             chunks.append(placed_bytes(chunk))
@@ -104,7 +104,7 @@ class Records:
         return Written(chunks, begins, int(size.sum()))
 
 
-def _taken(values: pa.Array, chosen: I64) -> pa.Array:
+def _take(values: pa.Array, chosen: I64) -> pa.Array:
     """Return chosen values, none for -1."""
     return values.take(pa.array(chosen, mask=chosen < 0))
 
