@@ -98,10 +98,10 @@ def build(
     The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
     files) and ``seconds``. Raises BuildError for a bad recipe or source, DatasetError for a base
-    that is damaged or of another format version, KeyFileError for a file that is no private key or
-    that others may read, OutputError for an output that exists or cannot be written, ValueError for
-    a negative ``max_rejects``. On an error the output does not change. Builds in one process run
-    one after the other.
+    that is damaged or of another format version, KeyFileError for a file that is not a private key
+    or that others may read, OutputError for an output that exists or cannot be written, ValueError
+    for a negative ``max_rejects``. On an error the output does not change. Builds in one process
+    run one after the other.
     """
     if max_rejects is not None and max_rejects < 0:
         raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")

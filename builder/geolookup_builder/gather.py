@@ -30,7 +30,7 @@ from geolookup_builder.vocabulary import VOCABULARY
 
 #: IPv4-mapped space is folded into IPv4; NAT64 and 6to4 space is excluded.
 FOLDED, *EXCLUDED = ranges_of(6, CARRIES_IPV4)
-#: Unknown words kept for each batch; limits memory where a column holds other data.
+#: Unknown words kept for each batch; limits memory if a column holds other data.
 _MAX_WORDS = 100
 
 

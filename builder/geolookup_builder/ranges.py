@@ -42,7 +42,7 @@ _IPV6_TEXT = ":".join(rf"\{group}" for group in range(1, 9))
 
 @dataclass(frozen=True, slots=True)
 class ParsedRanges:
-    """One row each: ``family`` 4, 6, or 0 where ``reason`` (an index of REASONS) rejects it.
+    """One row each: ``family`` 4, 6, or 0 if ``reason`` (an index of REASONS) rejects it.
 
     ``first`` and ``last`` are in 128 bits; those of IPv4 are its integers.
     """

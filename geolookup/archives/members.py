@@ -48,7 +48,7 @@ def described_files(manifest: Manifest, path: Path, remedy: str) -> dict[str, tu
 
 @contextmanager
 def open_members(archive: Path) -> Iterator[Members]:
-    """Yield the members of an archive; DatasetError where it cannot be read."""
+    """Yield the members of an archive; DatasetError if it cannot be read."""
     import pyarrow as pa
 
     with (

@@ -122,7 +122,7 @@ def follow(url: str, store: Path, polling: Polling, once: bool, until_eof: bool)
 
     Ends with 0 on SIGTERM. With --once, exits with 0 if the poll succeeded and 1 if
     it failed. Exits with 2 for what cannot be the address of a mirror, and for a
-    folder that is no store.
+    folder that is not a store.
 
     Example: geolookup follow https://geo.example.com/city --store /srv/geo --every 5m
     """

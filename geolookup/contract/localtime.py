@@ -237,7 +237,7 @@ def _is_dst(run: _Run, runs: list[_Run]) -> bool:
     Casablanca): a marked run that is behind the nearest runs without a mark. A run without a
     mark is daylight saving if the nearest marked runs have a negative saving. The mark itself
     decides if there is no such run, or if the nearest runs disagree. A change of the standard
-    offset in that year is no daylight saving.
+    offset in that year is not daylight saving.
     """
     others = [other for other in _nearest(run, runs) if other.offset != run.offset]
     if run.marked:

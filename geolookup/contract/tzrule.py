@@ -63,7 +63,7 @@ class Rule:
         starts = [_second(first, year) - standard[0] for year in years]
         ends = [_second(last, year) - daylight[0] for year in years]
         changes = [(start, daylight) for start in starts[:-1]]
-        # An end at or after the next start is no change: daylight saving is permanent.
+        # An end at or after the next start is not a change: daylight saving is permanent.
         pairs = zip(ends, starts[1:], strict=False)
         changes += [(end, standard) for end, start in pairs if end < start]
         return tuple(sorted(changes, key=lambda change: (change[0], change[1][1])))

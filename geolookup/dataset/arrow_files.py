@@ -37,7 +37,7 @@ def type_of(field: fields.Field) -> pa.DataType:
 
 
 def mapped(path: Path) -> mmap.mmap:
-    """Map a file; ValueError where it is empty."""
+    """Map a file; ValueError if it is empty."""
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
@@ -50,7 +50,7 @@ def read(path: Path) -> tuple[pa.RecordBatch, pa.Buffer]:
 def content(file: mmap.mmap) -> tuple[pa.RecordBatch, pa.Buffer]:
     """Return the one record batch of an Arrow file, and the bytes in which its buffers lie.
 
-    Raises what Arrow raises, and ValueError where there is more than one batch.
+    Raises what Arrow raises, and ValueError if there is more than one batch.
     """
     whole = pa.py_buffer(file)
     with pa.ipc.open_file(pa.BufferReader(whole)) as reader:

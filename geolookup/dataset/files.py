@@ -50,7 +50,7 @@ class Dataset:
         self.path = os.fspath(path)
         self.manifest = read_manifest(self.path)
         self.generation = self.manifest.generation  # the service reads it for each request
-        self.serial = 0  # of the signature, where trusted keys are asked for one
+        self.serial = 0  # of the signature, if trusted keys are asked for one
         self._files: dict[str, File] = {}
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")
@@ -107,7 +107,7 @@ class Dataset:
     def provenance(self, family: int) -> Provenance:
         """Return which source decided what; mapped when it is first asked for.
 
-        Raises DatasetError where another dataset has replaced this one.
+        Raises DatasetError if another dataset has replaced this one.
         """
         if family not in self._provenance:
             from geolookup.dataset.provenance import Provenance
@@ -119,7 +119,7 @@ class Dataset:
     def beside(self, name: str) -> File:
         """Return a file that no lookup needs; mapped when it is first asked for.
 
-        Raises DatasetError where another dataset has replaced this one.
+        Raises DatasetError if another dataset has replaced this one.
         """
         if name not in self._beside:
             file = self._file(name)
@@ -166,14 +166,14 @@ class Starts:
         return MAX[self.family] if after == self._count else self[after] - 1
 
     def check_lengths(self, *columns: memoryview) -> None:
-        """Raise DatasetError where a column beside the starts has more or fewer entries."""
+        """Raise DatasetError if a column beside the starts has more or fewer entries."""
         if len({len(column) for column in (self.highs, self.lows, *columns)}) > 1:
             raise DatasetError(self._path, "the columns differ in length", REBUILD)
 
     def holding(self, value: int, begin: int = 0, end: int | None = None) -> int:
         """Return the interval that holds an address, of those from ``begin`` to before ``end``.
 
-        ``begin - 1`` where all of them start after it.
+        ``begin - 1`` if all of them start after it.
         """
         end = self._count if end is None else end
         if self.family == 4:

@@ -78,7 +78,7 @@ class BufferDescription:
         return BufferDescription(self.stated.get("dictionary"))
 
     def buffer(self, number: int) -> tuple[int, int] | None:
-        """Return offset and length of a buffer in bytes; None where they are not stated."""
+        """Return offset and length of a buffer in bytes; None if they are not stated."""
         try:
             offset, length = self.stated["buffers"][number]
             return int(offset), int(length)
@@ -104,7 +104,7 @@ class FileDescription:
 
     @property
     def bytes(self) -> int | None:
-        """Its size; None where it is not stated."""
+        """Its size; None if it is not stated."""
         size = self.stated.get("bytes")
         return size if isinstance(size, int) and size >= 0 else None
 
@@ -120,14 +120,14 @@ class FileDescription:
 
     @property
     def columns(self) -> dict[str, BufferDescription] | None:
-        """Its columns by name; None where they are not stated."""
+        """Its columns by name; None if they are not stated."""
         columns = self.stated.get("columns")
         if not isinstance(columns, dict):
             return None
         return {name: BufferDescription(column) for name, column in columns.items()}
 
     def column(self, name: str) -> BufferDescription | None:
-        """Return what is said of a column; None where it is not described."""
+        """Return what is said of a column; None if it is not described."""
         columns = self.stated.get("columns")
         if not isinstance(columns, dict) or name not in columns:
             return None
@@ -200,14 +200,14 @@ class Manifest:
 
     @property
     def files(self) -> dict[str, FileDescription]:
-        """What it says of each file; DatasetError where that is no description."""
+        """What it says of each file; DatasetError if that is not a description."""
         described = self._stated["files"]
         if not all(isinstance(file, dict) for file in described.values()):
             raise self._damaged()
         return {name: FileDescription(file) for name, file in described.items()}
 
     def file(self, name: str) -> FileDescription | None:
-        """Return what it says of a file; None where it does not describe it."""
+        """Return what it says of a file; None if it does not describe it."""
         described = self._stated["files"].get(name)
         return FileDescription(described) if isinstance(described, dict) else None
 
@@ -236,7 +236,7 @@ class Manifest:
             raise self._damaged() from None
 
     def metadata(self) -> Metadata:
-        """Return what it says of the dataset; DatasetError where it is damaged."""
+        """Return what it says of the dataset; DatasetError if it is damaged."""
         from geolookup.dataset.metadata import read_metadata
 
         explain = "full" if self.explains_rows else "sources"

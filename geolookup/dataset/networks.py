@@ -145,7 +145,7 @@ def _span(around: Around, family: int, value: int, ip: object) -> _Span:
 
 
 def _public_up_to(family: int, value: int) -> int:
-    """Return which public range is the last to begin at or before an address; 0 where none is."""
+    """Return which public range is the last to begin at or before an address; 0 if none is."""
     return max(bisect_right(_PUBLIC[family], (value, MAX[family])) - 1, 0)
 
 
@@ -181,7 +181,7 @@ def networks_of(state: Intervals, within: object) -> Iterator[tuple[Network, Obj
     A record is data without ip, ip_type and time. Networks about which nothing
     is known, special-purpose space and space that carries IPv4 addresses are
     left out. ``within`` (a network or its text) limits what is yielded; raises
-    ValueError, here and not at the first step, where it is no network.
+    ValueError, here and not at the first step, if it is not a network.
     """
     return _networks(state, limits_of(within))
 
@@ -208,7 +208,7 @@ def _within(
 def limits_of(within: object) -> list[tuple[int, int, int]]:
     """Return family, first and last address of a network or its text; of both families for None.
 
-    Raises ValueError where it is no network.
+    Raises ValueError if it is not a network.
     """
     if within is None:
         return [(family, 0, MAX[family]) for family in (4, 6)]

@@ -138,7 +138,7 @@ def _run(numbers: memoryview, interval: int) -> tuple[int, int]:
 def add_values(state: Intervals, explained: dict[str, Any], data: Any) -> None:
     """Add to each decided layer ``"values"``, ``"same_values"`` and ``"prefix"``; see Engine.
 
-    ``data`` is that of the answer. Raises DatasetError where an index of the dataset points
+    ``data`` is that of the answer. Raises DatasetError if an index of the dataset points
     outside its table.
     """
     around = _Around(state, explained["ip"], data)

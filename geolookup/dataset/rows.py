@@ -100,7 +100,7 @@ class Texts:
         return len(self.sums)
 
     def __getitem__(self, number: int) -> bytes:
-        """Return a row; DatasetError where it is damaged."""
+        """Return a row; DatasetError if it is damaged."""
         try:
             row = bytes(self.data[self.offsets[number] : self.offsets[number + 1]])
             if not self._checked[number]:

@@ -36,7 +36,7 @@ class Option(NamedTuple):
 class ExportFormat(NamedTuple):
     """A format by its name. ``writer`` is a module of this package and its function.
 
-    ``output`` is what it writes (see ``outputs``): ``file``; ``database``, a file that a library
+    ``output`` is a kind of output (see ``outputs``): ``file``; ``database``, a file that a library
     creates; ``folder``, whose files have names that the pattern ``holds`` matches; ``stream``,
     which can be standard output, and is compressed as its suffix says.
     """
@@ -56,7 +56,7 @@ class Write(Protocol):
         """Write a dataset to ``place``, which ``outputs.opened`` yields.
 
         ``values`` are of the format's own options. Raises ExportError for a value that the
-        option does not have, DatasetError where the dataset is damaged.
+        option does not have, DatasetError if the dataset is damaged.
         """
 
 

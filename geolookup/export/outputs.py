@@ -32,7 +32,7 @@ from geolookup.parallel import cores
 def opened(dataset: Dataset, output: str, chosen: ExportFormat, *, force: bool) -> Iterator[Any]:
     """Yield the place to write to; the output exists if the block succeeds.
 
-    Raises OutputError where it cannot be written, lies in the dataset, or exists and ``force``
+    Raises OutputError if it cannot be written, lies in the dataset, or exists and ``force``
     is not set.
     """
     if output == STANDARD and chosen.output != "stream":

@@ -85,7 +85,7 @@ class FieldColumns:
         self.schema = pa.schema([(name, column.type) for name, column in self.by_row.items()])
         #: the rows of each table
         self.counts = len(dataset.locations), len(dataset.networks)
-        #: by row of each table, the first row with the same values; 0 where all are null
+        #: by row of each table, the first row with the same values; 0 if all are null
         self._locations, self._networks = first_equal_rows(dataset, fields)
 
     def is_of_network(self, name: str) -> bool:

@@ -141,7 +141,7 @@ class Summary:
     def places(self) -> tuple[F64, F64, F64]:
         """Return the coordinates and the addresses of each location, row 0 the unknown one.
 
-        Latitudes and longitudes are degrees, NaN where they are not known.
+        Latitudes and longitudes are degrees, NaN if they are not known.
         """
         columns = row_tables(self._state.dataset)
         latitudes, longitudes = (

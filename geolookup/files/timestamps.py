@@ -227,7 +227,7 @@ def _months(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
 
 
 def _digits(texts: NDArray[np.uint8]) -> Int64:
-    """Return the numbers that columns of digits write; at least 10,000 where one is no digit."""
+    """Return the numbers that columns of digits write; at least 10,000 if one is not a digit."""
     digits = texts.astype(np.int64) - ord("0")
     number = np.zeros(len(texts), np.int64)
     for at in range(texts.shape[1]):

@@ -75,7 +75,7 @@ _WORDS = (
 
 
 def looks_like(start: bytes, end: bytes = b"") -> Kind | None:
-    """Return the kind of a file that is no UTF-8 text, by its first and last bytes; else None."""
+    """Return the kind of a file that is not UTF-8 text, by its first and last bytes; else None."""
     for kind, at, mark in _MARKS:
         if start[at : at + len(mark)] == mark:
             return kind

@@ -50,7 +50,7 @@ def compression(path: str | PurePath) -> str | None:
 
 
 def packing(path: PurePath) -> str:
-    """Return the ending of a name that shows how the file is packed; empty where it is not."""
+    """Return the ending of a name that shows how the file is packed; empty if it is not."""
     name = path.name.lower()
     return next((ending for ending in PACKED if name.endswith(ending)), "")
 

@@ -33,7 +33,7 @@ def blocks_of(path: str) -> Iterator[bytes]:
     """Yield the bytes of a file, or of standard input without waiting for more than there are.
 
     A suffix such as ``.gz`` names the compression. Raises TableFileError for a file that cannot
-    be read, also where it is damaged.
+    be read, also if it is damaged.
     """
     return _standard_input() if path == STANDARD else _file(path)
 

@@ -47,7 +47,7 @@ class Chart:
     spec: Mapping[str, Any]  # Vega-Lite, without colours of text and background
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    dark: Mapping[str, Any] | None = None  # for a dark page, where the scale is another
+    dark: Mapping[str, Any] | None = None  # for a dark page, if its scale differs
 
     def page_svg(self) -> str:
         """Return the chart for a page: transparent, with the text colour of the page."""
@@ -179,7 +179,7 @@ def _widest(labels: Sequence[str]) -> int:
 
 #: Distances of labels that are easy to count by.
 _STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-#: Numbers of an axis: 20k, 3M, 4B; 0.5 where values are that small.
+#: Numbers of an axis: 20k, 3M, 4B; 0.5 if values are that small.
 _SHORT = "datum.value < 1 ? datum.value : replace(format(datum.value, '~s'), 'G', 'B')"
 
 
@@ -228,7 +228,7 @@ def _ordinal(field: str) -> _Part:
 
 
 def _gradient(unit: str, colours: Sequence[str], *, shown: bool) -> _Part:
-    """Return the colour of values; their legend would read NaN where none is shown."""
+    """Return the colour of values; their legend would read NaN if none is shown."""
     legend = {"orient": "bottom", "gradientLength": 200, "labelExpr": _SHORT, "titleLimit": WIDTH}
     return {
         "field": "value",

@@ -24,7 +24,7 @@ _NUMBERS = 240_000
 class Density:
     """What a map of the world shows by colour: how much lies at each of n places.
 
-    ``latitudes`` and ``longitudes`` are degrees, shape (n,), NaN where they are not known;
+    ``latitudes`` and ``longitudes`` are degrees, shape (n,), NaN if they are not known;
     ``weights`` are not negative. A place may occur again.
     """
 
@@ -50,7 +50,7 @@ class DefaultCoordinates:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A density by cells: ``weights`` of shape (cells,), 0 where nothing is shown."""
+    """A density by cells: ``weights`` of shape (cells,), 0 if nothing is shown."""
 
     density: Density
     weights: F64
@@ -149,7 +149,7 @@ def _layer(density: Density, cells: I64, every: _Sums, shown: _Sums) -> Layer:
 class Country(NamedTuple):
     """How much lies in a country, or in a part of it; a weight is not negative."""
 
-    code: str | None  # ISO 3166-1 alpha-2; None where the country is not known
+    code: str | None  # ISO 3166-1 alpha-2; None if the country is not known
     name: str | None
     weight: float
 
@@ -179,7 +179,7 @@ class CountryLayer:
         self.countries = [country for country in known if country.code in areas]
         #: The sum of the countries that are hidden, with an area or without.
         self.hidden = _total(every) - _total(known)
-        #: The sum of what has no country, or one without an area.
+        #: The sum for no country, or for one without an area.
         self.nowhere = _total(density.rows) - self.hidden - self.shown
 
     @property

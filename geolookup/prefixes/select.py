@@ -105,7 +105,7 @@ class Question:
 class Values(NamedTuple):
     """The values of a field for the rows of ``table``, the location or the network table.
 
-    ``codes`` has a number for each row: the position of its value in ``distinct``, -1 where the
+    ``codes`` has a number for each row: the position of its value in ``distinct``, -1 if the
     value is unknown.
     """
 

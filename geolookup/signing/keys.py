@@ -207,7 +207,7 @@ def _check_private(path: Path, status: os.stat_result) -> None:
 
 
 def _check_installed() -> None:
-    """Raise SettingsError where the package of the extra ``sign`` is missing."""
+    """Raise SettingsError if the package of the extra ``sign`` is missing."""
     try:
         import cryptography  # noqa: F401 - only whether it is there
     except ImportError:

@@ -35,7 +35,7 @@ class Arriving:
     generation: str
     manifest_text: bytes
     signature: bytes | None
-    #: Writes the files to an empty folder and verifies them; DatasetError where it cannot.
+    #: Writes the files to an empty folder and verifies them; DatasetError if it cannot.
     write: Callable[[Path], Verified]
     #: Checks the dataset if the store has its generation, whose folder is the argument.
     check: Callable[[Path], object] = lambda _target: None
@@ -123,7 +123,7 @@ def _linked(source: Path, names: tuple[str, ...], copy: bool, fresh: Path) -> Ve
 
 
 def link_or_copy(source: Path, target: Path, *, copy: bool) -> None:
-    """Link a file of a dataset, or copy it where the system cannot or ``copy`` is true; sync it."""
+    """Link a file of a dataset, or copy it if the system cannot or ``copy`` is true; sync it."""
     if not source.is_file():
         raise DatasetError(source, "missing", REBUILD)
     # A hard link to a symbolic link would point outside the store.

@@ -52,7 +52,7 @@ def rollback(store: str | os.PathLike[str] | None = None, *, sign: Signing = ())
     That is the generation before it, which is verified first. A withdrawn generation stays
     in the store until it is pruned; ``publish`` makes it current again, a rollback never
     does. ``sign`` is the file of a private key, or several, to sign the new current generation
-    again: where keys are trusted, no older signature is accepted. Raises DatasetError if there is
+    again: if keys are trusted, no older signature is accepted. Raises DatasetError if there is
     no store, no generation before the current one, a damaged one, or one whose signature the store
     does not accept, KeyFileError for a bad key, OutputError if the store cannot be written; it
     stays as it was then.
@@ -135,7 +135,7 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
 
     The store is by default the user's. The current generation is always kept, and the one
     before it unless ``keep`` is 1. Engines that use a removed generation continue to
-    answer, where the system can remove mapped files; Windows cannot: close those engines
+    answer, if the system can remove mapped files; Windows cannot: close those engines
     first. Raises ValueError for a
     ``keep`` below 1, DatasetError if there is no store, OutputError if it cannot be written.
     """

@@ -107,7 +107,7 @@ def _check_not_public(path: Path) -> None:
 
 
 def name_in(store: str | os.PathLike[str]) -> str | None:
-    """Return the name of the dataset in a store; None where no generation can be read."""
+    """Return the name of the dataset in a store; None if no generation can be read."""
     for entry in reversed(pointer.read(store)):
         try:
             return read_manifest(pointer.folder_of(store, entry.generation)).metadata().name

@@ -27,7 +27,7 @@ class Located:
     """n addresses: interval ids (see ``kernel.protocol``) and families as written."""
 
     ids: NDArray[np.int32]
-    families: NDArray[np.uint8]  # 4, 6; 0 where there is no address
+    families: NDArray[np.uint8]  # 4, 6; 0 if there is no address
 
 
 def locate(locator: Locator, addresses: Any) -> pa.Int32Array:

@@ -74,7 +74,7 @@ def enrich(
     Executors need geolookup, and answer from the driver's generation or not at all.
 
     Raises what ``Engine.enrich`` raises for what cannot be, before anything
-    runs. A task fails with DatasetError where the dataset is missing or
+    runs. A task fails with DatasetError if the dataset is missing or
     another; with ``on_invalid="raise"`` at the first address that is refused.
     """
     path = None if dataset is None else str(Path(dataset).absolute())

@@ -88,7 +88,7 @@ class FromMirror:
         return Updated("planned", str(self.store), current_of(self.store))
 
     def performed(self, progress: Progress, tell: Tell) -> Updated:
-        """Poll the mirror; UpdateError where it does not answer."""
+        """Poll the mirror; UpdateError if it does not answer."""
         from geolookup.mirrors.follow import poll
         from geolookup.mirrors.source import Source
 

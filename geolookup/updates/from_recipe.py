@@ -91,7 +91,7 @@ class FromRecipe:
         return Updated("planned", str(self.store), current)
 
     def _check_places(self) -> None:
-        """Raise OutputError where ``performed`` could not write the store or the cache."""
+        """Raise OutputError if ``performed`` could not write the store or the cache."""
         from geolookup.remote.cache import default_folder
 
         check_place(self.store)
@@ -103,7 +103,7 @@ class FromRecipe:
         make_data_folder(self.store)
         with updating(self.store, tell) as staging:
             began = datetime.now(UTC)
-            if self._is_recent():  # also where this update waited for another one
+            if self._is_recent():  # also if this update waited for another one
                 return Updated("recent", str(self.store), current_of(self.store))
             check_signers(self.store, self.signers)
             sources.check_local(self.recipe)
@@ -235,7 +235,7 @@ def is_withdrawn(store: Path, dataset: Path, generation: str) -> bool:
     """Return whether a rollback withdrew a generation that says what a dataset says.
 
     A generation id depends on the row numbers, and these on the base of the build. The current
-    generation is the base, and a rollback makes another one current. So where the ids differ, what
+    generation is the base, and a rollback makes another one current. So if the ids differ, what
     the datasets say is compared.
     """
     withdrawn = {entry.generation for entry in pointer.read(store) if entry.withdrawn}

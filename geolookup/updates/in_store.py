@@ -57,7 +57,7 @@ def place_of(store: str | os.PathLike[str] | None) -> Path:
 
 
 def check_place(store: Path) -> None:
-    """Raise OutputError where a store cannot be written or created."""
+    """Raise OutputError if a store cannot be written or created."""
     if not _is_user_store(store) and not store.parent.is_dir():
         raise OutputError(store.parent, "no such folder", "create it first")
     with atomic.output_errors(store):

@@ -134,7 +134,7 @@ class _File:
     def opened(cls, path: Path, described: FileDescription | None) -> _File:
         """Map a file as described; one that is not described has no parts.
 
-        Raises OSError where it cannot be read, PatchError where it is not as described.
+        Raises OSError if it cannot be read, PatchError if it is not as described.
         """
         if described is None:
             return cls(NONE, np.zeros(0, np.uint8))
@@ -183,7 +183,7 @@ def _pairs(
 def _derived(folder: Path, manifest: Manifest, file: str) -> dict[str, Unsigned]:
     """Return the columns of a file that follow from other files of its dataset, by name.
 
-    Raises PatchError where such a file is missing: the archive left it out.
+    Raises PatchError if such a file is missing: the archive left it out.
     """
     return {
         column: compute(_starts(folder, manifest, *of))

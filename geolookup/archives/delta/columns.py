@@ -83,7 +83,7 @@ def _read_numbers(streams: Streams, values: Unsigned, former: Unsigned, rows: Al
 
 
 def _before(kept: Unsigned, inserted: I64) -> Unsigned:
-    """Return the value of the kept row before each inserted one; 0 where there is none."""
+    """Return the value of the kept row before each inserted one; 0 if there is none."""
     rows = inserted - np.arange(len(inserted))  # how many kept rows are before
     before: Unsigned = np.append(kept.dtype.type(0), kept)[rows]
     return before

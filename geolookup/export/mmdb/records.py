@@ -47,7 +47,7 @@ class Records:
     """The records that a schema gives for a dataset.
 
     The *pair* of a location and a network row is a number that is equal for rows whose records
-    are equal, and 0 where the record has no member.
+    are equal, and 0 if the record has no member.
     """
 
     def __init__(self, dataset: Dataset, schema: Schema) -> None:

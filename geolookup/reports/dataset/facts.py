@@ -63,7 +63,7 @@ class KnownSpace:
 def known_space(dataset: Dataset, family: int) -> KnownSpace:
     """Count the known space of a family; reads each interval once, in constant memory.
 
-    Raises DatasetError where the dataset is damaged.
+    Raises DatasetError if the dataset is damaged.
     """
     locations = RowCounts.empty(len(dataset.locations))
     networks = RowCounts.empty(len(dataset.networks))

@@ -114,7 +114,7 @@ def _meaning(
 
 
 def _csv_columns(member: Member, request: _Request) -> Columns:
-    """Return the header, or the positions from 1 where there is none."""
+    """Return the header, or the positions from 1 if there is none."""
     if request.written.header:
         names, _ = delimited.first_record(member, request.written.layout((), set(), set()))
     else:

@@ -168,7 +168,7 @@ def _meaning(
 
 
 def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.DictionaryArray]:
-    """Return the location of each row, or the country of registration where it states none.
+    """Return the location of each row, or the country of registration if it states none.
 
     An id that is in no Locations file becomes an invalid country: the location is nulled and
     counted like other bad values.

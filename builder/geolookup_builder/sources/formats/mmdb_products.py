@@ -149,7 +149,7 @@ _IPINFO_PRODUCTS = (
         _FLAGS,
     ),
     *(_ipinfo(csv.name, _IPINFO, " ".join(csv.marks)) for csv in ipinfo_products.PRODUCTS),
-    # The same, where the metadata is not of IPinfo; other products are flat records below.
+    # The same, if the metadata is not of IPinfo; other products are flat records below.
     _ipinfo("Company", None, "name as_name"),
     _ipinfo("Carrier", None, "name mcc"),
     _ipinfo("Privacy", None, "vpn hosting"),

@@ -20,7 +20,7 @@ _CODES = {
     ("continent_code", "continent"): _ALPHA2,
     ("region_code", "region"): REGION_CODE,
 }
-#: Limits memory where each record of a file has keys of its own.
+#: Limits memory if each record of a file has keys of its own.
 _MAX_PATHS = 10_000
 
 

@@ -122,7 +122,7 @@ def _parsed(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tupl
             yield (family, first, length), origin(path or ())
         else:
             yield _NO_ROUTE, NONE
-    if len(record) == 2 and record[0] == _OF_FILE:  # where it is the last, the library gave up
+    if len(record) == 2 and record[0] == _OF_FILE:  # if it is the last, the library gave up
         raise _damaged(member, record[1])
 
 

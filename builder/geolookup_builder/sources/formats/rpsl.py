@@ -71,7 +71,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _check(member: Member) -> None:
-    """Raise BuildError if the first line that is no comment begins no object."""
+    """Raise BuildError if the first line after the comments does not begin an object."""
     cells, _ = first_record(member, _COMMENTS)
     if not _CLASSES.match("".join(cells)):
         remedy = "name a dump of a registry, such as ripe.db.inetnum.gz"

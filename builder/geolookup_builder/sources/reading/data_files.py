@@ -32,7 +32,7 @@ def holds_no_data(name: str) -> bool:
 
 
 def is_data(name: str, suffixes: tuple[str, ...]) -> bool:
-    """Return whether a member holds data: it has one of the suffixes and is no licence."""
+    """Return whether a member holds data: it has one of the suffixes and is not a licence."""
     return name.lower().endswith(suffixes) and not holds_no_data(name)
 
 

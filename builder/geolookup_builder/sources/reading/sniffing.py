@@ -3,10 +3,10 @@
 ``format = "auto"`` reads the beginning of a file once (``opening``); each format
 examines it with the checks that its reader makes anyway and returns a
 ``Detection`` or None. Readers of files without a header compare a ``Sample`` of
-records with the expected content. A column is refused where most of its cells
+records with the expected content. A column is refused if most of its cells
 do not match; single bad rows are rejected later, one by one.
 
-A reader of text calls ``check_text`` before it reads: an error about bytes that are no text would
+A reader of text calls ``check_text`` before it reads: an error about bytes that are not text would
 not name the cause.
 """
 
@@ -130,7 +130,7 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
 
 
 def sample_without_header(start: Member) -> Sample | None:
-    """Return the first records where the first one states a range; None if it is a header."""
+    """Return the first records if the first one states a range; None if it is a header."""
     records = sample(start)
     return records if _RANGE.fullmatch(records.records[0][1][0]) else None
 

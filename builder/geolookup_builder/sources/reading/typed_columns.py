@@ -98,7 +98,7 @@ def _valid(texts: pa.Array) -> pa.Array:
 
 
 def leaves(fields: Iterable[pa.Field], before: str = "") -> Iterator[str]:
-    """Yield the paths of the columns that are no structs; those of lists and maps as they are."""
+    """Yield the paths of the columns that are not structs; a list or a map is one column."""
     for field in fields:
         if pa.types.is_struct(field.type):
             yield from leaves(field.type, f"{before}{field.name}.")
