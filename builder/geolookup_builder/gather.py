@@ -263,7 +263,7 @@ def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column,
     """Clean a column; return it with the mask of the rows whose value is invalid."""
     cleaned = clean(name, cells.dictionary, known)
     codes = without_nulls(cells.indices, -1).to_numpy()
-    # One more entry, so that the index -1 of an empty cell is null and valid.
+    # One more entry: the index -1 of an empty cell is null and valid.
     bad = (
         np.append(cleaned.invalid, False)[codes]
         if cleaned.invalid.any()

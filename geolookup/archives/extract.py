@@ -22,7 +22,7 @@ from geolookup.filesystem import atomic, limits
 from geolookup.integrity import Verified
 from geolookup.store.adding import link_or_copy
 
-#: What the name of a patch adds to the name of its file.
+#: The suffix of a patch, after the name of its file.
 PATCH = ".delta"
 #: Size and SHA-256 of files, by name.
 _Described = dict[str, tuple[int, str]]

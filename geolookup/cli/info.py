@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from geolookup.dataset.coverage import Known
 
 _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources and their rows"}
-#: What is printed below a layer begins here.
+#: The indent of lines below a layer.
 _UNDER = " " * 21
 #: The fields of a place that are printed; --json has all.
 _PLACE = ("city_name", "region_name", "country_code", "time_zone")

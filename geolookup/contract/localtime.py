@@ -33,7 +33,7 @@ LATEST = 253402214400  # 9999-12-31T00:00:00Z
 #: The environment variable that selects the tz database: auto, system or package.
 DATABASE_VARIABLE = "GEOLOOKUP_TZ"
 
-LONGEST_KEY = 64  # twice the longest key; bounds what the caches can hold
+LONGEST_KEY = 64  # twice the longest key; bounds the caches
 _TWO_DIGITS = tuple(f"{number:02d}" for number in range(60))
 
 

@@ -105,7 +105,7 @@ def _state(offset: int, marked: bool, name: str) -> State:
 
 
 def _name(text: str) -> tuple[str, str]:
-    """Split an abbreviation from what follows it."""
+    """Split an abbreviation from the text after it."""
     if text.startswith("<"):
         name, _, rest = text[1:].partition(">")
     else:

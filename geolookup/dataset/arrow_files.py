@@ -78,7 +78,7 @@ def starts_of(table: pa.RecordBatch | pa.Table) -> Addresses:
 
 
 def describe(path: Path) -> FileDescription:
-    """Return what the manifest says of a file: size, digest, rows, and where each buffer lies."""
+    """Return the manifest's entry of a file: size, digest, rows, and where each buffer lies."""
     batch, whole = read(path)
     sha256 = hashlib.sha256(whole).hexdigest()
     return FileDescription.of(whole.size, sha256, batch.num_rows, columns_of(batch, whole))
@@ -105,7 +105,7 @@ def _buffer(buffer: pa.Buffer | None, base: int) -> list[int] | None:
 
 
 def counts(tables: Mapping[str, Any]) -> dict[str, int]:
-    """Return how many there are of what the dataset holds; unknown rows are not counted."""
+    """Return the numbers of intervals and rows, without the unknown rows."""
     return {
         "ipv4_intervals": tables[fmt.IPV4].num_rows,
         "ipv6_intervals": tables[fmt.IPV6].num_rows,
@@ -151,7 +151,7 @@ def generation(
 
 
 def _parts_of(named: tuple[str, pa.Array | pa.ChunkedArray]) -> list[Any]:
-    """Return what the digest of a column covers: its head, the bits of what is known, buffers."""
+    """Return the input of a column's digest: its head, validity bits, buffers."""
     name, values = named
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
@@ -167,7 +167,7 @@ def _parts_of(named: tuple[str, pa.Array | pa.ChunkedArray]) -> list[Any]:
 
 
 def _decoded(values: pa.Array) -> pa.Array:
-    """Decode dictionaries, and write lists as text, so that only values count."""
+    """Decode dictionaries, and write lists as text: only values count."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     return pc.binary_join(values, _COMMA) if pa.types.is_list(values.type) else values

@@ -81,7 +81,7 @@ class Dataset:
         return file
 
     def preload(self) -> None:
-        """Read the files that lookups need into memory, so that no lookup waits for a disk."""
+        """Read the files that lookups need into memory: no lookup waits for a disk."""
         for file in self._files.values():
             file.preload()
 
@@ -123,7 +123,7 @@ class Dataset:
         """
         if name not in self._beside:
             file = self._file(name)
-            # Read after the mapping, so that no other dataset can be installed in between.
+            # Read after the mapping: no other dataset can be installed in between.
             if read_manifest(self.path).generation != self.manifest.generation:
                 problem = "replaced by another dataset since it was opened"
                 raise DatasetError(self.path, problem, "open it again")
@@ -201,7 +201,7 @@ def _jump_bits(path: str, entries: int) -> int:
 
 
 class File:
-    """One mapped file and what the manifest says of its columns."""
+    """One mapped file and the manifest's entries of its columns."""
 
     def __init__(self, path: str, described: FileDescription | None) -> None:
         self.path = path
@@ -236,7 +236,7 @@ class File:
         for index in fmt.INDICES:
             wanted = fmt.dictionary_type(kind, index)
             if described is not None and described.type == wanted:
-                # Without their sign, so that none counts from the end.
+                # Without their sign: a negative index would count from the end.
                 return described, self._numbers(described, *_WIDTH[f"u{index}"])
         raise DatasetError(self.path, f"no column {column} of distinct {kind}", REBUILD)
 

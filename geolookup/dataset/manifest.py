@@ -87,7 +87,7 @@ class BufferDescription:
 
 
 class FileDescription:
-    """What the manifest says of a file: size, digest, rows, and its columns."""
+    """The entry of a file: size, digest, rows, and its columns."""
 
     __slots__ = ("stated",)
 
@@ -127,7 +127,7 @@ class FileDescription:
         return {name: BufferDescription(column) for name, column in columns.items()}
 
     def column(self, name: str) -> BufferDescription | None:
-        """Return what is said of a column; None if it is not described."""
+        """Return the entry of a column; None if it is not described."""
         columns = self.stated.get("columns")
         if not isinstance(columns, dict) or name not in columns:
             return None
@@ -159,7 +159,7 @@ class Manifest:
         counts: Mapping[str, int],
         coverage: Coverage,
     ) -> Manifest:
-        """Say what a dataset holds, before its files are written: see ``completed``."""
+        """Return the manifest before the files are written; ``with_generation`` adds them."""
         stated = {
             "format": fmt.FORMAT,
             "format_version": fmt.FORMAT_VERSION,
@@ -200,14 +200,14 @@ class Manifest:
 
     @property
     def files(self) -> dict[str, FileDescription]:
-        """What it says of each file; DatasetError if that is not a description."""
+        """The entry of each file; DatasetError for a malformed one."""
         described = self._stated["files"]
         if not all(isinstance(file, dict) for file in described.values()):
             raise self._damaged()
         return {name: FileDescription(file) for name, file in described.items()}
 
     def file(self, name: str) -> FileDescription | None:
-        """Return what it says of a file; None if it does not describe it."""
+        """Return the entry of a file; None if it is not described."""
         described = self._stated["files"].get(name)
         return FileDescription(described) if isinstance(described, dict) else None
 
@@ -236,7 +236,7 @@ class Manifest:
             raise self._damaged() from None
 
     def metadata(self) -> Metadata:
-        """Return what it says of the dataset; DatasetError if it is damaged."""
+        """Return the metadata of the dataset; DatasetError if it is damaged."""
         from geolookup.dataset.metadata import read_metadata
 
         explain = "full" if self.explains_rows else "sources"
@@ -256,7 +256,7 @@ class Manifest:
         return canonical(self._stated)
 
     def logical(self) -> bytes:
-        """Return the canonical text of what the generation id is of, besides the columns."""
+        """Return the canonical text that the generation id covers, besides the columns."""
         from geolookup.dataset.checksums import canonical
 
         members = self._stated.items()

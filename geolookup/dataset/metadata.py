@@ -31,7 +31,7 @@ Coverage = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One source of a dataset; what the recipe did not say is None."""
+    """One source of a dataset; None for values that the recipe does not state."""
 
     name: str
     format: str

@@ -106,7 +106,7 @@ def prefix_length(state: Intervals, family: int, value: int) -> int:
 
 
 def network_within(ip: object, family: int, value: int, around: Around) -> Network:
-    """Return the largest aligned network around an address in what is ``around`` it.
+    """Return the largest aligned network around an address within ``around``.
 
     It is of the family asked, and reaches into no space of another kind;
     raises PrivateAddressError for a private address.

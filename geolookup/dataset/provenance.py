@@ -183,7 +183,7 @@ class _Around:
         return max(first, self._starts[begin]), min(last, self._starts.last(end))
 
     def _key(self, interval: int, layer: str) -> Hashable:
-        """Return what is equal for intervals with the same values in a layer."""
+        """Return a key that is equal for intervals with the same values in a layer."""
         location, network = self._state.rows(self.family, interval)
         if layer == fields.LOCATION:  # each row of the location table has other values
             return location

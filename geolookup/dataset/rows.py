@@ -54,7 +54,7 @@ STRING, STRINGS, NUMBER, WHOLE, BOOL, OBJECT = (
 
 
 class Kind:
-    """What the text of a member may be: ``unknown``, or the one serialisation of a value.
+    """The valid texts of a member: ``unknown``, or the one serialisation of a value.
 
     ``form`` is that of the value: a string, a list of strings, a number, a whole number, a bool, or
     an object of fields by name. Numbers lie between ``least`` and ``most``.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: The values of options by name, without those that were not given.
 Values = Mapping[str, Any]
-#: What was written, by the name of the things counted, such as ``{"networks": 1200}``.
+#: The counts of an export, by the name of the things counted, such as ``{"networks": 1200}``.
 Counts = Mapping[str, int]
 
 

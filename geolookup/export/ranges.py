@@ -38,7 +38,7 @@ I32 = NDArray[np.int32]
 STORED = tuple(field for field in FIELDS if field.table)
 #: The fields that sources state. The others follow from the country.
 DEFAULT = tuple(field for field in STORED if field.source_column)
-#: What an export says of a source.
+#: The attributes of a source that exports write.
 SOURCE = ("name", "date", "licence", "attribution", "url")
 #: Ranges that become rows at a time: one of IPv6 can be 254 prefixes.
 _BATCH = 1 << 15

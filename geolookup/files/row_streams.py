@@ -1,4 +1,4 @@
-"""A table as a stream of record batches: what a reader gives and what a writer takes."""
+"""A table as a stream of record batches, between a reader and a writer."""
 
 from __future__ import annotations
 

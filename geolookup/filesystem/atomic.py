@@ -138,7 +138,7 @@ def output_errors(output: Path) -> Iterator[None]:
 
 
 def sync(stream: IO[bytes]) -> None:
-    """Sync what was written to an open file to the disk."""
+    """Sync an open file to the disk."""
     stream.flush()
     os.fsync(stream.fileno())
 

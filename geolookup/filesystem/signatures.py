@@ -20,7 +20,7 @@ _PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|!--|html|head|body|\?xml)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of file: its name, what a user does with such a file, and the endings of its name."""
+    """A kind of file: its name, the remedy for a user, and the endings of its name."""
 
     name: str
     remedy: str

@@ -1,7 +1,7 @@
 """How files are packed, by their names, and their plain bytes, unpacked no further than read.
 
 For bzip2 and LZMA the readers of the standard library accept dictionaries of any size, and skip
-what follows the last stream of a file; ``Stepwise`` does neither.
+the bytes after the last stream of a file; ``Stepwise`` does neither.
 ``reading_errors`` turns the errors of all decompressors into one.
 """
 

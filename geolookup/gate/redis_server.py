@@ -121,7 +121,7 @@ class RedisServer:
         self._outage.over()
 
     def after_fork(self) -> None:
-        """Forget, in a child process, what the parent remembers."""
+        """Reset the state of the parent in a child process."""
         self._outage = Outage()
 
     def close(self) -> None:

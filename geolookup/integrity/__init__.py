@@ -29,7 +29,7 @@ from geolookup.signing.trust import Trusted, trusted_keys
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was checked, and the damages; none if the dataset is undamaged."""
+    """The counts of a check, and the damages; none if the dataset is undamaged."""
 
     damages: tuple[DatasetError, ...]
     files: int = 0

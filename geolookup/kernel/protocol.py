@@ -208,7 +208,7 @@ class Implementation(Protocol):
         """
 
     def restored(self, data: Data | None, prefix: str | None, code: int) -> Answer:
-        """Return an answer from what it was pickled as.
+        """Return an answer from its pickled members.
 
         ``data`` and ``prefix`` are those of the answer; ``code`` is that of its error, or 0.
         """

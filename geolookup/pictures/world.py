@@ -22,7 +22,7 @@ _NUMBERS = 240_000
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """What a map of the world shows by colour: how much lies at each of n places.
+    """A density on a map of the world: weights at each of n places.
 
     ``latitudes`` and ``longitudes`` are degrees, shape (n,), NaN if they are not known;
     ``weights`` are not negative. A place may occur again.
@@ -54,13 +54,13 @@ class Layer:
 
     density: Density
     weights: F64
-    nowhere: float  # the sum of what has no coordinates
+    nowhere: float  # the sum without coordinates
     hidden: float  # the sum of the other cells
     hidden_cells: int
 
     @property
     def shown(self) -> float:
-        """The sum of what the map shows."""
+        """The sum on the map."""
         return float(self.weights.sum())
 
 
@@ -156,7 +156,7 @@ class Country(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CountryDensity:
-    """What a map of the world shows by the colours of countries; a country may occur again."""
+    """A layer of a map of the world with coloured countries; a country may occur again."""
 
     name: str  # of files and elements: "ipv4-countries"
     title: str  # as shown: "IPv4 addresses by country"
@@ -184,7 +184,7 @@ class CountryLayer:
 
     @property
     def shown(self) -> float:
-        """The sum of what the map shows."""
+        """The sum on the map."""
         return _total(self.countries)
 
     @property

@@ -93,7 +93,7 @@ def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Which prefixes are asked for; ``question`` makes one of what a caller states."""
+    """Conditions, limits and columns of a list of prefixes; ``question`` makes one of arguments."""
 
     conditions: tuple[Condition, ...]
     within: object

@@ -61,7 +61,7 @@ class Pending:
 def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMITS) -> Pending:
     """Ask once whether ``fetch`` would download a file; its bytes are not read.
 
-    The cache stays as it is. Raises BuildError.
+    The cache does not change. Raises BuildError.
     """
     kept = Cached(folder, remote).kept(sha256)
     if kept is not None and sha256:

@@ -70,7 +70,7 @@ def _templates() -> Environment:
     )  # fmt: skip
 
 
-#: What the extra brings: the modules, and the packages that hold them.
+#: The modules of the extra, and the packages that hold them.
 _EXTRA = {"jinja2": "jinja2", "PIL": "pillow", "vl_convert": "vl-convert-python"}
 
 

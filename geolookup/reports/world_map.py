@@ -88,7 +88,7 @@ def world_section(
 
 
 def _layers(world: World, by_country: CountryLayer | None) -> list[Layer | CountryLayer]:
-    """Return what the reader can choose, countries first if most has no coordinates."""
+    """Return the choices of the reader, countries first if most has no coordinates."""
     if by_country is None:
         return [*world.layers]
     first = world.layers[0]

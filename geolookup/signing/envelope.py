@@ -69,7 +69,7 @@ def _signed_bytes(kind: str, payload: bytes) -> bytes:
 
 
 class _MalformedError(Exception):
-    """What is wrong with the form of an envelope."""
+    """An envelope is malformed."""
 
 
 def _parts(text: bytes, kind: str) -> tuple[bytes, list[tuple[str, bytes]]]:

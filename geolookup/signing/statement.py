@@ -34,7 +34,7 @@ _AGAIN = "fetch it again"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What the signer of a dataset states; the serial is Unix time in microseconds."""
+    """The statement of a signer about a dataset; the serial is Unix time in microseconds."""
 
     name: str
     generation: str

@@ -21,7 +21,7 @@ Trusted = str | os.PathLike[str] | PublicKey | Sequence[str | os.PathLike[str] |
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """The trusted keys, and name and serial of what was accepted before.
+    """The trusted keys, and name and serial of the last accepted dataset.
 
     ``name`` None: any name. ``serial`` 0: any serial.
     """

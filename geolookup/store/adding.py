@@ -29,7 +29,7 @@ from geolookup.store.trusted import trust_of
 
 @dataclass(frozen=True, slots=True)
 class Arriving:
-    """A dataset on its way to a store: what it states, and how its files are written."""
+    """A dataset on its way to a store: its manifest, and a function that writes its files."""
 
     path: Path  # names it in errors
     generation: str

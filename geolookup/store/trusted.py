@@ -30,7 +30,7 @@ _WRITABLE_BY_ALL = 0o002
 
 
 def trust_of(store: str | os.PathLike[str]) -> Trust | None:
-    """Return what a store accepts: its keys, its dataset's name, and the greatest serial it has.
+    """Return the requirements of a store: its keys, its dataset's name, and its greatest serial.
 
     None for a store that trusts no keys: it accepts every dataset. Raises DatasetError for a
     folder of keys that is empty or that every user may write, KeyFileError for a bad key.

@@ -5,7 +5,7 @@
 thin adapters on top, each with an extra of its name.
 
 ``enrich`` dispatches by the type of the data. One registry has the types by the names of package
-and type, so that a library is imported only when one of its frames is given; a subclass has the
+and type, so a library is imported only when one of its frames is given; a subclass has the
 adapter of the first base that is in it. Any other object with Arrow's PyCapsule interface is read
 as a stream (DuckDB relations, nanoarrow) or an array.
 """

@@ -54,7 +54,7 @@ class GeoNamespace:
 
 @dataclass(frozen=True)
 class _Lookup:
-    """What an expression does; pickled with it, the engine as its path and generation."""
+    """The function of an expression; pickled with it, the engine as path and generation."""
 
     engine: Engine
     paths: tuple[str, ...]

@@ -77,7 +77,7 @@ class FromRecipe:
         return cls(plan, place_of(store), limit, folder, signing_keys(sign))
 
     def planned(self, tell: Tell) -> Updated:
-        """Tell what an update would do; store and cache do not change."""
+        """Report the steps of an update; store and cache do not change."""
         self._check_places()
         check_signers(self.store, self.signers)
         current = current_of(self.store)
@@ -143,7 +143,7 @@ class FromRecipe:
     def _compiled(
         self, output: Path, base: Verified | None, progress: Progress, tell: Tell
     ) -> Verified:
-        """Compile what was downloaded, and tell what was lost; ``base``: its row numbers stay."""
+        """Compile the downloaded files, and report the losses; the row numbers of ``base`` stay."""
         from geolookup_builder.compile import Options, compile_recipe
 
         try:
@@ -232,7 +232,7 @@ class _Current:
 
 
 def is_withdrawn(store: Path, dataset: Path, generation: str) -> bool:
-    """Return whether a rollback withdrew a generation that says what a dataset says.
+    """Return whether a rollback withdrew a generation with the content of a dataset.
 
     A generation id depends on the row numbers, and these on the base of the build. The current
     generation is the base, and a rollback makes another one current. So if the ids differ, what

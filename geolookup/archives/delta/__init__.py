@@ -167,7 +167,7 @@ class _File:
 def _pairs(
     file: _File, former: _File, rows: Alignment, derived: dict[str, Unsigned]
 ) -> Iterator[tuple[Values, Values, Alignment]]:
-    """Yield each column of a file, what it is compared with, and how their rows correspond."""
+    """Yield each column of a file, its former column, and how their rows correspond."""
     for name, part in file.parts.named.items():
         values, before = part.of(file.whole), former.parts.named.get(name)
         index = derived.get(name)

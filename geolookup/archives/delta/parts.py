@@ -1,4 +1,4 @@
-"""The parts of a file, by what the manifest says of it: numbers, texts, and the bytes between.
+"""The parts of a file, by its entry in the manifest: numbers, texts, and the bytes between.
 
 A manifest may come with a hostile archive. Each part lies in the file and no two overlap, so the
 work and the memory for all parts are bounded by the size of the file, whatever a patch says.

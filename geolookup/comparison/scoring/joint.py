@@ -1,4 +1,4 @@
-"""Truth and datasets laid over each other: what all of them state, by joint interval.
+"""Truth and datasets laid over each other: all their answers, by joint interval.
 
 Only intervals are kept that a row of the truth decides and that a lookup can answer.
 Those of both families are in one table, IPv4 first.
@@ -36,7 +36,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class DatasetAnswers:
-    """What one dataset states of n joint intervals."""
+    """The answers of one dataset for n joint intervals."""
 
     stated: Stated
     places: Places  # of its location table
@@ -48,7 +48,7 @@ class DatasetAnswers:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """n joint intervals: the truth of each, and what each dataset states."""
+    """n joint intervals: the truth of each, and the answers of each dataset."""
 
     family: Numbers
     row: Numbers  # of the truth

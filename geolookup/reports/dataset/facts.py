@@ -22,7 +22,7 @@ from geolookup.prefixes.spans import Halves, Spans, joined
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """What the rows of a table answer, in arrays of the shape (rows,); row 0 is "unknown".
+    """The values of the rows of a table, in arrays of the shape (rows,); row 0 is "unknown".
 
     ``space`` is in the ``UNITS`` of ``dataset.intervals``. An interval has one answer;
     ``prefixes`` are the fewest aligned prefixes that make the intervals.

@@ -41,7 +41,7 @@ _Plan = tuple[Layout, Meaning]
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What a recipe says of a source: its punctuation, its columns and the family of integers."""
+    """The options of a source: its punctuation, its columns and the family of integers."""
 
     written: Punctuation
     stated: _Chosen | None = None

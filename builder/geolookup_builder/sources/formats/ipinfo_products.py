@@ -70,5 +70,5 @@ REGION_CODE = re.compile("[A-Z0-9]{1,3}")
 
 
 def flag_words(word: str) -> dict[str, str | None]:
-    """Return what the texts of a flag state: ``word`` if it is true, else nothing."""
+    """Return the values of the texts of a flag: ``word`` if it is true, else nothing."""
     return {"true": word, "1": word, "false": None, "0": None}

@@ -1,4 +1,4 @@
-"""The products that MMDB files are of: how each is recognised, and what its keys mean.
+"""The products that MMDB files are of: how each is recognised, and the meaning of its keys.
 
 A file is of the first product of the table whose conditions it meets. Keys are paths in a
 record, such as ``city.names.en``. A file's metadata alone decides little: converters write
@@ -129,7 +129,7 @@ _IPINFO_LOCATION = ipinfo_products.FIELDS["Location"]
 
 
 def _ipinfo(name: str, kind: re.Pattern[str] | None, *marks: str) -> Product:
-    """Return a product of IPinfo that states what its CSV states."""
+    """Return a product of IPinfo with the fields of its CSV."""
     return Product(
         f"IPinfo {name}",
         kind,

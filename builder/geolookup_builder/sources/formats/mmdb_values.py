@@ -107,6 +107,6 @@ def _text(value: Record) -> str | None:
 
 
 def _translated(words: Mapping[str, str | None], values: Sequence[Record]) -> list[str | None]:
-    """Return what the texts of a key stand for; any other text stays, to be counted."""
+    """Return the values of the texts of a key; any other text stays, to be counted."""
     texts = [str(v).lower() if v.__class__ is bool else _text(v) for v in values]
     return [text if text is None else words.get(text, text) for text in texts]

@@ -180,7 +180,7 @@ def _country(ranges: Objects) -> pa.Array:
 def _organization(
     ranges: Objects, names: tuple[str, ...], named: pa.Array, organisations: KeyedTable | None
 ) -> pa.Array:
-    """Return the first name that is stated, in order of ``names``."""
+    """Return the first name in the object, in order of ``names``."""
     columns = [pa.nulls(len(ranges.keys), pa.large_string())]
     for name in names:
         if name != "org-name":

@@ -81,7 +81,7 @@ class Budget:
             self._whole.check(size)
 
     def counted(self, passed: Passed, stream: IO[bytes]) -> LimitedStream:
-        """Return a stream of unpacked bytes that counts what no earlier stream has passed."""
+        """Return a stream of unpacked bytes that counts the bytes beyond earlier streams."""
         return LimitedStream(stream, self, passed)
 
     def check_members(self, count: int) -> None:

@@ -1,6 +1,6 @@
 """Dictionary-encoded columns: changes made on their distinct values, and columns made from others.
 
-Formats use these to say what a vendor's words mean. A null is "unknown".
+Formats use these to translate a vendor's words. A null is "unknown".
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ def _object(member: Member, line: int, text: str | bytes) -> dict[str, Any]:
 
 
 class Shape:
-    """What the first values of a key are: of one type, objects with members, or lists of items."""
+    """The kind of the first values of a key: one type, objects with members, or lists of items."""
 
     def __init__(self, depth: int = 0) -> None:
         self._depth = depth

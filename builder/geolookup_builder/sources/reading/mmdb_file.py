@@ -39,7 +39,7 @@ class DamagedTreeError(Exception):
     """A search tree that is not valid."""
 
 
-#: What the library raises for damaged files; its own error is a ValueError.
+#: The library's exceptions for damaged files; its own error is a ValueError.
 _DAMAGE = (
     AttributeError,
     KeyError,
@@ -99,7 +99,7 @@ def _library() -> Any:
 
 
 def _source(member: Member, stream: IO[bytes]) -> tuple[Any, int, IO[bytes]]:
-    """Return what the library opens and how, and the bytes."""
+    """Return the arguments of the library's reader, and the bytes."""
     if isinstance(stream, io.BufferedReader):
         return stream.name, _library().MODE_AUTO, stream
     data = stream.read(_MAX_BYTES + 1)

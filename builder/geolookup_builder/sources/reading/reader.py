@@ -116,7 +116,7 @@ def one_table(
     yield SourceTable(spec.name, chain.from_iterable(files), note)
 
 
-#: What the columns of a record batch mean: the range of each row, and its fields.
+#: The meaning of a record batch: the range of each row, and its fields.
 Meaning = Callable[[pa.RecordBatch], tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]]
 
 

@@ -1,4 +1,4 @@
-"""What the beginning of a file shows: its records, their content, and so its format.
+"""The beginning of a file: its records, their content, and the format that they show.
 
 ``format = "auto"`` reads the beginning of a file once (``opening``); each format
 examines it with the checks that its reader makes anyway and returns a
@@ -175,7 +175,7 @@ def check_content(
     layout: str,
     *missing: str,
 ) -> None:
-    """Raise BuildError if a column does not hold what the layout says."""
+    """Raise BuildError if a column differs from the layout."""
     bad = mismatch(rows, columns, patterns, *missing)
     if bad is not None:
         shown = bad.cell if len(bad.cell) < _SHOWN else bad.cell[:_SHOWN] + "…"
@@ -211,7 +211,7 @@ def ending(member: Member) -> bytes:
 
 
 def kind_of(member: Member) -> Kind | None:
-    """Return what a member looks like; None for a text and for an unknown kind."""
+    """Return the kind of a member by its bytes; None for a text and for an unknown kind."""
     with member.open() as stream:
         start: bytes = stream.read(START_BYTES)
     return looks_like(start, ending(member) if is_binary(start) else b"")

@@ -146,7 +146,7 @@ def type_at(schema: pa.Schema, steps: Steps) -> pa.DataType:
 
 
 def stored_name(schema: pa.Schema, steps: Steps) -> tuple[str, bool]:
-    """Return what the structs of a path are called in a file, and whether there is more below."""
+    """Return the name of the structs of a path in a file, and whether there is more below."""
     fields, names = schema, []
     for step in steps:
         names.append(str(step))

@@ -85,7 +85,7 @@ def product_of(names: Sequence[str], products: Sequence[Product]) -> Product | N
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to read a member without a header: its table, its layout and what its columns mean."""
+    """How to read a member without a header: table, layout and meaning of its columns."""
 
     table: str
     layout: Layout

@@ -1,6 +1,6 @@
 """The data files of a zip archive, read where they lie.
 
-What the directory of the archive states is checked before anything is unpacked. Deflate is left to
+The directory of the archive is checked before anything is unpacked. Deflate is left to
 ``zipfile``; it unpacks bzip2 and LZMA in steps of any size; here their steps are limited.
 """
 
