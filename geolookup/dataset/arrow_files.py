@@ -168,9 +168,13 @@ def _parts_of(named: tuple[str, pa.Array | pa.ChunkedArray]) -> list[Any]:
 
 def _decoded(values: pa.Array) -> pa.Array:
     """Decode dictionaries, and write lists as text: only values count."""
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
+    values = without_dictionary(values)
     return pc.binary_join(values, _COMMA) if pa.types.is_list(values.type) else values
+
+
+def without_dictionary(values: pa.Array) -> pa.Array:
+    """Return dictionary-encoded values as plain ones, others unchanged."""
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
 def without_nulls(values: pa.Array, filling: object) -> pa.Array:

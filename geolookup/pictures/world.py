@@ -56,7 +56,6 @@ class Layer:
     weights: F64
     nowhere: float  # the sum without coordinates
     hidden: float  # the sum of the other cells
-    hidden_cells: int
 
     @property
     def shown(self) -> float:
@@ -142,7 +141,6 @@ def _layer(density: Density, cells: I64, every: _Sums, shown: _Sums) -> Layer:
         weights,
         nowhere=float(density.weights[_nowhere(density)].sum()),
         hidden=float(every.weights.sum() - shown.weights.sum()),
-        hidden_cells=len(every.cells) - len(shown.cells),
     )
 
 

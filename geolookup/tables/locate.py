@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract.cleaning import NODE, clean_text
+from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.kernel.columns import INVALID_ID
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def cleaned(locator: Locator, array: pa.Array, located: Located) -> tuple[pa.Arr
     if not refused.any():
         return array, located
     rows = pa.array(refused)
-    texts = (array.dictionary_decode() if pa.types.is_dictionary(array.type) else array).cast(_TEXT)
+    texts = without_dictionary(array).cast(_TEXT)
     addresses = _cleaned_texts(texts.filter(rows))
     again = locate_chunk(locator, addresses)
     located.ids[refused], located.families[refused] = again.ids, again.families

@@ -32,7 +32,7 @@ def fails(
 def unwritable(folder: Path, files: Mapping[str, str | bytes], **options: object) -> OutputError:
     """The error of a build whose output cannot be written."""
     with pytest.raises(OutputError) as caught:
-        build_at(folder, dict(files), **options)
+        build_at(folder, dict(files), None, **options)
     return caught.value
 
 

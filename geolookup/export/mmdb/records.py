@@ -94,7 +94,9 @@ class Records:
             columns.append((pa.concat_arrays(contents.of_group(part)), chosen))
         chunks, sizes = [], []
         for begin in range(0, max(len(counts), 1), _CHUNK):
-            taken = (_take(values, chosen[begin : begin + _CHUNK]) for values, chosen in columns)
+            taken = (
+                BYTES.take(values, chosen[begin : begin + _CHUNK]) for values, chosen in columns
+            )
             chunk = joined(*taken)
             sizes.append(lengths(chunk))
             chunks.append(placed_bytes(chunk))
@@ -102,11 +104,6 @@ class Records:
         begins = np.empty_like(size)
         begins[order.records] = np.cumsum(size) - size
         return Written(chunks, begins, int(size.sum()))
-
-
-def _take(values: pa.Array, chosen: I64) -> pa.Array:
-    """Return chosen values, none for -1."""
-    return values.take(pa.array(chosen, mask=chosen < 0))
 
 
 def _slots(parts: Sequence[Group]) -> list[Slot]:
