@@ -257,7 +257,7 @@ def _check_zone(_context: object, _option: object, value: str | None) -> str | N
     from geolookup.contract.localtime import period
 
     if value is not None and period(value, 0) is None:
-        fail(f"--at-zone {value!r} is no time zone; write one like Europe/Berlin, or UTC")
+        fail(f"--at-zone {value!r} is not a time zone; write one like Europe/Berlin, or UTC")
     return value
 
 

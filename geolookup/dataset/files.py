@@ -196,7 +196,7 @@ def _jump_bits(path: str, entries: int) -> int:
     bits = (entries - 1).bit_length() - 1
     least, most = fmt.JUMP_BITS
     if not least <= bits <= most or entries != (1 << bits) + 1:
-        raise DatasetError(path, f"{entries} entries are no jump table", REBUILD)
+        raise DatasetError(path, f"{entries} entries are not a jump table", REBUILD)
     return bits
 
 

@@ -133,7 +133,7 @@ def check_columns(name: str, present: Iterable[str], wanted: Iterable[str]) -> N
     names = list(present)
     for key in wanted:
         if names.count(key) > 1:
-            raise TableFileError(name, f"column {key!r} is there twice", "rename one of them")
+            raise TableFileError(name, f"column {key!r} occurs twice", "rename one of them")
         if key not in names:
             # A name may be an address, where a file lacks its header.
             shown = [other for other in names if not holds_address(other)]
@@ -153,7 +153,7 @@ def explained(name: str, kind: str) -> Iterator[None]:
     except pa.ArrowException as error:
         place = _ROW.search(str(error))
         row = int(place[1]) if place else None
-        raise TableFileError(name, f"is damaged or no {kind}", "is it whole?", row=row) from error
+        raise TableFileError(name, f"is damaged or not {kind}", "is it whole?", row=row) from error
 
 
 def check_kind(name: str, start: bytes, format_name: str) -> None:

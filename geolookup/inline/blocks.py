@@ -49,7 +49,7 @@ def _file(path: str) -> Iterator[bytes]:
     from geolookup.files.row_streams import explained
     from geolookup.filesystem.unpacking import compression
 
-    with open_input(path, compression(path)) as stream, explained(path, "file"):
+    with open_input(path, compression(path)) as stream, explained(path, "a file"):
         yield from iter(lambda: stream.plain.read(BLOCK), b"")
 
 

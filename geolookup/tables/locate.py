@@ -64,7 +64,7 @@ def _chunked(values: Any) -> pa.ChunkedArray:
         return pa.chunked_array([pa.array(values, from_pandas=True)])
     except (pa.ArrowException, TypeError, ValueError):
         # The cause quotes the value that it could not read, which may be an address.
-        raise TypeError(f"a {type(values).__name__} that is no column of one type") from None
+        raise TypeError(f"a {type(values).__name__} that is not a column of one type") from None
 
 
 def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:

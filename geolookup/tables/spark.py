@@ -115,7 +115,7 @@ def _arrow_field(field: spark_types.StructField, options: dict[str, Any]) -> pa.
         return pa.field(field.name, pa.null())
     if type(field.dataType) not in _ARROW:
         kind = field.dataType.simpleString()
-        raise TypeError(f"column {field.name!r} is of {kind}, which is no address or instant")
+        raise TypeError(f"column {field.name!r} is of {kind}, not an address or instant")
     return pa.field(field.name, _ARROW[type(field.dataType)])
 
 

@@ -51,7 +51,9 @@ def _resolved(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> SourceSp
     name = _common_format(spec, of_files, formats)
     for key in spec.options:
         if key not in formats[name].options:
-            problem = f"source.{key} is no option of {name}, the format detected for {spec.path}"
+            problem = (
+                f"source.{key} is not an option of {name}, the format detected for {spec.path}"
+            )
             raise BuildError(spec.recipe, problem, remedy=f"drop it, or {REMEDY}")
     reasons = dict.fromkeys(detections[name].reason for detections in of_files.values())
     return replace(spec, format=name, detected=", ".join(reasons))

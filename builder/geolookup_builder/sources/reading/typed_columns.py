@@ -30,7 +30,7 @@ _SHOWN = 50  # characters of a type, in messages
 def steps_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, Steps]:
     """Return how each column of a layout is reached, without those that the file does not have.
 
-    Raises BuildError for a column that holds neither texts nor numbers, or is there twice.
+    Raises BuildError for a column that holds neither texts nor numbers, or occurs twice.
     """
     paths = {name: steps_to(schema, name) for name in sorted(layout.texts | layout.wanted)}
     known = {name: steps for name, steps in paths.items() if steps is not None}
