@@ -121,8 +121,8 @@ def follow(url: str, store: Path, polling: Polling, once: bool, until_eof: bool)
     the next poll tries again. STORE/follow.json has the state.
 
     Ends with 0 on SIGTERM. With --once, exits with 0 if the poll succeeded and 1 if
-    it failed. Exits with 2 for what cannot be the address of a mirror, and for a
-    folder that is not a store.
+    it failed. Exits with 2 if URL is not the address of a mirror,
+    or the folder is not a store.
 
     Example: geolookup follow https://geo.example.com/city --store /srv/geo --every 5m
     """

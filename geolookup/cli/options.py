@@ -241,7 +241,7 @@ trusted = click.option(
     multiple=True,
     type=PATH,
     callback=lambda _context, _option, keys: keys or None,  # None: no signature is asked for
-    help="Accept only what the holder of this public key has signed; repeatable: one of them.",
+    help="Require a signature by this public key; repeatable: one of them suffices.",
 )
 
 clean = click.option(

@@ -68,7 +68,7 @@ def _names(command: options.F) -> options.F:
     "--since",
     metavar="OLD",
     type=options.PATH,
-    help="Write only what was added and removed since OLD: a list in the same syntax, a dataset or "
+    help="Write only the changes since OLD: a list in the same syntax, a dataset or "
     "a store. Standard error has the counts.",
 )
 @click.option(

@@ -93,7 +93,7 @@ _WITHIN = Option("within", "Only addresses in this network.", metavar="NETWORK")
 _FAMILY = Option("family", "Only IPv4 or only IPv6.", choices=("4", "6"))
 _SERVER_FOLDER = Option(
     "folder",
-    "Folder in which the server reads what is written."
+    "Folder from which the server reads the output."
     " [default: /var/lib/clickhouse/user_files/geolookup]",
     metavar="PATH",
 )
