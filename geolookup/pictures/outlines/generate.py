@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pycountry
 
 from geolookup.dataset.intervals import F64, I64
 from geolookup.pictures.outlines import FILE, STEPS, Lines, Outlines, read, write
@@ -88,6 +87,8 @@ def _code(geometry: dict[str, Any]) -> str:
     """Return the alpha-2 code of an area."""
     if "id" not in geometry:
         return _WITHOUT_NUMBER.get(geometry["properties"]["name"], "")
+    import pycountry  # cutting at the date line does not need it
+
     country = pycountry.countries.get(numeric=geometry["id"])
     assert country is not None  # noqa: S101 - the package has numbers of ISO alone
     return str(country.alpha_2)
