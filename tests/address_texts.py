@@ -164,6 +164,8 @@ CLEANED = {
     "for=[2606:4700::1]:4711": "2606:4700::1",
     'for=10.0.0.1;proto=http;by=203.0.113.43, For="[2606:4700::1]:4711"': "2606:4700::1",
     "proto=http, for=unknown;by=_x, for=8.8.8.8": "8.8.8.8",
+    "for=8.8.8.8;": "8.8.8.8",
+    " ;for=8.8.8.8; ;proto=http , ,": "8.8.8.8",
 }
 #: What it leaves as it is: malformed.
 MALFORMED = [

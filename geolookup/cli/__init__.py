@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from _thread import interrupt_main
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Timer
@@ -157,11 +157,14 @@ def fail(message: str) -> NoReturn:
     sys.exit(MISUSE)
 
 
-def json_text(document: object) -> str:
-    """Return indented JSON, non-ASCII unescaped but for control characters."""
+def json_text(document: object, default: Callable[[Any], object] | None = None) -> str:
+    """Return indented JSON, non-ASCII unescaped but for control characters.
+
+    ``default`` makes JSON values of others, as that of ``json.dumps`` does.
+    """
     from geolookup.cli.terminal_text import without_controls
 
-    return without_controls(json.dumps(document, ensure_ascii=False, indent=2))
+    return without_controls(json.dumps(document, ensure_ascii=False, indent=2, default=default))
 
 
 def note_age(engine: Engine) -> None:

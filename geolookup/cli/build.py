@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +61,14 @@ def build(recipe: str, output: Path, sign: tuple[str, ...], as_json: bool, **cho
     wanted = Options(**chosen, sign=signing_keys(sign))
     report = compile_dataset(recipe, output, wanted, Progress())
     if as_json:
-        click.echo(json_text(asdict(report)))
+        click.echo(json_text(report, _members))
     else:
         click.echo("\n".join(report.lines()))
+
+
+def _members(report: Any) -> dict[str, Any]:
+    """Return the members of a report; ``asdict`` counts the items of a ``Counter`` anew."""
+    return {field.name: getattr(report, field.name) for field in fields(report)}
 
 
 @click.command(name="download", short_help="Download the remote sources of a recipe.")

@@ -41,10 +41,10 @@ _NODE = re.compile(NODE)
 _WITHOUT_ADDRESS = re.compile(rf"-?|unknown|_|{_NAME}", re.IGNORECASE | re.ASCII)
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - of RFC 9110, section 5.6.2
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
-#: A parameter of ``Forwarded`` and the delimiter after it. Brackets and colons should be in quotes,
-#: but not every proxy writes the quotes.
+#: A parameter of ``Forwarded``, which may be empty, and the delimiter after it. Brackets and colons
+#: should be in quotes, but not every proxy writes the quotes.
 _PARAMETER = re.compile(
-    rf"[ \t]*({_TOKEN})=([!#$%&'*+.^_`|~0-9A-Za-z:\[\]-]+|{_QUOTED})[ \t]*(?=([;,])|$)"
+    rf"[ \t]*(?:({_TOKEN})=([!#$%&'*+.^_`|~0-9A-Za-z:\[\]-]+|{_QUOTED})[ \t]*)?(?=([;,])|$)"
 )
 _ESCAPED = re.compile(r"\\(.)")
 #: Parts of any text that may be an address; ``readings`` parses them.
@@ -98,9 +98,10 @@ def forwarded(line: str) -> list[str | None]:
     addresses: list[str | None] = []
     parameters: dict[str, str] = {}
     for name, value, delimiter in _parameters(line):
-        if not name or name in parameters:
+        if name is None or name in parameters:
             return [None]
-        parameters[name] = value
+        if name:
+            parameters[name] = value
         if delimiter != ";":
             addresses.append(_entry(parameters.get("for", "")))
             parameters = {}
@@ -153,14 +154,18 @@ def _entry(text: str) -> str | None:
     return "" if _WITHOUT_ADDRESS.fullmatch(node) else node_address(node)
 
 
-def _parameters(line: str) -> Iterator[tuple[str, str, str]]:
-    """Yield name, value and delimiter (``;``, ``,`` or empty); an empty name: malformed."""
+def _parameters(line: str) -> Iterator[tuple[str | None, str, str]]:
+    """Yield name, value and delimiter (``;``, ``,`` or empty).
+
+    The name of an empty parameter is empty, that of a malformed one None.
+    """
     at, delimiter = 0, ","
     while delimiter:
         parameter = _PARAMETER.match(line, at)
         if parameter is None:
-            yield "", "", ""
+            yield None, "", ""
             return
-        name, value, delimiter = parameter[1].lower(), parameter[2], parameter[3] or ""
+        name, value, delimiter = (group or "" for group in parameter.groups())
         at = parameter.end() + 1
-        yield name, _ESCAPED.sub(r"\1", value[1:-1]) if value[0] == '"' else value, delimiter
+        unescaped = _ESCAPED.sub(r"\1", value[1:-1]) if value.startswith('"') else value
+        yield name.lower(), unescaped, delimiter

@@ -215,6 +215,8 @@ def _refused(lines: Lines, schema: pa.Schema | None, cause: str) -> TextError:
     row, key = _ROW.search(cause), _KEY.search(cause)
     at = int(row[1]) if row else len(lines.texts)
     line = lines.numbers[at] if at < len(lines.texts) else _first_refused(lines, schema)
+    if cause.startswith("JSON parse error") and "Column(" not in cause:
+        return TextError("a text is malformed or a number too large", "repair it", int(line))
     member = "a member" if key is None or holds_address(key[1]) else f"member {key[1]!r}"
     problem = f"{member} occurs twice" if "twice" in cause else f"{member} changes its type"
     return TextError(problem, "give each member one type, and state it once", int(line))

@@ -43,6 +43,7 @@ TOLD: list[Case] = [
     ([(F, f"for={TRUE}"), (F, "for=127.0.0.9;host=x")], TRUE),
     ([(F, f'for={TRUE};host="a,b;for=\\"9.9.9.9\\""')], TRUE),
     ([(F, f"for={TRUE}"), (X, TRUE)], TRUE),
+    ([(F, f";for={TRUE} ; ;")], TRUE),
 ]
 #: The liar's words stand to the left, or are garbage; what the proxy adds stands to the right.
 _BELIEVED: list[Lines] = [

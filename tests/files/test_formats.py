@@ -276,6 +276,7 @@ WRONG: list[tuple[str, bytes, str]] = [
         b'{"ip":"8.8.8.8"} {"ip":"8.8.8.8"}\n',
         "row 1: not one JSON object; write one",
     ),
+    ("a.jsonl", b'{"ip":"8.8.8.8","x":"\\ud800"}\n', "row 1: a text is malformed or a number too"),
     ("a.jsonl", b'{"IP":"8.8.8.8"}\n', "a.jsonl: no column 'ip'; did you mean 'IP'?"),
     ("a.parquet", b"8.8.8.8" * 100, "a.parquet: is damaged or not a Parquet file"),
     ("a.arrow", b"8.8.8.8" * 100, "a.arrow: is damaged or not an Arrow file"),
