@@ -39,7 +39,7 @@ class Expected:
     all_releases: bool = False  # of files that differ by their date
 
 
-def stated(recipe: Path, table: Mapping[str, Any]) -> Expected:
+def read_expected(recipe: Path, table: Mapping[str, Any]) -> Expected:
     """Return the demands of a ``[[source]]``; BuildError for a malformed value."""
     for key, only in (("empty", "ok"), ("releases", "all")):
         if table.get(key, only) != only:

@@ -17,7 +17,7 @@ from geolookup.filesystem import atomic
 from geolookup.integrity import Verified
 from geolookup.parallel import in_order, threads_for
 from geolookup.signing.keys import PrivateKey
-from geolookup.signing.statement import SIGNATURE, serial_in, stated
+from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
 from geolookup_builder.intern import Interned
 from geolookup_builder.layers import Coverage, coverage
 from geolookup_builder.recipe import Recipe
@@ -106,7 +106,7 @@ def write_signature(folder: Path, output: Path, keys: Sequence[PrivateKey]) -> N
     if keys:
         text = (folder / fmt.MANIFEST).read_bytes()
         path = folder / SIGNATURE
-        path.write_bytes(stated(text, keys, serial_in(output)))
+        path.write_bytes(signed_statement(text, keys, serial_in(output)))
         atomic.fsync_file(path)
 
 

@@ -216,7 +216,7 @@ def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:
         base=_base(recipe, path),
         sha256=remote_address.sha256(recipe, texts),
         remote=remote,
-        expected=expected_rows.stated(recipe, table.values),
+        expected=expected_rows.read_expected(recipe, table.values),
     )
 
 

@@ -54,7 +54,7 @@ def _codes(base: pa.Array, rows: pa.Array) -> Codes:
     return np.concatenate([part.to_numpy(zero_copy_only=False) for part in parts])
 
 
-def kept(base: Codes) -> Codes:
+def numbering(base: Codes) -> Codes:
     """Return a number for each of n rows, from 0 to n - 1.
 
     ``base`` are their numbers in the base, or -1; the rows are in order of preference. Rows keep
@@ -80,7 +80,7 @@ def inverse(numbers: Codes) -> I64:
 def reencoded(column: pa.DictionaryArray, base: pa.Array) -> pa.DictionaryArray:
     """Return a column with its dictionary reordered: values of ``base`` keep their index there."""
     stated = pc.index_in(column.dictionary, base).fill_null(-1)
-    numbers = kept(np.asarray(stated.to_numpy(zero_copy_only=False), np.int32))
+    numbers = numbering(np.asarray(stated.to_numpy(zero_copy_only=False), np.int32))
     indices = pa.array(numbers).take(column.indices).cast(column.type.index_type)
     return pa.DictionaryArray.from_arrays(indices, column.dictionary.take(inverse(numbers)))
 
@@ -124,7 +124,7 @@ def _networks(interned: Interned, base: Base) -> tuple[Codes, pa.Table]:
     rows = [interned.networks[name].combine_chunks() for name in names]
     known = matches(base.columns(fmt.NETWORK, *names), rows)
     intervals = [(family.starts, family.network) for family in interned.families.values()]
-    numbers = kept(with_successors(known, "network", intervals, base))
+    numbers = numbering(with_successors(known, "network", intervals, base))
     return numbers, interned.networks.take(inverse(numbers))
 
 
@@ -134,8 +134,8 @@ def _locations(interned: Interned, base: Base) -> tuple[Codes, Located]:
     zone = matches(base.columns(fmt.ZONE, "zone"), [pa.array(located.zones, pa.string())])
     known = _known_locations(located, country, zone, base)
     intervals = [(family.starts, family.location) for family in interned.families.values()]
-    numbers = kept(with_successors(known, "location", intervals, base))
-    renumbered = _with_tables(located, kept(country), kept(zone))
+    numbers = numbering(with_successors(known, "location", intervals, base))
+    renumbered = _with_tables(located, numbering(country), numbering(zone))
     return numbers, renumbered.take(inverse(numbers))
 
 

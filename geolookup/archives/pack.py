@@ -24,7 +24,7 @@ from geolookup.dataset.manifest import Manifest, read_manifest
 from geolookup.errors import REBUILD, DatasetError, OutputError
 from geolookup.filesystem import ReadErrors, atomic, open_regular
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
-from geolookup.signing.statement import SIGNATURE, read_signature, serial_in, stated
+from geolookup.signing.statement import SIGNATURE, read_signature, serial_in, signed_statement
 from geolookup.store import resolve
 from geolookup.store.signatures import manifest_text
 from geolookup.store.trusted import latest_serial
@@ -91,7 +91,7 @@ def _head(folder: Path, keys: Sequence[PrivateKey], after: int) -> Iterator[tupl
     yield MANIFEST_SUM, sum_line(hashlib.sha256(text).hexdigest())
     signature = read_signature(folder)
     if keys:
-        signature = stated(text, keys, max(after, serial_in(folder)))
+        signature = signed_statement(text, keys, max(after, serial_in(folder)))
     if signature is not None:
         yield SIGNATURE, signature
 

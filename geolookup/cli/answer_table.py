@@ -21,7 +21,7 @@ from geolookup.cli.terminal_text import (
     in_charset,
     padded,
     shortened,
-    shown,
+    value_text,
     width_of,
 )
 from geolookup.contract.display import network_name, place_name
@@ -149,7 +149,7 @@ def values(fields: tuple[Field, ...]) -> Cells:
     """Return a function to the cells of data: the address, then the values of fields."""
 
     def cells(data: dict[str, Any]) -> list[str]:
-        return [data["ip"], *(shown(value_in(data, field)) for field in fields)]
+        return [data["ip"], *(value_text(value_in(data, field)) for field in fields)]
 
     return cells
 

@@ -12,7 +12,7 @@ import click
 
 import geolookup
 from geolookup.cli import json_text, note_age, options
-from geolookup.cli.terminal_text import shown
+from geolookup.cli.terminal_text import value_text
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import line_text
 
@@ -134,7 +134,7 @@ def _value(values: dict[str, Any]) -> str:
     place = [values[name] for name in _PLACE if name in values]
     if "asn" in values:
         return " ".join(filter(None, (f"AS{values['asn']}", values.get("asn_organization"))))
-    return ", ".join(map(shown, place or values.values())) or "no values"
+    return ", ".join(map(value_text, place or values.values())) or "no values"
 
 
 def _range(decided: dict[str, Any]) -> str:

@@ -10,7 +10,13 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, note_age, options
-from geolookup.cli.terminal_text import charset, has_colours, in_charset, shown, without_controls
+from geolookup.cli.terminal_text import (
+    charset,
+    has_colours,
+    in_charset,
+    value_text,
+    without_controls,
+)
 from geolookup.errors import line_text
 
 if TYPE_CHECKING:
@@ -61,7 +67,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
 
     exit_on_signals()
     try:
-        made = Template(template, shown)
+        made = Template(template, value_text)
     except ValueError as error:
         fail(f"--template: {error}")
     written = _written(is_colored=_is_colored(color))

@@ -99,7 +99,7 @@ def has_colours() -> bool:
     return sys.stdout.isatty() and not plain
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Return a value as text: yes or no, the items of a list, a dash if it is unknown."""
     if value is None:
         return _UNKNOWN

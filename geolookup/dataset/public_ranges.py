@@ -59,7 +59,7 @@ def public_ranges(
     return _ranges(_Intervals(dataset, family), limits, chosen)
 
 
-def known(location_rows: U32, network_rows: U32) -> Bools:
+def any_known(location_rows: U32, network_rows: U32) -> Bools:
     """Mark the intervals about which anything is known; a ``Chosen``."""
     is_known: Bools = (location_rows | network_rows) != 0
     return is_known

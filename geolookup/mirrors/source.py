@@ -23,7 +23,7 @@ from geolookup.filesystem import open_regular
 from geolookup.mirrors.index import INDEX, File
 from geolookup.progress import Progress
 from geolookup.remote import Limits
-from geolookup.remote.address import Remote, location, shown
+from geolookup.remote.address import Remote, location, without_secrets
 from geolookup.remote.cache import sha256_of
 from geolookup.remote.transfer import fetch
 from geolookup.signing.envelope import LARGEST_ENVELOPE
@@ -50,7 +50,7 @@ class Source:
     @property
     def shown(self) -> str:
         """The address for messages, without its query: that may be secret."""
-        return shown(self.url) if "://" in self.url else self.url
+        return without_secrets(self.url) if "://" in self.url else self.url
 
     def check(self) -> None:
         """Raise MirrorError if the address is not that of a mirror."""

@@ -180,10 +180,10 @@ def _value(field: Field, value: Any) -> Any:
     elif (number := _number(field, value)) is not None:
         return number
     kind = {TEXT: "texts", TEXTS: "texts", "bool": "true or false"}.get(field.type, "numbers")
-    raise ValueError(f"the values of {field.path} are {kind}; {shown(value)} is none")
+    raise ValueError(f"the values of {field.path} are {kind}; {value_for_message(value)} is none")
 
 
-def shown(value: object) -> str:
+def value_for_message(value: object) -> str:
     """Return a value as a message names it; one that may be an address is not in it."""
     if is_address_or_network(value):
         return "(an address)"

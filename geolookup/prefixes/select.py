@@ -21,9 +21,15 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.networks import limits_of
-from geolookup.dataset.public_ranges import U32, Ranges, known, public_ranges
+from geolookup.dataset.public_ranges import U32, Ranges, any_known, public_ranges
 from geolookup.errors import near_match
-from geolookup.prefixes.conditions import Condition, Where, conditions_of, field_of, shown
+from geolookup.prefixes.conditions import (
+    Condition,
+    Where,
+    conditions_of,
+    field_of,
+    value_for_message,
+)
 from geolookup.prefixes.predicates import Among, distinct
 from geolookup.prefixes.spans import I32, Halves, Spans, joined
 from geolookup.tables.row_tables import RowTables, row_tables, table_of
@@ -85,7 +91,7 @@ def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator
             for value in absent[:_NAMED]:
                 known = distinct(column).to_pylist() if isinstance(value, str) else ()
                 hint = near_match(value, known, fallback="check its spelling")
-                line = f"no answer has the {field.path} {shown(value)}"
+                line = f"no answer has the {field.path} {value_for_message(value)}"
                 yield line + (f"; {hint}" if known else "")
             if len(absent) > _NAMED:
                 yield f"no answer has {len(absent) - _NAMED:,} more values of {field.path}"
@@ -152,7 +158,7 @@ class Selection:
         return joined(spans) if self._asked.aggregate else spans
 
     def _chosen(self, locations: U32, networks: U32) -> Bools:
-        return self._masks.chosen(locations, networks) & known(locations, networks)
+        return self._masks.chosen(locations, networks) & any_known(locations, networks)
 
 
 def question(

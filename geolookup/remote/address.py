@@ -59,7 +59,7 @@ class Remote:
     @property
     def shown(self) -> str:
         """The address for messages and the cache: without its query, which may be secret."""
-        return shown(self.uri)
+        return without_secrets(self.uri)
 
     @property
     def identity(self) -> str:
@@ -67,7 +67,7 @@ class Remote:
         return hashlib.sha256(self.uri.encode()).hexdigest()[:12]
 
 
-def shown(uri: str) -> str:
+def without_secrets(uri: str) -> str:
     """Return an address without query and user, either of which may be secret."""
     parts = _split(uri)
     host = parts.netloc.rpartition("@")[2]
@@ -168,4 +168,4 @@ def _split(uri: str) -> SplitResult:
 
 
 def _refuse(recipe: Path, uri: str, problem: str, remedy: str) -> NoReturn:
-    raise BuildError(recipe, f"{shown(uri)} {problem}", remedy=remedy)
+    raise BuildError(recipe, f"{without_secrets(uri)} {problem}", remedy=remedy)

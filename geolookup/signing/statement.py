@@ -42,7 +42,7 @@ class Statement:
     serial: int
 
 
-def stated(manifest_text: bytes, keys: Sequence[PrivateKey], after: int = 0) -> bytes:
+def signed_statement(manifest_text: bytes, keys: Sequence[PrivateKey], after: int = 0) -> bytes:
     """Return the signed statement of a manifest, the content of ``signature.json``.
 
     Its serial is the present time, and greater than ``after`` whatever the clock says.

@@ -20,7 +20,7 @@ from geolookup.signing.statement import (
     read_signature,
     read_statement,
     serial_in,
-    stated,
+    signed_statement,
 )
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
@@ -45,7 +45,9 @@ def check_trusted(dataset: str | os.PathLike[str], trust: Trust) -> Statement:
 
 def sign_dataset(dataset: Path, keys: Sequence[PrivateKey], after: int = 0) -> None:
     """Sign a verified dataset, with a serial above ``after`` and its own."""
-    write_signature(dataset, stated(manifest_text(dataset), keys, max(after, serial_in(dataset))))
+    write_signature(
+        dataset, signed_statement(manifest_text(dataset), keys, max(after, serial_in(dataset)))
+    )
 
 
 def adopt_signature(dataset: Path, text: bytes) -> None:
@@ -119,7 +121,7 @@ def sign_generation(store: Path, generation: str, keys: Sequence[PrivateKey]) ->
     """
     folder = Path(pointer.folder_of(store, generation))
     text = manifest_text(folder)
-    signature = stated(text, keys, latest_serial(store))
+    signature = signed_statement(text, keys, latest_serial(store))
     if (trust := trust_of(store)) is not None:
         trust.check(text, signature, folder)
     write_signature(folder, signature)

@@ -13,7 +13,7 @@ import pytest
 from geolookup_builder import factorize as module
 from geolookup_builder.base_dataset import Base, with_successors
 from geolookup_builder.factorize import factorize
-from geolookup_builder.row_numbers import inverse, kept, matches, reencoded
+from geolookup_builder.row_numbers import inverse, matches, numbering, reencoded
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ def numbered(draw: st.DrawFn) -> list[int]:
 
 @given(numbered())
 def test_numbers_are_kept_and_have_no_gaps(base: list[int]) -> None:
-    numbers = kept(np.array(base, np.int32)).tolist()
+    numbers = numbering(np.array(base, np.int32)).tolist()
     assert sorted(numbers) == list(range(len(base)))
     stay = [0 <= each < len(base) for each in base]
     assert all(new == old for new, old, stays in zip(numbers, base, stay, strict=True) if stays)
@@ -49,7 +49,7 @@ def test_numbers_are_kept_and_have_no_gaps(base: list[int]) -> None:
 
 @given(numbered())
 def test_the_inverse_is_the_row_of_each_number(base: list[int]) -> None:
-    numbers = kept(np.array(base, np.int32))
+    numbers = numbering(np.array(base, np.int32))
     assert [numbers[row] for row in inverse(numbers)] == list(range(len(base)))
 
 

@@ -24,7 +24,7 @@ from geolookup.dataset import public_ranges as module
 from geolookup.dataset.coverage import Known, known_addresses
 from geolookup.dataset.manifest import Manifest
 from geolookup.dataset.metadata import Source
-from geolookup.dataset.public_ranges import Ranges, known, public_ranges
+from geolookup.dataset.public_ranges import Ranges, any_known, public_ranges
 from tests.conftest import Build, build_at
 from tests.corrupt import forging
 from tests.damage import copied, without
@@ -281,7 +281,7 @@ def test_known_ranges_are_those_of_networks(
         wanted = merged(expected(sample, family, within))
         for batch in (3, 1 << 17):
             monkeypatch.setattr(module, "_BATCH", batch)
-            assert merged(rows(public_ranges(dataset, family, within, known))) == wanted, within
+            assert merged(rows(public_ranges(dataset, family, within, any_known))) == wanted, within
 
 
 @pytest.mark.parametrize("family", [4, 6])

@@ -18,7 +18,7 @@ from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError
 from geolookup.signing.envelope import media_type, opened, sealed
 from geolookup.signing.keys import PrivateKey, PublicKey
-from geolookup.signing.statement import read_statement, serial_of, stated
+from geolookup.signing.statement import read_statement, serial_of, signed_statement
 from tests.signing.keys import private_keys
 from tests.skips import needs
 
@@ -134,7 +134,7 @@ MANIFESTS = (b"", b"[]", b"{}", b"null", b"\xff", b'{"name":"a"}', b'{"name":1,"
 def test_a_statement_beside_another_manifest(keys: list[PrivateKey], tmp_path: Path) -> None:
     """Even one with a right digest and a right signature."""
     own = json.dumps({"name": "a", "generation": "0" * 64}).encode()
-    text, path = stated(own, keys[:1]), tmp_path / "signature.json"
+    text, path = signed_statement(own, keys[:1]), tmp_path / "signature.json"
     for trusted in ([keys[0].public], None):
         assert read_statement(text, own, trusted, path).generation == "0" * 64
         for manifest in MANIFESTS:

@@ -22,7 +22,7 @@ from geolookup.signing.statement import (
     read_signature,
     serial_in,
     serial_of,
-    stated,
+    signed_statement,
 )
 from geolookup.store import pointer
 from geolookup.store.generations import generations, make_current, rollback
@@ -81,10 +81,10 @@ def test_a_signature_from_elsewhere_must_be_of_a_trusted_key(
     """A mirror offers newer signatures for generations that the store has."""
     first = generation(datasets[0])
     text = manifest_text(datasets[0])
-    forged = stated(text, [theirs], after=latest_serial(store))
+    forged = signed_statement(text, [theirs], after=latest_serial(store))
     refused(store, lambda: make_current(store, first, (), forged), "signed by no trusted key")
     refused(store, lambda: make_current(store, first), "older than what was accepted")
-    genuine = stated(text, [ours], after=latest_serial(store))
+    genuine = signed_statement(text, [ours], after=latest_serial(store))
     make_current(store, first, (), genuine)
     assert generations(store)[0].generation == first
     verify(store, deep=True)
@@ -164,7 +164,7 @@ def test_the_serial_is_the_time_and_grows_whatever_the_clock_says(
     sign(datasets[0], ours)
     assert serial_in(datasets[0]) == 8
     for after, expected in ((0, 1), (1, 2), (5, 6)):
-        text = stated(manifest_text(datasets[0]), [ours], after)
+        text = signed_statement(manifest_text(datasets[0]), [ours], after)
         assert serial_of(text, "x") == expected
     (datasets[1] / "zone.arrow").unlink()
     (datasets[1] / SIGNATURE).unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from geolookup.comparison.measures import F64
 from geolookup.comparison.overlay import FAMILIES, Side, blocked_space
-from geolookup.comparison.scoring.places import Places, Stated, Truth, of_dataset, stated
+from geolookup.comparison.scoring.places import Places, Stated, Truth, answers_of_sides, of_dataset
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS, Addresses, overlay, sizes
@@ -77,7 +77,9 @@ def overlaid(truth: Truth, datasets: Sequence[Dataset], traffic: Traffic | None)
     row = np.concatenate([part.row for part in families.values()])
     place = truth.rows.place[row]
     places = [of_dataset(dataset) for dataset in datasets]
-    sides = stated([truth.places, *places], [place, *(columns["place"] for columns in answers)])
+    sides = answers_of_sides(
+        [truth.places, *places], [place, *(columns["place"] for columns in answers)]
+    )
     family = np.repeat(np.array(FAMILIES, np.uint8), [len(part.row) for part in families.values()])
     requests, weights = _requests(families, traffic)
     return Joint(

@@ -94,7 +94,9 @@ def joined(several: Sequence[Places]) -> Places:
     return Places(names, np.concatenate([places.coordinates for places in several], axis=1))
 
 
-def stated(sides: Sequence[Places], places: Sequence[NDArray[np.integer]]) -> list[Stated]:
+def answers_of_sides(
+    sides: Sequence[Places], places: Sequence[NDArray[np.integer]]
+) -> list[Stated]:
     """Return the answers of each side, by its place in each of n joint intervals."""
     common = {name: _in_common([side.names[name] for side in sides], name) for name in NAMES}
     return [

@@ -15,7 +15,7 @@ import numpy as np
 from geolookup.contract.special import parse_block
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, Addresses, concat, empty
-from geolookup.dataset.public_ranges import U32, known, public_ranges
+from geolookup.dataset.public_ranges import U32, any_known, public_ranges
 from geolookup.progress import Progress
 
 #: In address order.
@@ -60,7 +60,7 @@ def boundaries(dataset: Dataset, pairs_of: PairsOf, progress: Progress) -> Bound
 def _of_family(
     dataset: Dataset, family: int, pairs_of: PairsOf, progress: Progress
 ) -> Iterator[_Changes]:
-    for ranges in public_ranges(dataset, family, chosen=known):
+    for ranges in public_ranges(dataset, family, chosen=any_known):
         progress.rows(len(ranges.first_low))
         yield _changes(
             Addresses(ranges.first_low, ranges.first_high),

@@ -15,7 +15,7 @@ from geolookup.dataset.coverage import Known, known_addresses
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import F64, I64
 from geolookup.dataset.metadata import Metadata
-from geolookup.dataset.public_ranges import U32, Ranges, known, public_ranges
+from geolookup.dataset.public_ranges import U32, Ranges, any_known, public_ranges
 from geolookup.prefixes.aggregate import prefixes_of
 from geolookup.prefixes.spans import Halves, Spans, joined
 
@@ -68,7 +68,7 @@ def known_space(dataset: Dataset, family: int) -> KnownSpace:
     locations = RowCounts.empty(len(dataset.locations))
     networks = RowCounts.empty(len(dataset.networks))
     lengths = np.zeros(BITS[family] + 1, np.int64)
-    for batch in public_ranges(dataset, family, chosen=known):
+    for batch in public_ranges(dataset, family, chosen=any_known):
         prefixes, of = prefixes_of(_spans(batch))
         lengths += np.bincount(prefixes.lengths, minlength=len(lengths))
         counts, space = np.bincount(of, minlength=len(batch.first_low)), _space(batch)
@@ -85,7 +85,7 @@ def prefix_counts(dataset: Dataset, family: int, groups: I64) -> I64:
     counts = np.zeros(int(groups.max(initial=0)) + 1, np.int64)
     batches = (
         _spans(batch, groups[batch.network_rows].astype(np.int32))
-        for batch in public_ranges(dataset, family, chosen=known)
+        for batch in public_ranges(dataset, family, chosen=any_known)
     )
     for spans in joined(batches):
         _, of = prefixes_of(spans)
