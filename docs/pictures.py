@@ -15,7 +15,7 @@ README = FOLDER.parent / "README.md"
 
 
 def speed() -> bytes:
-    """Draw the table of speed in the README, so that both show the same figures."""
+    """Draw the table of speed in the README: both show the same figures."""
     _, *columns = next(_rows(r"ns per lookup"))
     rows = [[cells[0], *map(_number, cells[1:])] for cells in _rows(r"\**(?:geolookup|maxminddb)")]
     header = ("Nanoseconds per lookup on one core: shorter is better", *columns)

@@ -199,7 +199,7 @@ def lookup_many(ips: Iterable[object], *, at: Any = None, clean: bool = False) -
     its error envelope in its place. ``at`` is the instant of all answers (None: now, when the
     call begins) or an iterable with the instant of each address. ``clean`` is that of
     ``lookup``. All answers of a call are of one generation. Raises what ``lookup`` raises,
-    TypeError where ``ips`` is a text, and ValueError where ``at`` has more or fewer instants
+    TypeError if ``ips`` is a text, and ValueError if ``at`` has more or fewer instants
     than there are addresses.
     """
     return _engine().lookup_many(ips, at=at, clean=clean)

@@ -87,7 +87,7 @@ class ContractError(GeoLookupError):
 class AddressError(ContractError, ValueError):
     """Base of the errors about an address that was looked up.
 
-    ``address`` is that input (with ``clean``, what is left of it), as the caller gave it: a text,
+    ``address`` is that input (with ``clean``, after cleaning), as the caller gave it: a text,
     an object, or a row's value. Only the attribute has it: no text, ``repr``, ``vars`` or pickle
     of the error does: logs and other processes do not get it. A copy or an unpickled
     error has None.

@@ -17,7 +17,7 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def laid_out(rows: Sequence[str], between: bytes = b"") -> tuple[U8, I64, I64]:
+def laid_out(rows: Sequence[str], between: bytes) -> tuple[U8, I64, I64]:
     """Return texts as one buffer, starts and lengths; ``between`` lies between the texts."""
     parts = [encoded(text) for text in rows]
     lengths = np.array([len(part) for part in parts], np.int64)

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import numbers_of, starts_of
+from geolookup.dataset.arrow_files import numbers_of, starts_of, without_dictionary
 from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
@@ -44,7 +44,7 @@ class Base:
     def columns(self, file: str, *names: str) -> list[pa.Array]:
         """Return columns of a file, without dictionaries."""
         batch = self.batches[file]
-        return [_decoded(batch.column(name)) for name in names]
+        return [without_dictionary(batch.column(name)) for name in names]
 
     def rows_at(self, first: Addresses, table: str) -> Codes:
         """Return the row in "location" or "network" of the base's interval of each address."""
@@ -77,7 +77,7 @@ NO_BASE = Base(None, {})
 
 
 def opened(path: Path) -> Base:
-    """Return a dataset, or the current one of a store, as a base; DatasetError where damaged."""
+    """Return a dataset, or the current one of a store, as a base; DatasetError if damaged."""
     from geolookup.comparison import opened as current
 
     folder = path if is_dataset(path) else Path(current(path).path)
@@ -88,10 +88,6 @@ def opened(path: Path) -> Base:
     for damage in chain(*steps):
         raise damage
     return Base(manifest.metadata(), tables.batches)
-
-
-def _decoded(column: pa.Array) -> pa.Array:
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def with_successors(

@@ -98,10 +98,10 @@ def build(
     The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
     files) and ``seconds``. Raises BuildError for a bad recipe or source, DatasetError for a base
-    that is damaged or of another format version, KeyFileError for a file that is no private key or
-    that others may read, OutputError for an output that exists or cannot be written, ValueError for
-    a negative ``max_rejects``. On an error the output does not change. Builds in one process run
-    one after the other.
+    that is damaged or of another format version, KeyFileError for a file that is not a private key
+    or that others may read, OutputError for an output that exists or cannot be written, ValueError
+    for a negative ``max_rejects``. On an error the output does not change. Builds in one process
+    run one after the other.
     """
     if max_rejects is not None and max_rejects < 0:
         raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
@@ -320,7 +320,7 @@ class _Build:
             rows = max(table.num_rows for table in content.values())
             with alongside(partial(generation, described, content), rows) as identity:
                 files = output_files.write_tables(folder, content)
-            complete = described.completed(identity(), files, self._base.of(identity()))
+            complete = described.with_generation(identity(), files, self._base.of(identity()))
             output_files.write_manifest(folder, complete)
             verified = output_files.verified(folder, output)
             output_files.write_signature(folder, output, self._options.sign)

@@ -2,7 +2,7 @@
 
 A row of the *country* table is a pair of country and continent: a source may state
 another continent than the reference (Cyprus, Turkey). A location without a time zone
-gets that of its country where the country has a single one; finders run after that.
+gets that of its country if the country has a single one; finders run after that.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Located:
         return Located(*taken, self.countries, self.zones)
 
 
-def completed(
+def complete(
     tuples: Tuples, known: Known, finders: Sequence[Finder], report: BuildReport
 ) -> Located:
     """Resolve country and zone of every location tuple; row 0 stays unknown."""
@@ -59,7 +59,7 @@ def completed(
 
 
 def _filled(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
-    """Fill a field where it is unknown, and count the tuples where it was found or not."""
+    """Fill a field if it is unknown, and count the tuples with and without a match."""
     values = tuples.values(finder.field)
     lacking = np.array(values.is_null().to_numpy(zero_copy_only=False))
     lacking[UNKNOWN] = False

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -190,7 +191,7 @@ def _values(layers: Mapping[str, pa.Table]) -> pa.Table:
 def _checksums(layers: Sequence[pa.Table]) -> NDArray[np.uint32]:
     """Return the checksum of each value as JSON, after row 0."""
     sums, size = [np.zeros(1, np.uint32)], 0
-    for part in (each for layer in layers for each in _parts(layer)):
+    for part in chain.from_iterable(map(_parts, layers)):
         texts = objects(part)
         sums.append(checksums(texts))
         size += texts.nbytes

@@ -30,7 +30,7 @@ from geolookup_builder.vocabulary import VOCABULARY
 
 #: IPv4-mapped space is folded into IPv4; NAT64 and 6to4 space is excluded.
 FOLDED, *EXCLUDED = ranges_of(6, CARRIES_IPV4)
-#: Unknown words kept for each batch; limits memory where a column holds other data.
+#: Unknown words kept for each batch; limits memory if a column holds other data.
 _MAX_WORDS = 100
 
 
@@ -263,7 +263,7 @@ def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column,
     """Clean a column; return it with the mask of the rows whose value is invalid."""
     cleaned = clean(name, cells.dictionary, known)
     codes = without_nulls(cells.indices, -1).to_numpy()
-    # One more entry, so that the index -1 of an empty cell is null and valid.
+    # One more entry: the index -1 of an empty cell is null and valid.
     bad = (
         np.append(cleaned.invalid, False)[codes]
         if cleaned.invalid.any()

@@ -19,7 +19,7 @@ from geolookup.contract.fields import PLACE_MEMBERS, STATED
 from geolookup.dataset.intervals import I64, Addresses
 from geolookup.parallel import alongside
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.complete import Located, completed
+from geolookup_builder.complete import Located, complete
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import changes
@@ -101,7 +101,7 @@ def _locations(
     report: BuildReport,
 ) -> tuple[Codes, Located]:
     tuples, numbers = values.in_use(_numbers(merged, "location"))
-    located = completed(tuples, known, finders, report)
+    located = complete(tuples, known, finders, report)
     columns = [located.country, located.zone, *located.tuples.codes(*PLACE_MEMBERS)]
     rows, first = _rows_by_appearance(columns, numbers)
     return rows[numbers[1:]], located.take(first)

@@ -126,7 +126,7 @@ class LayerValues:
         parts = ([_nulls(1, name), *self.parts.get(name, [])] for name in names)
         with in_order(_joined, parts, threads_for(self.size)) as joined:
             tuples = Tuples(dict(zip(names, joined, strict=True)))
-        # Joined, so that values which several batches have are in memory once.
+        # Joined: values of several batches are in memory once.
         self.parts = {
             name: [Column(column.codes[1:], column.values)]
             for name, column in tuples.fields.items()
@@ -167,7 +167,7 @@ def _joined(parts: list[Column]) -> Column:
     if not any(len(part.values) for part in parts):  # as most fields of most sources
         return Column(np.concatenate([part.codes for part in parts]), parts[0].values)
     encoded = pa.concat_arrays([part.values for part in parts]).dictionary_encode()
-    # One more entry, so that the code -1 maps to -1.
+    # One more entry: the code -1 maps to -1.
     renumbered = without_nulls(encoded.indices, -1).to_numpy()
     codes, begin = [], 0
     for part in parts:

@@ -63,7 +63,7 @@ def underlay(base: Layered, below: Layered) -> Layered:
         numbers = {layer: below.numbers.get(layer, unknown) for layer in base.numbers}
         return _coalesce(Layered(below.starts, numbers))
     starts, (of_base, of_below) = overlay([base.starts, below.starts])
-    numbers = _taken(base.numbers, of_base)
+    numbers = _take(base.numbers, of_base)
     for layer in base.numbers.keys() & below.numbers.keys():
         number = numbers[layer]
         numbers[layer] = np.where(number == UNKNOWN, below.numbers[layer][of_below], number)
@@ -100,10 +100,10 @@ def _inserted(starts: Addresses, at: I64, values: Addresses) -> Addresses:
 def _coalesce(layered: Layered) -> Layered:
     distinct = {id(codes): codes for codes in layered.numbers.values()}
     keep = changes(*distinct.values())
-    return Layered(layered.starts[keep], _taken(layered.numbers, keep))
+    return Layered(layered.starts[keep], _take(layered.numbers, keep))
 
 
-def _taken(numbers: dict[str, Codes], rows: I64 | Bools) -> dict[str, Codes]:
+def _take(numbers: dict[str, Codes], rows: I64 | Bools) -> dict[str, Codes]:
     """Return the numbers at ``rows``; layers that share an array share the result."""
     distinct = {id(codes): codes for codes in numbers.values()}
     taken = {key: codes[rows] for key, codes in distinct.items()}
@@ -134,13 +134,13 @@ def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]
     counts: list[Coverage] = [{} for _ in range(sources)]
     for family, decided in families.items():
         for layer, numbers in decided.sources.items():
-            for number in _stated(numbers):
+            for number in _distinct_sources(numbers):
                 of_layer = counts[number - 1].setdefault(layer, {"ipv4": 0, "ipv6": 0})
                 of_layer[f"ipv{family}"] = count_addresses(decided.starts, numbers == number)
     return counts
 
 
-def _stated(numbers: NDArray[np.uint8]) -> list[int]:
+def _distinct_sources(numbers: NDArray[np.uint8]) -> list[int]:
     """Return the distinct sources among the numbers, ascending, without a sort of the numbers."""
     stated = np.zeros(256, bool)
     stated[numbers] = True

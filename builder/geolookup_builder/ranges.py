@@ -42,7 +42,7 @@ _IPV6_TEXT = ":".join(rf"\{group}" for group in range(1, 9))
 
 @dataclass(frozen=True, slots=True)
 class ParsedRanges:
-    """One row each: ``family`` 4, 6, or 0 where ``reason`` (an index of REASONS) rejects it.
+    """One row each: ``family`` 4, 6, or 0 if ``reason`` (an index of REASONS) rejects it.
 
     ``first`` and ``last`` are in 128 bits; those of IPv4 are its integers.
     """
@@ -222,9 +222,7 @@ def _of_integers(high: U64, low: U64, good: Bools, family: int | None) -> MixedA
     return MixedAddresses(families, np.where(good, high, 0), np.where(good, low, 0))
 
 
-def from_hexadecimal_pairs(
-    first: pa.Array, last: pa.Array, family: int | None = None
-) -> ParsedRanges:
+def from_hexadecimal_pairs(first: pa.Array, last: pa.Array, family: int | None) -> ParsedRanges:
     """Parse inclusive ranges; each end is a hexadecimal number, padded or not, without a prefix.
 
     A range up to 2^32 - 1 is IPv4 unless ``family`` is 6. The digits are parsed as the text

@@ -58,7 +58,7 @@ class SourceSpec:
 
 @dataclass(frozen=True, slots=True)
 class Enrich:
-    """``[enrich]``: which fields to fill where no source states them; ``stations`` for weather."""
+    """``[enrich]``: which fields to fill if no source states them; ``stations`` for weather."""
 
     time_zone: bool = False
     region_code: bool = False

@@ -22,7 +22,7 @@ from geolookup.filesystem import atomic, limits
 from geolookup.integrity import Verified
 from geolookup.store.adding import link_or_copy
 
-#: What the name of a patch adds to the name of its file.
+#: The suffix of a patch, after the name of its file.
 PATCH = ".delta"
 #: Size and SHA-256 of files, by name.
 _Described = dict[str, tuple[int, str]]
@@ -34,7 +34,7 @@ def extract(
     """Write the dataset of an archive to an empty folder, and verify it.
 
     ``base`` is the checked base of a delta, None for a whole dataset. Files that the base has too
-    are hard-linked where the system can, unless ``copy`` is true. DatasetError for an archive
+    are hard-linked if the system can, unless ``copy`` is true. DatasetError for an archive
     that is damaged or has other members, OutputError for too little space.
     """
     missing = described_files(head.manifest, members.archive, REPACK)

@@ -98,7 +98,7 @@ def _damaged(archive: str | os.PathLike[str]) -> DatasetError:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What an archive states before its files."""
+    """The header of an archive."""
 
     header: Header | None  # None: the archive has the whole dataset
     manifest_text: bytes

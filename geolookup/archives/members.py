@@ -1,4 +1,4 @@
-"""The members of an archive: what it may contain, and how it is read.
+"""The members of an archive: their names, and how they are read.
 
 Strategy: an archive is untrusted. Only regular files are members; links and extended headers are
 refused by their type and never interpreted. The size of a member is bounded before it is read: by a
@@ -18,7 +18,7 @@ from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 from geolookup.filesystem import ReadErrors, open_regular
 
-#: What the names of archives end in.
+#: The suffix of archives.
 SUFFIX = ".tar.zst"
 _CHUNK = 1 << 20
 #: The digest of the manifest, in the format of sha256sum. It is the member after the manifest,
@@ -48,7 +48,7 @@ def described_files(manifest: Manifest, path: Path, remedy: str) -> dict[str, tu
 
 @contextmanager
 def open_members(archive: Path) -> Iterator[Members]:
-    """Yield the members of an archive; DatasetError where it cannot be read."""
+    """Yield the members of an archive; DatasetError if it cannot be read."""
     import pyarrow as pa
 
     with (

@@ -52,8 +52,8 @@ def pack(
     private key, or several: they sign the dataset in the archive, and the folder stays as it is;
     without it the archive has the signature of the dataset. With ``force`` an existing file is
     replaced. Raises DatasetError for a dataset that is missing or damaged, KeyFileError for a file
-    that is no private key or that others may read, OutputError for an archive that exists, cannot
-    be written, or has the suffix of another format. On an error no archive is left.
+    that is not a private key or that others may read, OutputError for an archive that exists,
+    cannot be written, or has the suffix of another format. On an error no archive is left.
     """
     folder, archive = Path(resolve.folder(os.fspath(dataset))), Path(archive)
     _check_name(archive)

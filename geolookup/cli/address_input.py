@@ -149,7 +149,7 @@ def _problem(first: str) -> str:
     if _WORD.fullmatch(first):
         lists = "'geolookup --help' lists the commands"
         return f"no command {first!r}; {near_match(first, COMMANDS, fallback=lists)}"
-    return "the first argument is no command and no address; see 'geolookup --help'"
+    return "the first argument is neither a command nor an address; see 'geolookup --help'"
 
 
 def _of_file(name: str) -> str:

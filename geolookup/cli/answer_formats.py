@@ -89,7 +89,7 @@ def _indented(envelope: dict[str, Any]) -> str:
 
 
 def _shown(text: str) -> str:
-    """Return text as a terminal may have it; elsewhere it stays as it is."""
+    """Return text without control characters on a terminal; unchanged elsewhere."""
     return without_controls(text) if sys.stdout.isatty() else text
 
 

@@ -16,7 +16,7 @@ _archive = click.argument("archive", metavar="FILE.tar.zst", type=options.AS_PAT
 @click.command(name="pack", short_help="Pack a dataset into one file.")
 @click.argument("dataset", type=options.AS_PATH)
 @_archive
-@options.base("Pack only what changed against this dataset or store, which the receiver has.")
+@options.base("Pack only the changes against this dataset or store of the receiver.")
 @options.sign
 @options.force("an existing file")
 def pack(
@@ -27,7 +27,7 @@ def pack(
     The same dataset gives the same bytes. With --base the file is a delta, which
     `geolookup unpack --base` and `geolookup publish` apply. It is smallest if
     DATASET was built with `--base OLD` too. --sign signs the dataset in the file, and
-    leaves DATASET as it is. Exits with 2 and writes no file if a
+    does not change DATASET. Exits with 2 and writes no file if a
     dataset is damaged.
 
     Example: geolookup pack mydata mydata.tar.zst
@@ -90,7 +90,7 @@ def mirror(
     """Write the current generation of STORE into DIR, for any web server or bucket.
 
     DIR gets an archive of the current generation and of the one before it, deltas
-    to the current one, and last a small index; readers find what they need at every
+    to the current one, and last a small index; readers find all files at every
     moment. Archives that are there and right are not written again. Generations that
     were withdrawn are named. Exits with 2 and leaves the index unchanged if a follower
     would refuse the generation: unsigned, or signed before the one that DIR has.

@@ -76,7 +76,7 @@ def score(datasets: tuple[str, ...], truth: tuple[str, ...], as_json: bool, **wa
     "--against",
     metavar="OLD",
     type=options.PATH,
-    help="Also show what has changed since OLD, an older dataset or a store.",
+    help="Also show the changes since OLD, an older dataset or a store.",
 )
 @options.fail_if("country_moved > 2%", "With --against")
 @options.truth("Also show how far DATASET agrees with ground truth", required=False)

@@ -121,8 +121,8 @@ def follow(url: str, store: Path, polling: Polling, once: bool, until_eof: bool)
     the next poll tries again. STORE/follow.json has the state.
 
     Ends with 0 on SIGTERM. With --once, exits with 0 if the poll succeeded and 1 if
-    it failed. Exits with 2 for what cannot be the address of a mirror, and for a
-    folder that is no store.
+    it failed. Exits with 2 if URL is not the address of a mirror,
+    or the folder is not a store.
 
     Example: geolookup follow https://geo.example.com/city --store /srv/geo --every 5m
     """
@@ -163,8 +163,8 @@ def _trust(store: Path, files: tuple[Path, ...]) -> None:
         named = ", ".join(map(str, files))
         fail(f"{store} trusts other keys than {named}; 'geolookup trust {store} KEY.pub' adds one")
     # In another process: the package that reads keys takes a third of the memory of this one.
-    given = map(str, (store, *files))
-    done = subprocess.run(command("geolookup", "trust", *given), env=environment(), check=False)  # noqa: S603 (our own interpreter)
+    arguments = map(str, (store, *files))
+    done = subprocess.run(command("geolookup", "trust", *arguments), env=environment(), check=False)  # noqa: S603 (our own interpreter)
     if done.returncode:
         sys.exit(done.returncode)
 

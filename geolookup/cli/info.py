@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from geolookup.dataset.coverage import Known
 
 _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources and their rows"}
-#: What is printed below a layer begins here.
+#: The indent of lines below a layer.
 _UNDER = " " * 21
 #: The fields of a place that are printed; --json has all.
 _PLACE = ("city_name", "region_name", "country_code", "time_zone")
@@ -99,11 +99,11 @@ def _covered(coverage: Mapping[str, Mapping[str, int]], before: str) -> Iterator
 def explain(ip: str, dataset: str | None, as_json: bool) -> None:
     """Print the value of each layer of the answer for IP, and the source that decided it.
 
-    The range is that of the adjacent addresses with the same source and the same
+    The range covers the adjacent addresses with the same source and the same
     values; the prefix is the largest network around IP in it. For a dataset built
-    with explain = "full" they are those of the deciding row, with its file and
-    line, and the rows of all sources follow. --json has all fields of a place.
-    Exits with 2 for a malformed or private address.
+    with explain = "full" they belong to the deciding row, with its file and line,
+    and the rows of all sources follow. --json has all fields of a place. Exits with
+    2 for a malformed or private address.
 
     Example: geolookup explain 8.8.8.8
     """
@@ -200,7 +200,7 @@ def _example(info: FieldInfo) -> str:
 )
 @click.pass_context
 def recipes(context: click.Context) -> None:
-    """List the packaged recipes, each with what it describes.
+    """List the packaged recipes with their descriptions.
 
     `geolookup build`, `download` and `update` take their names.
 

@@ -45,11 +45,11 @@ _color = click.option(
 def annotate(source: str, template: str, follow: bool, color: str, dataset: str | None) -> None:
     """Write FILE, any text, with a tag in brackets after each of its addresses.
 
-    Without FILE, or for -, read standard input; what has arrived is written at once. FILE may be
+    Without FILE, or for -, read standard input, and write each part as it arrives. FILE may be
     compressed (.gz, .bz2, .xz, .zst). Except for the tags, all bytes stay as they are.
 
-    A value that is unknown is written as -, the tag of an address of which nothing is known
-    as [unknown], and that of a private one as [private]. --template takes members of
+    An unknown value is written as -. The tag of an unknown address is [unknown], of a
+    private one [private]. --template takes members of
     location, currency and network, and time.zone; {{ and }} are braces.
 
     --follow begins with the last 10 lines. It reads on when the file is truncated, and when
@@ -124,7 +124,7 @@ def grep(
     """Write the lines of FILE, any text, that have an address which meets all conditions.
 
     Without FILE, or for -, read standard input. FILE may be compressed (.gz, .bz2, .xz, .zst).
-    Conditions are those of `geolookup prefixes`: location.country_code=AT,DE, network.asn>=64512,
+    Conditions are as for `geolookup prefixes`: location.country_code=AT,DE, network.asn>=64512,
     location.city_name^=San, location~48.2,16.4,50km, network.isp=null. A private address meets
     none.
 

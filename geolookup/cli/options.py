@@ -71,9 +71,9 @@ def fields(purpose: str, default: str) -> Callable[[F], F]:
     )
 
 
-def separated(_context: object, _option: object, given: tuple[str, ...]) -> tuple[str, ...]:
+def separated(_context: object, _option: object, values: tuple[str, ...]) -> tuple[str, ...]:
     """Return the values of a repeatable option that are separated by commas."""
-    return tuple(path.strip() for text in given for path in text.split(",") if path.strip())
+    return tuple(path.strip() for text in values for path in text.split(",") if path.strip())
 
 
 def complete_paths(_context: object, _option: object, incomplete: str) -> list[str]:
@@ -241,7 +241,7 @@ trusted = click.option(
     multiple=True,
     type=PATH,
     callback=lambda _context, _option, keys: keys or None,  # None: no signature is asked for
-    help="Accept only what the holder of this public key has signed; repeatable: one of them.",
+    help="Require a signature by this public key; repeatable: one of them suffices.",
 )
 
 clean = click.option(
@@ -257,7 +257,7 @@ def _check_zone(_context: object, _option: object, value: str | None) -> str | N
     from geolookup.contract.localtime import period
 
     if value is not None and period(value, 0) is None:
-        fail(f"--at-zone {value!r} is no time zone; write one like Europe/Berlin, or UTC")
+        fail(f"--at-zone {value!r} is not a time zone; write one like Europe/Berlin, or UTC")
     return value
 
 

@@ -68,7 +68,7 @@ def _names(command: options.F) -> options.F:
     "--since",
     metavar="OLD",
     type=options.PATH,
-    help="Write only what was added and removed since OLD: a list in the same syntax, a dataset or "
+    help="Write only the changes since OLD: a list in the same syntax, a dataset or "
     "a store. Standard error has the counts.",
 )
 @click.option(
@@ -154,9 +154,9 @@ class _Tally:
 
     def of(self, lists: Lists) -> Lists:
         """Return the lists, counted as they are read."""
-        return {family: self._each(batches) for family, batches in lists.items()}
+        return {family: self._counting(batches) for family, batches in lists.items()}
 
-    def _each(self, batches: Iterable[Any]) -> Iterator[Any]:
+    def _counting(self, batches: Iterable[Any]) -> Iterator[Any]:
         for entries in batches:
             self.count += len(entries)
             yield entries
@@ -164,12 +164,12 @@ class _Tally:
 
 def _settings(syntax: Syntax, names: Mapping[str, str | None]) -> Settings:
     """Return the names for an output; exits with status 2 for one that the syntax does not take."""
-    given = {name: text for name, text in names.items() if text is not None}
-    for name in given.keys() - syntax.takes:
+    chosen = {name: text for name, text in names.items() if text is not None}
+    for name in chosen.keys() - syntax.takes:
         having = [other.name for other in SYNTAXES.values() if name in other.takes]
         fail(f"--{name} is for {', '.join(having)}, not for {syntax.name}")
     try:
-        return Settings(**given)
+        return Settings(**chosen)
     except ValueError as error:
         fail(f"--{error}")
 

@@ -49,7 +49,7 @@ def sign(dataset: Path, keys: tuple[str, ...]) -> None:
     """Verify DATASET, or the current generation of a store, and sign it.
 
     Writes signature.json, and replaces the one that is there. The new signature
-    counts as newer, so that whoever trusts the keys accepts an older dataset again.
+    counts as newer: stores that trust the keys accept an older dataset again.
 
     Example: geolookup sign mydata --sign release.key
     """

@@ -33,9 +33,8 @@ def publish(dataset: Path, store: Path, full: Path | None, copy: bool, expect: s
     of `geolookup pack`. A delta is applied to its base, which may be any generation
     of STORE. STORE is created if it is missing. A generation that STORE already has
     becomes the current one again. Exits with 2 and leaves STORE unchanged if the
-    dataset is damaged, if its id is not that of its content, or not that of
-    --expect, if the base is missing, or if STORE trusts keys and none of them has
-    signed the dataset.
+    dataset is damaged, if its id does not match its content or --expect, if the base
+    is missing, or if STORE trusts keys and none of them has signed the dataset.
 
     Example: geolookup publish mydata /srv/geo
     """

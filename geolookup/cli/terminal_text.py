@@ -1,4 +1,4 @@
-"""Text on a terminal: the columns that it takes, and what the terminal can show."""
+"""Text on a terminal: its width in columns, and the characters that it can show."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def map(  # noqa: A001 - the name of the command
     png: Path | None,
     force: bool,
 ) -> None:
-    """Write a page that shows where the addresses of INPUT are, when, and whose.
+    """Write a page on the places, hours and networks of the addresses of INPUT.
 
     INPUT is a file or folder that `geolookup enrich` reads, a log too, or - for
     standard input, by default with one address per line. The page is one file: it

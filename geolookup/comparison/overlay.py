@@ -113,7 +113,7 @@ def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
 
 
 class Side:
-    """What is compared of one family of one dataset, checked against its own tables."""
+    """One family of one dataset for a comparison, checked against its own tables."""
 
     def __init__(self, dataset: Dataset, family: int) -> None:
         path = dataset.path

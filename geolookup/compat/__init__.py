@@ -65,7 +65,7 @@ class _Reading:
         self._zones = state.dataset.zones()
 
     def place(self, row: int) -> tuple[bytes, bytes]:
-        """Return what City and what Country would have of a location row, ready to copy."""
+        """Return the members of a location row in City and in Country, ready to copy."""
         state = self._state
         try:
             location = state.record(row, 0)["location"]

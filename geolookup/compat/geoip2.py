@@ -164,20 +164,20 @@ class Reader:
         self.close()
 
     def _placed(self, model: type[_Placed], method: str, ip_address: IPAddress) -> _Placed:
-        arguments, prefix = self._found(method, ip_address)
+        arguments, prefix = self._arguments_and_prefix(method, ip_address)
         return model(self._locales, ip_address=ip_address, prefix_len=prefix, **arguments)
 
     def _flat(self, model: type[_Flat], method: str, ip_address: IPAddress) -> _Flat:
-        arguments, prefix = self._found(method, ip_address)
+        arguments, prefix = self._arguments_and_prefix(method, ip_address)
         return model(ip_address, prefix_len=prefix, **arguments)
 
-    def _found(self, method: str, ip_address: IPAddress) -> tuple[Arguments, int]:
+    def _arguments_and_prefix(self, method: str, ip_address: IPAddress) -> tuple[Arguments, int]:
         """Return the arguments of a method's model, and the prefix length of its network."""
         rows = self._current()
         if method not in rows.methods:
             database = database_type(rows.methods)
             raise TypeError(f"The {method} method cannot be used with the {database} database")
-        location, network, prefix = _located(rows.state, ip_address)
+        location, network, prefix = _rows_and_prefix(rows.state, ip_address)
         arguments = KINDS[method].arguments(rows, location, network)
         if not arguments:
             text = "The address is not in the database."
@@ -196,7 +196,7 @@ class Reader:
         return rows
 
 
-def _located(state: State, ip_address: object) -> tuple[int, int, int]:
+def _rows_and_prefix(state: State, ip_address: object) -> tuple[int, int, int]:
     """Return the rows and the prefix length; TypeError and ValueError as geoip2."""
     try:
         return state.rows_and_prefix(ip_address)

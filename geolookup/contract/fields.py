@@ -251,7 +251,7 @@ ERROR_CODE = Field("error_code", "int32", "code of the error")
 FIELDS = tuple(entry for entry in ENTRIES if entry.type != OBJECT)
 #: The objects of data.
 GROUPS = tuple(entry.path for entry in ENTRIES if entry.type == OBJECT)
-#: What an enriched table can have as columns.
+#: The columns that an enriched table can have.
 COLUMNS = (*FIELDS, ERROR_CODE)
 #: The fields of each layer that a source row may state; the others follow from them.
 #: In each layer one source decides all fields; ``docs/recipe.md`` lists the fields of each.
@@ -288,7 +288,6 @@ def members(fields: Iterable[Field], group: str) -> tuple[str, ...]:
 COUNTRY_MEMBERS = members(in_table(COUNTRY), "location")
 #: The members of location that depend on the place within the country.
 PLACE_MEMBERS = members(in_table(LOCATION), "location")
-LOCATION_MEMBERS = members(FIELDS, "location")
 TIME_MEMBERS = members(FIELDS, "time")
 CURRENCY_MEMBERS = members(FIELDS, "currency")
 NETWORK_MEMBERS = members(FIELDS, "network")

@@ -71,5 +71,5 @@ def read_timestamp(text: str) -> datetime:
 
     instant = datetime.fromisoformat(text)
     if timestamp(instant) != text:
-        raise ValueError(f"{text!r} is no timestamp")
+        raise ValueError(f"{text!r} is not a timestamp")
     return instant

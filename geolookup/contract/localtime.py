@@ -33,7 +33,7 @@ LATEST = 253402214400  # 9999-12-31T00:00:00Z
 #: The environment variable that selects the tz database: auto, system or package.
 DATABASE_VARIABLE = "GEOLOOKUP_TZ"
 
-LONGEST_KEY = 64  # twice the longest key; bounds what the caches can hold
+LONGEST_KEY = 64  # twice the longest key; bounds the caches
 _TWO_DIGITS = tuple(f"{number:02d}" for number in range(60))
 
 
@@ -89,32 +89,32 @@ def time_object(zone: str | None, at: int) -> Time:
     If the zone is None or unknown to the tz database, all members but
     `current_timestamp` are None.
     """
-    found = None if zone is None else period(zone, at)
+    local = None if zone is None else period(zone, at)
     return {
-        "zone": zone if found else None,
-        "abbr": found.abbr if found else None,
-        "utc_offset": found.utc_offset if found else None,
-        "utc_offset_seconds": found.offset if found else None,
-        "current_time": local_time_text(at + found.offset) + found.utc_offset if found else None,
+        "zone": zone if local else None,
+        "abbr": local.abbr if local else None,
+        "utc_offset": local.utc_offset if local else None,
+        "utc_offset_seconds": local.offset if local else None,
+        "current_time": local_time_text(at + local.offset) + local.utc_offset if local else None,
         "current_timestamp": at,
-        "is_dst": found.is_dst if found else None,
+        "is_dst": local.is_dst if local else None,
     }
 
 
 def time_json(zone: str | None, at: int) -> bytes:
     """Return `time_object` as compact JSON in UTF-8; same arguments."""
-    found = None if zone is None else period(zone, at)
-    if found is None:
+    local = None if zone is None else period(zone, at)
+    if local is None:
         return (
             '{"zone":null,"abbr":null,"utc_offset":null,"utc_offset_seconds":null,'
             f'"current_time":null,"current_timestamp":{at},"is_dst":null}}'
         ).encode()
     # Nothing to escape: keys and abbreviations are ASCII letters, digits, "+-_/".
     return (
-        f'{{"zone":"{zone}","abbr":"{found.abbr}","utc_offset":"{found.utc_offset}",'
-        f'"utc_offset_seconds":{found.offset},'
-        f'"current_time":"{local_time_text(at + found.offset)}{found.utc_offset}",'
-        f'"current_timestamp":{at},"is_dst":{"true" if found.is_dst else "false"}}}'
+        f'{{"zone":"{zone}","abbr":"{local.abbr}","utc_offset":"{local.utc_offset}",'
+        f'"utc_offset_seconds":{local.offset},'
+        f'"current_time":"{local_time_text(at + local.offset)}{local.utc_offset}",'
+        f'"current_timestamp":{at},"is_dst":{"true" if local.is_dst else "false"}}}'
     ).encode()
 
 
@@ -143,9 +143,9 @@ def period(zone: str, at: int) -> Period | None:
 
     None if the tz database does not have the key; keys are case-sensitive. No text raises an error.
     """
-    found = _recent.get(zone)
-    if found is not None and found.start <= at < found.end:
-        return found
+    local = _recent.get(zone)
+    if local is not None and local.start <= at < local.end:
+        return local
     rules = _rules(zone) if 0 < len(zone) <= LONGEST_KEY else None
     if rules is None:
         return None
@@ -153,9 +153,8 @@ def period(zone: str, at: int) -> Period | None:
         periods = _periods(rules, at)
     except ValueError:  # the file of the zone is malformed
         return None
-    found = next(each for each in periods if each.start <= at < each.end)
-    _recent[zone] = found
-    return found
+    _recent[zone] = local = next(part for part in periods if part.start <= at < part.end)
+    return local
 
 
 def _periods(rules: Zone, at: int) -> tuple[Period, ...]:
@@ -223,12 +222,12 @@ def _runs(rules: Zone | Rule, year: int, start: int, end: int) -> Iterator[_Run]
 
 def _changes(rules: Zone | Rule, start: int, end: int) -> list[tuple[int, State]]:
     """Return the state at `start` and each other one before `end`, with their seconds."""
-    found = [(start, rules.state(start))]
+    changes = [(start, rules.state(start))]
     for second in rules.between(start, end):
         state = rules.state(second)
-        if state != found[-1][1]:
-            found.append((second, state))
-    return found
+        if state != changes[-1][1]:
+            changes.append((second, state))
+    return changes
 
 
 def _is_dst(run: _Run, runs: list[_Run]) -> bool:
@@ -238,9 +237,9 @@ def _is_dst(run: _Run, runs: list[_Run]) -> bool:
     Casablanca): a marked run that is behind the nearest runs without a mark. A run without a
     mark is daylight saving if the nearest marked runs have a negative saving. The mark itself
     decides if there is no such run, or if the nearest runs disagree. A change of the standard
-    offset in that year is no daylight saving.
+    offset in that year is not daylight saving.
     """
-    others = [each for each in _nearest(run, runs) if each.offset != run.offset]
+    others = [other for other in _nearest(run, runs) if other.offset != run.offset]
     if run.marked:
         verdicts = {run.offset > other.offset for other in others}
     else:
@@ -250,7 +249,7 @@ def _is_dst(run: _Run, runs: list[_Run]) -> bool:
 
 def _nearest(run: _Run, runs: list[_Run]) -> list[_Run]:
     """Return the nearest run of the other mark, or the two that are equally near."""
-    others = [each for each in runs if each.marked != run.marked]
+    others = [other for other in runs if other.marked != run.marked]
     gaps = [max(other.start - run.end, run.start - other.end) for other in others]
     return [other for other, gap in zip(others, gaps, strict=True) if gap == min(gaps)]
 

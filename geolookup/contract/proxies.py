@@ -51,9 +51,9 @@ class TrustedProxies:
     def __init__(self, networks: Iterable[object], *, setting: str = "trusted_proxies") -> None:
         if isinstance(networks, str) or not isinstance(networks, Iterable):
             raise SettingsError(f"{setting} {networks!r} is not a list; write it like {_EXAMPLE}")
-        given = [str(network) for network in networks]
-        self._unix = UNIX in given
-        self._blocks = [_block(network, setting) for network in given if network != UNIX]
+        texts = [str(network) for network in networks]
+        self._unix = UNIX in texts
+        self._blocks = [_block(network, setting) for network in texts if network != UNIX]
 
     def trusts(self, hop: Address) -> bool:
         """Return whether a hop is a trusted proxy."""

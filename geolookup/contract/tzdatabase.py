@@ -68,13 +68,13 @@ def database() -> Database:
         raise SettingsError(
             f"{DATABASE_VARIABLE} is {wanted!r}; write auto, system or package, or unset it"
         )
-    found = _system() if wanted == "system" else _package()
-    if found is None:
+    database = _system() if wanted == "system" else _package()
+    if database is None:
         missing = {"system": "no folder of zone files", "package": "no tzdata package"}[wanted]
         raise SettingsError(
             f"{DATABASE_VARIABLE} is {wanted!r}, but there is {missing}; install it, or write auto"
         )
-    return found
+    return database
 
 
 def newer(system: Database | None, package: Database | None) -> Database:
@@ -117,8 +117,8 @@ def _stated_version(folder: str) -> str | None:
                 line = stream.read(80).decode("ascii", "replace").partition("\n")[0]
         except OSError:
             continue
-        if found := _version(line.removeprefix(before).strip()):
-            return found
+        if version := _version(line.removeprefix(before).strip()):
+            return version
     return None
 
 
@@ -131,11 +131,11 @@ def _package() -> Database | None:
 
 def _tzdata() -> ModuleType | None:
     try:
-        import tzdata as package
+        import tzdata
     except ImportError:
         return None
-    found: ModuleType = package
-    return found
+    module: ModuleType = tzdata
+    return module
 
 
 def _version(text: str) -> str | None:
@@ -152,9 +152,9 @@ def rules(zone: str) -> tzif.Zone | None:
     from geolookup.contract.tzif import read  # here: the compiled kernel rarely needs it
 
     for data in _files(zone):
-        found = read(data)
-        if found is not None:
-            return found
+        rules_of_file = read(data)
+        if rules_of_file is not None:
+            return rules_of_file
     return None
 
 

@@ -57,8 +57,8 @@ class Zone:
         """Return the seconds of changes after `start` and before `end`, at most two years later."""
         if self._last is None or start >= self._last:
             return self._rule.between(start, end)
-        found = self._table().between(start, end)
-        return found + self._rule.between(self._last, end) if self._last < end else found
+        changes = self._table().between(start, end)
+        return changes + self._rule.between(self._last, end) if self._last < end else changes
 
     def _table(self) -> Table:
         if self._known is None:

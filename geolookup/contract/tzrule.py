@@ -60,13 +60,13 @@ class Rule:
         """
         (first, last), (standard, daylight) = self._dates, self._states
         years = range(year - 2, year + 3)
-        starts = [_second(first, each) - standard[0] for each in years]
-        ends = [_second(last, each) - daylight[0] for each in years]
-        found = [(start, daylight) for start in starts[:-1]]
-        # An end at or after the next start is no change: daylight saving is permanent.
+        starts = [_second(first, year) - standard[0] for year in years]
+        ends = [_second(last, year) - daylight[0] for year in years]
+        changes = [(start, daylight) for start in starts[:-1]]
+        # An end at or after the next start is not a change: daylight saving is permanent.
         pairs = zip(ends, starts[1:], strict=False)
-        found += [(end, standard) for end, start in pairs if end < start]
-        return tuple(sorted(found, key=lambda change: (change[0], change[1][1])))
+        changes += [(end, standard) for end, start in pairs if end < start]
+        return tuple(sorted(changes, key=lambda change: (change[0], change[1][1])))
 
 
 @lru_cache(maxsize=1024)  # about three years of every rule
@@ -105,7 +105,7 @@ def _state(offset: int, marked: bool, name: str) -> State:
 
 
 def _name(text: str) -> tuple[str, str]:
-    """Split an abbreviation from what follows it."""
+    """Split an abbreviation from the text after it."""
     if text.startswith("<"):
         name, _, rest = text[1:].partition(">")
     else:

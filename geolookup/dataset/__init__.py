@@ -38,9 +38,9 @@ def mistaken(path: str) -> tuple[str, str] | None:
 
     name = os.path.basename(path)
     kinds = (kind for kind in _KINDS if fnmatchcase(name.lower(), kind[0]))
-    _, what, remedy = next(kinds, ("", "", ""))
-    if not what or not os.path.isfile(path):
+    _, kind, remedy = next(kinds, ("", "", ""))
+    if not kind or not os.path.isfile(path):
         return None
     folder = name.partition(".")[0] or "dataset"
     command = remedy.format(file=shlex.quote(path), folder=shlex.quote(folder))
-    return f"{what}, not a dataset", command
+    return f"{kind}, not a dataset", command

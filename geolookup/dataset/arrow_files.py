@@ -37,7 +37,7 @@ def type_of(field: fields.Field) -> pa.DataType:
 
 
 def mapped(path: Path) -> mmap.mmap:
-    """Map a file; ValueError where it is empty."""
+    """Map a file; ValueError if it is empty."""
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
@@ -50,7 +50,7 @@ def read(path: Path) -> tuple[pa.RecordBatch, pa.Buffer]:
 def content(file: mmap.mmap) -> tuple[pa.RecordBatch, pa.Buffer]:
     """Return the one record batch of an Arrow file, and the bytes in which its buffers lie.
 
-    Raises what Arrow raises, and ValueError where there is more than one batch.
+    Raises what Arrow raises, and ValueError if there is more than one batch.
     """
     whole = pa.py_buffer(file)
     with pa.ipc.open_file(pa.BufferReader(whole)) as reader:
@@ -78,7 +78,7 @@ def starts_of(table: pa.RecordBatch | pa.Table) -> Addresses:
 
 
 def describe(path: Path) -> FileDescription:
-    """Return what the manifest says of a file: size, digest, rows, and where each buffer lies."""
+    """Return the manifest's entry of a file: size, digest, rows, and where each buffer lies."""
     batch, whole = read(path)
     sha256 = hashlib.sha256(whole).hexdigest()
     return FileDescription.of(whole.size, sha256, batch.num_rows, columns_of(batch, whole))
@@ -105,7 +105,7 @@ def _buffer(buffer: pa.Buffer | None, base: int) -> list[int] | None:
 
 
 def counts(tables: Mapping[str, Any]) -> dict[str, int]:
-    """Return how many there are of what the dataset holds; unknown rows are not counted."""
+    """Return the numbers of intervals and rows, without the unknown rows."""
     return {
         "ipv4_intervals": tables[fmt.IPV4].num_rows,
         "ipv6_intervals": tables[fmt.IPV6].num_rows,
@@ -151,7 +151,7 @@ def generation(
 
 
 def _parts_of(named: tuple[str, pa.Array | pa.ChunkedArray]) -> list[Any]:
-    """Return what the digest of a column covers: its head, the bits of what is known, buffers."""
+    """Return the input of a column's digest: its head, validity bits, buffers."""
     name, values = named
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
@@ -167,10 +167,14 @@ def _parts_of(named: tuple[str, pa.Array | pa.ChunkedArray]) -> list[Any]:
 
 
 def _decoded(values: pa.Array) -> pa.Array:
-    """Decode dictionaries, and write lists as text, so that only values count."""
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
+    """Decode dictionaries, and write lists as text: only values count."""
+    values = without_dictionary(values)
     return pc.binary_join(values, _COMMA) if pa.types.is_list(values.type) else values
+
+
+def without_dictionary(values: pa.Array) -> pa.Array:
+    """Return dictionary-encoded values as plain ones, others unchanged."""
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
 def without_nulls(values: pa.Array, filling: object) -> pa.Array:

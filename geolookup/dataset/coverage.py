@@ -48,7 +48,7 @@ def known_addresses(path: str | os.PathLike[str]) -> dict[str, Known]:
 
 
 def _read(path: Path) -> pa.RecordBatch:
-    """Read a table; ValueError where a column has another type, or nulls where none belong."""
+    """Read a table; ValueError if a column has another type, or nulls where none belong."""
     batch, _ = arrow_files.read(path)
     batch.validate(full=True)
     for name, wanted in fmt.COLUMNS[path.name].items():

@@ -13,7 +13,7 @@ EARTH_RADIUS_KM = 6371.0088
 def distances(old: F64, new: F64) -> F64:
     """Return great-circle distances in km, shape (n,), between coordinates in degrees, (2, n).
 
-    Haversine formula on a sphere of the Earth's mean radius; NaN where a coordinate is NaN.
+    Haversine formula on a sphere of the Earth's mean radius; NaN if a coordinate is NaN.
     """
     (latitude, longitude), (to_latitude, to_longitude) = np.radians(old), np.radians(new)
     haversine = np.sin((to_latitude - latitude) / 2) ** 2 + (

@@ -50,7 +50,7 @@ class Dataset:
         self.path = os.fspath(path)
         self.manifest = read_manifest(self.path)
         self.generation = self.manifest.generation  # the service reads it for each request
-        self.serial = 0  # of the signature, where trusted keys are asked for one
+        self.serial = 0  # of the signature, if trusted keys are asked for one
         self._files: dict[str, File] = {}
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")
@@ -81,7 +81,7 @@ class Dataset:
         return file
 
     def preload(self) -> None:
-        """Read the files that lookups need into memory, so that no lookup waits for a disk."""
+        """Read the files that lookups need into memory: no lookup waits for a disk."""
         for file in self._files.values():
             file.preload()
 
@@ -107,7 +107,7 @@ class Dataset:
     def provenance(self, family: int) -> Provenance:
         """Return which source decided what; mapped when it is first asked for.
 
-        Raises DatasetError where another dataset has replaced this one.
+        Raises DatasetError if another dataset has replaced this one.
         """
         if family not in self._provenance:
             from geolookup.dataset.provenance import Provenance
@@ -119,11 +119,11 @@ class Dataset:
     def beside(self, name: str) -> File:
         """Return a file that no lookup needs; mapped when it is first asked for.
 
-        Raises DatasetError where another dataset has replaced this one.
+        Raises DatasetError if another dataset has replaced this one.
         """
         if name not in self._beside:
             file = self._file(name)
-            # Read after the mapping, so that no other dataset can be installed in between.
+            # Read after the mapping: no other dataset can be installed in between.
             if read_manifest(self.path).generation != self.manifest.generation:
                 problem = "replaced by another dataset since it was opened"
                 raise DatasetError(self.path, problem, "open it again")
@@ -166,14 +166,14 @@ class Starts:
         return MAX[self.family] if after == self._count else self[after] - 1
 
     def check_lengths(self, *columns: memoryview) -> None:
-        """Raise DatasetError where a column beside the starts has more or fewer entries."""
+        """Raise DatasetError if a column beside the starts has more or fewer entries."""
         if len({len(column) for column in (self.highs, self.lows, *columns)}) > 1:
             raise DatasetError(self._path, "the columns differ in length", REBUILD)
 
     def holding(self, value: int, begin: int = 0, end: int | None = None) -> int:
         """Return the interval that holds an address, of those from ``begin`` to before ``end``.
 
-        ``begin - 1`` where all of them start after it.
+        ``begin - 1`` if all of them start after it.
         """
         end = self._count if end is None else end
         if self.family == 4:
@@ -196,12 +196,12 @@ def _jump_bits(path: str, entries: int) -> int:
     bits = (entries - 1).bit_length() - 1
     least, most = fmt.JUMP_BITS
     if not least <= bits <= most or entries != (1 << bits) + 1:
-        raise DatasetError(path, f"{entries} entries are no jump table", REBUILD)
+        raise DatasetError(path, f"{entries} entries are not a jump table", REBUILD)
     return bits
 
 
 class File:
-    """One mapped file and what the manifest says of its columns."""
+    """One mapped file and the manifest's entries of its columns."""
 
     def __init__(self, path: str, described: FileDescription | None) -> None:
         self.path = path
@@ -236,7 +236,7 @@ class File:
         for index in fmt.INDICES:
             wanted = fmt.dictionary_type(kind, index)
             if described is not None and described.type == wanted:
-                # Without their sign, so that none counts from the end.
+                # Without their sign: a negative index would count from the end.
                 return described, self._numbers(described, *_WIDTH[f"u{index}"])
         raise DatasetError(self.path, f"no column {column} of distinct {kind}", REBUILD)
 

@@ -128,7 +128,7 @@ class Addresses:
             return int(self.low.sum(dtype=np.uint64))
         mask, total = np.uint64(0xFFFF_FFFF), 0
         for at, half in enumerate((self.low, self.high)):
-            # In 32-bit parts, so that a sum of up to 2^32 of them fits.
+            # In 32-bit parts: a sum of up to 2^32 of them fits.
             total += int((half & mask).sum(dtype=np.uint64)) << 64 * at
             total += int((half >> np.uint64(32)).sum(dtype=np.uint64)) << 64 * at + 32
         return total

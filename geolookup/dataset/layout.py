@@ -32,7 +32,7 @@ TABLES = {
 PROVENANCE = {4: "ipv4_provenance.arrow", 6: "ipv6_provenance.arrow"}
 ANSWERING = (IPV4, IPV4_JUMP, IPV6, IPV6_SPARSE_INDEX, LOCATION, NETWORK, COUNTRY, ZONE)
 FILES = (*ANSWERING, *PROVENANCE.values())
-#: The rows behind that, where the recipe asks for them; ``explain`` alone reads these.
+#: The rows behind that, if the recipe asks for them; ``explain`` alone reads these.
 EXPLAINED = {4: "ipv4_explained.arrow", 6: "ipv6_explained.arrow"}
 EXPLAINED_TABLES = "explained_tables.arrow"
 EXPLAINED_NUMBERS = "explained_numbers.arrow"

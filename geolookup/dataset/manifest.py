@@ -78,7 +78,7 @@ class BufferDescription:
         return BufferDescription(self.stated.get("dictionary"))
 
     def buffer(self, number: int) -> tuple[int, int] | None:
-        """Return offset and length of a buffer in bytes; None where they are not stated."""
+        """Return offset and length of a buffer in bytes; None if they are not stated."""
         try:
             offset, length = self.stated["buffers"][number]
             return int(offset), int(length)
@@ -87,7 +87,7 @@ class BufferDescription:
 
 
 class FileDescription:
-    """What the manifest says of a file: size, digest, rows, and its columns."""
+    """The entry of a file: size, digest, rows, and its columns."""
 
     __slots__ = ("stated",)
 
@@ -104,7 +104,7 @@ class FileDescription:
 
     @property
     def bytes(self) -> int | None:
-        """Its size; None where it is not stated."""
+        """Its size; None if it is not stated."""
         size = self.stated.get("bytes")
         return size if isinstance(size, int) and size >= 0 else None
 
@@ -120,14 +120,14 @@ class FileDescription:
 
     @property
     def columns(self) -> dict[str, BufferDescription] | None:
-        """Its columns by name; None where they are not stated."""
+        """Its columns by name; None if they are not stated."""
         columns = self.stated.get("columns")
         if not isinstance(columns, dict):
             return None
         return {name: BufferDescription(column) for name, column in columns.items()}
 
     def column(self, name: str) -> BufferDescription | None:
-        """Return what is said of a column; None where it is not described."""
+        """Return the entry of a column; None if it is not described."""
         columns = self.stated.get("columns")
         if not isinstance(columns, dict) or name not in columns:
             return None
@@ -159,7 +159,7 @@ class Manifest:
         counts: Mapping[str, int],
         coverage: Coverage,
     ) -> Manifest:
-        """Say what a dataset holds, before its files are written: see ``completed``."""
+        """Return the manifest before the files are written; ``with_generation`` adds them."""
         stated = {
             "format": fmt.FORMAT,
             "format_version": fmt.FORMAT_VERSION,
@@ -178,8 +178,8 @@ class Manifest:
         files = {name: described[name] for name in names}
         return Manifest(self.path, {**self._stated, "files": files})
 
-    def completed(
-        self, generation: str, files: Mapping[str, FileDescription], base: str | None = None
+    def with_generation(
+        self, generation: str, files: Mapping[str, FileDescription], base: str | None
     ) -> Manifest:
         """Return the whole manifest, with generation id, files and the base, if there was one."""
         described = {name: file.stated for name, file in files.items()}
@@ -200,14 +200,14 @@ class Manifest:
 
     @property
     def files(self) -> dict[str, FileDescription]:
-        """What it says of each file; DatasetError where that is no description."""
+        """The entry of each file; DatasetError for a malformed one."""
         described = self._stated["files"]
         if not all(isinstance(file, dict) for file in described.values()):
             raise self._damaged()
         return {name: FileDescription(file) for name, file in described.items()}
 
     def file(self, name: str) -> FileDescription | None:
-        """Return what it says of a file; None where it does not describe it."""
+        """Return the entry of a file; None if it is not described."""
         described = self._stated["files"].get(name)
         return FileDescription(described) if isinstance(described, dict) else None
 
@@ -236,7 +236,7 @@ class Manifest:
             raise self._damaged() from None
 
     def metadata(self) -> Metadata:
-        """Return what it says of the dataset; DatasetError where it is damaged."""
+        """Return the metadata of the dataset; DatasetError if it is damaged."""
         from geolookup.dataset.metadata import read_metadata
 
         explain = "full" if self.explains_rows else "sources"
@@ -256,7 +256,7 @@ class Manifest:
         return canonical(self._stated)
 
     def logical(self) -> bytes:
-        """Return the canonical text of what the generation id is of, besides the columns."""
+        """Return the canonical text that the generation id covers, besides the columns."""
         from geolookup.dataset.checksums import canonical
 
         members = self._stated.items()

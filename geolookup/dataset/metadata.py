@@ -31,7 +31,7 @@ Coverage = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One source of a dataset; what the recipe did not say is None."""
+    """One source of a dataset; None for values that the recipe does not state."""
 
     name: str
     format: str
@@ -45,7 +45,7 @@ class Source:
     rows: int | None = None
 
     def stated(self) -> dict[str, Any]:
-        """Return what the manifest states of it, as JSON has it; what is None is left out."""
+        """Return the members as the manifest has them; None is left out."""
         members = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in members.items() if value is not None}
 
@@ -104,7 +104,7 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """The age of a dataset's data; all None where no deciding source has a date."""
+    """The age of a dataset's data; all None if no deciding source has a date."""
 
     days: int | None  # since ``date``, in UTC
     date: str | None  # of the oldest deciding source, ISO 8601

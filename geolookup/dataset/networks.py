@@ -106,7 +106,7 @@ def prefix_length(state: Intervals, family: int, value: int) -> int:
 
 
 def network_within(ip: object, family: int, value: int, around: Around) -> Network:
-    """Return the largest aligned network around an address in what is ``around`` it.
+    """Return the largest aligned network around an address within ``around``.
 
     It is of the family asked, and reaches into no space of another kind;
     raises PrivateAddressError for a private address.
@@ -145,7 +145,7 @@ def _span(around: Around, family: int, value: int, ip: object) -> _Span:
 
 
 def _public_up_to(family: int, value: int) -> int:
-    """Return which public range is the last to begin at or before an address; 0 where none is."""
+    """Return which public range is the last to begin at or before an address; 0 if none is."""
     return max(bisect_right(_PUBLIC[family], (value, MAX[family])) - 1, 0)
 
 
@@ -175,13 +175,13 @@ def network_at(family: int, first: int, host_bits: int) -> Network:
     return _TYPES[family]((first, BITS[family] - host_bits))
 
 
-def networks_of(state: Intervals, within: object = None) -> Iterator[tuple[Network, Object]]:
+def networks_of(state: Intervals, within: object) -> Iterator[tuple[Network, Object]]:
     """Yield ``(network, record)`` in address order, IPv4 before IPv6.
 
     A record is data without ip, ip_type and time. Networks about which nothing
     is known, special-purpose space and space that carries IPv4 addresses are
     left out. ``within`` (a network or its text) limits what is yielded; raises
-    ValueError, here and not at the first step, where it is no network.
+    ValueError, here and not at the first step, if it is not a network.
     """
     return _networks(state, limits_of(within))
 
@@ -208,7 +208,7 @@ def _within(
 def limits_of(within: object) -> list[tuple[int, int, int]]:
     """Return family, first and last address of a network or its text; of both families for None.
 
-    Raises ValueError where it is no network.
+    Raises ValueError if it is not a network.
     """
     if within is None:
         return [(family, 0, MAX[family]) for family in (4, 6)]

@@ -138,7 +138,7 @@ def _run(numbers: memoryview, interval: int) -> tuple[int, int]:
 def add_values(state: Intervals, explained: dict[str, Any], data: Any) -> None:
     """Add to each decided layer ``"values"``, ``"same_values"`` and ``"prefix"``; see Engine.
 
-    ``data`` is that of the answer. Raises DatasetError where an index of the dataset points
+    ``data`` is that of the answer. Raises DatasetError if an index of the dataset points
     outside its table.
     """
     around = _Around(state, explained["ip"], data)
@@ -183,7 +183,7 @@ class _Around:
         return max(first, self._starts[begin]), min(last, self._starts.last(end))
 
     def _key(self, interval: int, layer: str) -> Hashable:
-        """Return what is equal for intervals with the same values in a layer."""
+        """Return a key that is equal for intervals with the same values in a layer."""
         location, network = self._state.rows(self.family, interval)
         if layer == fields.LOCATION:  # each row of the location table has other values
             return location

@@ -53,7 +53,7 @@ def public_ranges(
     about which nothing is known are yielded too. Adjacent ranges may have equal rows.
 
     Raises ValueError, here and not at the first step, if ``within`` is not a network.
-    Each step raises DatasetError where the dataset is damaged.
+    Each step raises DatasetError if the dataset is damaged.
     """
     limits = [(first, last) for of, first, last in limits_of(within) if of == family]
     return _ranges(_Intervals(dataset, family), limits, chosen)

@@ -54,7 +54,7 @@ STRING, STRINGS, NUMBER, WHOLE, BOOL, OBJECT = (
 
 
 class Kind:
-    """What the text of a member may be: ``unknown``, or the one serialisation of a value.
+    """The valid texts of a member: ``unknown``, or the one serialisation of a value.
 
     ``form`` is that of the value: a string, a list of strings, a number, a whole number, a bool, or
     an object of fields by name. Numbers lie between ``least`` and ``most``.
@@ -100,7 +100,7 @@ class Texts:
         return len(self.sums)
 
     def __getitem__(self, number: int) -> bytes:
-        """Return a row; DatasetError where it is damaged."""
+        """Return a row; DatasetError if it is damaged."""
         try:
             row = bytes(self.data[self.offsets[number] : self.offsets[number + 1]])
             if not self._checked[number]:

@@ -46,7 +46,7 @@ class ManyAnswers(Kernel):
         its error envelope in its place. ``at`` is the instant of all answers (None: now, when the
         call begins) or an iterable with the instant of each address. ``clean`` is that of
         ``lookup``. All answers of a call are of one generation. Raises what ``lookup`` raises,
-        TypeError where ``ips`` is a text, and ValueError where ``at`` has more or fewer instants
+        TypeError if ``ips`` is a text, and ValueError if ``at`` has more or fewer instants
         than there are addresses.
         """
         from geolookup.kernel import many

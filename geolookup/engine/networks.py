@@ -90,7 +90,7 @@ class NetworkAnswers(ManyAnswers):
         of texts. Returns what was written, by the name of the things counted. Networks in
         special-purpose space are left out, and those about which nothing is known. An
         interrupted export leaves no file. Raises ExportError for an unknown format and for an
-        option that the format does not have, OutputError where the file cannot be written, or
+        option that the format does not have, OutputError if the file cannot be written, or
         exists and ``force`` is not set, and DatasetError for a damaged dataset.
         """
         from geolookup.export import write

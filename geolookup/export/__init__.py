@@ -37,7 +37,7 @@ def write(
     ``output`` is a file, a folder, or ``-`` for standard output, as the format says.
 
     Raises ExportError for an unknown format and for an option that is not one of its own,
-    OutputError where the output cannot be written, or exists and ``force`` is not set, and
+    OutputError if the output cannot be written, or exists and ``force`` is not set, and
     DatasetError for a damaged dataset.
     """
     from geolookup.export.outputs import opened

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: The values of options by name, without those that were not given.
 Values = Mapping[str, Any]
-#: What was written, by the name of the things counted, such as ``{"networks": 1200}``.
+#: The counts of an export, by the name of the things counted, such as ``{"networks": 1200}``.
 Counts = Mapping[str, int]
 
 
@@ -36,7 +36,7 @@ class Option(NamedTuple):
 class ExportFormat(NamedTuple):
     """A format by its name. ``writer`` is a module of this package and its function.
 
-    ``output`` is what it writes (see ``outputs``): ``file``; ``database``, a file that a library
+    ``output`` is a kind of output (see ``outputs``): ``file``; ``database``, a file that a library
     creates; ``folder``, whose files have names that the pattern ``holds`` matches; ``stream``,
     which can be standard output, and is compressed as its suffix says.
     """
@@ -56,7 +56,7 @@ class Write(Protocol):
         """Write a dataset to ``place``, which ``outputs.opened`` yields.
 
         ``values`` are of the format's own options. Raises ExportError for a value that the
-        option does not have, DatasetError where the dataset is damaged.
+        option does not have, DatasetError if the dataset is damaged.
         """
 
 
@@ -93,7 +93,7 @@ _WITHIN = Option("within", "Only addresses in this network.", metavar="NETWORK")
 _FAMILY = Option("family", "Only IPv4 or only IPv6.", choices=("4", "6"))
 _SERVER_FOLDER = Option(
     "folder",
-    "Folder in which the server reads what is written."
+    "Folder from which the server reads the output."
     " [default: /var/lib/clickhouse/user_files/geolookup]",
     metavar="PATH",
 )

@@ -32,7 +32,7 @@ from geolookup.parallel import cores
 def opened(dataset: Dataset, output: str, chosen: ExportFormat, *, force: bool) -> Iterator[Any]:
     """Yield the place to write to; the output exists if the block succeeds.
 
-    Raises OutputError where it cannot be written, lies in the dataset, or exists and ``force``
+    Raises OutputError if it cannot be written, lies in the dataset, or exists and ``force``
     is not set.
     """
     if output == STANDARD and chosen.output != "stream":
@@ -62,7 +62,7 @@ def _file(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
 @contextmanager
 def _folder(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
     written = partial(_is_written_by, chosen)
-    check_folder(Path(output), force=force, replaceable=written, what=f"{chosen.name} export")
+    check_folder(Path(output), force=force, replaceable=written, kind=f"{chosen.name} export")
     with staged_folder(Path(output)) as fresh:
         yield fresh
 

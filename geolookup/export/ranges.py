@@ -38,7 +38,7 @@ I32 = NDArray[np.int32]
 STORED = tuple(field for field in FIELDS if field.table)
 #: The fields that sources state. The others follow from the country.
 DEFAULT = tuple(field for field in STORED if field.source_column)
-#: What an export says of a source.
+#: The attributes of a source that exports write.
 SOURCE = ("name", "date", "licence", "attribution", "url")
 #: Ranges that become rows at a time: one of IPv6 can be 254 prefixes.
 _BATCH = 1 << 15
@@ -85,7 +85,7 @@ class FieldColumns:
         self.schema = pa.schema([(name, column.type) for name, column in self.by_row.items()])
         #: the rows of each table
         self.counts = len(dataset.locations), len(dataset.networks)
-        #: by row of each table, the first row with the same values; 0 where all are null
+        #: by row of each table, the first row with the same values; 0 if all are null
         self._locations, self._networks = first_equal_rows(dataset, fields)
 
     def is_of_network(self, name: str) -> bool:
@@ -216,7 +216,7 @@ class FieldRanges:
         ranges = public_ranges(self._dataset, family, self._within, self.columns.known)
         for spans in joined(map(self._represented, ranges)):
             for begin in range(0, len(spans), _BATCH):
-                yield spans.taken(slice(begin, begin + _BATCH))
+                yield spans.take(slice(begin, begin + _BATCH))
 
     def _represented(self, ranges: Ranges) -> Spans:
         first = Halves(ranges.first_high, ranges.first_low)

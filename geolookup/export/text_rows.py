@@ -21,7 +21,7 @@ from geolookup.files.column_text import bytes_of, cell_texts, joined
 from geolookup.files.lines import joined_members
 from geolookup.progress import Progress
 
-#: The backslash first: what the others insert is not escaped again.
+#: The backslash first: the backslashes of the others are not escaped again.
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _SPECIAL = r"[\\\t\n\r]"
 _BYTES = pa.large_binary()

@@ -29,12 +29,12 @@ from geolookup.files.row_streams import (
 )
 from geolookup.files.text_blocks import filled
 
-_IPC = "Arrow file"
+_IPC = "an Arrow file"
 _MAGIC = b"ARROW1"
 _PADDING = 2
 _BATCH = 1 << 16
 _BLOCK = 1 << 16
-_PARQUET = "Parquet file"
+_PARQUET = "a Parquet file"
 #: Bytes read of a column at a time: row groups may be larger than memory.
 _BUFFER = 1 << 20
 #: A row group of the output ends at this number of rows or bytes, whichever comes first.

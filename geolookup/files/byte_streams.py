@@ -47,7 +47,7 @@ class InputStream:
         if self.plain is self._raw and self._size is not None:
             return self.plain
         spooled = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - it is
-        with explained(self.name, "stream"):
+        with explained(self.name, "a stream"):
             shutil.copyfileobj(self.plain, spooled, _BUFFER)
         return self._open.enter_context(pa.PythonFile(spooled, "r"))
 
@@ -60,7 +60,7 @@ def open_input(path: str, compression: str | None) -> Iterator[InputStream]:
     """
     name = input_name(path)
     with ExitStack() as opened:
-        with explained(name, "file"):
+        with explained(name, "a file"):
             raw, size = _raw(path, opened)
         if compression and size == 0:
             raise TableFileError(name, "is empty", "is it whole?")

@@ -169,7 +169,7 @@ class _Table:
         if "conversion error" in cause:
             problem = "a value is not of the type that its column begins with"
             return TableFileError(name, problem, "leave out --infer-types", row=row)
-        return TableFileError(name, "is damaged or no CSV", "is it whole?", row=row)
+        return TableFileError(name, "is damaged or not CSV", "is it whole?", row=row)
 
 
 def _first_record(block: bytes, delimiter: str, name: str) -> tuple[list[str], int]:

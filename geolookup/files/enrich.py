@@ -141,8 +141,8 @@ class EnrichedRows:
         """Return the schema with numbers for names, and a column of instants if there is one."""
         fields = [pa.field(str(at), field.type) for at, field in enumerate(self._rows.schema)]
         if self._options.at_column:
-            given = self._rows.schema.field(self._options.at_column).type
-            fields.append(pa.field(_AT, self._instants(pa.array([], given), 0).type))
+            type_ = self._rows.schema.field(self._options.at_column).type
+            fields.append(pa.field(_AT, self._instants(pa.array([], type_), 0).type))
         return pa.schema(fields)
 
     def _numbered(self) -> Iterator[pa.RecordBatch]:

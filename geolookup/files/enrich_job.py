@@ -90,7 +90,7 @@ def _task(path: Path, kind: Kind, source: Path, target: Path, output_format: str
 
 
 def stamp(task: Task, options: EnrichOptions, generation: str) -> str:
-    """Return a digest of what an output depends on: dataset, options, formats, input file.
+    """Return a digest of everything that decides an output: dataset, options, formats, input file.
 
     The input file counts as unchanged while its size and time of modification are the same.
     """

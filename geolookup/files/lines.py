@@ -63,7 +63,7 @@ class Lines:
 
 def lines_of(plain: Any, name: str) -> Iterator[Lines]:
     """Yield the lines of a stream block by block, without blank ones."""
-    with explained(name, "file of lines"):
+    with explained(name, "a file of lines"):
         begun = filled(plain, START_BYTES)
         check_kind(name, begun, "text")
         for first, block in line_blocks(plain, _BLOCK, begun=begun):
@@ -86,7 +86,7 @@ class PlainList:
                 texts = part.texts.cast(pa.large_string(), safe=False)
                 yield pa.record_batch([texts], schema=schema)
 
-        listed = explained_batches(batches(), wanted.name, "list")
+        listed = explained_batches(batches(), wanted.name, "a list")
         return Rows(schema, listed, numbers=numbers)
 
     def names(self, _stream: InputStream, _wanted: ReadOptions) -> list[str]:
@@ -218,7 +218,7 @@ def _refused(lines: Lines, schema: pa.Schema | None, cause: str) -> TextError:
     if cause.startswith("JSON parse error") and "Column(" not in cause:
         return TextError("a text is malformed or a number too large", "repair it", int(line))
     member = "a member" if key is None or holds_address(key[1]) else f"member {key[1]!r}"
-    problem = f"{member} is there twice" if "twice" in cause else f"{member} changes its type"
+    problem = f"{member} occurs twice" if "twice" in cause else f"{member} changes its type"
     return TextError(problem, "give each member one type, and state it once", int(line))
 
 

@@ -119,7 +119,7 @@ def _fields(blocks: Iterator[Lines], combined: bool, wanted: ReadOptions) -> Row
                 malformed.add(lines.numbers[wrong])
                 yield batch
 
-    explained = explained_batches(batches(), wanted.name, "log")
+    explained = explained_batches(batches(), wanted.name, "a log")
     return Rows(schema, explained, numbers=numbers, malformed=malformed)
 
 
@@ -224,4 +224,4 @@ def _whole_lines(blocks: Iterator[Lines], wanted: ReadOptions) -> Rows:
             columns["ip"] = pc.replace_substring_regex(line, _AFTER_ADDRESS, "")
             yield pa.record_batch([columns[name] for name in chosen], schema=schema)
 
-    return Rows(schema, explained_batches(batches(), wanted.name, "log"), numbers=numbers)
+    return Rows(schema, explained_batches(batches(), wanted.name, "a log"), numbers=numbers)

@@ -1,4 +1,4 @@
-"""A table as a stream of record batches: what a reader gives and what a writer takes."""
+"""A table as a stream of record batches, between a reader and a writer."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def check_columns(name: str, present: Iterable[str], wanted: Iterable[str]) -> N
     names = list(present)
     for key in wanted:
         if names.count(key) > 1:
-            raise TableFileError(name, f"column {key!r} is there twice", "rename one of them")
+            raise TableFileError(name, f"column {key!r} occurs twice", "rename one of them")
         if key not in names:
             # A name may be an address, where a file lacks its header.
             shown = [other for other in names if not holds_address(other)]
@@ -141,7 +141,7 @@ def check_columns(name: str, present: Iterable[str], wanted: Iterable[str]) -> N
 
 
 @contextmanager
-def explained(name: str, what: str) -> Iterator[None]:
+def explained(name: str, kind: str) -> Iterator[None]:
     """Turn Arrow's errors about a bad file into one line that quotes no content of the file."""
     try:
         yield
@@ -153,7 +153,7 @@ def explained(name: str, what: str) -> Iterator[None]:
     except pa.ArrowException as error:
         place = _ROW.search(str(error))
         row = int(place[1]) if place else None
-        raise TableFileError(name, f"is damaged or no {what}", "is it whole?", row=row) from error
+        raise TableFileError(name, f"is damaged or not {kind}", "is it whole?", row=row) from error
 
 
 def check_kind(name: str, start: bytes, format_name: str) -> None:
@@ -168,10 +168,10 @@ def _first_line(error: Exception) -> str:
 
 
 def explained_batches(
-    batches: Iterable[pa.RecordBatch], name: str, what: str
+    batches: Iterable[pa.RecordBatch], name: str, kind: str
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches; errors on the way are ``explained``."""
-    with explained(name, what):
+    with explained(name, kind):
         yield from batches
 
 

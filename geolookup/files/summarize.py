@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.contract.gregorian import DAY
+from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.dataset.files import outside
 from geolookup.engine import Engine
 from geolookup.files.enrich import Step
@@ -141,7 +142,7 @@ class Summary:
     def places(self) -> tuple[F64, F64, F64]:
         """Return the coordinates and the addresses of each location, row 0 the unknown one.
 
-        Latitudes and longitudes are degrees, NaN where they are not known.
+        Latitudes and longitudes are degrees, NaN if they are not known.
         """
         columns = row_tables(self._state.dataset)
         latitudes, longitudes = (
@@ -156,12 +157,8 @@ class Summary:
         addresses = self.by_row(table_of(fields[0]))
         rows = pa.array(np.flatnonzero(addresses))
         columns = row_tables(self._state.dataset)
-        members = [_plain(columns.by_row(field).take(rows)) for field in fields]
+        members = [without_dictionary(columns.by_row(field).take(rows)) for field in fields]
         return _grouped(members, pa.array(addresses).take(rows))
-
-
-def _plain(column: pa.Array) -> pa.Array:
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _grouped(members: list[pa.Array], addresses: pa.Array) -> list[Count]:

@@ -195,7 +195,7 @@ def open_addresses(
     """Open a file to read its column of addresses, and ``more`` columns after it.
 
     With ``times`` those of a log come last. Raises TableFileError for a missing column, and
-    where the type of the first holds no addresses.
+    if the type of the first holds no addresses.
     """
     name, keys = input_name(file.path), tuple(dict.fromkeys((column.name, *more)))
     options = ReadOptions(

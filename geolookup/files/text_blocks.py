@@ -35,9 +35,9 @@ def line_blocks(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield blocks of whole lines, each with the number of its first line, from 1.
 
-    The last line may have no line feed. ``begun`` is what was read of the stream before. A byte
-    order mark is left out. Raises TextError for a line of more than ``longest`` bytes, by
-    default ``LONGEST_LINE``.
+    The last line may have no line feed. ``begun`` is the part of the stream that was read
+    before. A byte order mark is left out. Raises TextError for a line of more than
+    ``longest`` bytes, by default ``LONGEST_LINE``.
     """
 
     def end(text: bytes) -> tuple[int, bool]:

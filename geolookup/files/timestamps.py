@@ -221,13 +221,13 @@ def _months(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
     codes = np.array([int.from_bytes(month) for month in _MONTHS])
     order = np.argsort(codes)
     lower = (texts | 0x20).astype(np.int64)
-    given = lower[:, 0] << 16 | lower[:, 1] << 8 | lower[:, 2]
-    at = np.minimum(np.searchsorted(codes[order], given), len(codes) - 1)
-    return order[at].astype(np.int64), codes[order][at] == given
+    letters = lower[:, 0] << 16 | lower[:, 1] << 8 | lower[:, 2]
+    at = np.minimum(np.searchsorted(codes[order], letters), len(codes) - 1)
+    return order[at].astype(np.int64), codes[order][at] == letters
 
 
 def _digits(texts: NDArray[np.uint8]) -> Int64:
-    """Return the numbers that columns of digits write; at least 10,000 where one is no digit."""
+    """Return the numbers that columns of digits write; at least 10,000 if one is not a digit."""
     digits = texts.astype(np.int64) - ord("0")
     number = np.zeros(len(texts), np.int64)
     for at in range(texts.shape[1]):

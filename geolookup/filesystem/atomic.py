@@ -26,12 +26,12 @@ _RENAME_EXCHANGE = 2
 
 
 def check_folder(
-    output: Path, *, force: bool, replaceable: Callable[[Path], bool], what: str = "dataset"
+    output: Path, *, force: bool, replaceable: Callable[[Path], bool], kind: str = "dataset"
 ) -> None:
     """Raise OutputError unless a folder may be written at ``output``.
 
-    With ``force`` an empty folder, or one that is ``replaceable``, may be replaced; ``what``
-    names what such a folder is.
+    With ``force`` an empty folder, or one that is ``replaceable``, may be replaced; ``kind``
+    names such a folder.
     """
     with output_errors(output):
         if not output.parent.is_dir():
@@ -41,9 +41,9 @@ def check_folder(
         if not force:
             raise OutputError(output, "exists already", "choose another name or use --force")
         if not output.is_dir() or output.is_symlink():
-            raise OutputError(output, f"is not a {what} folder", "choose another name")
+            raise OutputError(output, f"is not a {kind} folder", "choose another name")
         if any(output.iterdir()) and not replaceable(output):
-            problem = f"is not empty and not a {what}"
+            problem = f"is not empty and not a {kind}"
             raise OutputError(output, problem, "choose another name")
 
 
@@ -138,7 +138,7 @@ def output_errors(output: Path) -> Iterator[None]:
 
 
 def sync(stream: IO[bytes]) -> None:
-    """Sync what was written to an open file to the disk."""
+    """Sync an open file to the disk."""
     stream.flush()
     os.fsync(stream.fileno())
 

@@ -1,4 +1,4 @@
-"""Limits of what an untrusted archive may unpack to, and of the space that a result may take.
+"""Limits of the size of an unpacked archive, and of the space that a result may take.
 
 Files of ranges compress to a fifteenth, datasets to a quarter. If all rows of a file state the same
 values, CSV compresses to a 60th by gzip and a 130th by Zstandard, JSON lines to a 90th and a 170th,

@@ -7,7 +7,7 @@ its process ends. A process holds the lock of its temporary file or folder while
 2. Between both another process may have swept it. If the name is gone, or is another file's, the
    process creates it again.
 3. It writes the file and renames it. The end of the process, however it ends, frees the lock.
-4. ``sweep`` locks each file of such a name without waiting, and removes what it could lock.
+4. ``sweep`` locks each file of such a name without waiting, and removes those that it locked.
 
 That lock is on the file or folder itself: no lock file remains. Windows and file systems
 without such locks keep leftovers: there a free lock would prove nothing.

@@ -20,7 +20,7 @@ _PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|!--|html|head|body|\?xml)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of file: its name, what a user does with such a file, and the endings of its name."""
+    """A kind of file: its name, the remedy for a user, and the endings of its name."""
 
     name: str
     remedy: str
@@ -75,7 +75,7 @@ _WORDS = (
 
 
 def looks_like(start: bytes, end: bytes = b"") -> Kind | None:
-    """Return the kind of a file that is no UTF-8 text, by its first and last bytes; else None."""
+    """Return the kind of a file that is not UTF-8 text, by its first and last bytes; else None."""
     for kind, at, mark in _MARKS:
         if start[at : at + len(mark)] == mark:
             return kind

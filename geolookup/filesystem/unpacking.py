@@ -1,7 +1,7 @@
 """How files are packed, by their names, and their plain bytes, unpacked no further than read.
 
 For bzip2 and LZMA the readers of the standard library accept dictionaries of any size, and skip
-what follows the last stream of a file; ``Stepwise`` does neither.
+the bytes after the last stream of a file; ``Stepwise`` does neither.
 ``reading_errors`` turns the errors of all decompressors into one.
 """
 
@@ -28,7 +28,7 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 SHORT_TARS = {".tgz": ".gz", ".tbz2": ".bz2", ".txz": ".xz"}
 ZIP = ".zip"
 #: The endings of all packed files, the longest first.
-PACKED = (*(f".tar{each}" for each in COMPRESSED), *SHORT_TARS, *COMPRESSED, ZIP)
+PACKED = (*(f".tar{suffix}" for suffix in COMPRESSED), *SHORT_TARS, *COMPRESSED, ZIP)
 
 #: Memory for the dictionary of LZMA; ``xz -9`` needs half of it.
 LZMA_MEMORY = 128 << 20
@@ -50,7 +50,7 @@ def compression(path: str | PurePath) -> str | None:
 
 
 def packing(path: PurePath) -> str:
-    """Return the ending of a name that shows how the file is packed; empty where it is not."""
+    """Return the ending of a name that shows how the file is packed; empty if it is not."""
     name = path.name.lower()
     return next((ending for ending in PACKED if name.endswith(ending)), "")
 

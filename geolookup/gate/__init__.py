@@ -12,6 +12,6 @@
 from __future__ import annotations
 
 from geolookup.gate.accounts import Accounts, open_accounts
-from geolookup.gate.plans import Plan, Plans, read_plans
+from geolookup.gate.plans import Plan, read_plans
 
-__all__ = ["Accounts", "Plan", "Plans", "open_accounts", "read_plans"]
+__all__ = ["Accounts", "Plan", "open_accounts", "read_plans"]

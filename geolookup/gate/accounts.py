@@ -63,7 +63,7 @@ class Accounts:
     """Accounts in a store; made by ``open_accounts``.
 
     Safe to use from many threads and after a fork. A context manager: leaving
-    it closes the accounts. Every method raises AccountsError where the store
+    it closes the accounts. Every method raises AccountsError if the store
     cannot be used.
     """
 

@@ -121,7 +121,7 @@ return plan
 class RedisStore:
     """A store of ``redis://HOST:PORT/NUMBER``, or ``rediss://`` over TLS.
 
-    The server's ``appendfsync`` decides what an acknowledged write survives. The counter
+    The server's ``appendfsync`` decides which failures an acknowledged write survives. The counter
     of accounts marks a server that holds accounts: the first key creates it, and every
     read demands it, so a server that lost its data is unusable and refuses no key.
     """

@@ -66,7 +66,7 @@ class RedisServer:
             raise self._unusable(error) from None
 
     def change(self, *words: object) -> None:
-        """Run a command, and wait until the server's disk has it, where the server can say so."""
+        """Run a command, and wait until the server's disk has it, if the server can say so."""
         try:
             # WAITAOF is about the writes of its own connection.
             with self._client.client() as connection:  # type: ignore[no-untyped-call]
@@ -121,7 +121,7 @@ class RedisServer:
         self._outage.over()
 
     def after_fork(self) -> None:
-        """Forget, in a child process, what the parent remembers."""
+        """Reset the state of the parent in a child process."""
         self._outage = Outage()
 
     def close(self) -> None:

@@ -139,12 +139,12 @@ class SQLiteStore:
         with self._lock:
             self._drop()
 
-    def _run(self, step: Callable[..., _T], *given: object, create: bool = False) -> _T:
+    def _run(self, step: Callable[..., _T], *arguments: object, create: bool = False) -> _T:
         """Run a step on the connection under this process's lock; the only access to the file."""
         with self._lock:
             self._outage.check()  # under the lock, for those that waited for it meanwhile
             try:
-                return self._when_free(step, given, create=create)
+                return self._when_free(step, arguments, create=create)
             except sqlite3.Error as error:
                 self._drop()  # the next step opens the file again, whatever happened to it
                 unusable = self._file.unusable(str(error))
@@ -152,7 +152,9 @@ class SQLiteStore:
                     self._outage.note(unusable)
                 raise unusable from None
 
-    def _when_free(self, step: Callable[..., _T], given: tuple[object, ...], *, create: bool) -> _T:
+    def _when_free(
+        self, step: Callable[..., _T], arguments: tuple[object, ...], *, create: bool
+    ) -> _T:
         """Run a step; retry it while another process holds the lock that it needs.
 
         A step takes the write lock before it changes anything, so one that fails has done nothing.
@@ -160,7 +162,7 @@ class SQLiteStore:
         ends, pause = monotonic() + self._file.patience, _FIRST_PAUSE
         while True:
             try:
-                return step(self._connected(create=create), *given)
+                return step(self._connected(create=create), *arguments)
             except sqlite3.OperationalError as error:
                 if not _busy(error) or monotonic() >= ends:
                     raise

@@ -119,7 +119,7 @@ class Application:
         """Prepare for requests; called on the event loop before the first one."""
 
     def end(self) -> None:
-        """Release what the application holds; called after the last answer."""
+        """Release resources; called after the last answer."""
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         """Handle the two events of ASGI's lifespan: startup and shutdown."""

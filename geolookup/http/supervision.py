@@ -170,7 +170,7 @@ def followed(url: str, settings: Settings) -> Iterator[None]:
     """Let the store of ``settings`` follow a mirror while the block runs.
 
     The block begins when the store has a generation. Raises SettingsError without a store, and
-    where the follower cannot start.
+    if the follower cannot start.
     """
     if settings.dataset is None:
         raise SettingsError("--follow needs the store that follows; give --dataset STORE")
@@ -239,7 +239,7 @@ class _Follower:
         self.gave_up.set()
 
     def _start_again(self) -> None:
-        """Start the process; where the system refuses, that is tried again like a death."""
+        """Start the process; if the system refuses, wait and retry as after a death."""
         with suppress(OSError):  # the next look finds the dead one
             self._process = self._started()
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Bytes before and after the first byte of an address that decide about it.
 _CONTEXT = 64
-#: Bytes that an address, or what must not surround it, may consist of.
+#: Bytes of an address, and those that must not surround it.
 _TOKEN = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.:-"
 #: Bytes of the shortest address, ``::1``, and of what separates it from the next one.
 _SHORTEST = 4

@@ -33,7 +33,7 @@ def blocks_of(path: str) -> Iterator[bytes]:
     """Yield the bytes of a file, or of standard input without waiting for more than there are.
 
     A suffix such as ``.gz`` names the compression. Raises TableFileError for a file that cannot
-    be read, also where it is damaged.
+    be read, also if it is damaged.
     """
     return _standard_input() if path == STANDARD else _file(path)
 
@@ -49,7 +49,7 @@ def _file(path: str) -> Iterator[bytes]:
     from geolookup.files.row_streams import explained
     from geolookup.filesystem.unpacking import compression
 
-    with open_input(path, compression(path)) as stream, explained(path, "file"):
+    with open_input(path, compression(path)) as stream, explained(path, "a file"):
         yield from iter(lambda: stream.plain.read(BLOCK), b"")
 
 

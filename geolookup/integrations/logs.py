@@ -89,7 +89,7 @@ class GeoFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change a record; always True."""
-        address = self._taken(record)
+        address = self._take_address(record)
         if address is _ABSENT:
             values = self._fields.unknown
         else:
@@ -100,7 +100,7 @@ class GeoFilter(logging.Filter):
             vars(record).setdefault(name, value)
         return True
 
-    def _taken(self, record: logging.LogRecord) -> object:
+    def _take_address(self, record: logging.LogRecord) -> object:
         """Take the address out of a record and return it."""
         name, args = self._address, record.args
         if isinstance(name, str) and name in vars(record):
@@ -131,13 +131,13 @@ def _redact(record: logging.LogRecord, redaction: Redaction) -> None:
         record.msg, record.args = redaction.text(message), ()
 
 
-def _error(given: object) -> BaseException | None:
+def _error(exc_info: object) -> BaseException | None:
     """Return the exception of ``exc_info``: a tuple, an exception, or true."""
-    if isinstance(given, tuple):
-        given = given[1] if len(given) > 1 else None
-    elif given and not isinstance(given, BaseException):
-        given = sys.exc_info()[1]
-    return given if isinstance(given, BaseException) else None
+    if isinstance(exc_info, tuple):
+        exc_info = exc_info[1] if len(exc_info) > 1 else None
+    elif exc_info and not isinstance(exc_info, BaseException):
+        exc_info = sys.exc_info()[1]
+    return exc_info if isinstance(exc_info, BaseException) else None
 
 
 class GeoProcessor:

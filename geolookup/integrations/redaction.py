@@ -36,8 +36,8 @@ class Redaction:
     any other text could be part of a word.
     """
 
-    def __init__(self, given: object) -> None:
-        text = plain(given)
+    def __init__(self, address: object) -> None:
+        text = plain(address)
         self._addresses = _addresses(text)
         self._all = len(self._addresses) > _MANY
         known = () if self._all else self._addresses

@@ -29,7 +29,7 @@ from geolookup.signing.trust import Trusted, trusted_keys
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was checked, and the damages; none if the dataset is undamaged."""
+    """The counts of a check, and the damages; none if the dataset is undamaged."""
 
     damages: tuple[DatasetError, ...]
     files: int = 0
@@ -82,8 +82,8 @@ def verify(
     compared with the columns. ``trusted`` is the file of a public key, or several: then one of
     them must have signed the dataset (``geolookup.sign``). The report has ``files`` (their
     number), ``bytes`` (of all files but the manifest), ``generation``, and ``damages``, which is
-    empty. Raises DatasetError for the first damage, or where there is no dataset, KeyFileError for
-    a file that is no public key, ValueError for an empty sequence of keys;
+    empty. Raises DatasetError for the first damage, or if there is no dataset, KeyFileError for
+    a file that is not a public key, ValueError for an empty sequence of keys;
     ``geolookup.integrity.examine`` returns up to a number of damages instead.
     """
     report = examine(dataset, deep=deep, limit=1, trusted=trusted)

@@ -83,7 +83,7 @@ def _sums(texts: pa.Array) -> NDArray[np.uint32]:
 
 
 def decoded_bytes(batch: pa.RecordBatch) -> int:
-    """Return how many bytes the texts of dictionary columns take where each is written out."""
+    """Return how many bytes the texts of dictionary columns take if each is written out."""
     total = 0
     for column in batch.columns:
         if pa.types.is_dictionary(column.type):

@@ -15,7 +15,7 @@ from geolookup.errors import SettingsError
 
 #: The warning for a missing or an old extension, with the remedy; else empty.
 NOTICE = ""
-#: What is wrong with ``$GEOLOOKUP_KERNEL``; else empty.
+#: The problem with ``$GEOLOOKUP_KERNEL``; else empty.
 _PROBLEM = ""
 
 

@@ -208,7 +208,7 @@ class Implementation(Protocol):
         """
 
     def restored(self, data: Data | None, prefix: str | None, code: int) -> Answer:
-        """Return an answer from what it was pickled as.
+        """Return an answer from its pickled members.
 
         ``data`` and ``prefix`` are those of the answer; ``code`` is that of its error, or 0.
         """
@@ -240,8 +240,8 @@ class Implementation(Protocol):
     ) -> None:
         """Copy the n texts ``data[start : start + length]`` to ``out``, one after the other.
 
-        A length below 0 is that of no text. Raises ValueError for a text outside ``data``, and
-        where the texts are shorter or longer than ``out``.
+        A length below 0 marks a missing text. Raises ValueError for a text outside ``data``, and
+        if the texts are shorter or longer than ``out``.
         """
 
     def count_nodes(self, highs: NDArray[np.uint64], lows: NDArray[np.uint64]) -> int:
@@ -250,7 +250,7 @@ class Implementation(Protocol):
         The boundaries are 128-bit integers in halves, ascending from above 0: each is the first
         address of a range that reaches to before the next one. The tree is the smallest binary
         tree over all prefixes, one bit a node: a prefix that lies in one range has no node, but
-        a value. Without boundaries there is no node. Raises ValueError where they do not ascend.
+        a value. Without boundaries there is no node. Raises ValueError if they do not ascend.
         """
 
     def fill_nodes(
@@ -266,7 +266,7 @@ class Implementation(Protocol):
         first boundary. A node has a number or a value for its bit 0, and one for its bit 1: the
         number of the next node, or the value of the range in which the prefix lies. The root is
         number 0, and the nodes of the prefix of zeros are numbered by their lengths. Raises
-        ValueError where the arrays do not fit, or the boundaries do not ascend.
+        ValueError if the arrays do not fit, or the boundaries do not ascend.
         """
 
     def find_addresses(

@@ -127,7 +127,7 @@ def _start_of_right(addresses: Addresses, depths: I64) -> _Half:
 def _right(
     boundaries: Addresses, values: NDArray[np.uint32], bases: I64, right: _Half
 ) -> NDArray[np.uint32]:
-    """Return a node's number where a boundary lies inside a right half, else its value."""
+    """Return a node's number if a boundary lies inside a right half, else its value."""
     after = boundaries.search(right.starts)
     next_one = boundaries[np.minimum(after, len(boundaries) - 1)]
     first, other = _start_of_right(next_one, right.lengths - 1).starts, right.starts

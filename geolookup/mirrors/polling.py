@@ -20,7 +20,7 @@ from geolookup.remote import backoff_wait
 from geolookup.store import pointer
 
 STATUS = "follow.json"
-#: The results of a poll, as they are counted.
+#: The results of a poll, for the counts.
 CURRENT, UPDATED, HELD, FAILED = RESULTS = ("current", "updated", "held", "failed")
 _FORMAT, _VERSION = "geolookup-follow", 1
 #: The first wait after a failure is the interval over this; it doubles with each further one.

@@ -54,7 +54,7 @@ class Source:
 
     def check(self) -> None:
         """Raise MirrorError if the address is not that of a mirror."""
-        self._located(INDEX)
+        self._location(INDEX)
 
     def index(self) -> tuple[Path, int]:
         """Return the file of the present index, and how many bytes of it were fetched.
@@ -78,14 +78,14 @@ class Source:
     def _file(
         self, path: str, sha256: str, largest: int, cache: str, *, attempts: int
     ) -> tuple[Path, int]:
-        located = self._located(path)
+        located = self._location(path)
         if isinstance(located, str):
             return self._local(Path(located), sha256, largest), 0
         folder = self.store / FOLDER / cache
         _keep_only(folder, f"{located.file}-{located.identity}")
         return self._fetched(located, sha256, largest, folder, attempts)
 
-    def _located(self, path: str) -> str | Remote:
+    def _location(self, path: str) -> str | Remote:
         is_uri = "://" in self.url
         address, mark, query = self.url.partition("?") if is_uri else (self.url, "", "")
         folder = address.removesuffix(INDEX).removesuffix("/")

@@ -39,7 +39,7 @@ class AddressMap:
 
 
 def address_map(views: Sequence[View]) -> AddressMap:
-    """Return views of one family as a map; ValueError where they are of both families."""
+    """Return views of one family as a map; ValueError if they are of both families."""
     if len({view.starts.family for view in views}) != 1:
         raise ValueError("the views are of both families")
     space = space_of(views)

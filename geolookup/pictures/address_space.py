@@ -181,7 +181,7 @@ def _blocks(firsts: U64, lasts: U64, length: int) -> tuple[I64, I64]:
 
 
 def _known_highs(views: Sequence[View]) -> tuple[U64, U64]:
-    """Return the upper halves of the first and last addresses of what any view knows."""
+    """Return the upper halves of the first and last addresses that any view knows."""
     known = [(view.starts, np.flatnonzero(view.values > UNKNOWN)) for view in views]
     firsts = np.concatenate([_positions(starts[at]) for starts, at in known])
     ends = np.concatenate([_positions(lasts(starts)[at]) for starts, at in known])

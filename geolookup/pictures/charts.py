@@ -47,7 +47,7 @@ class Chart:
     spec: Mapping[str, Any]  # Vega-Lite, without colours of text and background
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    dark: Mapping[str, Any] | None = None  # for a dark page, where the scale is another
+    dark: Mapping[str, Any] | None = None  # for a dark page, if its scale differs
 
     def page_svg(self) -> str:
         """Return the chart for a page: transparent, with the text colour of the page."""
@@ -146,9 +146,7 @@ def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> dict[str
     return {"mark": {"type": "text", "baseline": "middle", **mark}, "encoding": encoding}
 
 
-def histogram(
-    name: str, title: str, axis: str, unit: str, values: Values, *, form: Form = wording.count
-) -> Chart:
+def histogram(name: str, title: str, axis: str, unit: str, values: Values) -> Chart:
     """Return columns, one for each class in the order given; ``axis`` names the classes."""
     data = [{"class": label, "value": float(value)} for label, value in values]
     x: _Part = {"field": "class", "type": "ordinal", "sort": None, "title": axis}
@@ -163,7 +161,7 @@ def histogram(
         "mark": {"type": "bar", "color": CATEGORIES[0]},
         "encoding": {"x": x, "y": y},
     }
-    rows = [(label, form(value)) for label, value in values]
+    rows = [(label, wording.count(value)) for label, value in values]
     return Chart(name, title, spec, (axis, unit), rows)
 
 
@@ -181,7 +179,7 @@ def _widest(labels: Sequence[str]) -> int:
 
 #: Distances of labels that are easy to count by.
 _STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-#: Numbers of an axis: 20k, 3M, 4B; 0.5 where values are that small.
+#: Numbers of an axis: 20k, 3M, 4B; 0.5 if values are that small.
 _SHORT = "datum.value < 1 ? datum.value : replace(format(datum.value, '~s'), 'G', 'B')"
 
 
@@ -192,8 +190,6 @@ def heatmap(
     rows: Sequence[str],
     columns: Sequence[str],
     values: Sequence[Sequence[float | None]],
-    *,
-    form: Form = wording.count,
 ) -> Chart:
     """Return a cell for each row and column; a value of None is hidden and has no colour.
 
@@ -221,7 +217,7 @@ def heatmap(
         for colours in (spread(9)[::-1], spread(9))
     )
     table = [
-        (row, *("hidden" if value is None else form(value) for value in line))
+        (row, *("hidden" if value is None else wording.count(value) for value in line))
         for row, line in zip(rows, values, strict=True)
     ]
     return Chart(name, title, light, ("", *columns), table, dark)
@@ -232,7 +228,7 @@ def _ordinal(field: str) -> _Part:
 
 
 def _gradient(unit: str, colours: Sequence[str], *, shown: bool) -> _Part:
-    """Return the colour of values; their legend would read NaN where none is shown."""
+    """Return the colour of values; their legend would read NaN if none is shown."""
     legend = {"orient": "bottom", "gradientLength": 200, "labelExpr": _SHORT, "titleLimit": WIDTH}
     return {
         "field": "value",

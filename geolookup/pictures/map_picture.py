@@ -63,7 +63,7 @@ def along_curve(along: NDArray[Any]) -> NDArray[Any]:
     """
     order = (len(along).bit_length() - 1) // 2
     if len(along) != 4**order:
-        raise ValueError(f"{len(along)} values are no square of 2^order a side")
+        raise ValueError(f"{len(along)} values are not a square of 2^order a side")
     squares = along.reshape(-1, 1, 1)
     for level in range(order):
         half = 1 << level

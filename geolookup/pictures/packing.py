@@ -1,7 +1,7 @@
 """Address maps packed for a page, as JSON that ``reports/assets/unpack.js`` reads.
 
 Strategy: ranges have few lengths and views few values, and what comes next depends on what came
-before. So each number of a column is a symbol of one byte where it can be, the symbols lie in
+before. So each number of a column is a symbol of one byte if possible, the symbols lie in
 a stream for each context, and ``page_data.deflated`` gives each stream the shortest codes.
 
 Of a city dataset's IPv4, contexts save 10 %, and values of changes before 15 %. A view that
@@ -45,7 +45,7 @@ def packed(shown: AddressMap) -> dict[str, Any]:
 
     ``lengths`` are the cells of each range but the last, which has the rest; their contexts are
     the trailing zero bits of the ranges' first cells, for prefixes begin at multiples of their
-    size. Bit k % 8 of byte i of ``changed[k // 8]`` is set where the k-th view with values of its
+    size. Bit k % 8 of byte i of ``changed[k // 8]`` is set if the k-th view with values of its
     own changes at range i; the context is the byte before. A view has its values there alone.
     """
     space = shown.space

@@ -22,9 +22,9 @@ _NUMBERS = 240_000
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """What a map of the world shows by colour: how much lies at each of n places.
+    """A density on a map of the world: weights at each of n places.
 
-    ``latitudes`` and ``longitudes`` are degrees, shape (n,), NaN where they are not known;
+    ``latitudes`` and ``longitudes`` are degrees, shape (n,), NaN if they are not known;
     ``weights`` are not negative. A place may occur again.
     """
 
@@ -50,17 +50,16 @@ class DefaultCoordinates:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A density by cells: ``weights`` of shape (cells,), 0 where nothing is shown."""
+    """A density by cells: ``weights`` of shape (cells,), 0 if nothing is shown."""
 
     density: Density
     weights: F64
-    nowhere: float  # the sum of what has no coordinates
+    nowhere: float  # the sum without coordinates
     hidden: float  # the sum of the other cells
-    hidden_cells: int
 
     @property
     def shown(self) -> float:
-        """The sum of what the map shows."""
+        """The sum on the map."""
         return float(self.weights.sum())
 
 
@@ -142,21 +141,20 @@ def _layer(density: Density, cells: I64, every: _Sums, shown: _Sums) -> Layer:
         weights,
         nowhere=float(density.weights[_nowhere(density)].sum()),
         hidden=float(every.weights.sum() - shown.weights.sum()),
-        hidden_cells=len(every.cells) - len(shown.cells),
     )
 
 
 class Country(NamedTuple):
     """How much lies in a country, or in a part of it; a weight is not negative."""
 
-    code: str | None  # ISO 3166-1 alpha-2; None where the country is not known
+    code: str | None  # ISO 3166-1 alpha-2; None if the country is not known
     name: str | None
     weight: float
 
 
 @dataclass(frozen=True, slots=True)
 class CountryDensity:
-    """What a map of the world shows by the colours of countries; a country may occur again."""
+    """A layer of a map of the world with coloured countries; a country may occur again."""
 
     name: str  # of files and elements: "ipv4-countries"
     title: str  # as shown: "IPv4 addresses by country"
@@ -179,12 +177,12 @@ class CountryLayer:
         self.countries = [country for country in known if country.code in areas]
         #: The sum of the countries that are hidden, with an area or without.
         self.hidden = _total(every) - _total(known)
-        #: The sum of what has no country, or one without an area.
+        #: The sum for no country, or for one without an area.
         self.nowhere = _total(density.rows) - self.hidden - self.shown
 
     @property
     def shown(self) -> float:
-        """The sum of what the map shows."""
+        """The sum on the map."""
         return _total(self.countries)
 
     @property

@@ -17,14 +17,14 @@ from geolookup.pictures.picture_files import drawing
 #: From dark to light, without the ends, which are hard to see on a page of their lightness.
 COLOURS = SEQUENTIAL[32:240:4]
 _LAND, _BORDER, _EDGE = "#e9e9e6", "#ffffff", "#8a8f94"
-#: In px: the map, and what is around it.
+#: In px: the map, and the margins around it.
 _ACROSS, _MARGIN, _TOP, _BOTTOM = 1200, 24, 64, 88
 SCALE = _ACROSS / (2 * WIDTH)  # px for each unit of the plane
 _DOWN = 2 * HEIGHT * SCALE
 
 
 def framed(title: str, drawn: str, legend: str) -> str:
-    """Return what is drawn as a picture with a title and a legend."""
+    """Return a picture of the drawing with a title and a legend."""
     width, height = _ACROSS + 2 * _MARGIN, _DOWN + _TOP + _BOTTOM
     return drawing(
         width,

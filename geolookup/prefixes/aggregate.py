@@ -64,7 +64,7 @@ def prefixes_of(spans: Spans) -> tuple[Prefixes, I64]:
     first, last = spans.first, spans.last
     mask = _mask(first, last)
     rows = np.flatnonzero(_is_split(first, last, mask))
-    split = _split(*(halves.taken(rows) for halves in (first, last, mask)))
+    split = _split(*(halves.take(rows) for halves in (first, last, mask)))
     counts = np.ones(len(spans), np.int64)
     counts[rows] = _popcounts_128(split.before) + _popcounts_128(split.after)
     of = np.repeat(np.arange(len(spans)), counts)
@@ -113,10 +113,10 @@ def _before(split: _Split, begins: I64) -> Iterator[_Put]:
     (middle, before, _), zero = split, np.zeros_like(begins, np.uint64)
     for rows, nth, rest, bit in _bits(before.low):
         distance = Halves(before.high[rows], rest)
-        yield begins[rows] + nth, middle.taken(rows).minus(distance), _popcounts(bit - _ONE)
+        yield begins[rows] + nth, middle.take(rows).minus(distance), _popcounts(bit - _ONE)
     begins = begins + _popcounts(before.low)
     for rows, nth, rest, bit in _bits(before.high):
-        start = middle.taken(rows).minus(Halves(rest, zero[rows]))
+        start = middle.take(rows).minus(Halves(rest, zero[rows]))
         yield begins[rows] + nth, start, _popcounts(bit - _ONE) + 64
 
 

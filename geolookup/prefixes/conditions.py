@@ -46,7 +46,7 @@ _ITEM = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|([^",]*?))\s*(,|$)""")
 
 
 class Condition(NamedTuple):
-    """What the values of fields of one table must meet, or with ``negated`` must not meet."""
+    """The conditions on fields of one table; with ``negated`` none of them may be met."""
 
     fields: tuple[Field, ...]
     predicate: Predicate

@@ -59,8 +59,8 @@ def _setting(default: str, form: tuple[str, str], described: str) -> Any:
 class Settings:
     """Names in an output, which a user may choose.
 
-    A name stands in the output as it is. Its form keeps it one word in every syntax, so no name
-    can add a rule, and within the length that each tool accepts with what is appended to it.
+    A name is not escaped in the output. Its form keeps it one word in every syntax, so no name
+    can add a rule, and within the length that each tool accepts with its suffix.
     """
 
     name: str = _setting(

@@ -89,7 +89,7 @@ _ENTRIES: Mapping[EntryKind, Callable[[Selection, int], Iterator[pa.Array]]] = {
 def _batch(selection: Selection, spans: Spans) -> pa.RecordBatch:
     prefixes, of = prefixes_of(spans)
     values = (
-        values.taken(codes[of]) for values, codes in zip(selection.values, spans.codes, strict=True)
+        values.take(codes[of]) for values, codes in zip(selection.values, spans.codes, strict=True)
     )
     names = [NETWORK_COLUMN, *(values.field.name for values in selection.values)]
     return pa.record_batch([cidr_texts(prefixes), *values], names)

@@ -93,7 +93,7 @@ def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Which prefixes are asked for; ``question`` makes one of what a caller states."""
+    """Conditions, limits and columns of a list of prefixes; ``question`` makes one of arguments."""
 
     conditions: tuple[Condition, ...]
     within: object
@@ -105,7 +105,7 @@ class Question:
 class Values(NamedTuple):
     """The values of a field for the rows of ``table``, the location or the network table.
 
-    ``codes`` has a number for each row: the position of its value in ``distinct``, -1 where the
+    ``codes`` has a number for each row: the position of its value in ``distinct``, -1 if the
     value is unknown.
     """
 
@@ -120,7 +120,7 @@ class Values(NamedTuple):
         kind = self.distinct.type
         return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) else kind
 
-    def taken(self, codes: I32) -> pa.Array:
+    def take(self, codes: I32) -> pa.Array:
         """Return the values of these numbers, null below 0."""
         numbers = pa.array(codes, mask=codes < 0)
         if pa.types.is_dictionary(self.type):

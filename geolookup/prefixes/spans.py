@@ -21,7 +21,7 @@ class Halves(NamedTuple):
     high: U64
     low: U64
 
-    def taken(self, rows: Any) -> Halves:
+    def take(self, rows: Any) -> Halves:
         """Return some of them, by number, by mask or by slice."""
         return Halves(self.high[rows], self.low[rows])
 
@@ -51,10 +51,10 @@ class Spans:
     def __len__(self) -> int:
         return len(self.first.low)
 
-    def taken(self, rows: Any) -> Spans:
+    def take(self, rows: Any) -> Spans:
         """Return some of the ranges, by number, by mask or by slice."""
         codes = tuple(column[rows] for column in self.codes)
-        return Spans(self.family, self.first.taken(rows), self.last.taken(rows), codes)
+        return Spans(self.family, self.first.take(rows), self.last.take(rows), codes)
 
 
 def joined(batches: Iterable[Spans]) -> Iterator[Spans]:
@@ -71,8 +71,8 @@ def joined(batches: Iterable[Spans]) -> Iterator[Spans]:
         whole = _joined(batch)
         # The last range may continue in the next batch.
         if len(whole) > 1:
-            yield whole.taken(slice(None, -1))
-        held = whole.taken(slice(-1, None))
+            yield whole.take(slice(None, -1))
+        held = whole.take(slice(-1, None))
     if held is not None and len(held):
         yield held
 
@@ -83,14 +83,14 @@ def _joined(spans: Spans) -> Spans:
         return spans
     ends = np.append(begins[1:], len(spans)) - 1
     codes = tuple(column[begins] for column in spans.codes)
-    return Spans(spans.family, spans.first.taken(begins), spans.last.taken(ends), codes)
+    return Spans(spans.family, spans.first.take(begins), spans.last.take(ends), codes)
 
 
 def _continues(spans: Spans) -> Bools:
     """Mark the ranges that begin right after the range before, and have the same codes."""
     marks = np.ones(len(spans), bool)
     marks[:1] = False
-    after = spans.last.taken(slice(None, -1)).successor()
+    after = spans.last.take(slice(None, -1)).successor()
     for begin, end in zip(spans.first, after, strict=True):
         marks[1:] &= begin[1:] == end
     for column in spans.codes:

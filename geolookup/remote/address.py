@@ -103,8 +103,8 @@ def location(recipe: Path, path: str, texts: Mapping[str, str], *, insecure: boo
         known = near_match(scheme, filter(None, _ALLOWED))
         raise BuildError(recipe, f"unknown scheme {scheme}:// in source.path", remedy=known)
     for key in sorted({*texts, *([SWITCH] if insecure else [])} - _ALLOWED[scheme]):
-        what = f"has no meaning for a path of {scheme}" if scheme else "without an address"
-        raise BuildError(recipe, f"source.{key} {what}", remedy="drop it")
+        problem = f"has no meaning for a path of {scheme}" if scheme else "without an address"
+        raise BuildError(recipe, f"source.{key} {problem}", remedy="drop it")
     if not scheme:
         return path
     if scheme == "file":
@@ -121,8 +121,8 @@ def _local_path(recipe: Path, uri: str) -> str:
 
 def _checked(recipe: Path, uri: str, texts: Mapping[str, str], insecure: bool) -> Remote:
     parts = _split(uri)
-    given = {key: texts[key] for key in _KEYS if key in texts}
-    remote = Remote(recipe, uri, _file_name(recipe, uri, texts), **given, insecure=insecure)
+    texts_of_keys = {key: texts[key] for key in _KEYS if key in texts}
+    remote = Remote(recipe, uri, _file_name(recipe, uri, texts), **texts_of_keys, insecure=insecure)
     if not parts.hostname or parts.fragment:
         _refuse(recipe, uri, "is not the address of a file", "write it without a fragment (#)")
     if "@" in parts.netloc:

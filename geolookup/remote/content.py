@@ -45,7 +45,7 @@ def check(path: Path, key: Key | None) -> None:
     name, kind = path.name.lower(), looks_like(head, tail)
     is_other = kind is None or not name.endswith(kind.endings)
     if is_other and (packing(path) or name.endswith(PARQUET.endings)):
-        raise BuildError(path, f"the content is no {path.suffix} file", remedy=_KEY_OR_PATH)
+        raise BuildError(path, f"the content is not a {path.suffix} file", remedy=_KEY_OR_PATH)
     is_cut = name.endswith(PARQUET.endings) and not tail.endswith(b"PAR1")
     if is_cut or (name.endswith(MMDB.endings) and kind is not MMDB):
         raise BuildError(path, "truncated or damaged (no end mark)", remedy="fetch it again")

@@ -25,7 +25,7 @@ _PRINTABLE = re.compile(r"[!-~]+(?: [!-~]+)*")
 
 
 class Key:
-    """A secret text. Its representation is hidden, so that no log or traceback contains it."""
+    """A secret text. Its representation is hidden: no log or traceback contains it."""
 
     __slots__ = ("_forms", "_text")
 

@@ -61,7 +61,7 @@ class Pending:
 def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMITS) -> Pending:
     """Ask once whether ``fetch`` would download a file; its bytes are not read.
 
-    The cache stays as it is. Raises BuildError.
+    The cache does not change. Raises BuildError.
     """
     kept = Cached(folder, remote).kept(sha256)
     if kept is not None and sha256:
@@ -148,7 +148,7 @@ class _Transfer:
         return self._finished(part, answer)
 
     def _resumed(self, part: Part, answer: Answer) -> Part:
-        """Return the part that an answer continues; TransientError where its version differs."""
+        """Return the part that an answer continues; TransientError if its version differs."""
         same = answer.version.validator in ("", part.validator) and not answer.coding
         if not same or answer.total != part.total:
             raise TransientError("the file changed on the server", discard=True)
@@ -195,7 +195,7 @@ class _Transfer:
             raise BuildError(part.path, problem, remedy=remedy)
 
     def _check_end(self, answer: Answer) -> None:
-        """Raise BuildError where only a digest could show that the file is complete."""
+        """Raise BuildError if only a digest could show that the file is complete."""
         if answer.total is None and not answer.ends and not self.sha256:
             problem = "the server does not state the length of the file"
             raise BuildError(self.remote.shown, problem, remedy="state its sha256 in the recipe")

@@ -251,7 +251,7 @@ def answered_range(status: int, headers: Message, wanted: int) -> tuple[int, int
 
 
 def version(headers: Message, key: Key | None) -> Version:
-    """Return the version of the file; weak ETags and recent dates are no validators (RFC 9110)."""
+    """Return the version of the file; weak ETags and recent dates are not validators (RFC 9110)."""
     etag, modified = headers.get("ETag", ""), _iso(headers.get("Last-Modified", ""))
     if key and key.is_in(etag):  # the cache stores the ETag
         etag = ""

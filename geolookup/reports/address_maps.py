@@ -27,7 +27,7 @@ _LIMITS = {4: 4_550_000, 6: 870_000}
 
 
 def address_map_section(views: Sequence[View]) -> Section | None:
-    """Return the map of views of one family; None where they know no address."""
+    """Return the map of views of one family; None if they know no address."""
     whole = address_map(views)
     if not whole.space.blocks:
         return None

@@ -1,4 +1,4 @@
-"""The section on what has changed since an older dataset, and the map of what moved."""
+"""The section on changes since an older dataset, and the map of moved addresses."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _short(km: float) -> str:
 
 
 def moved_section(difference: Difference) -> Section | None:
-    """Return the map of what moved in country, region or city; None where nothing did."""
+    """Return the map of what moved in country, region or city; None if nothing did."""
     densities = list(moved_densities(difference))
     if not densities:
         return None

@@ -70,7 +70,7 @@ def _templates() -> Environment:
     )  # fmt: skip
 
 
-#: What the extra brings: the modules, and the packages that hold them.
+#: The modules of the extra, and the packages that hold them.
 _EXTRA = {"jinja2": "jinja2", "PIL": "pillow", "vl_convert": "vl-convert-python"}
 
 
@@ -80,7 +80,7 @@ def check_outputs(output: Path, png: Path | None, *, force: bool) -> None:
     check_file(output, force=force)
     if png is None:
         return
-    check_folder(png, force=force, replaceable=_holds_pictures, what="picture")
+    check_folder(png, force=force, replaceable=_holds_pictures, kind="picture")
     if png.resolve() in (output.resolve(), *output.resolve().parents):
         raise OutputError(png, "is the page or holds it", "choose another folder")
 

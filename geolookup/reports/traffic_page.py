@@ -133,9 +133,9 @@ def _sentences(hours: LocalHours, shown: Bools) -> Iterator[str]:
         "Without a time": hours.without_time,
         "With a time, but without a known time zone": hours.without_zone,
     }
-    for what, number in others.items():
+    for name, number in others.items():
         if number:
-            yield f"{what}: {wording.count(number)}."
+            yield f"{name}: {wording.count(number)}."
 
 
 def _nothing(hours: LocalHours) -> str:

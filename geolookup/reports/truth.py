@@ -53,7 +53,7 @@ _KINDS = {"country": "Country", "prefix_length": "Prefix length", "source": "Sou
 
 
 def part_title(name: str, part: ScoredPart) -> str:
-    """Return what a part counts: IPv4 addresses, IPv6 /64 networks, rows of the truth."""
+    """Return the unit of a part: IPv4 addresses, IPv6 /64 networks, rows of the truth."""
     return f"{wording.family(name)} {part.unit}" if name.startswith("ip") else part.unit
 
 

@@ -40,7 +40,7 @@ _SCRIPTS = (
     "world/start.js",
 )
 _HEAD = ("", "on the map", "without a place")
-#: What ``default_coordinates.find_default_coordinates`` looks for.
+#: What ``dataset.located.find_default_coordinates`` looks for.
 _DEFAULTS_NOTE = (
     "Default coordinates seem to stand for a country or a provider, not for a place: addresses "
     "without a city have them, or at least a quarter of the addresses of a country with at least "
@@ -88,7 +88,7 @@ def world_section(
 
 
 def _layers(world: World, by_country: CountryLayer | None) -> list[Layer | CountryLayer]:
-    """Return what the reader can choose, countries first if most has no coordinates."""
+    """Return the choices of the reader, countries first if most has no coordinates."""
     if by_country is None:
         return [*world.layers]
     first = world.layers[0]

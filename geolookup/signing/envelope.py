@@ -69,7 +69,7 @@ def _signed_bytes(kind: str, payload: bytes) -> bytes:
 
 
 class _MalformedError(Exception):
-    """What is wrong with the form of an envelope."""
+    """An envelope is malformed."""
 
 
 def _parts(text: bytes, kind: str) -> tuple[bytes, list[tuple[str, bytes]]]:
@@ -79,18 +79,18 @@ def _parts(text: bytes, kind: str) -> tuple[bytes, list[tuple[str, bytes]]]:
     try:
         stated = json.loads(text)
     except (ValueError, RecursionError):
-        raise _MalformedError("no JSON") from None
+        raise _MalformedError("not JSON") from None
     if not isinstance(stated, dict) or stated.get("payloadType") != media_type(kind):
         raise _MalformedError(f"its type is not {media_type(kind)}")
     signatures = stated.get("signatures")
     if not isinstance(signatures, list) or len(signatures) > MOST_SIGNATURES:
-        raise _MalformedError(f"signatures is no list of at most {MOST_SIGNATURES}")
+        raise _MalformedError(f"signatures is not a list of at most {MOST_SIGNATURES}")
     return _bytes(stated.get("payload")), list(map(_signature, signatures))
 
 
 def _signature(stated: Any) -> tuple[str, bytes]:
     if not isinstance(stated, dict):
-        raise _MalformedError("a signature is no object")
+        raise _MalformedError("a signature is not an object")
     keyid = stated.get("keyid", "")
     if not isinstance(keyid, str) or (keyid and not _KEY_ID.fullmatch(keyid)):
         raise _MalformedError("a key id is not 64 hexadecimal digits")

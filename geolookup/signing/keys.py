@@ -139,12 +139,12 @@ def read_private(path: str | os.PathLike[str]) -> PrivateKey:
     return PrivateKey(key)
 
 
-def signing_keys(given: Signing) -> tuple[PrivateKey, ...]:
+def signing_keys(signing: Signing) -> tuple[PrivateKey, ...]:
     """Return the keys that a caller signs with; KeyFileError for a bad file.
 
     Each key once, however often it is named.
     """
-    several = [given] if isinstance(given, str | os.PathLike | PrivateKey) else given
+    several = [signing] if isinstance(signing, str | os.PathLike | PrivateKey) else signing
     keys = [key if isinstance(key, PrivateKey) else read_private(key) for key in several]
     return tuple({key.public: key for key in keys}.values())
 
@@ -207,7 +207,7 @@ def _check_private(path: Path, status: os.stat_result) -> None:
 
 
 def _check_installed() -> None:
-    """Raise SettingsError where the package of the extra ``sign`` is missing."""
+    """Raise SettingsError if the package of the extra ``sign`` is missing."""
     try:
         import cryptography  # noqa: F401 - only whether it is there
     except ImportError:

@@ -34,7 +34,7 @@ _AGAIN = "fetch it again"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What the signer of a dataset states; the serial is Unix time in microseconds."""
+    """The statement of a signer about a dataset; the serial is Unix time in microseconds."""
 
     name: str
     generation: str
@@ -79,7 +79,7 @@ def serial_of(text: bytes, path: str | os.PathLike[str]) -> int:
 
 
 def serial_in(dataset: str | os.PathLike[str]) -> int:
-    """Return the serial of a dataset's signature; 0 where it is unsigned or unreadable."""
+    """Return the serial of a dataset's signature; 0 if it is unsigned or unreadable."""
     try:
         text = read_signature(dataset)
         return 0 if text is None else serial_of(text, Path(dataset, SIGNATURE))

@@ -21,7 +21,7 @@ Trusted = str | os.PathLike[str] | PublicKey | Sequence[str | os.PathLike[str] |
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """The trusted keys, and name and serial of what was accepted before.
+    """The trusted keys, and name and serial of the last accepted dataset.
 
     ``name`` None: any name. ``serial`` 0: any serial.
     """
@@ -61,15 +61,15 @@ class Trust:
 _SIGN = "sign it with 'geolookup sign DATASET --sign KEY'"
 
 
-def trusted_keys(given: Trusted | None) -> tuple[PublicKey, ...]:
+def trusted_keys(trusted: Trusted | None) -> tuple[PublicKey, ...]:
     """Return the keys that a caller trusts, none for None: then no signature is asked for.
 
     Raises KeyFileError for a bad file, and ValueError for an empty sequence, such as the files of
     a folder that has none: it must not accept every dataset.
     """
-    if given is None:
+    if trusted is None:
         return ()
-    several = [given] if isinstance(given, str | os.PathLike | PublicKey) else given
+    several = [trusted] if isinstance(trusted, str | os.PathLike | PublicKey) else trusted
     keys = tuple(key if isinstance(key, PublicKey) else read_public(key) for key in several)
     if not keys:
         raise ValueError("no key to trust; name the file of a public key, or leave out 'trusted'")

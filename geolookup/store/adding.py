@@ -29,13 +29,13 @@ from geolookup.store.trusted import trust_of
 
 @dataclass(frozen=True, slots=True)
 class Arriving:
-    """A dataset on its way to a store: what it states, and how its files are written."""
+    """A dataset on its way to a store: its manifest, and a function that writes its files."""
 
     path: Path  # names it in errors
     generation: str
     manifest_text: bytes
     signature: bytes | None
-    #: Writes the files to an empty folder and verifies them; DatasetError where it cannot.
+    #: Writes the files to an empty folder and verifies them; DatasetError if it cannot.
     write: Callable[[Path], Verified]
     #: Checks the dataset if the store has its generation, whose folder is the argument.
     check: Callable[[Path], object] = lambda _target: None
@@ -123,7 +123,7 @@ def _linked(source: Path, names: tuple[str, ...], copy: bool, fresh: Path) -> Ve
 
 
 def link_or_copy(source: Path, target: Path, *, copy: bool) -> None:
-    """Link a file of a dataset, or copy it where the system cannot or ``copy`` is true; sync it."""
+    """Link a file of a dataset, or copy it if the system cannot or ``copy`` is true; sync it."""
     if not source.is_file():
         raise DatasetError(source, "missing", REBUILD)
     # A hard link to a symbolic link would point outside the store.

@@ -37,7 +37,7 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
     Each has ``generation`` (its id, 64 hexadecimal digits), ``at`` (when it was last published,
     ISO 8601 in UTC), ``current`` and ``withdrawn``. Raises DatasetError if there is no store.
     """
-    store = _place(store)
+    store = _store_path(store)
     published = pointer.read_existing(store)
     current = pointer.standing(published)[-1]
     return [
@@ -52,7 +52,7 @@ def rollback(store: str | os.PathLike[str] | None = None, *, sign: Signing = ())
     That is the generation before it, which is verified first. A withdrawn generation stays
     in the store until it is pruned; ``publish`` makes it current again, a rollback never
     does. ``sign`` is the file of a private key, or several, to sign the new current generation
-    again: where keys are trusted, no older signature is accepted. Raises DatasetError if there is
+    again: if keys are trusted, no older signature is accepted. Raises DatasetError if there is
     no store, no generation before the current one, a damaged one, or one whose signature the store
     does not accept, KeyFileError for a bad key, OutputError if the store cannot be written; it
     stays as it was then.
@@ -60,7 +60,7 @@ def rollback(store: str | os.PathLike[str] | None = None, *, sign: Signing = ())
     from geolookup.integrity import verify  # imports Arrow: slow
     from geolookup.signing.keys import signing_keys  # slow, too
 
-    store = _place(store)
+    store = _store_path(store)
     signers = signing_keys(sign)
     with changing(store) as published:
         standing = pointer.standing(published)
@@ -135,15 +135,15 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
 
     The store is by default the user's. The current generation is always kept, and the one
     before it unless ``keep`` is 1. Engines that use a removed generation continue to
-    answer, where the system can remove mapped files; Windows cannot: close those engines
+    answer, if the system can remove mapped files; Windows cannot: close those engines
     first. Raises ValueError for a
     ``keep`` below 1, DatasetError if there is no store, OutputError if it cannot be written.
     """
     if keep < 1:
         raise ValueError(f"keep is {keep}; at least the current generation is kept")
-    store = _place(store)
+    store = _store_path(store)
     with changing(store) as published:
-        kept = _kept(published, keep)
+        kept = _generations_to_keep(published, keep)
         # Before the removal: the pointer never lists a missing generation.
         if len(kept) < len(published):
             pointer.write(store, kept)
@@ -154,11 +154,11 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
         return [path.name for path in removed]
 
 
-def _place(store: str | os.PathLike[str] | None) -> Path:
+def _store_path(store: str | os.PathLike[str] | None) -> Path:
     return Path(resolve.user_store() if store is None else store)
 
 
-def _kept(published: list[Published], keep: int) -> list[Published]:
+def _generations_to_keep(published: list[Published], keep: int) -> list[Published]:
     held = {*published[-keep:], *pointer.standing(published)[-min(keep, 2) :]}
     return [entry for entry in published if entry in held]
 

@@ -1,4 +1,4 @@
-"""What a dataset must satisfy before an engine answers from it, and the notice about old data.
+"""Requirements of an engine on its dataset, and the notice about old data.
 
 The notice is a log record of the level INFO, and is shown only by programs that ask for it: data
 that grow old must not change the output of programs. Who needs a warning states ``max_age``.

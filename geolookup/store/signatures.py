@@ -29,7 +29,7 @@ from geolookup.store.trusted import latest_serial, trust_of
 
 
 def manifest_text(dataset: str | os.PathLike[str]) -> bytes:
-    """Return the content of a dataset's manifest; DatasetError where it cannot be read."""
+    """Return the content of a dataset's manifest; DatasetError if it cannot be read."""
     path = Path(dataset, fmt.MANIFEST)
     with ReadErrors(path), open_regular(path) as file:
         return file.read()
@@ -71,8 +71,8 @@ def sign(dataset: str | os.PathLike[str], keys: Signing) -> None:
     ``keys`` is the file of a private key, or several: then each signs. A signature that is there
     is replaced; the serial of the new one is greater, in a store than those of all its
     generations. Needs the extra ``sign``. Raises DatasetError for a dataset that is missing or
-    damaged, and in a store that trusts none of the keys, KeyFileError for a file that is no
-    private key or that others may read, OutputError where the signature cannot be written,
+    damaged, and in a store that trusts none of the keys, KeyFileError for a file that is not a
+    private key or that others may read, OutputError if the signature cannot be written,
     ValueError for no key.
     """
     from geolookup.integrity import verify  # imports Arrow: slow
@@ -102,7 +102,7 @@ def is_signed_by(dataset: Path, keys: Sequence[PrivateKey]) -> bool:
 
 
 def check_signers(store: str | os.PathLike[str], keys: Sequence[PrivateKey]) -> None:
-    """Raise DatasetError where a store trusts none of the keys that will sign.
+    """Raise DatasetError if a store trusts none of the keys that will sign.
 
     For commands that work for minutes before they publish.
     """

@@ -30,7 +30,7 @@ _WRITABLE_BY_ALL = 0o002
 
 
 def trust_of(store: str | os.PathLike[str]) -> Trust | None:
-    """Return what a store accepts: its keys, its dataset's name, and the greatest serial it has.
+    """Return the requirements of a store: its keys, its dataset's name, and its greatest serial.
 
     None for a store that trusts no keys: it accepts every dataset. Raises DatasetError for a
     folder of keys that is empty or that every user may write, KeyFileError for a bad key.
@@ -107,7 +107,7 @@ def _check_not_public(path: Path) -> None:
 
 
 def name_in(store: str | os.PathLike[str]) -> str | None:
-    """Return the name of the dataset in a store; None where no generation can be read."""
+    """Return the name of the dataset in a store; None if no generation can be read."""
     for entry in reversed(pointer.read(store)):
         try:
             return read_manifest(pointer.folder_of(store, entry.generation)).metadata().name

@@ -5,7 +5,7 @@
 thin adapters on top, each with an extra of its name.
 
 ``enrich`` dispatches by the type of the data. One registry has the types by the names of package
-and type, so that a library is imported only when one of its frames is given; a subclass has the
+and type, so a library is imported only when one of its frames is given; a subclass has the
 adapter of the first base that is in it. Any other object with Arrow's PyCapsule interface is read
 as a stream (DuckDB relations, nanoarrow) or an array.
 """
@@ -139,7 +139,7 @@ def _whole(data: Any) -> pa.ChunkedArray:
     except (pa.ArrowException, RuntimeError):
         name = type(data).__name__
         raise TypeError(
-            f"a {name} that is no table, and can be read only once: read it first"
+            f"a {name} that is not a table, and can be read only once: read it first"
         ) from None
 
 
@@ -184,6 +184,6 @@ def _adapter_of(data: Any) -> Adapter:
     if hasattr(data, "__arrow_c_array__"):
         return _array
     raise TypeError(
-        f"a {type(data).__name__} is no table: wanted one of Arrow, pandas or Polars, or"
+        f"a {type(data).__name__} is not a table: wanted one of Arrow, pandas or Polars, or"
         " anything with the Arrow PyCapsule interface"
     )

@@ -11,6 +11,7 @@ import pyarrow as pa
 from geolookup import Engine
 from geolookup.contract.fields import FIELDS
 from geolookup.contract.localtime import instant
+from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.tables import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.take import of_table
@@ -103,12 +104,11 @@ class _Function:
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
     """Decode dictionaries: DuckDB reads a whole one for each vector, 1.1 even a wrong one."""
-    array = in_one(column)
-    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+    return without_dictionary(in_one(column))
 
 
 def _nested(columns: dict[str, pa.Array]) -> pa.StructArray:
-    """Return rows as the contract nests them; null where there is no answer."""
+    """Return rows as the contract nests them; null if there is no answer."""
     fields = [field for field in FIELDS if field.name in columns]
     members: dict[str, pa.Array] = {}
     for group in dict.fromkeys(field.group or field.path for field in fields):

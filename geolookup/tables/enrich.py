@@ -153,12 +153,12 @@ def _refuse(addresses: pa.Array, located: Located, begin: int) -> None:
     refused = np.flatnonzero(located.ids < 0)
     if len(refused):
         row = int(refused[0])
-        error = _ERRORS[int(located.ids[row])](_given(addresses[row]))
+        error = _ERRORS[int(located.ids[row])](_value_or_bytes(addresses[row]))
         error.add_note(RowNote(begin + row))
         raise error
 
 
-def _given(value: pa.Scalar) -> object:
+def _value_or_bytes(value: pa.Scalar) -> object:
     """Return the value of a row; a text that is not UTF-8 as bytes."""
     try:
         return value.as_py()

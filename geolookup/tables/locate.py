@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract.cleaning import NODE, clean_text
+from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.kernel.columns import INVALID_ID
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Located:
     """n addresses: interval ids (see ``kernel.protocol``) and families as written."""
 
     ids: NDArray[np.int32]
-    families: NDArray[np.uint8]  # 4, 6; 0 where there is no address
+    families: NDArray[np.uint8]  # 4, 6; 0 if there is no address
 
 
 def locate(locator: Locator, addresses: Any) -> pa.Int32Array:
@@ -63,7 +64,7 @@ def _chunked(values: Any) -> pa.ChunkedArray:
         return pa.chunked_array([pa.array(values, from_pandas=True)])
     except (pa.ArrowException, TypeError, ValueError):
         # The cause quotes the value that it could not read, which may be an address.
-        raise TypeError(f"a {type(values).__name__} that is no column of one type") from None
+        raise TypeError(f"a {type(values).__name__} that is not a column of one type") from None
 
 
 def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
@@ -189,7 +190,7 @@ def cleaned(locator: Locator, array: pa.Array, located: Located) -> tuple[pa.Arr
     if not refused.any():
         return array, located
     rows = pa.array(refused)
-    texts = (array.dictionary_decode() if pa.types.is_dictionary(array.type) else array).cast(_TEXT)
+    texts = without_dictionary(array).cast(_TEXT)
     addresses = _cleaned_texts(texts.filter(rows))
     again = locate_chunk(locator, addresses)
     located.ids[refused], located.families[refused] = again.ids, again.families

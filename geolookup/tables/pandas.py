@@ -67,7 +67,7 @@ def enrich_frame(
 ) -> pd.DataFrame:
     """Return the frame with columns of answers; its index, columns and dtypes as they were.
 
-    ``column`` is a label: where columns have several levels, a tuple.
+    ``column`` is a label: a tuple if columns have several levels.
     """
     names = _labels(frame.columns, enricher.names)
     check_names(frame.columns, column, at, names)
@@ -87,7 +87,7 @@ def enrich_series(
 
 
 def _labels(columns: pd.Index, names: list[str]) -> pd.Index:
-    """Return the names as labels among ``columns``: on the first level, where there are several."""
+    """Return the names as labels among ``columns``: on the first level, if there are several."""
     if columns.nlevels == 1:
         return pd.Index(names)
     rest = ("",) * (columns.nlevels - 1)
@@ -118,7 +118,7 @@ def _texts(values: pd.Series | pd.Index) -> Any:
         return _one_by_one(values)
     try:
         return pa.array(values, from_pandas=True)
-    except (UnicodeEncodeError, pa.ArrowInvalid):  # a lone surrogate: no UTF-8
+    except (UnicodeEncodeError, pa.ArrowInvalid):  # a lone surrogate: not UTF-8
         return _one_by_one(values)
 
 

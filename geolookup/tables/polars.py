@@ -54,7 +54,7 @@ class GeoNamespace:
 
 @dataclass(frozen=True)
 class _Lookup:
-    """What an expression does; pickled with it, the engine as its path and generation."""
+    """The function of an expression; pickled with it, the engine as path and generation."""
 
     engine: Engine
     paths: tuple[str, ...]
@@ -100,7 +100,7 @@ def enrich_frame(
 ) -> pl.DataFrame:
     """Return the frame with columns of answers."""
     check_names(frame.columns, column, at, enricher.names)
-    return frame.hstack(_answers(enricher, [frame[name] for name in _given(column, at)]))
+    return frame.hstack(_answers(enricher, [frame[name] for name in _input_names(column, at)]))
 
 
 def enrich_lazy(
@@ -111,16 +111,16 @@ def enrich_lazy(
     check_names(schema.names(), column, at, enricher.names)
     if not enricher.names:
         return frame  # a Struct without fields has no rows
-    given = _given(column, at)
+    names = _input_names(column, at)
 
     def answer(columns: Sequence[pl.Series]) -> pl.Series:
         with _raised_as_polars_own():
             return _answers(enricher, columns).to_struct()
 
     answers = pl.map_batches(
-        given,
+        names,
         answer,
-        return_dtype=pl.Struct(_answers(enricher, [_empty(schema[name]) for name in given]).schema),
+        return_dtype=pl.Struct(_answers(enricher, [_empty(schema[name]) for name in names]).schema),
         is_elementwise=True,
     )
     together = max(schema.names(), key=len) + "+"  # no column has this name
@@ -148,7 +148,7 @@ def _empty(kind: pl.DataType) -> pl.Series:
     return pl.Series(dtype=kind)
 
 
-def _given(column: str, at: str | None) -> list[str]:
+def _input_names(column: str, at: str | None) -> list[str]:
     return [column] if at is None else [column, at]
 
 

@@ -61,7 +61,7 @@ def first_equal_rows(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return for each location row and each network row the first with the same values of fields.
 
-    It is 0 where all values are null. Raises DatasetError for a damaged dataset.
+    It is 0 if all values are null. Raises DatasetError for a damaged dataset.
     """
     tables = row_tables(dataset)
     columns: dict[str, list[pa.Array]] = {LOCATION: [], NETWORK: []}

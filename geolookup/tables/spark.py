@@ -74,7 +74,7 @@ def enrich(
     Executors need geolookup, and answer from the driver's generation or not at all.
 
     Raises what ``Engine.enrich`` raises for what cannot be, before anything
-    runs. A task fails with DatasetError where the dataset is missing or
+    runs. A task fails with DatasetError if the dataset is missing or
     another; with ``on_invalid="raise"`` at the first address that is refused.
     """
     path = None if dataset is None else str(Path(dataset).absolute())
@@ -115,7 +115,7 @@ def _arrow_field(field: spark_types.StructField, options: dict[str, Any]) -> pa.
         return pa.field(field.name, pa.null())
     if type(field.dataType) not in _ARROW:
         kind = field.dataType.simpleString()
-        raise TypeError(f"column {field.name!r} is of {kind}, which is no address or instant")
+        raise TypeError(f"column {field.name!r} is of {kind}, not an address or instant")
     return pa.field(field.name, _ARROW[type(field.dataType)])
 
 

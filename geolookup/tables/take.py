@@ -80,7 +80,7 @@ def take(state: State, ids: Any, paths: str | Iterable[str] | None, at: Any) -> 
 
 
 def _plain(ids: Any) -> Int32:
-    """Return interval ids as numpy, -1 where they are null or below 0."""
+    """Return interval ids as numpy, -1 if they are null or below 0."""
     array = column_of(ids).combine_chunks()
     if not (pa.types.is_integer(array.type) or pa.types.is_null(array.type)):
         raise TypeError(f"interval ids are integers, not {array.type}: use locate first")
@@ -115,9 +115,9 @@ class Taker:
         self._needs_location = bool(self._times or {LOCATION, COUNTRY} & tables)
 
     def take(self, ids: Int32, instants: Instants | None = None) -> list[pa.Array]:
-        """Return a column a field for n interval ids; null where an id is below 0.
+        """Return a column a field for n interval ids; null if an id is below 0.
 
-        ``instants`` are n, where each id has its own.
+        ``instants`` are n, if each id has its own.
         """
         locations = np.empty(len(ids) if self._needs_location else 0, np.uint32)
         networks = np.empty(len(ids) if self._needs_network else 0, np.uint32)

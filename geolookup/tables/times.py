@@ -32,7 +32,7 @@ _TYPES = {field.member: type_of(field) for field in FIELDS if field.group == "ti
 
 @dataclass(frozen=True, slots=True)
 class Instants:
-    """n whole Unix seconds, EARLIEST <= second < LATEST; 0 where the instant is null."""
+    """n whole Unix seconds, EARLIEST <= second < LATEST; 0 if the instant is null."""
 
     seconds: NDArray[np.int64]
     stated: NDArray[np.bool_]
@@ -62,7 +62,7 @@ def instants_of(array: pa.Array, begin: int = 0) -> Instants:
 
 
 def _numbers(array: pa.Array) -> NDArray[Any]:
-    """Return Unix times as numbers, 0 where they are null; whole where they are timestamps."""
+    """Return Unix times as numbers, 0 if they are null; whole if they are timestamps."""
     kind = array.type
     if pa.types.is_timestamp(kind):
         if kind.tz is None:
@@ -101,9 +101,9 @@ class Clock:
         members: Sequence[str],
         instants: Instants | None,
     ) -> dict[str, pa.Array]:
-        """Return the given members, n rows each; null where ``valid`` is false.
+        """Return the given members, n rows each; null if ``valid`` is false.
 
-        With ``instants`` each row has its own, and is null where that is null.
+        With ``instants`` each row has its own, and is null if that is null.
         """
         if zone_rows is None or not members:
             return {}
@@ -216,7 +216,7 @@ def iso_texts(seconds: Int64, offset: NDArray[np.int32], unknown: Bools) -> pa.A
     """Return ``YYYY-MM-DDTHH:MM:SS±HH:MM`` for n Unix seconds and offsets in seconds.
 
     The digits are columns of a matrix of bytes, and no row is formatted by itself.
-    ``offset`` is in whole minutes; null where ``unknown``. RFC 3339, years 1 to 9999.
+    ``offset`` is in whole minutes; null if ``unknown``. RFC 3339, years 1 to 9999.
 
     numpy's dates do the calendar. Day 19,782 since 1970-01-01 is in month 649 since 1970-01, whose
     first day is 19,754: the year is 649 // 12 + 1970 = 2024, the month 649 % 12 + 1 = 2, the day
@@ -242,7 +242,7 @@ def iso_texts(seconds: Int64, offset: NDArray[np.int32], unknown: Bools) -> pa.A
 
 
 def offset_texts(offset: NDArray[np.int32], unknown: Bools) -> pa.Array:
-    """Return ``±HH:MM`` for offsets in seconds; null where ``unknown``."""
+    """Return ``±HH:MM`` for offsets in seconds; null if ``unknown``."""
     text = np.empty((len(offset), 6), np.uint8)
     _put_offset(text, offset)
     return _texts(text, unknown)

@@ -14,7 +14,7 @@ from geolookup.store.generations import prune
 from geolookup.updates.in_store import State, Updated, check_place, current_of, make_data_folder
 from geolookup.updates.sources import Tell
 
-#: What a poll came to, as an update states it.
+#: The state of an update by the result of its poll.
 _STATES: dict[str, State] = {"updated": "updated", "current": "current", "held": "withdrawn"}
 
 
@@ -31,7 +31,7 @@ class FromArchive:
         return self._head().manifest.metadata().name
 
     def planned(self, tell: Tell) -> Updated:
-        """Tell what an update would do; the store does not change."""
+        """Report the steps of an update; the store does not change."""
         check_place(self.store)
         generation, current = self._head().manifest.generation, current_of(self.store)
         if generation == current:
@@ -82,13 +82,13 @@ class FromMirror:
         return "the mirror's dataset"
 
     def planned(self, tell: Tell) -> Updated:
-        """Tell what an update would do; nothing is asked of the mirror."""
+        """Report the steps of an update; no request goes to the mirror."""
         check_place(self.store)
         tell(f"would ask {self.url} for its index, and install what it names into {self.store}")
         return Updated("planned", str(self.store), current_of(self.store))
 
     def performed(self, progress: Progress, tell: Tell) -> Updated:
-        """Poll the mirror; UpdateError where it does not answer."""
+        """Poll the mirror; UpdateError if it does not answer."""
         from geolookup.mirrors.follow import poll
         from geolookup.mirrors.source import Source
 

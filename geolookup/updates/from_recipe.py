@@ -77,7 +77,7 @@ class FromRecipe:
         return cls(plan, place_of(store), limit, folder, signing_keys(sign))
 
     def planned(self, tell: Tell) -> Updated:
-        """Tell what an update would do; store and cache do not change."""
+        """Report the steps of an update; store and cache do not change."""
         self._check_places()
         check_signers(self.store, self.signers)
         current = current_of(self.store)
@@ -91,7 +91,7 @@ class FromRecipe:
         return Updated("planned", str(self.store), current)
 
     def _check_places(self) -> None:
-        """Raise OutputError where ``performed`` could not write the store or the cache."""
+        """Raise OutputError if ``performed`` could not write the store or the cache."""
         from geolookup.remote.cache import default_folder
 
         check_place(self.store)
@@ -103,7 +103,7 @@ class FromRecipe:
         make_data_folder(self.store)
         with updating(self.store, tell) as staging:
             began = datetime.now(UTC)
-            if self._is_recent():  # also where this update waited for another one
+            if self._is_recent():  # also if this update waited for another one
                 return Updated("recent", str(self.store), current_of(self.store))
             check_signers(self.store, self.signers)
             sources.check_local(self.recipe)
@@ -143,7 +143,7 @@ class FromRecipe:
     def _compiled(
         self, output: Path, base: Verified | None, progress: Progress, tell: Tell
     ) -> Verified:
-        """Compile what was downloaded, and tell what was lost; ``base``: its row numbers stay."""
+        """Compile the downloaded files, and report the losses; the row numbers of ``base`` stay."""
         from geolookup_builder.compile import Options, compile_recipe
 
         try:
@@ -232,10 +232,10 @@ class _Current:
 
 
 def is_withdrawn(store: Path, dataset: Path, generation: str) -> bool:
-    """Return whether a rollback withdrew a generation that says what a dataset says.
+    """Return whether a rollback withdrew a generation with the content of a dataset.
 
     A generation id depends on the row numbers, and these on the base of the build. The current
-    generation is the base, and a rollback makes another one current. So where the ids differ, what
+    generation is the base, and a rollback makes another one current. So if the ids differ, what
     the datasets say is compared.
     """
     withdrawn = {entry.generation for entry in pointer.read(store) if entry.withdrawn}

@@ -1,4 +1,4 @@
-"""The store of an update: its place, what updates keep in it, and what one came to.
+"""The store of an update: its path, the files of updates in it, and the result of one.
 
 ::
 
@@ -57,7 +57,7 @@ def place_of(store: str | os.PathLike[str] | None) -> Path:
 
 
 def check_place(store: Path) -> None:
-    """Raise OutputError where a store cannot be written or created."""
+    """Raise OutputError if a store cannot be written or created."""
     if not _is_user_store(store) and not store.parent.is_dir():
         raise OutputError(store.parent, "no such folder", "create it first")
     with atomic.output_errors(store):
@@ -90,7 +90,7 @@ def _is_user_store(store: Path) -> bool:
 def updating(store: Path, tell: Callable[[str], None]) -> Iterator[Path]:
     """Yield an empty staging directory in a store, created if missing; other updates wait.
 
-    What an earlier update left that died is removed, and so is the directory afterwards.
+    Leftovers of an update that died are removed, and so is the directory afterwards.
     Raises OutputError for a folder that is not a store, DatasetError for a damaged store.
     """
     with changing(store, make=True):

@@ -59,7 +59,7 @@ def _origin(recipe: Recipe) -> str:
 
 
 def download(recipe: Recipe, cache: Path | None, progress: Progress, tell: Tell) -> None:
-    """Download the remote sources that changed into the cache; tell what was done with each.
+    """Download the remote sources that changed into the cache; report the result for each.
 
     ``cache`` None: the user's cache folder.
     """

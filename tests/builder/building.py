@@ -29,12 +29,10 @@ def fails(
     return caught.value
 
 
-def unwritable(
-    folder: Path, files: Mapping[str, str | bytes], text: str | None = None, **options: object
-) -> OutputError:
+def unwritable(folder: Path, files: Mapping[str, str | bytes], **options: object) -> OutputError:
     """The error of a build whose output cannot be written."""
     with pytest.raises(OutputError) as caught:
-        build_at(folder, dict(files), text, **options)
+        build_at(folder, dict(files), None, **options)
     return caught.value
 
 

@@ -118,9 +118,9 @@ def test_a_first_argument_is_an_address_or_refused() -> None:
         ("Summarise", "did you mean 'summarize'?"),
         ("bogus-words", "'geolookup --help' lists the commands"),
         (str(ROOT / "README.md"), "README.md --output OUTPUT'"),
-        ("8.8.8.256", "no command and no address"),
-        ("2001:db8::x", "no command and no address"),
-        ("", "no command and no address"),
+        ("8.8.8.256", "neither a command nor an address"),
+        ("2001:db8::x", "neither a command nor an address"),
+        ("", "neither a command nor an address"),
     ):
         (line,) = refused(text).splitlines()
         assert told in line

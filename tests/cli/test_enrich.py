@@ -82,7 +82,7 @@ MISUSE = [
     (("IN/a.csv", "--output", "OUT/x.csv", "--at", "when"), "no column 'when'"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--at", "1e300"), "at must be"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--at-zone", "UTC"), "name it by --at"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--at", "ip", "--at-zone", "Mars"), "no time zone"),
+    (("IN/a.csv", "--output", "OUT/x.csv", "--at", "ip", "--at-zone", "Mars"), "not a time zone"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--delimiter", "ab"), "--delimiter"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--on-invalid", "raise"), "a.csv, row 3"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--dataset", "/nowhere"), "/nowhere"),

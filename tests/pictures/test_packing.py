@@ -93,10 +93,10 @@ def test_the_inverse_returns_the_map(listed: list[View]) -> None:
     assert labels == [[" ".join(each.split()) for each in view.labels] for view in listed]
 
 
-def many_labels(seed: int, count: int = 2000) -> list[View]:
+def many_labels(seed: int) -> list[View]:
     """Two views with more labels and lengths than a byte counts, and one that follows."""
     rng = random.Random(seed)
-    starts = Addresses.of(4, sorted({0, *(rng.randrange(1 << 32) for _ in range(count))}))
+    starts = Addresses.of(4, sorted({0, *(rng.randrange(1 << 32) for _ in range(2000))}))
     names = [f"AS{number}" for number in range(70_000)]
     listed = []
     for name in ("one", "two"):

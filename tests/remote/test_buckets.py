@@ -162,7 +162,7 @@ def test_what_is_not_there_or_not_right(bucket: Bucket, tmp_path: Path) -> None:
             fetched(address, tmp_path)
     for name, content, text in (
         ("page.csv", PAGE, "HTML or XML page"),
-        ("a.zip", ROWS, "the content is no .zip file"),
+        ("a.zip", ROWS, "the content is not a .zip file"),
         ("empty.csv", b"", "the downloaded file is empty"),
     ):
         with pytest.raises(BuildError, match=text):

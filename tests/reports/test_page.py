@@ -107,7 +107,7 @@ _CASES = (
     ("map IN/a.csv --at when", "no column 'when'"),
     ("map IN/a.csv --at ip", "row 2: an instant is of no known"),
     ("map IN/a.csv --at-zone UTC", "name it by --at"),
-    ("map IN/a.csv --at ip --at-zone Mars", "no time zone"),
+    ("map IN/a.csv --at ip --at-zone Mars", "not a time zone"),
     ("map IN/no.csv", "No such file"),
 )
 

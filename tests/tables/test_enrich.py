@@ -78,7 +78,7 @@ def test_default_fields_no_rows_and_no_table(engine: geolookup.Engine, data: pa.
     assert engine.enrich(data.to_reader(), fields=[]).read_all() == data
     wrong: Any
     for wrong in (["8.8.8.8"], "8.8.8.8", None, 5, {"ip": ["8.8.8.8"]}, object()):
-        with pytest.raises(TypeError, match="is no table"):
+        with pytest.raises(TypeError, match="is not a table"):
             engine.enrich(wrong)
     whole = engine.enrich(data)
     empty = data.schema.empty_table()

@@ -38,7 +38,7 @@ class Finder(Protocol):
         """The credit for its data; None for data of the recipe."""
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
-        """Return the field's value for each row of the needed columns, null where not found."""
+        """Return the field's value for each row of the needed columns, null if not found."""
 
 
 def finders(plan: Recipe, known: Known) -> tuple[Finder, ...]:

@@ -3,7 +3,7 @@
 Names are compared without case, accents and punctuation, within the country. ISO
 writes several names of a region into one text (``Catalunya [Cataluña]``, ``Madrid,
 Comunidad de``); each of them matches. Of several regions with one name, the one at the
-upper level matches; none where that is still ambiguous.
+upper level matches; none if that is still ambiguous.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Every format examines the beginning of every file. A detection that the file's
 name supports takes precedence over one by content alone. Exactly one format must
-remain, the same for all files; otherwise an error lists what was considered.
+remain, the same for all files; otherwise an error lists the candidates.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def resolved(recipe: Recipe, formats: Mapping[str, SourceFormat]) -> Recipe:
 
 
 def noted(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[SourceTable]:
-    """Yield the tables of a source, the first with a note of what was detected."""
+    """Yield the tables of a source, the first with a note on the detected format."""
     note = f"detected {spec.format}: {spec.detected}" if spec.detected else ""
     for table in tables:
         yield replace(table, note="; ".join(filter(None, (note, table.note))))
@@ -51,7 +51,9 @@ def _resolved(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> SourceSp
     name = _common_format(spec, of_files, formats)
     for key in spec.options:
         if key not in formats[name].options:
-            problem = f"source.{key} is no option of {name}, the format detected for {spec.path}"
+            problem = (
+                f"source.{key} is not an option of {name}, the format detected for {spec.path}"
+            )
             raise BuildError(spec.recipe, problem, remedy=f"drop it, or {REMEDY}")
     reasons = dict.fromkeys(detections[name].reason for detections in of_files.values())
     return replace(spec, format=name, detected=", ".join(reasons))

@@ -134,7 +134,7 @@ class _File:
     def opened(cls, path: Path, described: FileDescription | None) -> _File:
         """Map a file as described; one that is not described has no parts.
 
-        Raises OSError where it cannot be read, PatchError where it is not as described.
+        Raises OSError if it cannot be read, PatchError if it is not as described.
         """
         if described is None:
             return cls(NONE, np.zeros(0, np.uint8))
@@ -167,7 +167,7 @@ class _File:
 def _pairs(
     file: _File, former: _File, rows: Alignment, derived: dict[str, Unsigned]
 ) -> Iterator[tuple[Values, Values, Alignment]]:
-    """Yield each column of a file, what it is compared with, and how their rows correspond."""
+    """Yield each column of a file, its former column, and how their rows correspond."""
     for name, part in file.parts.named.items():
         values, before = part.of(file.whole), former.parts.named.get(name)
         index = derived.get(name)
@@ -183,7 +183,7 @@ def _pairs(
 def _derived(folder: Path, manifest: Manifest, file: str) -> dict[str, Unsigned]:
     """Return the columns of a file that follow from other files of its dataset, by name.
 
-    Raises PatchError where such a file is missing: the archive left it out.
+    Raises PatchError if such a file is missing: the archive left it out.
     """
     return {
         column: compute(_starts(folder, manifest, *of))

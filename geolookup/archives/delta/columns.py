@@ -69,21 +69,21 @@ def _read_numbers(streams: Streams, values: Unsigned, former: Unsigned, rows: Al
         raise PatchError(f"a column written in way {way}")
     kept = rows.of(former).copy()
     at = read_positions(streams, len(kept))
-    given = streams.exactly(dtype, len(at))
+    numbers = streams.exactly(dtype, len(at))
     inserted = np.flatnonzero(~rows.keeping)
     fresh = streams.exactly(dtype, len(inserted))
     if way == _CHANGES:
-        kept[at] = given
+        kept[at] = numbers
     else:
         steps = np.zeros_like(kept)
-        steps[at] = given
+        steps[at] = numbers
         kept += np.cumsum(steps, dtype=dtype)
         fresh = fresh + _before(kept, inserted)
     values[rows.keeping], values[inserted] = kept, fresh
 
 
 def _before(kept: Unsigned, inserted: I64) -> Unsigned:
-    """Return the value of the kept row before each inserted one; 0 where there is none."""
+    """Return the value of the kept row before each inserted one; 0 if there is none."""
     rows = inserted - np.arange(len(inserted))  # how many kept rows are before
     before: Unsigned = np.append(kept.dtype.type(0), kept)[rows]
     return before

@@ -1,4 +1,4 @@
-"""The parts of a file, by what the manifest says of it: numbers, texts, and the bytes between.
+"""The parts of a file, by its entry in the manifest: numbers, texts, and the bytes between.
 
 A manifest may come with a hostile archive. Each part lies in the file and no two overlap, so the
 work and the memory for all parts are bounded by the size of the file, whatever a patch says.
@@ -87,7 +87,7 @@ class TextColumn:
         return np.diff(self.offsets).astype(np.int64)
 
     def array(self) -> pa.BinaryArray:
-        """Return the texts as Arrow has them; PatchError where bytes lie between them."""
+        """Return the texts as Arrow has them; PatchError if bytes lie between them."""
         plain = self.offsets[0] == 0 and self.offsets[-1] == len(self.data)
         if not plain or not (self.offsets[1:] >= self.offsets[:-1]).all():
             raise PatchError("a column of texts with other bytes between them")
@@ -206,7 +206,7 @@ def _values(
 
 
 def _between(named: dict[str, Part], size: int) -> Iterator[Place]:
-    """Yield the places that belong to no part; PatchError where parts overlap."""
+    """Yield the places that belong to no part; PatchError if parts overlap."""
     places = chain.from_iterable(part.places for part in named.values())
     taken = sorted(
         (place for place in places if place.length), key=lambda place: (place.offset, place.length)

@@ -133,7 +133,7 @@ def apart(one: Stated, other: Stated) -> F64:
 
 
 def judged(truth: Stated, dataset: Stated) -> Judged:
-    """Judge what a dataset states by the truth."""
+    """Compare the answers of a dataset with the truth."""
     verdicts = {level: _verdict(level, truth, dataset) for level in LEVELS}
     return Judged(verdicts, apart(truth, dataset), located(truth))
 

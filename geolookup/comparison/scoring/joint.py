@@ -1,4 +1,4 @@
-"""Truth and datasets laid over each other: what all of them state, by joint interval.
+"""Truth and datasets laid over each other: all their answers, by joint interval.
 
 Only intervals are kept that a row of the truth decides and that a lookup can answer.
 Those of both families are in one table, IPv4 first.
@@ -36,7 +36,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class DatasetAnswers:
-    """What one dataset states of n joint intervals."""
+    """The answers of one dataset for n joint intervals."""
 
     stated: Stated
     places: Places  # of its location table
@@ -48,7 +48,7 @@ class DatasetAnswers:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """n joint intervals: the truth of each, and what each dataset states."""
+    """n joint intervals: the truth of each, and the answers of each dataset."""
 
     family: Numbers
     row: Numbers  # of the truth
@@ -79,7 +79,7 @@ def overlaid(truth: Truth, datasets: Sequence[Dataset], traffic: Traffic | None)
     places = [of_dataset(dataset) for dataset in datasets]
     sides = stated([truth.places, *places], [place, *(columns["place"] for columns in answers)])
     family = np.repeat(np.array(FAMILIES, np.uint8), [len(part.row) for part in families.values()])
-    requests, asked = _asked(families, traffic)
+    requests, weights = _requests(families, traffic)
     return Joint(
         family=family,
         row=row,
@@ -88,7 +88,7 @@ def overlaid(truth: Truth, datasets: Sequence[Dataset], traffic: Traffic | None)
             DatasetAnswers(stated=of, places=its, **columns)
             for of, its, columns in zip(sides[1:], places, answers, strict=True)
         ],
-        parts=_parts(truth, families, family, row, asked),
+        parts=_parts(truth, families, family, row, weights),
         requests=requests,
     )
 
@@ -124,7 +124,7 @@ def _answers(families: Mapping[int, _OfFamily], at: int) -> dict[str, Any]:
     }
 
 
-def _asked(
+def _requests(
     families: Mapping[int, _OfFamily], traffic: Traffic | None
 ) -> tuple[Requests | None, F64 | None]:
     """Return the requests of a traffic file, and their number in each joint interval."""
@@ -140,7 +140,7 @@ def _parts(
     families: Mapping[int, _OfFamily],
     family: Numbers,
     row: Numbers,
-    asked: F64 | None,
+    weights: F64 | None,
 ) -> dict[str, Weights]:
     size = np.concatenate([part.size for part in families.values()])
     # A row counts once: each of its intervals has its share of the row's addresses.
@@ -152,4 +152,4 @@ def _parts(
         IPV6: Weights(unit, np.where(family == 6, ipv6, 0.0)),
         NETWORKS: Weights("rows of the truth", size / sums[row]),
     }
-    return parts if asked is None else parts | {REQUESTS: Weights("requests", asked)}
+    return parts if weights is None else parts | {REQUESTS: Weights("requests", weights)}

@@ -58,7 +58,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What one side states of n joint intervals: codes in common with the other sides."""
+    """The answers of one side for n joint intervals: codes in common with the other sides."""
 
     names: Mapping[str, Codes]  # each of shape (n,); -1 is null
     coordinates: F64  # (2, n)
@@ -95,7 +95,7 @@ def joined(several: Sequence[Places]) -> Places:
 
 
 def stated(sides: Sequence[Places], places: Sequence[NDArray[np.integer]]) -> list[Stated]:
-    """Return what each side states, given its place in each of n joint intervals."""
+    """Return the answers of each side, by its place in each of n joint intervals."""
     common = {name: _in_common([side.names[name] for side in sides], name) for name in NAMES}
     return [
         Stated({name: common[name][at][place] for name in NAMES}, side.coordinates[:, place])
@@ -128,7 +128,7 @@ def _as_is(values: pa.Array) -> pa.Array:
 
 
 def _folded(values: pa.Array) -> pa.Array:
-    """Return names as they are compared; a name that folds to nothing stays."""
+    """Return the folded names; a name that folds to nothing is unchanged."""
     return pa.array([fold(name) or name for name in values.to_pylist()], pa.string())
 
 

@@ -26,6 +26,7 @@ from geolookup.comparison.scoring.places import (
 )
 from geolookup.contract.address import BITS
 from geolookup.contract.fields import DEGREES
+from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.dataset.intervals import I64, Addresses, Bools, MixedAddresses, concat
 from geolookup.errors import TableFileError
 from geolookup.files.row_streams import ReadOptions
@@ -156,15 +157,13 @@ class _Parser:
 
 def _addresses(column: pa.ChunkedArray) -> MixedAddresses:
     """Return the addresses of a column; one that carries an IPv4 address is replaced by it."""
-    parser, families = _Parser(), [np.empty(0, np.uint8)]
-    for chunk in column_of(column).iterchunks():
-        if len(chunk):
-            plain = chunk.dictionary_decode() if pa.types.is_dictionary(chunk.type) else chunk
-            families.append(locate_chunk(parser, plain).families)
+    parser = _Parser()
+    chunks = (without_dictionary(chunk) for chunk in column_of(column).iterchunks() if len(chunk))
+    families = [locate_chunk(parser, chunk).families for chunk in chunks]
     none = np.empty(0, np.uint64)
     return carried_as_ipv4(
         MixedAddresses(
-            np.concatenate(families),
+            np.concatenate([np.empty(0, np.uint8), *families]),
             np.concatenate([none, *(part.high for part in parser.parsed)]),
             np.concatenate([none, *(part.low for part in parser.parsed)]),
         )
@@ -233,8 +232,7 @@ def _values(column: pa.ChunkedArray) -> pa.Array:
     column = column.combine_chunks()
     if isinstance(column, pa.ChunkedArray):  # of no chunk, or of more than one array can hold
         column = pa.concat_arrays(column.chunks) if column.chunks else pa.nulls(0, pa.string())
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+    column = without_dictionary(column)
     if pa.types.is_floating(column.type):
         column = column.cast(pa.float64())
         return pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)

@@ -208,7 +208,7 @@ def _prefix_lengths(families: NDArray[np.uint8], first: Halves, last: Halves) ->
     lengths = np.full(len(families), NO_PREFIX, np.int64)
     for family in FAMILIES:
         rows = np.flatnonzero(families == family)
-        prefixes, of = prefixes_of(Spans(family, first.taken(rows), last.taken(rows)))
+        prefixes, of = prefixes_of(Spans(family, first.take(rows), last.take(rows)))
         is_single = np.bincount(of, minlength=len(rows))[of] == 1
         lengths[rows[of[is_single]]] = prefixes.lengths[is_single]
     return lengths

@@ -71,7 +71,7 @@ class _Tree(NamedTuple):
 def _distinct(pairs: I64) -> tuple[I64, I64]:
     """Return the distinct pairs, and the number of each pair among them.
 
-    The number is _TO_NOTHING where there is no record, _TO_ALIAS for an alias.
+    The number is _TO_NOTHING if there is no record, _TO_ALIAS for an alias.
     """
     known = pairs > 0
     coded = pa.array(pairs[known]).dictionary_encode()

@@ -47,7 +47,7 @@ class Records:
     """The records that a schema gives for a dataset.
 
     The *pair* of a location and a network row is a number that is equal for rows whose records
-    are equal, and 0 where the record has no member.
+    are equal, and 0 if the record has no member.
     """
 
     def __init__(self, dataset: Dataset, schema: Schema) -> None:
@@ -94,7 +94,9 @@ class Records:
             columns.append((pa.concat_arrays(contents.of_group(part)), chosen))
         chunks, sizes = [], []
         for begin in range(0, max(len(counts), 1), _CHUNK):
-            taken = (_taken(values, chosen[begin : begin + _CHUNK]) for values, chosen in columns)
+            taken = (
+                BYTES.take(values, chosen[begin : begin + _CHUNK]) for values, chosen in columns
+            )
             chunk = joined(*taken)
             sizes.append(lengths(chunk))
             chunks.append(placed_bytes(chunk))
@@ -102,11 +104,6 @@ class Records:
         begins = np.empty_like(size)
         begins[order.records] = np.cumsum(size) - size
         return Written(chunks, begins, int(size.sum()))
-
-
-def _taken(values: pa.Array, chosen: I64) -> pa.Array:
-    """Return chosen values, none for -1."""
-    return values.take(pa.array(chosen, mask=chosen < 0))
 
 
 def _slots(parts: Sequence[Group]) -> list[Slot]:

@@ -18,7 +18,7 @@ from geolookup.dataset.intervals import F64, I64
 Codes = NDArray[np.str_]
 
 FILE = Path(__file__).with_name("natural_earth.npz")
-#: What a page says of its source.
+#: The credit of the source on a page.
 CREDIT = "Outlines: Natural Earth (public domain)"
 #: Steps of a degree: one is 2 km.
 STEPS = 50

@@ -22,7 +22,7 @@ from geolookup.prefixes.spans import Halves, Spans, joined
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """What the rows of a table answer, in arrays of the shape (rows,); row 0 is "unknown".
+    """The values of the rows of a table, in arrays of the shape (rows,); row 0 is "unknown".
 
     ``space`` is in the ``UNITS`` of ``dataset.intervals``. An interval has one answer;
     ``prefixes`` are the fewest aligned prefixes that make the intervals.
@@ -63,7 +63,7 @@ class KnownSpace:
 def known_space(dataset: Dataset, family: int) -> KnownSpace:
     """Count the known space of a family; reads each interval once, in constant memory.
 
-    Raises DatasetError where the dataset is damaged.
+    Raises DatasetError if the dataset is damaged.
     """
     locations = RowCounts.empty(len(dataset.locations))
     networks = RowCounts.empty(len(dataset.networks))

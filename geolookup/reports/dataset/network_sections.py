@@ -100,8 +100,8 @@ def prefix_lengths_section(facts: Facts) -> Section:
 
 
 def _length_chart(space: KnownSpace) -> Chart:
-    there = np.flatnonzero(space.lengths)
-    lengths = range(there[0], there[-1] + 1) if len(there) else range(0)
+    used = np.flatnonzero(space.lengths)
+    lengths = range(used[0], used[-1] + 1) if len(used) else range(0)
     values = [(f"/{length}", int(space.lengths[length])) for length in lengths]
     family, total = space.family, int(space.lengths.sum())
     title = f"IPv{family}: {total:,} prefixes by length"

@@ -1,4 +1,4 @@
-"""What the address maps of a dataset show: country, finest level, AS, source of the location, age.
+"""The views of a dataset's address maps: country, finest level, AS, source of the location, age.
 
 Strategy: each interval has a key, such as the row of its country; a view ranks the keys by their
 addresses. Special-purpose space is overlaid once: views of one table share their starts.

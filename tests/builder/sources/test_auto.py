@@ -285,7 +285,7 @@ def test_names_decide_where_the_content_fits_several(tmp_path: Path) -> None:
 def test_options_and_files_of_several_formats(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,x\n"}
     error = fails(tmp_path, files, one("auto", "a.csv", 'locale = "de"'))
-    assert error.problem == "source.locale is no option of csv, the format detected for a.csv"
+    assert error.problem == "source.locale is not an option of csv, the format detected for a.csv"
     assert error.path == str(tmp_path / "recipe.toml")
     error = fails(tmp_path, files, one("auto", "a.csv", "lokale = 1"))
     assert str(error).endswith("unknown key source.lokale; did you mean 'locale'?")

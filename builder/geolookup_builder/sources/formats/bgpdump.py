@@ -48,7 +48,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _layout(member: Member) -> Layout:
-    """Return the layout of a file by its first line; BuildError if that is no route."""
+    """Return the layout of a file by its first line; BuildError if that is not a route."""
     cells, _ = delimited.first_record(member, _of_width(0))
     table = len(cells) >= _WIDTH and cells[0] in _TYPES and cells[2] == "B"
     if not table or not NETWORK.fullmatch(cells[5]):

@@ -98,7 +98,7 @@ def _of_google(member: Member, whole: dict[str, Any]) -> list[_Listed]:
 
 
 def _google_entry(entry: object) -> Iterator[_Listed]:
-    """Yield what an entry lists; one without a prefix is a row that is rejected."""
+    """Yield the rows of an entry; one without a prefix is rejected."""
     stated = [prefix for key in _GOOGLE_PREFIXES if (prefix := value(entry, key))]
     of_customers = value(entry, "service") is not None
     name = "Google Cloud" if of_customers else "Google"

@@ -74,7 +74,7 @@ _CONTENT = {
     "longitude": sniffing.DEGREES,
     "as_number": sniffing.AS_NUMBER,
 }
-#: What a file must hold as well to be detected as one of these.
+#: Further content that a file must hold to be detected as one of these.
 _CONTINENT = {"continent": re.compile("AF|AN|AS|EU|NA|OC|SA|ZZ")}
 # The longest name first: location-isp begins with location.
 _NAMED = re.compile(rf"dbip-({'|'.join(sorted(LAYOUTS, key=len, reverse=True))})(?![a-z-]*[a-z])")

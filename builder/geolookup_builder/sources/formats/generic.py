@@ -41,7 +41,7 @@ _Plan = tuple[Layout, Meaning]
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What a recipe says of a source: its punctuation, its columns and the family of integers."""
+    """The options of a source: its punctuation, its columns and the family of integers."""
 
     written: Punctuation
     stated: _Chosen | None = None
@@ -114,7 +114,7 @@ def _meaning(
 
 
 def _csv_columns(member: Member, request: _Request) -> Columns:
-    """Return the header, or the positions from 1 where there is none."""
+    """Return the header, or the positions from 1 if there is none."""
     if request.written.header:
         names, _ = delimited.first_record(member, request.written.layout((), set(), set()))
     else:

@@ -102,7 +102,7 @@ def _check(spec: SourceSpec, field: str, column: object, written: Punctuation) -
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a file; ``schema`` are their types where it states them.
+    """The columns of a file; ``schema`` are their types if it states them.
 
     ``names`` are those of its header, or the positions from 1; of typed columns the paths.
     """
@@ -140,7 +140,7 @@ def mapped(columns: Columns, stated: Mapping[str, str]) -> Mapping[str, str]:
 def named(columns: Columns) -> dict[str, str]:
     """Return the columns of a file by field, as their names say.
 
-    Raises BuildError for an unknown or repeated column, and where there is no range.
+    Raises BuildError for an unknown or repeated column, and if there is no range.
     """
     chosen: dict[str, str] = {}
     for name in columns.names:

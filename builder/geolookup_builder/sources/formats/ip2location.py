@@ -75,12 +75,12 @@ class Catalogue:
 
         ``plan`` takes a file, and the database and the codes of regions that the recipe states.
         """
-        database, codes = self._stated(spec), _regions(spec)
+        database, codes = self._database_of_recipe(spec), _regions(spec)
         yield from planned_tables(
             spec, (".csv",), tuple(self.databases), lambda member: plan(member, database, codes)
         )
 
-    def _stated(self, spec: SourceSpec) -> str | None:
+    def _database_of_recipe(self, spec: SourceSpec) -> str | None:
         """Return the database that the recipe states: ``db = 11`` or ``db = "ASN"``."""
         stated_db = spec.options.get("db")
         if stated_db is None:
@@ -95,12 +95,14 @@ class Catalogue:
         """Return the database that one of these file names states: DB11, or its columns."""
         for name in map(str.upper, names):
             numbered = re.search(rf"(?<![A-Z0-9]){self.prefix}([0-9]{{1,2}})(?![0-9])", name)
-            database = f"{self.prefix}{int(numbered[1])}" if numbered else self._described(name)
+            database = (
+                f"{self.prefix}{int(numbered[1])}" if numbered else self._database_by_columns(name)
+            )
             if database in self.databases:
                 return database
         return None
 
-    def _described(self, name: str) -> str | None:
+    def _database_by_columns(self, name: str) -> str | None:
         """Return the database of a name such as ``IP-COUNTRY-REGION-CITY.CSV``."""
         words = re.split(r"[^A-Z0-9]+", name) if self.product in name else []
         columns = {column for word in words for column in self.holds.get(word, ())}

@@ -1,7 +1,7 @@
 """IP2Proxy's CSV files, PX1 to PX12: addresses of proxies, both families, all editions.
 
 The database comes from the recipe or the file name, else from the number of columns. The type of
-a proxy gives the user type where the contract has a word for it; else the usage type does.
+a proxy gives the user type if the contract has a word for it; else the usage type does.
 """
 
 from __future__ import annotations

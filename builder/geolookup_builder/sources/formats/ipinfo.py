@@ -130,7 +130,7 @@ def _meaning(
 
 
 def _where_true(flags: pa.DictionaryArray, word: str) -> pa.DictionaryArray:
-    """Return ``word`` where a flag is true, else null."""
+    """Return ``word`` if a flag is true, else null."""
     return renamed(flags, flag_words(word))
 
 

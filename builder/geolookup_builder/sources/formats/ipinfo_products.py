@@ -65,10 +65,10 @@ FLAGS: Mapping[str, Mapping[str, str]] = {
 CONSTANTS: Mapping[str, Mapping[str, str]] = {
     "Carrier": {"user_type": "cellular", "connection_type": "Mobile"}
 }
-#: ``region`` beside ``region_name`` is a code where it has this form.
+#: ``region`` beside ``region_name`` is a code if it has this form.
 REGION_CODE = re.compile("[A-Z0-9]{1,3}")
 
 
 def flag_words(word: str) -> dict[str, str | None]:
-    """Return what the texts of a flag state: ``word`` where it is true, nothing where false."""
+    """Return the values of the texts of a flag: ``word`` if it is true, else nothing."""
     return {"true": word, "1": word, "false": None, "0": None}

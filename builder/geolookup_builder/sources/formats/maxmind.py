@@ -19,7 +19,7 @@ from geolookup_builder.ranges import ParsedRanges, from_hexadecimal_pairs, from_
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.formats.maxmind_joins import LOCATION_FIELDS, PROVIDER_FIELDS, Joins
 from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.dictionary_columns import marked, taken
+from geolookup_builder.sources.reading.dictionary_columns import marked, take
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
@@ -168,7 +168,7 @@ def _meaning(
 
 
 def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.DictionaryArray]:
-    """Return the location of each row, or the country of registration where it states none.
+    """Return the location of each row, or the country of registration if it states none.
 
     An id that is in no Locations file becomes an invalid country: the location is nulled and
     counted like other bad values.
@@ -180,7 +180,7 @@ def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.Dictio
         at = pc.if_else(stated, at, locations.rows(registered))
         stated = pc.or_(stated, pc.is_valid(registered))
     encoded = at.dictionary_encode()  # once for all columns
-    fields = {name: taken(locations.columns[key], encoded) for key, name in LOCATION_FIELDS.items()}
+    fields = {name: take(locations.columns[key], encoded) for key, name in LOCATION_FIELDS.items()}
     orphans = pc.and_(stated, pc.is_null(at))
     if pc.any(orphans).as_py():
         fields["country_code"] = marked(fields["country_code"], orphans, "unknown geoname_id")
@@ -191,7 +191,7 @@ def _provided(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.Di
     """Return the provider of each row; an unknown id becomes an invalid AS number."""
     at = providers.rows(ids)
     columns = providers.columns
-    fields = {name: taken(columns[key], at) for key, name in PROVIDER_FIELDS.items()}
+    fields = {name: take(columns[key], at) for key, name in PROVIDER_FIELDS.items()}
     none = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
     orphans = pc.and_(pc.and_not(pc.is_valid(ids), none), pc.is_null(at))
     if pc.any(orphans).as_py():

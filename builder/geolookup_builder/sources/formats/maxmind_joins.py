@@ -81,7 +81,7 @@ class Joins:
             raise BuildError(member.label, problem, line=1, remedy="name other files")
 
     def locations(self, blocks: Member, *, cities: bool) -> KeyedTable:
-        """Return the locations of ``blocks``, with English names where the language has none."""
+        """Return the locations of ``blocks``, with English names if the language has none."""
         chosen = self._in(self.locale, blocks, cities)
         if chosen is None:
             known = ", ".join(sorted({file.locale for file in self._locations})) or "none"
@@ -130,7 +130,7 @@ def _locale(member: Member, names: tuple[str, ...]) -> str:
 
 
 def _filled(chosen: KeyedTable, english: KeyedTable) -> KeyedTable:
-    """Return the chosen locations, with English names where they have none, then the English."""
+    """Return the chosen locations, with English names if they have none, then the English."""
     at = pc.index_in(chosen.keys, english.keys)
     names = {
         name: pc.coalesce(chosen.columns[name], english.columns[name].take(at))

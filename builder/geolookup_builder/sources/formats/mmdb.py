@@ -149,7 +149,7 @@ def _known(name: str, column: pa.DictionaryArray) -> pa.DictionaryArray:
 
 
 def _locate_by_registration(columns: dict[str, pa.DictionaryArray]) -> None:
-    """Use the country of registration where a record has no location, as for the vendor's CSV."""
+    """Use the country of registration if a record has no location, as for the vendor's CSV."""
     registered = columns.pop(REGISTERED, None)
     if registered is not None:
         country, continent = columns["country_code"], columns["continent_code"]

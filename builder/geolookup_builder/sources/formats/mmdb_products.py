@@ -1,4 +1,4 @@
-"""The products that MMDB files are of: how each is recognised, and what its keys mean.
+"""The products that MMDB files are of: how each is recognised, and the meaning of its keys.
 
 A file is of the first product of the table whose conditions it meets. Keys are paths in a
 record, such as ``city.names.en``. A file's metadata alone decides little: converters write
@@ -129,7 +129,7 @@ _IPINFO_LOCATION = ipinfo_products.FIELDS["Location"]
 
 
 def _ipinfo(name: str, kind: re.Pattern[str] | None, *marks: str) -> Product:
-    """Return a product of IPinfo that states what its CSV states."""
+    """Return a product of IPinfo with the fields of its CSV."""
     return Product(
         f"IPinfo {name}",
         kind,
@@ -149,7 +149,7 @@ _IPINFO_PRODUCTS = (
         _FLAGS,
     ),
     *(_ipinfo(csv.name, _IPINFO, " ".join(csv.marks)) for csv in ipinfo_products.PRODUCTS),
-    # The same, where the metadata is not of IPinfo; other products are flat records below.
+    # The same, if the metadata is not of IPinfo; other products are flat records below.
     _ipinfo("Company", None, "name as_name"),
     _ipinfo("Carrier", None, "name mcc"),
     _ipinfo("Privacy", None, "vpn hosting"),

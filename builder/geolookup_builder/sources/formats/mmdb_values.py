@@ -20,7 +20,7 @@ _CODES = {
     ("continent_code", "continent"): _ALPHA2,
     ("region_code", "region"): REGION_CODE,
 }
-#: Limits memory where each record of a file has keys of its own.
+#: Limits memory if each record of a file has keys of its own.
 _MAX_PATHS = 10_000
 
 
@@ -107,6 +107,6 @@ def _text(value: Record) -> str | None:
 
 
 def _translated(words: Mapping[str, str | None], values: Sequence[Record]) -> list[str | None]:
-    """Return what the texts of a key stand for; any other text stays, to be counted."""
+    """Return the values of the texts of a key; any other text stays, to be counted."""
     texts = [str(v).lower() if v.__class__ is bool else _text(v) for v in values]
     return [text if text is None else words.get(text, text) for text in texts]

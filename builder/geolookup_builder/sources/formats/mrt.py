@@ -45,7 +45,7 @@ _HEADER = struct.Struct(">4xHHI")
 _TABLES = {12: (1, 2), 13: (1, 2, 4, 6, 8, 10, 12)}
 _MOST_BYTES = 1 << 20  # of a record; the library refuses a longer one
 _CHUNK_ROUTES = 1 << 18
-_SHOWN = 100  # characters of what the library says
+_SHOWN = 100  # characters of the library's message
 #: What the library calls routes of a table, and errors that concern the file.
 _OF_TABLE, _OF_FILE = "rib", "header"
 #: Family, first address and length; and what a record without a route has.
@@ -122,12 +122,12 @@ def _parsed(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tupl
             yield (family, first, length), origin(path or ())
         else:
             yield _NO_ROUTE, NONE
-    if len(record) == 2 and record[0] == _OF_FILE:  # where it is the last, the library gave up
+    if len(record) == 2 and record[0] == _OF_FILE:  # if it is the last, the library gave up
         raise _damaged(member, record[1])
 
 
 def _readable(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """Yield what the library parses; BuildError if it refuses the file."""
+    """Yield the records of the library; BuildError if it refuses the file."""
     from ftlbgp.model.error import FtlError
 
     try:

@@ -1,6 +1,6 @@
 """Delegated statistics of the Internet registries: ranges and the country of registration.
 
-Lines that are no delegations (version, summaries, AS numbers, free and reserved space)
+Lines other than delegations (version, summaries, AS numbers, free and reserved space)
 are masked. One pattern splits the others, since registries mix rows of seven and eight
 fields. The value beside an IPv4 start counts addresses, so an IPv4 range need not be a
 prefix. Source: "RIR statistics exchange format", as the registries publish it.

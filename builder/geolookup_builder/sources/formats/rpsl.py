@@ -71,7 +71,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _check(member: Member) -> None:
-    """Raise BuildError if the first line that is no comment begins no object."""
+    """Raise BuildError if the first line after the comments does not begin an object."""
     cells, _ = first_record(member, _COMMENTS)
     if not _CLASSES.match("".join(cells)):
         remedy = "name a dump of a registry, such as ripe.db.inetnum.gz"
@@ -180,7 +180,7 @@ def _country(ranges: Objects) -> pa.Array:
 def _organization(
     ranges: Objects, names: tuple[str, ...], named: pa.Array, organisations: KeyedTable | None
 ) -> pa.Array:
-    """Return the first name that is stated, in order of ``names``."""
+    """Return the first name in the object, in order of ``names``."""
     columns = [pa.nulls(len(ranges.keys), pa.large_string())]
     for name in names:
         if name != "org-name":

@@ -32,7 +32,7 @@ def holds_no_data(name: str) -> bool:
 
 
 def is_data(name: str, suffixes: tuple[str, ...]) -> bool:
-    """Return whether a member holds data: it has one of the suffixes and is no licence."""
+    """Return whether a member holds data: it has one of the suffixes and is not a licence."""
     return name.lower().endswith(suffixes) and not holds_no_data(name)
 
 
@@ -81,7 +81,7 @@ class Budget:
             self._whole.check(size)
 
     def counted(self, passed: Passed, stream: IO[bytes]) -> LimitedStream:
-        """Return a stream of unpacked bytes that counts what no earlier stream has passed."""
+        """Return a stream of unpacked bytes that counts the bytes beyond earlier streams."""
         return LimitedStream(stream, self, passed)
 
     def check_members(self, count: int) -> None:

@@ -1,4 +1,4 @@
-"""Delimited text to batches, by Arrow's CSV reader: what all text formats share.
+"""Delimited text to batches, by Arrow's CSV reader, for all text formats.
 
 Arrow parses blocks of whole records in threads and dictionary-encodes every field: no cell becomes
 a Python object. A format gives a ``Layout`` and a function for the meaning of the columns.
@@ -84,7 +84,7 @@ def record_numbers(member: Member, layout: Layout) -> RecordNumbers:
 def _parts(
     member: Member, layout: Layout, meaning: Callable[[pa.RecordBatch], _T], numbers: RecordNumbers
 ) -> Iterator[_T]:
-    """Yield what the rows of each block mean; threads parse the blocks."""
+    """Yield the ranges and fields of each block; threads parse the blocks."""
     if layout.header and not first_record(member, layout)[1]:
         return
     parsed = partial(_parsed, layout=layout, meaning=meaning)

@@ -1,6 +1,6 @@
 """Dictionary-encoded columns: changes made on their distinct values, and columns made from others.
 
-Formats use these to say what a vendor's words mean. A null is "unknown".
+Formats use these to translate a vendor's words. A null is "unknown".
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def looked_up(keys: pa.Array, key_column: pa.Array, values: pa.Array) -> pa.Dict
     return pa.DictionaryArray.from_arrays(pc.index_in(keys, key_column), values)
 
 
-def taken(values: pa.Array, rows: pa.Array) -> pa.DictionaryArray:
+def take(values: pa.Array, rows: pa.Array) -> pa.DictionaryArray:
     """Return ``values`` (many texts) at ``rows``, which may be null, and dictionary-encoded.
 
     The dictionary holds only what these rows use: each of its values is

@@ -123,7 +123,7 @@ def _of_folder(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def _files_of(folder: Path) -> Iterator[Path]:
-    """Yield what a tree holds, without hidden names; a folder with several paths is read once."""
+    """Yield the files of a tree, without hidden names; a folder with several paths is read once."""
     read = {_identity(folder)}
     for parent, folders, names in os.walk(folder, followlinks=True):
         below = [Path(parent, name) for name in folders if not name.startswith(".")]

@@ -40,7 +40,7 @@ def has_keys(member: Member, keys: Iterable[str]) -> bool:
 
 
 def document(member: Member) -> dict[str, Any]:
-    """Read a document; BuildError if it is no JSON object, or beyond the limits."""
+    """Read a document; BuildError if it is not a JSON object, or beyond the limits."""
     with member.open() as stream:
         data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
@@ -80,14 +80,14 @@ def entries(member: Member, holder: object, key: str) -> list[Any]:
 
 
 def value(entry: object, key: str) -> Any:
-    """Return the value at ``key`` of an entry; None if it is no object or has no such key."""
+    """Return the value at ``key`` of an entry; None if it is not an object or lacks the key."""
     return entry.get(key) if isinstance(entry, Mapping) else None
 
 
 def texts(values: Iterable[object]) -> pa.Array:
     """Return texts and numbers; null for null, and the name of its type for any other value.
 
-    The name is no address and no number, and is counted as such.
+    The name is neither an address nor a number, and is counted as such.
     """
     return pa.array([_text(value) for value in values], pa.large_string())
 

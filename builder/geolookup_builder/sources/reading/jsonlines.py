@@ -57,7 +57,7 @@ Others = Callable[[pa.Schema], Plan]
 def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:
     """Return the keys of the first records as columns, with the types of their first values.
 
-    More records are read where these lack some of the ``paths``.
+    More records are read if these lack some of the ``paths``.
     """
     check_text(member)
     shape = Shape()
@@ -174,7 +174,7 @@ def _object(member: Member, line: int, text: str | bytes) -> dict[str, Any]:
 
 
 class Shape:
-    """What the first values of a key are: of one type, objects with members, or lists of items."""
+    """The kind of the first values of a key: one type, objects with members, or lists of items."""
 
     def __init__(self, depth: int = 0) -> None:
         self._depth = depth
@@ -211,7 +211,7 @@ class Shape:
                 self._items.add(item)
 
     def arrow_type(self) -> pa.DataType:
-        """Return the type of a column of these values; text where there is none."""
+        """Return the type of a column of these values; text if there is none."""
         if self._members is not None:
             return pa.struct(list(self.columns()))
         if self._items is not None:

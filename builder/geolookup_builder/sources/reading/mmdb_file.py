@@ -31,7 +31,7 @@ _MAX_BYTES = 4 << 30
 #: Zero bytes between the tree and the data section.
 _SEPARATOR_BYTES = 16
 _IPV4_DEPTH = 96  # of the IPv4 subtree ::/96 in an IPv6 tree
-#: Visits of a node on average; more than one where a writer shares subtrees.
+#: Visits of a node on average; more than one if a writer shares subtrees.
 _MAX_VISITS = 4
 
 
@@ -39,7 +39,7 @@ class DamagedTreeError(Exception):
     """A search tree that is not valid."""
 
 
-#: What the library raises for damaged files; its own error is a ValueError.
+#: The library's exceptions for damaged files; its own error is a ValueError.
 _DAMAGE = (
     AttributeError,
     KeyError,
@@ -76,7 +76,7 @@ class MmdbFile:
 
 @contextmanager
 def opened(member: Member) -> Iterator[MmdbFile]:
-    """Open a file in place, or in memory where it is compressed; BuildError if it is damaged."""
+    """Open a file in place, or in memory if it is compressed; BuildError if it is damaged."""
     with member.open() as stream, ExitStack() as stack:
         try:
             place, mode, data = _source(member, stream)
@@ -99,7 +99,7 @@ def _library() -> Any:
 
 
 def _source(member: Member, stream: IO[bytes]) -> tuple[Any, int, IO[bytes]]:
-    """Return what the library opens and how, and the bytes."""
+    """Return the arguments of the library's reader, and the bytes."""
     if isinstance(stream, io.BufferedReader):
         return stream.name, _library().MODE_AUTO, stream
     data = stream.read(_MAX_BYTES + 1)
@@ -201,7 +201,7 @@ def walk(nodes: I64, bits: int) -> Networks:
 
 
 def _ipv4_node(nodes: I64) -> int:
-    """Return the node of ::/96, or the number of nodes where there is none."""
+    """Return the node of ::/96, or the number of nodes if there is none."""
     at = 0
     for _ in range(_IPV4_DEPTH):
         if at >= len(nodes):

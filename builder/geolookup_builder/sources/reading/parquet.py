@@ -127,7 +127,7 @@ def _rows(file: papq.ParquetFile, steps: Mapping[str, Steps]) -> Iterator[pa.Rec
 
 @contextmanager
 def _opened(member: Member) -> Iterator[object]:
-    """Open a member as a seekable stream; BuildError where Arrow cannot read it."""
+    """Open a member as a seekable stream; BuildError if Arrow cannot read it."""
     with member.open() as stream:
         try:
             yield stream if stream.seekable() else io.BytesIO(stream.read())

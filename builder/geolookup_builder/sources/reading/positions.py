@@ -36,7 +36,7 @@ def find_rejects(member: Member, wanted: dict[int, str], *, layout: Layout) -> I
     """
     starts = np.append(_record_lines(member, layout), _NO_LINE)
     at = np.array(sorted(wanted), np.int64) - (not layout.header)
-    # A record goes up to the next one; where lines are masked, it is a line.
+    # A record goes up to the next one; if lines are masked, it is a line.
     ends = starts[at + 1] if layout.mask is None else starts[at] + 1
     yield from rejects_between(member, wanted, starts[at], ends)
 
@@ -142,7 +142,7 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class Positions:
-    """For each row the index of its file's label, and its line; 0 where a file has no lines."""
+    """For each row the index of its file's label, and its line; 0 if a file has no lines."""
 
     labels: list[str]
     file: I64

@@ -21,7 +21,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
-#: Of the text of a rejected record, where it is an object that may be long.
+#: Of the text of a rejected record, if it is an object that may be long.
 REJECT_CHARACTERS = 1 << 10
 
 
@@ -37,7 +37,7 @@ class Reject:
 
 #: Yields the rejected records (number: reason) of a member, in file order.
 FindRejects = Callable[[Member, dict[int, str]], Iterator[Reject]]
-#: Returns the line that each record (number) of a member begins on; 0 where it has no lines.
+#: Returns the line that each record (number) of a member begins on; 0 if it has no lines.
 FirstLines = Callable[[Member, I64], I64]
 
 
@@ -77,7 +77,7 @@ class RecordNumbers:
 class Batch:
     """Consecutive rows of one member: a range and the stated fields of each.
 
-    ``keys`` says which keys became fields, where the product of the file decides it.
+    ``keys`` says which keys became fields, if the product of the file decides it.
     """
 
     numbers: RecordNumbers
@@ -116,7 +116,7 @@ def one_table(
     yield SourceTable(spec.name, chain.from_iterable(files), note)
 
 
-#: What the columns of a record batch mean: the range of each row, and its fields.
+#: The meaning of a record batch: the range of each row, and its fields.
 Meaning = Callable[[pa.RecordBatch], tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]]
 
 

@@ -2,7 +2,7 @@
 
 Strategy: numpy finds the lines of a block of whole objects and the attribute that each begins
 with, and no line becomes a Python object. Continuation lines are joined to their attribute
-before. Values are decoded as UTF-8, and as Latin-1 where they are not.
+before. Values are decoded as UTF-8, and as Latin-1 if they are not.
 """
 
 from __future__ import annotations

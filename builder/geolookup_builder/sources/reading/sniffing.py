@@ -1,12 +1,12 @@
-"""What the beginning of a file shows: its records, their content, and so its format.
+"""The beginning of a file: its records, their content, and the format that they show.
 
 ``format = "auto"`` reads the beginning of a file once (``opening``); each format
 examines it with the checks that its reader makes anyway and returns a
 ``Detection`` or None. Readers of files without a header compare a ``Sample`` of
-records with the expected content. A column is refused where most of its cells
+records with the expected content. A column is refused if most of its cells
 do not match; single bad rows are rejected later, one by one.
 
-A reader of text calls ``check_text`` before it reads: an error about bytes that are no text would
+A reader of text calls ``check_text`` before it reads: an error about bytes that are not text would
 not name the cause.
 """
 
@@ -130,7 +130,7 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
 
 
 def sample_without_header(start: Member) -> Sample | None:
-    """Return the first records where the first one states a range; None if it is a header."""
+    """Return the first records if the first one states a range; None if it is a header."""
     records = sample(start)
     return records if _RANGE.fullmatch(records.records[0][1][0]) else None
 
@@ -175,7 +175,7 @@ def check_content(
     layout: str,
     *missing: str,
 ) -> None:
-    """Raise BuildError if a column does not hold what the layout says."""
+    """Raise BuildError if a column differs from the layout."""
     bad = mismatch(rows, columns, patterns, *missing)
     if bad is not None:
         shown = bad.cell if len(bad.cell) < _SHOWN else bad.cell[:_SHOWN] + "…"
@@ -184,9 +184,9 @@ def check_content(
         raise BuildError(rows.member.label, problem, line=bad.line, remedy=remedy)
 
 
-def integer_family(rows: Sample, at: int = 1) -> int:
-    """Return the family of the integers in a column: 6 where most cells exceed IPv4."""
-    cells = [cell for _, cell in rows.column(at)]
+def integer_family(rows: Sample) -> int:
+    """Return the family of the integers in the second column: 6 if most exceed IPv4."""
+    cells = [cell for _, cell in rows.column(1)]
     integers = [cell for cell in cells if INTEGER.fullmatch(cell)]
     beyond = [i for i in integers if len(i) > _INTEGER_DIGITS or int(i) > _IPV4_MAX]
     return 6 if 2 * len(beyond) > len(cells) else 4
@@ -211,7 +211,7 @@ def ending(member: Member) -> bytes:
 
 
 def kind_of(member: Member) -> Kind | None:
-    """Return what a member looks like; None for a text and for an unknown kind."""
+    """Return the kind of a member by its bytes; None for a text and for an unknown kind."""
     with member.open() as stream:
         start: bytes = stream.read(START_BYTES)
     return looks_like(start, ending(member) if is_binary(start) else b"")

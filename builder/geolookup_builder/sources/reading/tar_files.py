@@ -79,7 +79,7 @@ def _data_files(
 
 @contextmanager
 def _invalid_headers() -> Iterator[None]:
-    """Turn what tarfile raises for headers that are no numbers, or have no end, into its error."""
+    """Turn what tarfile raises for headers that are not numbers, or have no end, into its error."""
     try:
         yield
     except (ValueError, OverflowError, RecursionError) as error:

@@ -38,7 +38,7 @@ class Layout:
 
     ``texts`` are the columns read as plain text (ranges, keys of joins); the
     other columns of ``wanted`` are dictionary-encoded. Columns in neither are
-    not read. ``mask`` matches, in bytes, the lines that are no rows (comments,
+    not read. ``mask`` matches, in bytes, the lines that are not rows (comments,
     summaries), each with its line break; they are read as empty
     lines, which keeps the line numbers. Only a layout without quotes has one. ``not_utf8`` is the
     remedy for another encoding.

@@ -30,7 +30,7 @@ _SHOWN = 50  # characters of a type, in messages
 def steps_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, Steps]:
     """Return how each column of a layout is reached, without those that the file does not have.
 
-    Raises BuildError for a column that holds neither texts nor numbers, or is there twice.
+    Raises BuildError for a column that holds neither texts nor numbers, or occurs twice.
     """
     paths = {name: steps_to(schema, name) for name in sorted(layout.texts | layout.wanted)}
     known = {name: steps for name, steps in paths.items() if steps is not None}
@@ -98,7 +98,7 @@ def _valid(texts: pa.Array) -> pa.Array:
 
 
 def leaves(fields: Iterable[pa.Field], before: str = "") -> Iterator[str]:
-    """Yield the paths of the columns that are no structs; those of lists and maps as they are."""
+    """Yield the paths of the columns that are not structs; a list or a map is one column."""
     for field in fields:
         if pa.types.is_struct(field.type):
             yield from leaves(field.type, f"{before}{field.name}.")
@@ -146,7 +146,7 @@ def type_at(schema: pa.Schema, steps: Steps) -> pa.DataType:
 
 
 def stored_name(schema: pa.Schema, steps: Steps) -> tuple[str, bool]:
-    """Return what the structs of a path are called in a file, and whether there is more below."""
+    """Return the name of the structs of a path in a file, and whether there is more below."""
     fields, names = schema, []
     for step in steps:
         names.append(str(step))

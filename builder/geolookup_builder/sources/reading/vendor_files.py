@@ -85,7 +85,7 @@ def product_of(names: Sequence[str], products: Sequence[Product]) -> Product | N
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to read a member without a header: its table, its layout and what its columns mean."""
+    """How to read a member without a header: table, layout and meaning of its columns."""
 
     table: str
     layout: Layout
@@ -195,7 +195,7 @@ class AsNames:
 
 
 def as_fields(asn: pa.DictionaryArray, names: AsNames | None) -> dict[str, pa.DictionaryArray]:
-    """Return the fields of AS numbers: the names too, where the recipe states a file of them."""
+    """Return the fields of AS numbers: the names too, if the recipe states a file of them."""
     return {"asn": asn} if names is None else {"asn": asn, "asn_organization": names.of(asn)}
 
 

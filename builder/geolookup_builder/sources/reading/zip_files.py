@@ -1,6 +1,6 @@
 """The data files of a zip archive, read where they lie.
 
-What the directory of the archive states is checked before anything is unpacked. Deflate is left to
+The directory of the archive is checked before anything is unpacked. Deflate is left to
 ``zipfile``; it unpacks bzip2 and LZMA in steps of any size; here their steps are limited.
 """
 
@@ -47,7 +47,7 @@ def zip_files(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tup
     with _supported(str(path)):
         # The openers share one ZipFile: its directory is read once.
         archive = zipfile.ZipFile(path)
-    # It closes with the last, also where the garbage collector finalizes the file before it.
+    # It closes with the last, also if the garbage collector finalizes the file before it.
     weakref.finalize(archive, archive.fp.close)  # type: ignore[union-attr]
     infos = sorted(archive.infolist(), key=lambda info: info.filename)
     budget.check_members(len(infos))

@@ -33,7 +33,7 @@ def attribute(kind: int, value: bytes, flags: int = 0x40) -> bytes:
     return struct.pack(">BBB", flags, kind, len(value)) + value
 
 
-def path_bytes(path: Path, width: str = "I") -> bytes:
+def path_bytes(path: Path, width: str) -> bytes:
     """A segment for each run of numbers and for each set."""
     segments: list[tuple[int, list[int]]] = []
     for part in path:
