@@ -148,7 +148,14 @@ def _one_line_errors() -> Iterator[None]:
         discard_output()
         sys.exit(_BROKEN_PIPE)
     except OSError as error:
+        _flush()  # of a standard output that is full this names the reason
         fail(str(error))
+
+
+def require_output(remedy: str) -> None:
+    """Fail if there is no standard output: a process may be started without it."""
+    if sys.stdout is None:
+        fail(f"standard output is closed; {remedy}")
 
 
 def fail(message: str) -> NoReturn:

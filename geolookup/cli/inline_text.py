@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, note_age, options
+from geolookup.cli import exit_on_signals, fail, note_age, options, require_output
 from geolookup.cli.terminal_text import (
     charset,
     has_colours,
@@ -66,6 +66,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     from geolookup.inline.annotate import Tags, Template, annotated
 
     exit_on_signals()
+    require_output("the text is written there")
     try:
         made = Template(template, value_text)
     except ValueError as error:
@@ -143,6 +144,7 @@ def grep(
     from geolookup.prefixes.select import absent_values, row_masks
 
     exit_on_signals()
+    require_output("lines are written there")
     if not where and not not_:
         fail("name a condition, such as --where location.country_code=AT,DE")
     try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 import geolookup
-from geolookup.cli import fail, note_age, options
+from geolookup.cli import fail, note_age, options, require_output
 from geolookup.cli.address_input import blocks
 from geolookup.cli.answer_formats import Csv, Json
 from geolookup.contract.localtime import instant
@@ -107,6 +107,7 @@ def lookup(
 
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """
+    require_output("answers are written there")
     second = None if at is None else _second(at)
     fields = options.fields_of(paths) or None
     with geolookup.open(dataset) as engine:

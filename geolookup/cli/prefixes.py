@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, note_age, options
+from geolookup.cli import exit_on_signals, fail, note_age, options, require_output
 from geolookup.errors import line_text
 from geolookup.prefixes.list_text import Changes, Lists, Settings, Syntax
 from geolookup.prefixes.syntaxes import SYNTAXES
@@ -217,8 +217,7 @@ def _opened(output: Path | None, *, force: bool) -> Iterator[BinaryIO]:
     from geolookup.filesystem.atomic import check_file, staged_file
 
     if output is None:
-        if sys.stdout is None:
-            fail("standard output is closed; name a file with --output")
+        require_output("name a file with --output")
         yield sys.stdout.buffer
         return
     check_file(output, force=force)

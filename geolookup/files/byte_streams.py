@@ -106,6 +106,8 @@ def open_output(
     """
     with ExitStack() as opened:
         if path == STANDARD:
+            if not sys.stdout:
+                raise TableFileError("standard output", "is closed", "name a file")
             raw = sys.stdout.buffer
         else:
             fresh = opened.enter_context(staged_file(Path(path)))
