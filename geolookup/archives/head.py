@@ -9,7 +9,7 @@
 
 ``delta.json`` is::
 
-    {"format": "geolookup-delta", "format_version": 1,
+    {"format": "geolookup-delta", "format_version": 2,
      "base": "ID", "generation": "ID", "files": {"NAME": "SHA-256 of this file of the base"}}
 
 ``files`` lists the files that base and target both have: those that a patch reads, and those that
@@ -37,7 +37,7 @@ from geolookup.signing.statement import LARGEST_SIGNATURE, SIGNATURE
 DELTA = "delta.json"
 #: Bytes; a header lists at most the files of a dataset.
 LARGEST_HEADER = 1 << 16
-_FORMAT, _VERSION = "geolookup-delta", 1
+_FORMAT, _VERSION = "geolookup-delta", 2
 _AGAIN = "fetch it again"
 #: Bytes; much more than a manifest of 254 sources has.
 LARGEST_MANIFEST = 1 << 24

@@ -18,7 +18,7 @@ An example: the base has the rows 10, 20, 30, 40, and the file 10, 15, 21, 31, 4
 file is inserted, none is deleted: positions [], [1]. The kept rows have grown by 0, 1, 1, 1.
 Way 2 writes that as the position 1 and the value 1, then 5 for the inserted row: 15 = 10 + 5.
 
-The patch mode of zstd, which aligns no rows, takes four to seven times as many bytes
+The patch mode of zstd, which aligns no rows, takes four to eight times as many bytes
 (``docs/benchmarks.md``).
 
 A patch is not trusted: its arrays are bounded by what the manifests describe before memory is taken
