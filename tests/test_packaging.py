@@ -190,7 +190,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = tmp_path_factory.mktemp("installed") / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
     python = environment / "bin" / "python"
-    install = ["install", "--quiet", "--no-index", "--no-deps", str(wheel)]
+    install = ["install", "--quiet", "--no-index", "--no-deps", "--ignore-installed", str(wheel)]
     subprocess.run([sys.executable, "-m", "pip", "--python", python, *install], check=True)
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
     beside = Path(_printed("-c", code, python=python).strip(), "beside.pth")
