@@ -94,7 +94,7 @@ class Tables:
                 least, most = (pa.scalar(limit, values.type) for limit in (of.least, of.most))
                 inside = pc.and_(pc.greater_equal(values, least), pc.less_equal(values, most))
                 bad = ~without_nulls(inside, True).to_numpy(zero_copy_only=False)
-                yield from self.bad(name, column, bad, f"not from {of.least:g} to {of.most:g}")
+                yield from self.bad(name, column, bad, f"not from {of.least} to {of.most}")
 
     def outside(self, name: str, column: str, target: str) -> Iterator[DatasetError]:
         """Yield an error for row numbers beyond the end of their table."""
