@@ -72,7 +72,7 @@ STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.ZONE, "zone", put(1, None), "row 1: null"),
     (fmt.ZONE, "zone", put(1, "../../etc/hosts"), "row 1: not the name of a time zone"),
     (fmt.ZONE, "zone", put(1, "A" * 65), "row 1: not the name of a time zone"),
-    (fmt.COUNTRY, "country_population", put(1, -1), "row 1: not from 0.0 to "),
+    (fmt.COUNTRY, "country_population", put(1, -1), "row 1: not from 0 to "),
     (fmt.COUNTRY, "country_area_km2", put(1, float("nan")), "row 1: not from 0.0 to "),
     (fmt.COUNTRY, "country_area_km2", put(1, float("inf")), "row 1: not from 0.0 to "),
     (fmt.COUNTRY, "country_languages", put(1, ["de", ""]), "row 1: an empty text in a list"),
