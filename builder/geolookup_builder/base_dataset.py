@@ -95,7 +95,7 @@ def with_successors(
 ) -> Codes:
     """Return the number in the base of each row of a table, or of the row that it succeeds.
 
-    ``known`` are those of the rows that the base has, -1 for new ones. ``table`` is "location" or
+    ``known`` has the number of each row in the base, -1 for a new row. ``table`` is "location" or
     "network", ``intervals`` are the starts and rows of each family. A new row succeeds the one
     that most of its intervals had in the base, of those that are gone. No two rows succeed the
     same; a row that succeeds none keeps -1.

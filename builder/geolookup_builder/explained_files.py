@@ -99,7 +99,7 @@ def _tables(rows: Sequence[TableRows], begins: I64) -> pa.Table:
 
 
 def _stated_layers(rows: Sequence[TableRows]) -> Iterator[tuple[int, str]]:
-    """Yield the layers of which a row of a table states a value, after the index of the table."""
+    """Yield pairs: the index of a table, and a layer in which a row of the table has a value."""
     for at, table in enumerate(rows):
         for layer in fields.LAYERS:
             if layer in table.numbers and table.numbers[layer].any():

@@ -1,8 +1,8 @@
 """Finders: each derives one missing field of a location from the fields it has.
 
 Finders are created before any source is read: a missing library or table stops the build at
-once. A finder receives the distinct locations without its field. It returns null for those of
-which it finds nothing.
+once. A finder receives the distinct locations without its field. It returns null for a
+location if it finds nothing.
 """
 
 from __future__ import annotations
