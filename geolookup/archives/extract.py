@@ -13,7 +13,7 @@ import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from geolookup.archives.delta import applied, largest_patch
+from geolookup.archives.delta import apply_patch, largest_patch
 from geolookup.archives.head import REPACK, Head
 from geolookup.archives.members import Members, described_files
 from geolookup.dataset.manifest import read_manifest
@@ -38,7 +38,7 @@ def extract(
     that is damaged or has other members, OutputError for too little space.
     """
     missing = described_files(head.manifest, members.archive, REPACK)
-    shared = {} if head.header is None else _shared(missing, head.header.files)
+    shared = {} if head.header is None else _shared_files(missing, head.header.files)
     _check_size(members, missing, base, folder, {} if copy else shared)
     for name, content in head.texts():
         _write(folder / name, [content])
@@ -50,7 +50,7 @@ def extract(
     return Verified(folder, lambda name: f"{members.archive}!{name}")
 
 
-def _shared(described: _Described, base: Mapping[str, str]) -> _Described:
+def _shared_files(described: _Described, base: Mapping[str, str]) -> _Described:
     """Return the files that the base has with the same digest."""
     return {name: file for name, file in described.items() if base.get(name) == file[1]}
 
@@ -67,7 +67,7 @@ def _check_size(
     if base is not None:
         allowed += _bytes(described_files(read_manifest(base), base, REBUILD))
     if size > allowed:
-        raise members.refused(limits.excess())
+        raise members.error(limits.excess())
     limits.check_space(folder, size - _bytes(linked))
 
 
@@ -81,38 +81,38 @@ def _take_all(members: Members, folder: Path, base: Path | None, missing: _Descr
     while (member := members.next()) is not None:
         name = member.name.removesuffix(suffix)
         if name not in missing or member.name != name + suffix:
-            raise members.refused(f"unexpected member {member.name!r}")
+            raise members.error(f"unexpected member {member.name!r}")
         size, sha256 = missing.pop(name)
         content = (
             _whole(members, member, size)
             if base is None
-            else [_patched(members, member, folder / name, base, size)]
+            else [_patched_file(members, member, folder / name, base, size)]
         )
         if _write(folder / name, content) != sha256:
-            raise members.refused(f"{name} is damaged: its digest is not that of the manifest")
+            raise members.error(f"{name} is damaged: its digest is not that of the manifest")
     if missing:
-        raise members.refused(f"{min(missing)}{suffix} is missing")
+        raise members.error(f"{min(missing)}{suffix} is missing")
 
 
 def _whole(members: Members, member: tarfile.TarInfo, size: int) -> Iterator[bytes]:
     """Return the content of a file that the archive has."""
     if member.size != size:
         problem = f"{member.name} has {member.size} bytes, but the manifest says {size}"
-        raise members.refused(problem)
+        raise members.error(problem)
     return members.data(member)
 
 
-def _patched(
+def _patched_file(
     members: Members, member: tarfile.TarInfo, path: Path, base: Path, size: int
 ) -> memoryview:
     """Return the content of a file that the archive has a patch of."""
     if member.size > largest_patch(size):
-        raise members.refused(f"{member.name} is larger than a patch of {size:,} bytes can be")
+        raise members.error(f"{member.name} is larger than a patch of {size:,} bytes can be")
     patch = b"".join(members.data(member))
     try:
-        return applied(base, path.parent, path.name, patch)
+        return apply_patch(base, path.parent, path.name, patch)
     except ValueError as error:
-        raise members.refused(f"{member.name} is damaged ({error})") from error
+        raise members.error(f"{member.name} is damaged ({error})") from error
 
 
 def _write(path: Path, content: Iterable[bytes | memoryview]) -> str:

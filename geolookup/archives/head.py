@@ -55,29 +55,29 @@ class Header:
 
     def text(self) -> bytes:
         """Return the content of ``delta.json``."""
-        stated = {
+        document = {
             "format": _FORMAT,
             "format_version": _VERSION,
             "base": self.base,
             "generation": self.target,
             "files": dict(sorted(self.files.items())),
         }
-        return (json.dumps(stated, indent=1) + "\n").encode()
+        return (json.dumps(document, indent=1) + "\n").encode()
 
 
 def parsed_header(text: bytes, archive: str | os.PathLike[str]) -> Header:
     """Parse a header; DatasetError naming the archive for any other text."""
     try:
-        stated = json.loads(text)
-        is_delta, version = stated["format"] == _FORMAT, stated["format_version"]
-        header = Header(stated["base"], stated["generation"], stated["files"])
+        document = json.loads(text)
+        is_delta, version = document["format"] == _FORMAT, document["format_version"]
+        header = Header(document["base"], document["generation"], document["files"])
     except (TypeError, KeyError, ValueError, RecursionError):
-        raise _damaged(archive) from None
+        raise _damage_error(archive) from None
     if is_delta and type(version) is int and version != _VERSION:
         problem = f"a delta of format version {version}, but this geolookup reads {_VERSION}"
         raise DatasetError(archive, problem, "use the version of geolookup that packed it")
     if not is_delta or type(version) is not int or not _is_complete(header):
-        raise _damaged(archive)
+        raise _damage_error(archive)
     return header
 
 
@@ -92,7 +92,7 @@ def _is_complete(header: Header) -> bool:
     )
 
 
-def _damaged(archive: str | os.PathLike[str]) -> DatasetError:
+def _damage_error(archive: str | os.PathLike[str]) -> DatasetError:
     return DatasetError(archive, f"{DELTA} is damaged", _AGAIN)
 
 
@@ -139,27 +139,25 @@ def is_archive(path: str | os.PathLike[str]) -> bool:
 
 
 def _read(members: Members) -> Head:
-    stated = members.text(DELTA, LARGEST_HEADER)
-    header = None if stated is None else parsed_header(stated, members.archive)
+    header_text = members.text(DELTA, LARGEST_HEADER)
+    header = None if header_text is None else parsed_header(header_text, members.archive)
     text = members.text(fmt.MANIFEST, LARGEST_MANIFEST)
     if text is None:
-        raise members.refused(f"does not begin with the {fmt.MANIFEST} of a dataset")
+        raise members.error(f"does not begin with the {fmt.MANIFEST} of a dataset")
     _check_sum(members, text)
     manifest = _manifest(text, members.archive)
     if header is not None and header.target != manifest.generation:
-        raise members.refused(f"{DELTA} and {fmt.MANIFEST} name different generations")
+        raise members.error(f"{DELTA} and {fmt.MANIFEST} name different generations")
     return Head(header, text, manifest, members.text(SIGNATURE, LARGEST_SIGNATURE))
 
 
 def _check_sum(members: Members, manifest: bytes) -> None:
     expected = sum_line(hashlib.sha256(manifest).hexdigest())
-    stated = members.text(MANIFEST_SUM, len(expected))
-    if stated is None:
-        raise members.refused(f"{MANIFEST_SUM} is missing")
-    if stated != expected:
-        raise members.refused(
-            f"{fmt.MANIFEST} is damaged: its digest is not that of {MANIFEST_SUM}"
-        )
+    line = members.text(MANIFEST_SUM, len(expected))
+    if line is None:
+        raise members.error(f"{MANIFEST_SUM} is missing")
+    if line != expected:
+        raise members.error(f"{fmt.MANIFEST} is damaged: its digest is not that of {MANIFEST_SUM}")
 
 
 def _manifest(text: bytes, archive: Path) -> Manifest:

@@ -71,7 +71,7 @@ class Members:
         self._ahead: tarfile.TarInfo | None = None
         self._at_end = False
 
-    def refused(self, problem: str) -> DatasetError:
+    def error(self, problem: str) -> DatasetError:
         """Return the error for an archive with this problem."""
         return DatasetError(self.archive, problem, _AGAIN)
 
@@ -90,9 +90,9 @@ class Members:
         try:
             member = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
         except (tarfile.TarError, ValueError):
-            raise self.refused("not an archive that 'geolookup pack' wrote") from None
+            raise self.error("not an archive that 'geolookup pack' wrote") from None
         if member.type not in _PLAIN or member.size < 0:
-            raise self.refused(f"{member.name!r} is not a regular file")
+            raise self.error(f"{member.name!r} is not a regular file")
         return member
 
     def text(self, name: str, limit: int) -> bytes | None:
@@ -114,14 +114,14 @@ class Members:
 
     def _check_end(self) -> None:
         """Check that only padding follows the end of the archive."""
-        rest = self._read(_CHUNK)
-        if any(rest) or not tarfile.BLOCKSIZE <= len(rest) < _CHUNK:
-            raise self.refused("does not end as a tar archive does")
+        padding = self._read(_CHUNK)
+        if any(padding) or not tarfile.BLOCKSIZE <= len(padding) < _CHUNK:
+            raise self.error("does not end as a tar archive does")
 
     def _exactly(self, size: int) -> bytes:
         data = self._read(size)
         if len(data) < size:
-            raise self.refused("truncated")
+            raise self.error("truncated")
         return data
 
     def _read(self, size: int) -> bytes:
@@ -129,4 +129,4 @@ class Members:
             return self._stream.read(size)
         except (OSError, ValueError) as error:  # the base classes of Arrow's errors
             problem = f"truncated or damaged ({str(error).splitlines()[0]})"
-            raise self.refused(problem) from error
+            raise self.error(problem) from error

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from geolookup.archives.delta import changed
+from geolookup.archives.delta import file_patches
 from geolookup.archives.extract import PATCH
 from geolookup.archives.head import DELTA, Header
 from geolookup.archives.members import MANIFEST_SUM, SUFFIX, described_files, sum_line
@@ -63,7 +63,7 @@ def pack(
     former = None if base is None else Path(resolve.folder(os.fspath(base)))
     atomic.check_file(archive, force=force)
     head = list(_head(folder, keys, latest_serial(dataset)))
-    with atomic.staged_file(archive) as fresh, _written(fresh) as members:
+    with atomic.staged_file(archive) as fresh, _output(fresh) as members:
         if former is not None:
             members.add(DELTA, _header(former, folder, manifest).text())
         for name, text in head:
@@ -72,7 +72,7 @@ def pack(
             for name, (size, sha256) in sorted(described.items()):
                 members.add_file(folder / name, size, sha256)
         else:
-            for name, patch in changed(former, folder):
+            for name, patch in file_patches(former, folder):
                 members.add(f"{name}{PATCH}", patch)
     return archive.stat().st_size
 
@@ -112,7 +112,7 @@ def _header(base: Path, folder: Path, manifest: Manifest) -> Header:
 
 
 @contextmanager
-def _written(archive: Path) -> Iterator[_Output]:
+def _output(archive: Path) -> Iterator[_Output]:
     """Yield what adds members to a new archive; its end is written after the block."""
     with (
         archive.open("wb") as file,

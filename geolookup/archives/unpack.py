@@ -65,25 +65,25 @@ def base_folder(
     """
     if base is None:
         raise DatasetError(archive, f"a delta of generation {header.base}", remedy)
-    place = Path(base)
-    folder = _generation(place, header.base)
+    path = Path(base)
+    folder = _generation(path, header.base)
     try:
         manifest = read_manifest(folder)
     except DatasetError:
-        raise _missing(header, place, archive, remedy) from None
+        raise _missing(header, path, archive, remedy) from None
     if manifest.generation != header.base:
-        raise _missing(header, place, archive, remedy)
+        raise _missing(header, path, archive, remedy)
     _check(folder, manifest, header, archive, remedy)
     return folder
 
 
-def _generation(place: Path, wanted: str) -> Path:
-    is_store = (place / pointer.GENERATIONS).is_dir()
-    return Path(pointer.folder_of(place, wanted)) if is_store else place
+def _generation(path: Path, generation: str) -> Path:
+    is_store = (path / pointer.GENERATIONS).is_dir()
+    return Path(pointer.folder_of(path, generation)) if is_store else path
 
 
-def _missing(header: Header, place: Path, archive: Path, remedy: str) -> DatasetError:
-    problem = f"a delta of generation {header.base}, which {place} does not have"
+def _missing(header: Header, path: Path, archive: Path, remedy: str) -> DatasetError:
+    problem = f"a delta of generation {header.base}, which {path} does not have"
     return DatasetError(archive, problem, remedy)
 
 

@@ -1,4 +1,4 @@
-"""What changed in the files of a dataset: ``changed`` makes a patch of each, ``applied`` reads it.
+"""The patches of a dataset's files: ``file_patches`` makes them, ``apply_patch`` reads one.
 
 A patch is a sequence of arrays (``streams``). It states no sizes: the manifests of the base and of
 the new dataset describe the columns, and patch and file are walked in their order::
@@ -44,7 +44,7 @@ from geolookup.archives.delta.columns import Values, column_text, read_column
 from geolookup.archives.delta.parts import NONE, Bytes, Numbers, Parts, Unsigned, parts_of
 from geolookup.archives.delta.rows import (
     Alignment,
-    aligned,
+    align,
     alignment_text,
     read_alignment,
     same_numbers,
@@ -62,7 +62,7 @@ _DERIVED: dict[tuple[str, str], tuple[Callable[[Unsigned], Unsigned], str, str]]
 }
 
 
-def changed(base: Path, target: Path) -> Iterator[tuple[str, bytes]]:
+def file_patches(base: Path, target: Path) -> Iterator[tuple[str, bytes]]:
     """Yield name and patch of each file of ``target`` that ``base`` does not have, by name.
 
     Both are folders of datasets. A file precedes those that are derived from it. The same
@@ -83,11 +83,11 @@ def changed(base: Path, target: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _patch(base: Path, former: Manifest, target: Path, manifest: Manifest, name: str) -> bytes:
-    """Write alignment, columns and frame, in the order in which ``applied`` reads them."""
-    before = _File.opened(base / name, former.file(name))
-    file = _File.opened(target / name, manifest.file(name))
-    rows = aligned(base / name, target / name, before.parts.rows, file.parts.rows)
-    pairs = _pairs(file, before, rows, _derived(target, manifest, name))
+    """Write alignment, columns and frame, in the order in which ``apply_patch`` reads them."""
+    before = _File.from_path(base / name, former.file(name))
+    file = _File.from_path(target / name, manifest.file(name))
+    rows = align(base / name, target / name, before.parts.rows, file.parts.rows)
+    pairs = _pairs(file, before, rows, _derived_columns(target, manifest, name))
     frames = file.frame(), before.frame()
     written = [alignment_text(rows), *(column_text(*pair) for pair in pairs)]
     return b"".join([*written, column_text(*frames, same_numbers(len(frames[1]), len(frames[0])))])
@@ -98,7 +98,7 @@ def largest_patch(size: int) -> int:
     return size + size // 16 + (1 << 16)
 
 
-def applied(base: Path, target: Path, name: str, patch: bytes) -> memoryview:
+def apply_patch(base: Path, target: Path, name: str, patch: bytes) -> memoryview:
     """Return the bytes of the file ``name`` of a new dataset.
 
     ``base`` is the folder of the base, whose files have the digests that its manifest states.
@@ -112,9 +112,9 @@ def applied(base: Path, target: Path, name: str, patch: bytes) -> memoryview:
     if described is None:
         raise PatchError("the manifest does not describe the file")
     file, streams = _File.empty(parts_of(described)), Streams(patch)
-    before = _File.opened(base / name, read_manifest(base).file(name))
+    before = _File.from_path(base / name, read_manifest(base).file(name))
     rows = read_alignment(streams, before.parts.rows, file.parts.rows)
-    for pair in _pairs(file, before, rows, _derived(target, manifest, name)):
+    for pair in _pairs(file, before, rows, _derived_columns(target, manifest, name)):
         read_column(streams, *pair)
     frame, former = file.frame(), before.frame()
     read_column(streams, frame, former, same_numbers(len(former), len(frame)))
@@ -131,7 +131,7 @@ class _File:
     whole: Bytes
 
     @classmethod
-    def opened(cls, path: Path, described: FileDescription | None) -> _File:
+    def from_path(cls, path: Path, described: FileDescription | None) -> _File:
         """Map a file as described; one that is not described has no parts.
 
         Raises OSError if it cannot be read, PatchError if it is not as described.
@@ -168,19 +168,19 @@ def _pairs(
     file: _File, former: _File, rows: Alignment, derived: dict[str, Unsigned]
 ) -> Iterator[tuple[Values, Values, Alignment]]:
     """Yield each column of a file, its former column, and how their rows correspond."""
-    for name, part in file.parts.named.items():
-        values, before = part.of(file.whole), former.parts.named.get(name)
+    for name, part in file.parts.by_name.items():
+        values, before = part.of(file.whole), former.parts.by_name.get(name)
         index = derived.get(name)
         if index is not None and index.itemsize == part.width:
             yield values, index, same_numbers(len(index), part.count)
             continue
         same_kind = before is not None and before.width == part.width
         base = before.of(former.whole) if before is not None and same_kind else part.none()
-        by_row = part.by_row and len(base) == len(rows.kept)
+        by_row = part.by_row and len(base) == len(rows.base_mask)
         yield values, base, rows if by_row else same_numbers(len(base), part.count)
 
 
-def _derived(folder: Path, manifest: Manifest, file: str) -> dict[str, Unsigned]:
+def _derived_columns(folder: Path, manifest: Manifest, file: str) -> dict[str, Unsigned]:
     """Return the columns of a file that follow from other files of its dataset, by name.
 
     Raises PatchError if such a file is missing: the archive left it out.
@@ -194,10 +194,10 @@ def _derived(folder: Path, manifest: Manifest, file: str) -> dict[str, Unsigned]
 
 def _starts(folder: Path, manifest: Manifest, name: str, column: str) -> Unsigned:
     try:
-        file = _File.opened(folder / name, manifest.file(name))
+        file = _File.from_path(folder / name, manifest.file(name))
     except FileNotFoundError:
         raise PatchError(f"{name} is not there before it") from None
-    part = file.parts.named.get(column)
+    part = file.parts.by_name.get(column)
     if not isinstance(part, Numbers) or part.width != (4 if name == fmt.IPV4 else 8):
         raise PatchError(f"{name} has no starts")
     if not part.count:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from geolookup.archives.delta.parts import TextColumn, Unsigned
 from geolookup.archives.delta.rows import I64, Alignment, Bools, positions_text, read_positions
-from geolookup.archives.delta.streams import PatchError, Streams, written
+from geolookup.archives.delta.streams import PatchError, Streams, encode_numbers
 
 _LITERAL, _CHANGES, _STEPS = range(3)
 #: Where fewer than one row in so many differs, the literal values are not the smallest.
@@ -41,23 +41,23 @@ def read_column(streams: Streams, values: Values, former: Values, rows: Alignmen
 
 
 def _numbers_text(values: Unsigned, former: Unsigned, rows: Alignment) -> bytes:
-    kept, inserted = values[rows.keeping], np.flatnonzero(~rows.keeping)
-    added = kept - rows.of(former)
+    common, inserted = values[rows.target_mask], np.flatnonzero(~rows.target_mask)
+    added = common - rows.of(former)
     changes, steps = np.flatnonzero(added), np.diff(added, prepend=added.dtype.type(0))
     fresh = values[inserted]
     ways = [
-        bytes([_CHANGES]) + _sparse(changes, kept) + written(fresh),
+        bytes([_CHANGES]) + _sparse(changes, common) + encode_numbers(fresh),
         bytes([_STEPS])
         + _sparse(np.flatnonzero(steps), steps)
-        + written(fresh - _before(kept, inserted)),
+        + encode_numbers(fresh - _before(common, inserted)),
     ]
     if min(map(len, ways)) * _FEW > values.nbytes:
-        ways.append(bytes([_LITERAL]) + written(values))
+        ways.append(bytes([_LITERAL]) + encode_numbers(values))
     return min(ways, key=len)
 
 
 def _sparse(at: I64, values: Unsigned) -> bytes:
-    return positions_text(at) + written(values[at])
+    return positions_text(at) + encode_numbers(values[at])
 
 
 def _read_numbers(streams: Streams, values: Unsigned, former: Unsigned, rows: Alignment) -> None:
@@ -67,44 +67,46 @@ def _read_numbers(streams: Streams, values: Unsigned, former: Unsigned, rows: Al
         return
     if way not in (_CHANGES, _STEPS):
         raise PatchError(f"a column written in way {way}")
-    kept = rows.of(former).copy()
-    at = read_positions(streams, len(kept))
+    common = rows.of(former).copy()
+    at = read_positions(streams, len(common))
     numbers = streams.exactly(dtype, len(at))
-    inserted = np.flatnonzero(~rows.keeping)
+    inserted = np.flatnonzero(~rows.target_mask)
     fresh = streams.exactly(dtype, len(inserted))
     if way == _CHANGES:
-        kept[at] = numbers
+        common[at] = numbers
     else:
-        steps = np.zeros_like(kept)
+        steps = np.zeros_like(common)
         steps[at] = numbers
-        kept += np.cumsum(steps, dtype=dtype)
-        fresh = fresh + _before(kept, inserted)
-    values[rows.keeping], values[inserted] = kept, fresh
+        common += np.cumsum(steps, dtype=dtype)
+        fresh = fresh + _before(common, inserted)
+    values[rows.target_mask], values[inserted] = common, fresh
 
 
-def _before(kept: Unsigned, inserted: I64) -> Unsigned:
+def _before(common: Unsigned, inserted: I64) -> Unsigned:
     """Return the value of the kept row before each inserted one; 0 if there is none."""
     rows = inserted - np.arange(len(inserted))  # how many kept rows are before
-    before: Unsigned = np.append(kept.dtype.type(0), kept)[rows]
+    before: Unsigned = np.append(common.dtype.type(0), common)[rows]
     return before
 
 
 def _texts_text(texts: TextColumn, former: TextColumn, rows: Alignment) -> bytes:
     column, base = texts.array(), former.array()
-    differ = pc.not_equal(base.filter(rows.kept), column.filter(rows.keeping))
+    differ = pc.not_equal(base.filter(rows.base_mask), column.filter(rows.target_mask))
     changed = np.flatnonzero(differ.to_numpy(zero_copy_only=False))
     fresh = _fresh(rows, changed)
     lengths = texts.lengths[fresh]
     data = np.frombuffer(column.filter(fresh).buffers()[2] or b"", np.uint8)[: lengths.sum()]
-    return positions_text(changed) + written(lengths.astype(np.uint32)) + written(data)
+    return (
+        positions_text(changed) + encode_numbers(lengths.astype(np.uint32)) + encode_numbers(data)
+    )
 
 
 def _read_texts(streams: Streams, texts: TextColumn, former: TextColumn, rows: Alignment) -> None:
-    fresh = _fresh(rows, read_positions(streams, int(np.count_nonzero(rows.kept))))
+    fresh = _fresh(rows, read_positions(streams, int(np.count_nonzero(rows.base_mask))))
     new = streams.exactly(np.uint32, int(np.count_nonzero(fresh))).astype(np.int64)
     data = streams.next(np.uint8, len(texts.data))
     source = np.empty(len(texts), np.int64)  # of each text its number in base, then new ones
-    source[rows.keeping] = np.flatnonzero(rows.kept)
+    source[rows.target_mask] = np.flatnonzero(rows.base_mask)
     source[fresh] = len(former) + np.arange(len(new))
     lengths = np.append(former.lengths, new)[source]
     # Sums of fewer than 2^32 lengths below 2^32 fit.
@@ -119,7 +121,7 @@ def _read_texts(streams: Streams, texts: TextColumn, former: TextColumn, rows: A
 
 def _fresh(rows: Alignment, changed: I64) -> Bools:
     """Mark the rows of the file that are inserted, or kept with another text."""
-    kept = np.flatnonzero(rows.keeping)
-    fresh = ~rows.keeping
-    fresh[kept[changed]] = True
+    common = np.flatnonzero(rows.target_mask)
+    fresh = ~rows.target_mask
+    fresh[common[changed]] = True
     return fresh

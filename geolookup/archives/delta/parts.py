@@ -34,7 +34,7 @@ _DICTIONARY = "dictionary"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ByteRange:
     """Offset and length in bytes."""
 
     offset: int
@@ -52,19 +52,19 @@ class Numbers:
     Floats are numbers too, by their bits; the bits of nulls are bytes.
     """
 
-    place: Place
+    byte_range: ByteRange
     width: int
     count: int
     by_row: bool
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def ranges(self) -> tuple[ByteRange, ...]:
         """Where its buffers are."""
-        return (self.place,)
+        return (self.byte_range,)
 
     def of(self, whole: Bytes) -> Unsigned:
         """Return a view of its numbers, of a file."""
-        return self.place.of(whole).view(_UNSIGNED[self.width])
+        return self.byte_range.of(whole).view(_UNSIGNED[self.width])
 
     def none(self) -> Unsigned:
         """Return no numbers of this width."""
@@ -99,14 +99,14 @@ class TextColumn:
 class Texts:
     """Offsets and bytes of ``count`` texts; ``by_row``: one for each table row."""
 
-    offsets: Place
-    data: Place
+    offsets: ByteRange
+    data: ByteRange
     count: int
     by_row: bool
     width: ClassVar[int] = 0  # unlike that of any numbers
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def ranges(self) -> tuple[ByteRange, ...]:
         """Where its buffers are."""
         return self.offsets, self.data
 
@@ -124,12 +124,12 @@ Part = Numbers | Texts
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of a file by name, the places between them, and how many rows its table has."""
+    """The parts of a file by name, the ranges between them, and how many rows its table has."""
 
     size: int
     rows: int
-    named: dict[str, Part]
-    frame: tuple[Place, ...]
+    by_name: dict[str, Part]
+    frame: tuple[ByteRange, ...]
 
 
 #: Those of a file that is not there.
@@ -142,26 +142,26 @@ def parts_of(described: FileDescription) -> Parts:
     # Each row takes a byte or more in any file.
     if not size or type(rows) is not int or not 0 <= rows <= size or columns is None:
         raise PatchError("the manifest does not describe the file")
-    named: dict[str, Part] = {}
+    by_name: dict[str, Part] = {}
     for name, column in columns.items():
-        named |= _column(name, column, rows, size)
-    return Parts(size, rows, named, tuple(_between(named, size)))
+        by_name |= _column(name, column, rows, size)
+    return Parts(size, rows, by_name, tuple(_between(by_name, size)))
 
 
 def _column(
     name: str, column: BufferDescription, rows: int, size: int
 ) -> Iterator[tuple[str, Part]]:
-    yield from _values(name, _stored(column), _places(column, size), rows, by_row=True)
+    yield from _values(name, _buffer_type(column), _byte_ranges(column, size), rows, by_row=True)
     if column.dictionary.stated is not None:
         values = column.dictionary
         count = values.stated.get("length") if isinstance(values.stated, dict) else None
         if type(count) is not int or not 0 <= count <= size:
             raise PatchError("the manifest does not describe the values of a column")
-        places = _places(values, size)
-        yield from _values(f"{name}/{_DICTIONARY}", values.type, places, count, by_row=False)
+        ranges = _byte_ranges(values, size)
+        yield from _values(f"{name}/{_DICTIONARY}", values.type, ranges, count, by_row=False)
 
 
-def _stored(column: BufferDescription) -> object:
+def _buffer_type(column: BufferDescription) -> object:
     """Return the type of the buffered values: of a dictionary column, the type of its indices."""
     kind = column.type
     if not isinstance(kind, str) or not kind.startswith(_DICTIONARY):
@@ -169,52 +169,53 @@ def _stored(column: BufferDescription) -> object:
     return kind.rpartition("indices=")[2].partition(",")[0]
 
 
-def _places(column: BufferDescription, size: int) -> list[Place | None]:
-    """Return the place of each buffer, None for one that is absent."""
+def _byte_ranges(column: BufferDescription, size: int) -> list[ByteRange | None]:
+    """Return the byte range of each buffer, None for one that is absent."""
     buffers = column.stated.get("buffers") if isinstance(column.stated, dict) else None
     if not isinstance(buffers, list):
         raise PatchError("the manifest does not describe the buffers of a column")
-    places = []
-    for number, stated in enumerate(buffers):
-        place = column.buffer(number)
-        if (place is None) != (stated is None):
+    ranges = []
+    for number, buffer in enumerate(buffers):
+        pair = column.buffer(number)
+        if (pair is None) != (buffer is None):
             raise PatchError("the manifest does not describe a buffer")
-        if place is not None and not 0 <= place[0] <= place[0] + place[1] <= size:
+        if pair is not None and not 0 <= pair[0] <= pair[0] + pair[1] <= size:
             raise PatchError("a buffer lies outside the file")
-        places.append(None if place is None else Place(*place))
-    return places
+        ranges.append(None if pair is None else ByteRange(*pair))
+    return ranges
 
 
 def _values(
-    name: str, kind: object, places: list[Place | None], count: int, *, by_row: bool
+    name: str, kind: object, ranges: list[ByteRange | None], count: int, *, by_row: bool
 ) -> Iterator[tuple[str, Part]]:
     """Yield the part that holds the values, and each other buffer as bytes."""
     width = _WIDTHS.get(kind) if isinstance(kind, str) else None
-    others = places
-    match places:
-        case [validity, Place() as values] if width and values.length == width * count:
+    others = ranges
+    match ranges:
+        case [validity, ByteRange() as values] if width and values.length == width * count:
             yield name, Numbers(values, width, count, by_row)
             others = [validity]
-        case [validity, Place() as offsets, Place() as data] if (
+        case [validity, ByteRange() as offsets, ByteRange() as data] if (
             kind == "string" and offsets.length == _OFFSET * (count + 1)
         ):
             yield name, Texts(offsets, data, count, by_row)
             others = [validity]
-    for number, place in enumerate(others):
-        if place is not None and place.length:
-            yield f"{name}/{number}", Numbers(place, 1, place.length, by_row=False)
+    for number, byte_range in enumerate(others):
+        if byte_range is not None and byte_range.length:
+            yield f"{name}/{number}", Numbers(byte_range, 1, byte_range.length, by_row=False)
 
 
-def _between(named: dict[str, Part], size: int) -> Iterator[Place]:
-    """Yield the places that belong to no part; PatchError if parts overlap."""
-    places = chain.from_iterable(part.places for part in named.values())
-    taken = sorted(
-        (place for place in places if place.length), key=lambda place: (place.offset, place.length)
+def _between(parts: dict[str, Part], size: int) -> Iterator[ByteRange]:
+    """Yield the byte ranges that belong to no part; PatchError if parts overlap."""
+    ranges = chain.from_iterable(part.ranges for part in parts.values())
+    by_offset = sorted(
+        (byte_range for byte_range in ranges if byte_range.length),
+        key=lambda byte_range: (byte_range.offset, byte_range.length),
     )
-    ends = [0, *(place.offset + place.length for place in taken)]
-    begins = [*(place.offset for place in taken), size]
+    ends = [0, *(byte_range.offset + byte_range.length for byte_range in by_offset)]
+    begins = [*(byte_range.offset for byte_range in by_offset), size]
     for end, begin in zip(ends, begins, strict=True):
         if begin < end:
             raise PatchError("the buffers of a file overlap")
         if end < begin:
-            yield Place(end, begin - end)
+            yield ByteRange(end, begin - end)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.archives.delta.parts import Unsigned
-from geolookup.archives.delta.streams import PatchError, Streams, written
+from geolookup.archives.delta.streams import PatchError, Streams, encode_numbers
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import read, starts_of
 from geolookup.dataset.intervals import Addresses, empty, is_partition
@@ -32,17 +32,17 @@ _FAMILY = {
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Which rows are kept: ``kept`` (m,) of those of the base, ``keeping`` (n,) of the target.
+    """The rows of both: ``base_mask`` (m,) marks them in the base, ``target_mask`` (n,) in the target.
 
     Both mark equally many rows; these correspond in order.
     """
 
-    kept: Bools
-    keeping: Bools
+    base_mask: Bools
+    target_mask: Bools
 
     def of(self, former: Unsigned) -> Unsigned:
-        """Return the kept ones of values of the base."""
-        return former if self.kept.all() else former[self.kept]
+        """Return the values of the base in the rows that both have."""
+        return former if self.base_mask.all() else former[self.base_mask]
 
 
 def same_numbers(former: int, count: int) -> Alignment:
@@ -50,7 +50,7 @@ def same_numbers(former: int, count: int) -> Alignment:
     return Alignment(np.arange(former) < count, np.arange(count) < former)
 
 
-def aligned(former: Path, path: Path, rows: int, count: int) -> Alignment:
+def align(former: Path, path: Path, rows: int, count: int) -> Alignment:
     """Return the alignment of the ``count`` rows of a file with the ``rows`` of its base."""
     family = _FAMILY.get(path.name)
     if family is None or not rows:
@@ -72,34 +72,34 @@ def _partitions(starts: Addresses) -> Iterator[Addresses]:
 
 def _same(former: Addresses, starts: Addresses) -> tuple[Bools, Bools]:
     """Mark, in both partitions, the starts that the other one has."""
-    kept = np.zeros(len(former), bool)
+    base_mask = np.zeros(len(former), bool)
     if not len(former):  # a further partition
-        return kept, np.zeros(len(starts), bool)
+        return base_mask, np.zeros(len(starts), bool)
     at = former.search(starts) - 1
-    keeping = former[at].equals(starts)
-    kept[at[keeping]] = True
-    return kept, keeping
+    target_mask = former[at].equals(starts)
+    base_mask[at[target_mask]] = True
+    return base_mask, target_mask
 
 
 def alignment_text(alignment: Alignment) -> bytes:
     """Write an alignment: the deleted rows of the base, and the inserted ones of the file."""
-    marks = (alignment.kept, alignment.keeping)
+    marks = (alignment.base_mask, alignment.target_mask)
     return b"".join(positions_text(np.flatnonzero(~rows)) for rows in marks)
 
 
 def read_alignment(streams: Streams, former: int, count: int) -> Alignment:
     """Read the alignment of a table of ``count`` rows with the ``former`` rows of its base."""
-    kept, keeping = np.ones(former, bool), np.ones(count, bool)
-    for rows in (kept, keeping):
+    base_mask, target_mask = np.ones(former, bool), np.ones(count, bool)
+    for rows in (base_mask, target_mask):
         rows[read_positions(streams, len(rows))] = False
-    if np.count_nonzero(kept) != np.count_nonzero(keeping):
+    if np.count_nonzero(base_mask) != np.count_nonzero(target_mask):
         raise PatchError("rows of the base have no row in the file")
-    return Alignment(kept, keeping)
+    return Alignment(base_mask, target_mask)
 
 
 def positions_text(positions: I64) -> bytes:
     """Write ascending positions, as the gaps between them: of 3, 4 and 9 these are 3, 0 and 4."""
-    return written((np.diff(positions, prepend=-1) - 1).astype(np.uint32))
+    return encode_numbers((np.diff(positions, prepend=-1) - 1).astype(np.uint32))
 
 
 def read_positions(streams: Streams, size: int) -> I64:

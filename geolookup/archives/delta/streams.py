@@ -22,16 +22,16 @@ class PatchError(ValueError):
     """A patch that does not describe a file over its base."""
 
 
-def written(values: NDArray[Any]) -> bytes:
+def encode_numbers(values: NDArray[Any]) -> bytes:
     """Return an array of numbers as bytes that ``Streams.next`` reads."""
     if not len(values):
         return _HEAD.pack(0, 0)
     rows = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), values.dtype.itemsize)
-    frame = _compressed(np.ascontiguousarray(rows.T))
+    frame = _compress(np.ascontiguousarray(rows.T))
     return _HEAD.pack(len(values), len(frame)) + frame
 
 
-def _compressed(data: NDArray[np.uint8]) -> bytes:
+def _compress(data: NDArray[np.uint8]) -> bytes:
     level = _LEVEL if data.size < _FAST_FROM else _FAST_LEVEL
     frame: bytes = pa.Codec("zstd", compression_level=level).compress(data, asbytes=True)
     return frame
@@ -41,7 +41,7 @@ class Streams:
     """The arrays of a patch, read in order; PatchError for a damaged or too long one."""
 
     def __init__(self, patch: bytes | memoryview) -> None:
-        self._rest = memoryview(patch)
+        self._remaining = memoryview(patch)
         self._codec = pa.Codec("zstd")
 
     def byte(self) -> int:
@@ -70,11 +70,11 @@ class Streams:
 
     def end(self) -> None:
         """Raise PatchError unless all is read."""
-        if len(self._rest):
+        if len(self._remaining):
             raise PatchError("bytes follow the last array")
 
     def _bytes(self, size: int) -> memoryview:
-        if size > len(self._rest):
+        if size > len(self._remaining):
             raise PatchError("truncated")
-        data, self._rest = self._rest[:size], self._rest[size:]
+        data, self._remaining = self._remaining[:size], self._remaining[size:]
         return data

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.archives.delta import applied, changed
-from geolookup.archives.delta.streams import PatchError, written
+from geolookup.archives.delta import apply_patch, file_patches
+from geolookup.archives.delta.streams import PatchError, encode_numbers
 from geolookup.dataset import layout as fmt
 from tests.archives.delta.random_files import write
 from tests.damage import copied
@@ -30,7 +30,7 @@ SAME, UNCHANGED = NONE * 2, CHANGES + NONE * 3
 
 
 def numbers(*values: int, dtype: type[Any] = np.uint32) -> bytes:
-    return written(np.array(values, dtype))
+    return encode_numbers(np.array(values, dtype))
 
 
 def forged(count: int, frame: bytes) -> bytes:
@@ -58,7 +58,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_composed_by_hand(pair: tuple[Path, Path]) -> None:
     """The composed patches below fail for the reason that they name, and not for their form."""
     patch = SAME + CHANGES + numbers(4) + numbers(8) + NONE + UNCHANGED
-    assert bytes(applied(*pair, NUMBERS, patch)) == (pair[1] / NUMBERS).read_bytes()
+    assert bytes(apply_patch(*pair, NUMBERS, patch)) == (pair[1] / NUMBERS).read_bytes()
 
 
 def cells(*columns: bytes) -> bytes:
@@ -126,7 +126,7 @@ def test_hostile_patches(pair: tuple[Path, Path]) -> None:
         for problem, patches in problems.items():
             for number, patch in enumerate(patches):
                 with pytest.raises(PatchError) as caught:
-                    applied(*pair, name, patch)
+                    apply_patch(*pair, name, patch)
                 assert problem in str(caught.value), number
 
 
@@ -161,25 +161,25 @@ HOSTILE_FILES: dict[str, Change] = {
 
 
 def test_hostile_manifests(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    patch = dict(changed(*pair))[NUMBERS]
+    patch = dict(file_patches(*pair))[NUMBERS]
     for title, change in HOSTILE_FILES.items():
         stated = json.loads((pair[1] / fmt.MANIFEST).read_bytes())
         change(stated["files"][NUMBERS])
         (tmp_path / fmt.MANIFEST).write_text(json.dumps(stated), encoding="utf-8")
         with pytest.raises(PatchError) as caught:
-            applied(pair[0], tmp_path, NUMBERS, patch)
+            apply_patch(pair[0], tmp_path, NUMBERS, patch)
         assert re.search("describe|outside|overlap", str(caught.value)), title
     stated = json.loads((pair[1] / fmt.MANIFEST).read_bytes())
     stated["files"][NUMBERS]["columns"]["value"]["buffers"][0] = [0, 0]  # empty, at the beginning
     (tmp_path / fmt.MANIFEST).write_text(json.dumps(stated), encoding="utf-8")
-    found = bytes(applied(pair[0], tmp_path, NUMBERS, patch))
+    found = bytes(apply_patch(pair[0], tmp_path, NUMBERS, patch))
     assert found == (pair[1] / NUMBERS).read_bytes()
     with pytest.raises(PatchError, match="not describe"):
-        applied(*pair, "../x", SAME)
+        apply_patch(*pair, "../x", SAME)
     base = copied(pair[0], tmp_path / "base")  # of another size
     (base / NUMBERS).write_bytes((base / NUMBERS).read_bytes() + b"x")
     with pytest.raises(PatchError, match="size"):
-        applied(base, pair[1], NUMBERS, patch)
+        apply_patch(base, pair[1], NUMBERS, patch)
 
 
 @pytest.mark.parametrize("name", [fmt.IPV4_JUMP, fmt.IPV6_SPARSE_INDEX])
@@ -201,25 +201,25 @@ def test_an_index_over_nothing(tmp_path: Path, name: str) -> None:
         ((late, late), "not there before"),
     ):
         with pytest.raises(PatchError, match=problem):
-            applied(*pair, name, SAME + UNCHANGED * 2)
+            apply_patch(*pair, name, SAME + UNCHANGED * 2)
 
 
 def test_truncated(pair: tuple[Path, Path]) -> None:
-    for name, patch in changed(*pair):
+    for name, patch in file_patches(*pair):
         for size in range(0, len(patch), scaled(3, 1)):
             with pytest.raises(PatchError):
-                applied(*pair, name, patch[:size])
+                apply_patch(*pair, name, patch[:size])
 
 
 @settings(max_examples=scaled(12, 300))
 @given(data=st.data())
 def test_flipped(pair: tuple[Path, Path], data: st.DataObject) -> None:
-    name, whole = data.draw(st.sampled_from(list(changed(*pair))))
+    name, whole = data.draw(st.sampled_from(list(file_patches(*pair))))
     patch = bytearray(whole)
     for at in data.draw(st.lists(st.integers(0, len(patch) - 1), min_size=1, max_size=4)):
         patch[at] = data.draw(st.sampled_from([0, 1, 2, 127, 255, patch[at] ^ 1]))
     try:
-        found = applied(*pair, name, bytes(patch))
+        found = apply_patch(*pair, name, bytes(patch))
     except PatchError:
         return
     assert len(found) == (pair[1] / name).stat().st_size
@@ -232,4 +232,4 @@ def test_changes_over_texts_with_bytes_between_them(tmp_path: Path) -> None:
     write(tmp_path / "base", {TEXTS: pa.table({"zone": gappy})})
     write(tmp_path / "target", {TEXTS: pa.table({"zone": ["a", "bc"]})})
     with pytest.raises(PatchError, match="bytes between them"):
-        applied(tmp_path / "base", tmp_path / "target", TEXTS, SAME + NONE * 3 + UNCHANGED)
+        apply_patch(tmp_path / "base", tmp_path / "target", TEXTS, SAME + NONE * 3 + UNCHANGED)

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.archives.delta import applied, changed, largest_patch
+from geolookup.archives.delta import apply_patch, file_patches, largest_patch
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
@@ -38,11 +38,11 @@ EVERY = sorted({*fmt.FILES, *fmt.EXPLAINING})
 def rebuilt(base: Path, target: Path, folder: Path) -> dict[str, bytes]:
     folder.mkdir()
     shutil.copy(target / fmt.MANIFEST, folder)
-    patches = dict(changed(base, target))
+    patches = dict(file_patches(base, target))
     for name in {each.name for each in target.iterdir()} - {fmt.MANIFEST, *patches}:
         shutil.copy(base / name, folder)
     for name, patch in patches.items():
-        found = bytes(applied(base, folder, name, patch))
+        found = bytes(apply_patch(base, folder, name, patch))
         assert found == (target / name).read_bytes(), name
         assert len(patch) <= largest_patch(len(found))
         (folder / name).write_bytes(found)
@@ -105,7 +105,7 @@ def test_compiled_datasets(tmp_path: Path, pair: tuple[int, int]) -> None:
     )
     assert {fmt.IPV4, fmt.IPV6, fmt.NETWORK, *fmt.PROVENANCE.values()} <= set(patches)
     verify(tmp_path / "rebuilt", deep=True)
-    assert list(changed(base, base)) == []
+    assert list(file_patches(base, base)) == []
 
 
 @pytest.mark.long
@@ -118,7 +118,7 @@ def test_the_same_files_give_the_same_patches() -> None:
         "print(hashlib.sha256(patches).hexdigest())\n"
     )
     other = python(program, str(base), str(target)).stdout.strip()
-    patches = b"".join(patch for _, patch in changed(base, target))
+    patches = b"".join(patch for _, patch in file_patches(base, target))
     assert hashlib.sha256(patches).hexdigest() == other
 
 
@@ -126,7 +126,7 @@ def test_a_damaged_dataset_is_one_clear_error(tmp_path: Path) -> None:
     damaged = Path(shutil.copytree(line().datasets[1], tmp_path / "damaged"))
     (damaged / fmt.IPV4).write_bytes((damaged / fmt.IPV4).read_bytes()[:-1])
     with pytest.raises(DatasetError, match=r"ipv4\.arrow differs from its manifest"):
-        list(changed(line().datasets[0], damaged))
+        list(file_patches(line().datasets[0], damaged))
 
 
 def test_texts_with_bytes_between_them(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_texts_with_bytes_between_them(tmp_path: Path) -> None:
     write(other, {fmt.ZONE: pa.table({"zone": gappy})})
     for pair in ((one, other), (other, one)):
         with pytest.raises(DatasetError, match="bytes between them"):
-            list(changed(*pair))
+            list(file_patches(*pair))
 
 
 COUNT = 20_000
