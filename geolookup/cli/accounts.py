@@ -65,7 +65,7 @@ def create(
     Example: geolookup keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
     ends = None if expires is None else int(expires.replace(tzinfo=UTC).timestamp())
-    with _opened(accounts, plans) as opened:
+    with _open(accounts, plans) as opened:
         try:
             key = opened.create_key(name, plan, environment=environment, expires=ends)
         except ValueError as error:
@@ -80,9 +80,9 @@ def list_keys(accounts: str) -> None:
 
     Example: geolookup keys list --accounts sqlite:///accounts.db
     """
-    with _opened(accounts) as opened:
-        listed = opened.keys()
-    for key in listed:
+    with _open(accounts) as opened:
+        api_keys = opened.keys()
+    for key in api_keys:
         click.echo(_line(key))
 
 
@@ -94,7 +94,7 @@ def revoke(identifier: str, accounts: str) -> None:
 
     Example: geolookup keys revoke 3f9a2c61b0d4 --accounts sqlite:///accounts.db
     """
-    with _opened(accounts) as opened:
+    with _open(accounts) as opened:
         try:
             key = opened.revoke(identifier)
         except KeyError:
@@ -115,7 +115,7 @@ def usage(accounts: str, plans: Path | None) -> None:
 
     Example: geolookup keys usage --accounts sqlite:///accounts.db
     """
-    with _opened(accounts, plans) as opened:
+    with _open(accounts, plans) as opened:
         for account in opened.usage():
             plan = opened.plans.get(account.plan)
             of = f" of {plan.quota:,}" if plan is not None and plan.quota is not None else ""
@@ -179,7 +179,7 @@ def restore(file: Path, accounts: str) -> None:
     click.echo(f"{accounts}: {restore(accounts, file)}, restored from {file}")
 
 
-def _opened(accounts: str, plans: Path | None = None) -> Accounts:
+def _open(accounts: str, plans: Path | None = None) -> Accounts:
     from geolookup.gate import open_accounts
 
     return open_accounts(accounts, plans)

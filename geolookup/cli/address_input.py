@@ -74,7 +74,7 @@ class Piped:
     def positions(self) -> Iterator[str]:
         """See ``Block``; empty lines have no answer."""
         for number, line in enumerate(self._text.split(b"\n"), self._first):
-            if _stripped(line):
+            if _strip(line):
                 yield f"line {number}"
 
 
@@ -83,17 +83,17 @@ class Cleaned(Piped):
 
     def answer(self, lines: Lines, second: int) -> int:
         """See ``Block``."""
-        texts = [text for line in self._text.split(b"\n") if (text := _stripped(line))]
-        return lines.add(_cleaned(texts), second)
+        texts = [text for line in self._text.split(b"\n") if (text := _strip(line))]
+        return lines.add(_clean(texts), second)
 
 
-def _cleaned(texts: Iterable[str]) -> list[object]:
+def _clean(texts: Iterable[str]) -> list[object]:
     from geolookup.contract.cleaning import clean_text  # here: its patterns take long to compile
 
     return list(map(clean_text, texts))
 
 
-def _stripped(line: bytes) -> str:
+def _strip(line: bytes) -> str:
     return line.decode("utf-8", "surrogateescape").strip()
 
 
@@ -102,29 +102,29 @@ def blocks(addresses: tuple[str, ...], *, clean: bool) -> Iterator[Block]:
     if addresses and addresses != (STANDARD_INPUT,):
         if STANDARD_INPUT in addresses:
             fail("- stands for standard input; name either - or addresses")
-        return iter((Named(_cleaned(addresses) if clean else addresses),))
+        return iter((Named(_clean(addresses) if clean else addresses),))
     if not sys.stdin:  # a process may be started without it
         fail("standard input is closed; name addresses, or pipe them in")
     if sys.stdin.isatty():
         click.echo(f"geolookup: {_PROMPT}", err=True)
-    return piped(cast("BufferedReader", sys.stdin.buffer), Cleaned if clean else Piped)
+    return read_blocks(cast("BufferedReader", sys.stdin.buffer), Cleaned if clean else Piped)
 
 
-def piped(source: BufferedReader, of_lines: type[Piped] = Piped) -> Iterator[Block]:
+def read_blocks(source: BufferedReader, of_lines: type[Piped] = Piped) -> Iterator[Block]:
     """Yield the lines of a stream as they arrive."""
     partial: list[bytes] = []  # the parts of a line whose end has not arrived
-    kept = 0  # bytes of these
+    partial_size = 0  # bytes of these
     number = 1  # of the line that begins next
     while block := source.read1(_BLOCK):
-        whole, line_feed, rest = block.rpartition(b"\n")
+        whole, line_feed, tail = block.rpartition(b"\n")
         if line_feed:
             yield of_lines(b"".join((*partial, whole)), number)
             number += block.count(b"\n")
-            partial, kept = [], 0
-        partial.append(rest)
-        kept += len(rest)
-        if kept > _LONGEST_LINE:
-            partial, kept = [b"?"], 0  # with whatever follows, no address
+            partial, partial_size = [], 0
+        partial.append(tail)
+        partial_size += len(tail)
+        if partial_size > _LONGEST_LINE:
+            partial, partial_size = [b"?"], 0  # with whatever follows, no address
     yield of_lines(b"".join(partial), number)
 
 

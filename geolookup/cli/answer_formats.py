@@ -47,27 +47,27 @@ class Json:
     def __call__(self, answers: bytes, _block: Block) -> bytes:
         """See ``Format``."""
         if self._fields is None and self._compact:
-            return _shown(answers.decode()).encode() if sys.stdout.isatty() else answers
-        write = _compact if self._compact else _indented
-        return "".join([write(self._chosen(answer)) + "\n" for answer in parsed(answers)]).encode()
+            return _printable(answers.decode()).encode() if sys.stdout.isatty() else answers
+        write = _compact if self._compact else _indent
+        return "".join([write(self._select(answer)) + "\n" for answer in parse(answers)]).encode()
 
     def tells(self, block: Block) -> bool:
         """See ``Format``: an answer does not say which line it is for."""
         return isinstance(block, Piped)
 
-    def _chosen(self, envelope: dict[str, Any]) -> dict[str, Any]:
+    def _select(self, envelope: dict[str, Any]) -> dict[str, Any]:
         data = envelope["data"]
         if self._fields is None or data is None:
             return envelope
-        return envelope | {"data": _chosen(data, {field.path for field in self._fields})}
+        return envelope | {"data": _select_members(data, {field.path for field in self._fields})}
 
 
-def parsed(answers: bytes) -> Iterator[dict[str, Any]]:
+def parse(answers: bytes) -> Iterator[dict[str, Any]]:
     """Yield the envelopes of JSON lines."""
     return map(json.loads, answers.splitlines())
 
 
-def _chosen(data: dict[str, Any], paths: set[str]) -> dict[str, Any]:
+def _select_members(data: dict[str, Any], paths: set[str]) -> dict[str, Any]:
     """Return data with the members of some paths, in the order of the contract."""
     chosen: dict[str, Any] = {}
     for name, value in data.items():
@@ -80,20 +80,20 @@ def _chosen(data: dict[str, Any], paths: set[str]) -> dict[str, Any]:
 
 
 def _compact(envelope: dict[str, Any]) -> str:
-    return _shown(to_json(envelope).decode())
+    return _printable(to_json(envelope).decode())
 
 
-def _indented(envelope: dict[str, Any]) -> str:
+def _indent(envelope: dict[str, Any]) -> str:
     text = json_text(envelope)
-    return _TOKEN.sub(_coloured, text) if has_colours() else text
+    return _TOKEN.sub(_colour, text) if has_colours() else text
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """Return text without control characters on a terminal; unchanged elsewhere."""
     return without_controls(text) if sys.stdout.isatty() else text
 
 
-def _coloured(token: re.Match[str]) -> str:
+def _colour(token: re.Match[str]) -> str:
     return click.style(token.group(), fg=_COLOURS[str(token.lastgroup)])
 
 
@@ -113,9 +113,9 @@ class Csv:
         if not self._is_begun:
             writer.writerow([field.name for field in self._fields])
             self._is_begun = True
-        for envelope in parsed(answers):
+        for envelope in parse(answers):
             writer.writerow([_cell(_value(envelope, field)) for field in self._fields])
-        return _shown(text.getvalue()).encode()
+        return _printable(text.getvalue()).encode()
 
     def tells(self, _block: Block) -> bool:
         """See ``Format``: a row of an error is empty."""

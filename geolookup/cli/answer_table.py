@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from geolookup.cli.answer_formats import parsed
+from geolookup.cli.answer_formats import parse
 from geolookup.cli.terminal_text import (
     charset,
     has_colours,
     has_flags,
     in_charset,
-    padded,
-    shortened,
+    pad,
+    shorten,
     value_text,
     width_of,
 )
@@ -68,7 +68,7 @@ class Table:
 
     def _rows(self, answers: bytes, block: Block) -> Iterator[list[str] | str]:
         """Yield the cells of each answer, or the line of an error."""
-        for envelope, position in zip(parsed(answers), block.positions(), strict=False):
+        for envelope, position in zip(parse(answers), block.positions(), strict=False):
             if envelope["data"] is None:
                 yield f"{position}: {envelope['error_message']}"
             else:
@@ -84,34 +84,34 @@ class Table:
 
     def _lines(self, row: list[str] | str) -> Iterator[str]:
         if isinstance(row, str):
-            yield self._styled(shortened(row, self._limit, self._encoding), fg="red")
+            yield self._style(shorten(row, self._limit, self._encoding), fg="red")
         elif sum(self._widths) + len(_GAP) * (len(row) - 1) <= self._limit:
-            yield from self._aligned(row)
+            yield from self._align(row)
         else:
-            first, *rest = self._listed(row) if self._names else self._flowing(row)
-            yield self._emphasized(first, row[0])
-            yield from rest
+            first, *others = self._list_cells(row) if self._names else self._flowing(row)
+            yield self._emphasize(first, row[0])
+            yield from others
 
-    def _aligned(self, cells: list[str]) -> Iterator[str]:
+    def _align(self, cells: list[str]) -> Iterator[str]:
         if not self._is_begun:
-            yield self._styled(self._columns(self._names), bold=True)
+            yield self._style(self._columns(self._names), bold=True)
             self._is_begun = True
-        yield self._emphasized(self._columns(cells), cells[0])
+        yield self._emphasize(self._columns(cells), cells[0])
 
     def _columns(self, cells: Sequence[str]) -> str:
-        return _GAP.join(map(padded, cells, self._widths)).rstrip()
+        return _GAP.join(map(pad, cells, self._widths)).rstrip()
 
-    def _listed(self, cells: list[str]) -> Iterator[str]:
+    def _list_cells(self, cells: list[str]) -> Iterator[str]:
         """Yield a line for the address, then one for each named cell."""
         width = max(map(width_of, self._names))
         yield cells[0]
         for name, cell in zip(self._names[1:], cells[1:], strict=True):
-            yield self._short(f"{_INDENT}{padded(name, width)}{_GAP}{cell}")
+            yield self._short(f"{_INDENT}{pad(name, width)}{_GAP}{cell}")
 
     def _flowing(self, cells: list[str]) -> Iterator[str]:
         """Yield lines that are filled with cells; those after the first are indented."""
-        line, *rest = cells
-        for cell in rest:
+        line, *others = cells
+        for cell in others:
             if width_of(line) + len(_GAP) + width_of(cell) <= self._limit:
                 line += _GAP + cell
             else:
@@ -120,12 +120,12 @@ class Table:
         yield line
 
     def _short(self, line: str) -> str:
-        return shortened(line, self._limit, self._encoding)
+        return shorten(line, self._limit, self._encoding)
 
-    def _emphasized(self, line: str, first: str) -> str:
-        return self._styled(first, bold=True) + line[len(first) :]
+    def _emphasize(self, line: str, first: str) -> str:
+        return self._style(first, bold=True) + line[len(first) :]
 
-    def _styled(self, text: str, **style: Any) -> str:
+    def _style(self, text: str, **style: Any) -> str:
         return click.style(text, **style) if self._has_colours else text
 
 

@@ -58,8 +58,8 @@ def build(recipe: str, output: Path, sign: tuple[str, ...], as_json: bool, **cho
     from geolookup.signing.keys import signing_keys
 
     exit_on_signals()
-    wanted = Options(**chosen, sign=signing_keys(sign))
-    report = compile_dataset(recipe, output, wanted, Progress())
+    build_options = Options(**chosen, sign=signing_keys(sign))
+    report = compile_dataset(recipe, output, build_options, Progress())
     if as_json:
         click.echo(json_text(report, _members))
     else:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @options.table_input
 @options.limit("--top", "Number of networks to list, by moved addresses.")
 @options.as_json()
-def diff(old: str, new: str, as_json: bool, **wanted: Any) -> None:
+def diff(old: str, new: str, as_json: bool, **parameters: Any) -> None:
     """Report which answers differ between OLD and NEW, counted in addresses or in requests.
 
     OLD and NEW are datasets, or stores: then their current generations are compared.
@@ -40,7 +40,7 @@ def diff(old: str, new: str, as_json: bool, **wanted: Any) -> None:
     """
     from geolookup.comparison.report import lines
 
-    result = geolookup.diff(old, new, **wanted)
+    result = geolookup.diff(old, new, **parameters)
     _print(result, lines(result), as_json=as_json)
 
 
@@ -52,7 +52,9 @@ def diff(old: str, new: str, as_json: bool, **wanted: Any) -> None:
 @options.table_input
 @options.limit("--worst", "Number of networks to list per level, by wrong addresses.")
 @options.as_json()
-def score(datasets: tuple[str, ...], truth: tuple[str, ...], as_json: bool, **wanted: Any) -> None:
+def score(
+    datasets: tuple[str, ...], truth: tuple[str, ...], as_json: bool, **parameters: Any
+) -> None:
     """Report how far each DATASET agrees with ground truth on country, region and city.
 
     The counts are in addresses, in rows of the truth and, with --traffic, in
@@ -66,7 +68,7 @@ def score(datasets: tuple[str, ...], truth: tuple[str, ...], as_json: bool, **wa
     from geolookup.comparison.scoring.text import lines
 
     exit_on_signals()
-    result = geolookup.score(datasets, truth, **wanted)
+    result = geolookup.score(datasets, truth, **parameters)
     _print(result, lines(result), as_json=as_json)
 
 
@@ -109,12 +111,12 @@ def report(
         fail("--fail-if needs --against")
     check_outputs(output, png, force=force)
     with geolookup.open(dataset) as engine:
-        shown = engine.path  # of the generation that a store has now
-    changed = None if against is None else difference(against, shown, fail_if)
-    scored = geolookup.score(shown, truth, truth_format=truth_format) if truth else None
+        dataset_path = engine.path  # of the generation that a store has now
+    changed = None if against is None else difference(against, dataset_path, fail_if)
+    scored = geolookup.score(dataset_path, truth, truth_format=truth_format) if truth else None
     lead = "What the dataset knows, from which sources, and for which places."
-    shown_sections = list(sections(shown, changed, scored))
-    for path in write_page(output, png, title(shown), lead, shown_sections):
+    shown_sections = list(sections(dataset_path, changed, scored))
+    for path in write_page(output, png, title(dataset_path), lead, shown_sections):
         click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes")
     if changed is not None:
         _exit_by_gates(changed.judged)

@@ -61,7 +61,7 @@ def enrich(
     at_zone: str | None,
     dataset: str | None,
     force: bool,
-    **wanted: Any,
+    **parameters: Any,
 ) -> None:
     """Copy INPUT, a file, a folder or - (standard input), with columns of answers added.
 
@@ -88,7 +88,7 @@ def enrich(
         at_column=at_column,
         at_zone=at_zone,
         error_code=error_code or "error_code" in paths,
-        **wanted,
+        **parameters,
     )
     with geolookup.open(dataset) as engine:
         job = EnrichJob(engine, enriching, force=force)
@@ -105,7 +105,7 @@ def _instant(at: str | None) -> tuple[float | None, str | None]:
     if at is None:
         return None, None
     try:
-        stated = options.instant_of(at)
+        moment = options.instant_of(at)
     except ValueError:
         return None, at
-    return stated if isinstance(stated, float) else stated.timestamp(), None
+    return moment if isinstance(moment, float) else moment.timestamp(), None

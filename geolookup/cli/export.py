@@ -20,7 +20,7 @@ def _formats(command: options.F) -> options.F:
             f"--{option.name}",
             metavar="|".join(option.choices) or option.metavar,
             multiple=option.several,
-            callback=options.separated if option.several else None,
+            callback=options.split_values if option.several else None,
             help=f"{option.help} Only for {', '.join(formats)}.",
         )(command)
     return command
@@ -47,7 +47,7 @@ def _names(output: str) -> str:
 )
 @_formats
 @options.force("an existing output")
-def export(dataset: str, format_name: str, output: str, force: bool, **given: Any) -> None:
+def export(dataset: str, format_name: str, output: str, force: bool, **parameters: Any) -> None:
     """Write DATASET, or the current generation of a store, in another format.
 
     Special-purpose space and networks about which nothing is known are left out. The
@@ -60,15 +60,15 @@ def export(dataset: str, format_name: str, output: str, force: bool, **given: An
     from geolookup.progress import Progress
 
     exit_on_signals()
-    values = {name: value for name, value in given.items() if value not in (None, ())}
+    values = {name: value for name, value in parameters.items() if value not in (None, ())}
     with geolookup.open(dataset) as engine:
         data = engine.snapshot().dataset
         counts = write(data, output, format_name, values, Progress(), force=force)
-    stated = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    counts_text = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     if output == "-":
-        click.echo(stated, err=True)
+        click.echo(counts_text, err=True)
     else:
-        click.echo(f"{output}: {_size(Path(output)):,} bytes, {stated}")
+        click.echo(f"{output}: {_size(Path(output)):,} bytes, {counts_text}")
 
 
 def _size(output: Path) -> int:

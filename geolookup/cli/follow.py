@@ -86,17 +86,17 @@ def polls(function: Callable[..., None]) -> Callable[..., None]:
     """Add the options of polls; the command gets them as ``polling``."""
 
     @wraps(function)
-    def joined(**stated: Any) -> None:
-        function(**with_polling(stated))
+    def wrapper(**values: Any) -> None:
+        function(**with_polling(values))
 
-    return _POLLS(joined)
+    return _POLLS(wrapper)
 
 
-def with_polling(stated: Mapping[str, Any]) -> dict[str, Any]:
+def with_polling(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a command, with those of polls replaced by one ``polling``."""
     names = {option.name for option in fields(Polling)}
-    polling = Polling(**{name: stated[name] for name in names})
-    return {**{name: stated[name] for name in stated if name not in names}, "polling": polling}
+    polling = Polling(**{name: values[name] for name in names})
+    return {**{name: values[name] for name in values if name not in names}, "polling": polling}
 
 
 @click.command(name="follow", short_help="Keep a store at the generation of a mirror.")
@@ -160,8 +160,8 @@ def _trust(store: Path, files: tuple[Path, ...]) -> None:
     if not files or _is_trusted(store, files):
         return
     if (store / pointer.TRUSTED).exists():
-        named = ", ".join(map(str, files))
-        fail(f"{store} trusts other keys than {named}; 'geolookup trust {store} KEY.pub' adds one")
+        names = ", ".join(map(str, files))
+        fail(f"{store} trusts other keys than {names}; 'geolookup trust {store} KEY.pub' adds one")
     # In another process: the package that reads keys takes a third of the memory of this one.
     arguments = map(str, (store, *files))
     done = subprocess.run(command("geolookup", "trust", *arguments), env=environment(), check=False)  # noqa: S603 (our own interpreter)

@@ -45,19 +45,19 @@ def info(dataset: str | None, as_json: bool) -> None:
 
     with geolookup.open(dataset) as engine:
         metadata, kernel, path = engine.metadata, engine.kernel, engine.path
-    known = known_addresses(path)
+    coverage = known_addresses(path)
     if as_json:
-        families = {family: asdict(shares) for family, shares in known.items()}
+        families = {family: asdict(shares) for family, shares in coverage.items()}
         zones = {"version": metadata.time_zones.version, "source": metadata.time_zones.source}
         of_today = {"age": asdict(metadata.age), "kernel": kernel, "time_zones": zones}
         described = {"path": str(path)} | asdict(metadata) | of_today | {"known": families}
         click.echo(json_text(described))
     else:
-        lines = (f"path        {path}", *_lines(metadata, kernel, known))
+        lines = (f"path        {path}", *_lines(metadata, kernel, coverage))
         click.echo("\n".join(map(line_text, lines)))
 
 
-def _lines(metadata: Metadata, kernel: str, known: Mapping[str, Known]) -> Iterator[str]:
+def _lines(metadata: Metadata, kernel: str, coverage: Mapping[str, Known]) -> Iterator[str]:
     yield f"name        {metadata.name}"
     yield f"generation  {metadata.generation}"
     if metadata.base:
@@ -68,27 +68,27 @@ def _lines(metadata: Metadata, kernel: str, known: Mapping[str, Known]) -> Itera
     yield f"kernel      {kernel}"
     yield f"time zones  {metadata.time_zones}"
     yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
-    yield f"known       IPv4: of the {known['ipv4'].of:,} public addresses"
+    yield f"known       IPv4: of the {coverage['ipv4'].of:,} public addresses"
     yield "            IPv6: of the addresses of which anything is known; most are unassigned"
     yield f"{'':<33}{'IPv4':>8}{'IPv6':>9}"
-    for path in known["ipv4"].with_value:
-        shares = (known[family].share(path) for family in ("ipv4", "ipv6"))
+    for path in coverage["ipv4"].with_value:
+        shares = (coverage[family].share(path) for family in ("ipv4", "ipv6"))
         yield f"  {path:<31}" + " ".join(f"{share:8.2%}" for share in shares)
     yield "sources, in order of precedence"
     for source in metadata.sources:
-        stated = source.date or "no date", source.licence or "no licence stated"
-        yield f"  {source.name} ({source.format}), {', '.join(stated)}"
+        terms = source.date or "no date", source.licence or "no licence stated"
+        yield f"  {source.name} ({source.format}), {', '.join(terms)}"
         yield from (f"    {text}" for text in (source.attribution, source.url) if text)
-        yield from _covered(source.coverage, "    decides ")
+        yield from _coverage_lines(source.coverage, "    decides ")
     yield "reference tables"
     for credit in metadata.credits:
         yield f"  {credit['name']}, {credit['licence']}: {credit['attribution']}"
 
 
-def _covered(coverage: Mapping[str, Mapping[str, int]], before: str) -> Iterator[str]:
+def _coverage_lines(coverage: Mapping[str, Mapping[str, int]], before: str) -> Iterator[str]:
     for layer, families in coverage.items():
-        known = ", ".join(f"{count:,} {family}" for family, count in families.items())
-        yield f"{before}{layer:<16} {known} addresses"
+        counts = ", ".join(f"{count:,} {family}" for family, count in families.items())
+        yield f"{before}{layer:<16} {counts} addresses"
 
 
 @click.command(name="explain", short_help="Name the sources that decided an answer.")
@@ -124,17 +124,17 @@ def _explained_lines(explained: dict[str, Any]) -> Iterator[str]:
             continue
         yield f"  {layer:<16} {_value(decided['values'])}"
         yield f"{_UNDER}{decided['prefix']}, {_range(decided)}"
-        stated = [decided[name] for name in ("source", "date", "licence") if decided[name]]
-        yield f"{_UNDER}{', '.join(stated)}"
+        origin = [decided[name] for name in ("source", "date", "licence") if decided[name]]
+        yield f"{_UNDER}{', '.join(origin)}"
     yield from _source_rows(explained.get("sources", []))
 
 
 def _value(values: dict[str, Any]) -> str:
     """Return the values of a layer; of a place, where it is and its time zone, if known."""
-    place = [values[name] for name in _PLACE if name in values]
+    location = [values[name] for name in _PLACE if name in values]
     if "asn" in values:
         return " ".join(filter(None, (f"AS{values['asn']}", values.get("asn_organization"))))
-    return ", ".join(map(value_text, place or values.values())) or "no values"
+    return ", ".join(map(value_text, location or values.values())) or "no values"
 
 
 def _range(decided: dict[str, Any]) -> str:

@@ -68,30 +68,30 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     exit_on_signals()
     require_output("the text is written there")
     try:
-        made = Template(template, value_text)
+        tag_template = Template(template, value_text)
     except ValueError as error:
         fail(f"--template: {error}")
-    written = _written(is_colored=_is_colored(color))
+    encode = _tag_encoder(is_colored=_is_colored(color))
     with geolookup.open(dataset) as engine:
         note_age(engine)
         state = engine.snapshot()
         blocks = _blocks(source, follow=follow)
-        _write(annotated(state, blocks, Tags(state, made, written)))
+        _write(annotated(state, blocks, Tags(state, tag_template, encode)))
 
 
-def _written(*, is_colored: bool) -> Callable[[str], bytes]:
+def _tag_encoder(*, is_colored: bool) -> Callable[[str], bytes]:
     """Return a function from a tag to its bytes: one line, with a blank before it."""
     encoding = charset() if sys.stdout.isatty() else "utf-8"
     before, after = " [", "]"
     if is_colored:
         before, after = f" {click.style('[', fg=_COLOUR, reset=False)}", click.style("]")
 
-    def written(tag: str) -> bytes:
+    def encode(tag: str) -> bytes:
         if not (tag.isascii() and tag.isprintable()):
             tag = in_charset(without_controls(line_text(tag)), encoding)
         return f"{before}{tag}{after}".encode(encoding)
 
-    return written
+    return encode
 
 
 def _blocks(source: str, *, follow: bool) -> Iterator[bytes]:
@@ -159,8 +159,8 @@ def grep(
             click.echo(f"geolookup: {line}", err=True)
         masks = row_masks(state.dataset, conditions)
         lines = Lines(state, LineFilter(masks.chosen, every, inverted, mark), source)
-        kept = lines.kept(blocks_of(source))
-        _write(part[:0] if count else part for part in kept)
+        matching = lines.kept(blocks_of(source))
+        _write(part[:0] if count else part for part in matching)
     if count:
         click.echo(lines.count)
     sys.exit(0 if lines.count else 1)

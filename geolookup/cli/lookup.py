@@ -48,8 +48,8 @@ def _table(fields: tuple[Field, ...] | None, engine: Engine, _compact: bool | No
 
     if fields is None:
         return Table(overview(engine), ())
-    shown = tuple(field for field in fields if field.path != "ip")
-    return Table(values(shown), ("ip", *(field.path for field in shown)))
+    columns = tuple(field for field in fields if field.path != "ip")
+    return Table(values(columns), ("ip", *(field.path for field in columns)))
 
 
 #: By name; a function of the fields (None: all), the engine, and --compact.

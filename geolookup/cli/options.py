@@ -37,12 +37,12 @@ class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before 
 def group(*several: Callable[[F], F]) -> Callable[[F], F]:
     """Return a decorator that adds options; the help lists them in this order."""
 
-    def added(command: F) -> F:
+    def decorate(command: F) -> F:
         for option in reversed(several):
             command = option(command)
         return command
 
-    return added
+    return decorate
 
 
 #: Any path, as text or as a Path. A shell completes it; the function that opens it checks it.
@@ -65,13 +65,13 @@ def fields(purpose: str, default: str) -> Callable[[F], F]:
         "paths",
         metavar="PATH,...",
         multiple=True,
-        callback=separated,
+        callback=split_values,
         shell_complete=complete_paths,
         help=f"Members and groups of the answer to {purpose}. [default: {default}]",
     )
 
 
-def separated(_context: object, _option: object, values: tuple[str, ...]) -> tuple[str, ...]:
+def split_values(_context: object, _option: object, values: tuple[str, ...]) -> tuple[str, ...]:
     """Return the values of a repeatable option that are separated by commas."""
     return tuple(path.strip() for text in values for path in text.split(",") if path.strip())
 

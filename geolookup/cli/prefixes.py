@@ -50,7 +50,7 @@ def _names(command: options.F) -> options.F:
     "by",
     metavar="PATH,...",
     multiple=True,
-    callback=options.separated,
+    callback=options.split_values,
     shell_complete=options.complete_paths,
     help="Do not join ranges whose values of these fields differ; write the values. Only for csv "
     "and json.",
@@ -121,14 +121,14 @@ def prefixes(
     settings = _settings(syntax, names)
     only = None if family is None else int(family)
     try:
-        asked = question(where, not_=not_, within=within, family=only, aggregate=aggregate, by=by)
+        query = question(where, not_=not_, within=within, family=only, aggregate=aggregate, by=by)
     except ValueError as error:
         fail(str(error))
-    with geolookup.open(dataset) as engine, _opened(output, force=force) as stream:
-        for line in absent_values(engine.snapshot().dataset, asked.conditions):
+    with geolookup.open(dataset) as engine, _output_stream(output, force=force) as stream:
+        for line in absent_values(engine.snapshot().dataset, query.conditions):
             click.echo(f"geolookup: {line}", err=True)
         tally = _Tally()
-        for block in _content(engine, asked, syntax, settings, since, tally):
+        for block in _content(engine, query, syntax, settings, since, tally):
             stream.write(block)
         note_age(engine)
         if fail_if_empty and not tally.count:
@@ -176,7 +176,7 @@ def _settings(syntax: Syntax, names: Mapping[str, str | None]) -> Settings:
 
 def _content(
     engine: Engine,
-    asked: Question,
+    query: Question,
     syntax: Syntax,
     settings: Settings,
     since: str | None,
@@ -186,14 +186,14 @@ def _content(
     from geolookup.prefixes.lists import lists
     from geolookup.prefixes.select import Selection
 
-    listed = tally.of(lists(Selection(engine.snapshot().dataset, asked), syntax.entries))
+    current = tally.of(lists(Selection(engine.snapshot().dataset, query), syntax.entries))
     if since is None or syntax.changes is None:
-        yield from syntax.list_text(listed, settings)
+        yield from syntax.list_text(current, settings)
     else:
-        yield from syntax.changes_text(_changes(since, asked, syntax, listed), settings)
+        yield from syntax.changes_text(_changes(since, query, syntax, current), settings)
 
 
-def _changes(since: str, asked: Question, syntax: Syntax, listed: Lists) -> Changes:
+def _changes(since: str, query: Question, syntax: Syntax, current: Lists) -> Changes:
     """Return what changed since a list that was written, or since another dataset."""
     from geolookup.prefixes.lists import changes, count, lists, read_list
     from geolookup.prefixes.select import Selection
@@ -201,10 +201,10 @@ def _changes(since: str, asked: Question, syntax: Syntax, listed: Lists) -> Chan
     if Path(since).is_dir():
         with geolookup.open(since) as former:
             changed = changes(
-                lists(Selection(former.snapshot().dataset, asked), syntax.entries), listed
+                lists(Selection(former.snapshot().dataset, query), syntax.entries), current
             )
     else:
-        changed = changes(read_list(Path(since), syntax), listed)
+        changed = changes(read_list(Path(since), syntax), current)
     added, removed = map(count, changed)
     line = f"{added:,} added, {removed:,} removed since {line_text(since)}"
     click.echo(f"geolookup: {line}", err=True)
@@ -212,7 +212,7 @@ def _changes(since: str, asked: Question, syntax: Syntax, listed: Lists) -> Chan
 
 
 @contextmanager
-def _opened(output: Path | None, *, force: bool) -> Iterator[BinaryIO]:
+def _output_stream(output: Path | None, *, force: bool) -> Iterator[BinaryIO]:
     """Yield a stream; a file gets its name only if the block succeeds."""
     from geolookup.filesystem.atomic import check_file, staged_file
 

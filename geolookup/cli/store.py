@@ -70,11 +70,11 @@ def generations(store: Path | None, as_json: bool) -> None:
 
     Example: geolookup generations /srv/geo
     """
-    listed = geolookup.generations(store)
+    entries = geolookup.generations(store)
     if as_json:
-        click.echo(json_text([asdict(generation) for generation in listed]))
+        click.echo(json_text([asdict(generation) for generation in entries]))
         return
-    for generation in listed:
+    for generation in entries:
         state = "current" if generation.current else "withdrawn" if generation.withdrawn else ""
         click.echo(line_text(f"{generation.generation}  {generation.at}  {state}".rstrip()))
 

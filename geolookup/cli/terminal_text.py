@@ -20,9 +20,9 @@ def charset() -> str:
     Python writes UTF-8 in the locales C and POSIX (PEP 540). A terminal that was told to be one
     of these has ASCII. Without a locale the terminal is unknown: nearly all have UTF-8.
     """
-    named = next((os.environ[name] for name in _LOCALE if os.environ.get(name)), "")
-    stated = os.environ.get("PYTHONIOENCODING") or os.environ.get("PYTHONUTF8")
-    if named in ("C", "POSIX") and not stated:
+    locale = next((os.environ[name] for name in _LOCALE if os.environ.get(name)), "")
+    encoding = os.environ.get("PYTHONIOENCODING") or os.environ.get("PYTHONUTF8")
+    if locale in ("C", "POSIX") and not encoding:
         return "ascii"
     return sys.stdout.encoding
 
@@ -74,12 +74,12 @@ def _width(letter: str) -> int:
     return 2 if unicodedata.east_asian_width(letter) in ("W", "F") else 1
 
 
-def padded(text: str, width: int) -> str:
+def pad(text: str, width: int) -> str:
     """Return text with spaces after it, up to a width."""
     return text + " " * (width - width_of(text))
 
 
-def shortened(text: str, width: int, encoding: str) -> str:
+def shorten(text: str, width: int, encoding: str) -> str:
     """Return text that fits a width; an ellipsis marks the cut."""
     if width_of(text) <= width:
         return text

@@ -163,6 +163,6 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _line(name: str, count: int, total: int) -> str:
-    shown = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 1]}…"
+    label = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 1]}…"
     share = count / total if total else 0.0
-    return f"{shown:<{_WIDTH}} {count:>14,} {share:>8.2%}"
+    return f"{label:<{_WIDTH}} {count:>14,} {share:>8.2%}"

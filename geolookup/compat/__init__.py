@@ -74,7 +74,7 @@ class _Reading:
             raise outside(state.dataset.path) from None
         values = {f"location.{name}": value for name, value in location.items()}
         values["time.zone"] = time_object(zone, 0)["zone"]
-        city, country = (dumps(_nested(paths, values)) for paths in (_CITY_PATHS, _COUNTRY_PATHS))
+        city, country = (dumps(_nest(paths, values)) for paths in (_CITY_PATHS, _COUNTRY_PATHS))
         return city, country
 
     def network(self, row: int) -> Arguments:
@@ -86,7 +86,7 @@ class _Reading:
         values = {f"network.{name}": value for name, value in network.items()}
         word = network["connection_type"]
         values["network.connection_type"] = CONNECTION_TYPES.get(word, word)
-        return _nested(_TRAITS, values)
+        return _nest(_TRAITS, values)
 
 
 def fitting(fields: Collection[str]) -> frozenset[str]:
@@ -113,7 +113,7 @@ def database_type(methods: Collection[str]) -> str:
     )
 
 
-def _nested(paths: Mapping[str, str], values: Mapping[str, Any]) -> Arguments:
+def _nest(paths: Mapping[str, str], values: Mapping[str, Any]) -> Arguments:
     """Return the known values at their paths."""
     arguments: Arguments = {}
     for path, name in paths.items():

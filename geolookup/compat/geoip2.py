@@ -96,15 +96,15 @@ class Reader:
 
     def country(self, ip_address: IPAddress) -> models.Country:
         """Return continent and country."""
-        return self._placed(models.Country, "country", ip_address)
+        return self._answer(models.Country, "country", ip_address)
 
     def city(self, ip_address: IPAddress) -> models.City:
         """Return continent, country, first subdivision, city, postal code and location."""
-        return self._placed(models.City, "city", ip_address)
+        return self._answer(models.City, "city", ip_address)
 
     def enterprise(self, ip_address: IPAddress) -> models.Enterprise:
         """Return what ``city`` does, and in ``traits`` the network and its users."""
-        return self._placed(models.Enterprise, "enterprise", ip_address)
+        return self._answer(models.Enterprise, "enterprise", ip_address)
 
     def asn(self, ip_address: IPAddress) -> models.ASN:
         """Return number and organization of the autonomous system."""
@@ -163,7 +163,7 @@ class Reader:
     def __exit__(self, *_exception: object) -> None:
         self.close()
 
-    def _placed(self, model: type[_Placed], method: str, ip_address: IPAddress) -> _Placed:
+    def _answer(self, model: type[_Placed], method: str, ip_address: IPAddress) -> _Placed:
         arguments, prefix = self._arguments_and_prefix(method, ip_address)
         return model(self._locales, ip_address=ip_address, prefix_len=prefix, **arguments)
 

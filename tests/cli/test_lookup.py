@@ -15,7 +15,7 @@ from types import MappingProxyType
 import pytest
 
 import geolookup
-from geolookup.cli.terminal_text import in_charset, shortened, width_of
+from geolookup.cli.terminal_text import in_charset, shorten, width_of
 from geolookup.contract.fields import FIELDS
 from tests.cli.program import pipe, refusal, run
 from tests.conftest import ROOT, Build, build_at
@@ -245,9 +245,9 @@ def test_text_of_a_dataset_does_not_act_on_the_terminal(build: Build) -> None:
 
 def test_widths_and_characters() -> None:
     assert list(map(width_of, ("abc", "São", "東京", "🇧🇷", "e\u0301"))) == [3, 3, 4, 2, 1]
-    assert shortened("Mountain View", 9, "utf-8") == "Mountain…"
-    assert shortened("Mountain View", 9, "ascii") == "Mounta..."
-    assert shortened("東京都", 5, "utf-8") == "東京…"
+    assert shorten("Mountain View", 9, "utf-8") == "Mountain…"
+    assert shorten("Mountain View", 9, "ascii") == "Mounta..."
+    assert shorten("東京都", 5, "utf-8") == "東京…"
     assert in_charset("Łódź ß 東 é", "latin-1") == "Lódz ß ? é"
     assert in_charset("Łódź ß 東 é", "ascii") == "Lodz ss ? e"
     assert in_charset("Ærø Œuf", "ascii") == "AEro OEuf"

@@ -17,7 +17,7 @@ from unittest import mock
 
 import pytest
 
-from geolookup.cli.address_input import piped
+from geolookup.cli.address_input import read_blocks
 from tests.cli import program
 from tests.cli.bad_moments import MOMENTS
 from tests.cli.program import pipe, started
@@ -81,7 +81,7 @@ def test_lookup_answers_lines_in_order_and_keeps_little() -> None:
     lines = mock.Mock()
     lines.add_text.return_value = 0
     stream: Any = BufferedReader(BytesIO(bytes(5 << 20) + b"\n" + bytes(5 << 20)))
-    assert [block.answer(lines, 0) for block in piped(stream)] == [0, 0]
+    assert [block.answer(lines, 0) for block in read_blocks(stream)] == [0, 0]
     texts = [call.args[0] for call in lines.add_text.call_args_list]
     assert len(texts) == 2
     assert max(map(len, texts)) < 2 << 20
