@@ -78,7 +78,7 @@ NO_BASE = Base(None, {})
 
 def opened(path: Path) -> Base:
     """Return a dataset, or the current one of a store, as a base; DatasetError if damaged."""
-    from geolookup.comparison import opened as current
+    from geolookup.comparison import open_dataset as current
 
     folder = path if is_dataset(path) else Path(current(path).path)
     manifest = files.manifest_of(folder)

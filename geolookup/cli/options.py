@@ -87,10 +87,10 @@ def complete_paths(_context: object, _option: object, incomplete: str) -> list[s
 def fields_of(paths: tuple[str, ...]) -> tuple[Field, ...]:
     """Return the fields that paths of ``--fields`` name; exits with status 2 for an unknown one."""
     from geolookup.contract.fields import COLUMNS
-    from geolookup.contract.paths import expanded
+    from geolookup.contract.paths import expand
 
     try:
-        return expanded(paths, COLUMNS)
+        return expand(paths, COLUMNS)
     except ValueError as error:
         fail(str(error))
 

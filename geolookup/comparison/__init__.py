@@ -139,30 +139,28 @@ def diff(
     requests = None
     if traffic is not None:
         requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)
-    return measured(read(old, new, requests), gates, most_movers=top)
+    return measure(read(old, new, requests), gates, most_movers=top)
 
 
 def compare(
     old: str | PathLike[str], new: str | PathLike[str], traffic: Traffic | None = None
 ) -> Comparison:
     """Compare two datasets or stores, without gates; see ``diff``."""
-    return measured(read(old, new, traffic))
+    return measure(read(old, new, traffic))
 
 
 def read(
     old: str | PathLike[str], new: str | PathLike[str], traffic: Traffic | None = None
 ) -> Overlaid:
     """Read two datasets or stores and lay them over each other; raises the errors of ``diff``."""
-    before, after = opened(old), opened(new)
+    before, after = open_dataset(old), open_dataset(new)
     values, overlaid = read_values(before, after), joints(before, after)
-    requests, answers = _weighed(overlaid, traffic)
+    requests, answers = _answers_by_part(overlaid, traffic)
     changed = {name: changes_of(values, part) for name, part in answers.items()}
     return Overlaid(before, after, values, overlaid, requests, changed)
 
 
-def measured(
-    overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int = 10
-) -> Comparison:
+def measure(overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int = 10) -> Comparison:
     """Sum the changes of each part, and evaluate gates.
 
     Counts are float64, and IPv6 networks smaller than /64 are fractions.
@@ -178,19 +176,19 @@ def measured(
         )
         for name, part in overlaid.changes.items()
     }
-    sides = [described(side) for side in (overlaid.old, overlaid.new)]
+    sides = [describe(side) for side in (overlaid.old, overlaid.new)]
     metrics = {name: part.metrics for name, part in parts.items()}
     verdicts = [judge(gate, metrics) for gate in gates]
     return Comparison(sides[0], sides[1], overlaid.requests, parts, verdicts)
 
 
-def opened(path: str | PathLike[str]) -> Dataset:
+def open_dataset(path: str | PathLike[str]) -> Dataset:
     """Open the dataset that lookups would use: a folder, or the current one of a store."""
     with geolookup.open(path) as engine:
         return Dataset(engine.path)
 
 
-def _weighed(
+def _answers_by_part(
     overlaid: Mapping[int, Joint], traffic: Traffic | None
 ) -> tuple[Requests | None, dict[str, Answers]]:
     """Return the answers by part, weighted by addresses or by requests."""
@@ -198,11 +196,11 @@ def _weighed(
         return None, {f"ipv{family}": joint.answers for family, joint in overlaid.items()}
     starts = {family: joint.starts for family, joint in overlaid.items()}
     requests, weights = count_requests(traffic, starts)
-    answers = {f"ipv{f}": joint.weighed(weights[f]) for f, joint in overlaid.items()}
+    answers = {f"ipv{f}": joint.weigh(weights[f]) for f, joint in overlaid.items()}
     return requests, {**answers, ALL: together(list(answers.values()))}
 
 
-def described(dataset: Dataset) -> Compared:
+def describe(dataset: Dataset) -> Compared:
     """Return path, name and generation of a dataset."""
     about = dataset.manifest.metadata()
     return Compared(dataset.path, about.name, about.generation)
@@ -212,20 +210,20 @@ def _part(
     unit: str, values: Values, changes: Changes, about: Sequence[Metadata], most_movers: int
 ) -> Part:
     answers, locations, moves = changes.answers, changes.locations, changes.moves
-    known = coverage(answers.in_old, answers.in_new, answers.weight)
+    part_coverage = coverage(answers.in_old, answers.in_new, answers.weight)
     moved = moves.shares() | {"asn": changes.asn.share(changes.networks.weight)}
     kilometres = quantiles(moves.distances, locations.weight)
     fields_changed = location_changes(values, locations) | network_changes(values, changes.networks)
     return Part(
         unit=unit,
-        coverage=known,
+        coverage=part_coverage,
         moved=moved,
         kilometres=kilometres,
         fields=fields_changed,
         old_sources=_by_source(values, locations, changes.old_source, about[0]),
         new_sources=_by_source(values, locations, changes.new_source, about[1]),
         movers=top_movers(values, changes, most_movers),
-        metrics=change_metrics(moved, kilometres, known, fields_changed),
+        metrics=change_metrics(moved, kilometres, part_coverage, fields_changed),
     )
 
 
@@ -236,7 +234,7 @@ def _by_source(
     order = np.argsort(sources, kind="stable")
     bounds = np.searchsorted(sources[order], np.arange(1, len(metadata.sources) + 2))
     return [
-        source_change(source.name, values, pairs.chosen(order[begin:end]))
+        source_change(source.name, values, pairs.take(order[begin:end]))
         for source, begin, end in zip(metadata.sources, bounds[:-1], bounds[1:], strict=True)
         if begin < end
     ]

@@ -100,15 +100,13 @@ def kinds(values: Values, changes: Changes) -> NDArray[np.uint8]:
 def _location_kinds(values: Values, changes: Changes) -> NDArray[np.int64]:
     pairs, levels = changes.locations, changes.moves.by_level
     others = [_differ(values.location.values(), pairs)]
-    others += [
-        _differ(table.fields.values(), _linked(pairs, table.link)) for table in values.linked
-    ]
+    others += [_differ(table.fields.values(), _link(pairs, table.link)) for table in values.linked]
     moved = [levels[level].moved for level in ("country", "region", "city")]
     conditions = [*moved, np.logical_or.reduce(others)]
     return np.select(conditions, [COUNTRY, REGION, CITY, LOCATION], UNCHANGED)
 
 
-def _linked(pairs: Pairs, link: Pair) -> Pairs:
+def _link(pairs: Pairs, link: Pair) -> Pairs:
     return Pairs(link.old[pairs.old], link.new[pairs.new], pairs.weight)
 
 
@@ -138,7 +136,7 @@ def by_kind(kinds: NDArray[np.uint8], changes: Changes) -> dict[str, float]:
 def country_flows(values: Values, changes: Changes) -> list[Flow]:
     """Return the weight that moved between each two countries, the greatest first."""
     codes, moved = values.location[CODE], changes.moves.by_level["country"].moved
-    pairs = changes.locations.chosen(moved)
+    pairs = changes.locations.take(moved)
     sums = distinct([codes.old[pairs.old], codes.new[pairs.new]], pairs.weight)
     texts = [] if codes.values is None else codes.values.to_pylist()
     old, new = ([texts[code] for code in column.tolist()] for column in sums.columns)
@@ -153,9 +151,9 @@ def by_distance(changes: Changes) -> list[float]:
     in both datasets is not counted.
     """
     moved: NDArray[np.float64] = changes.moves.distances
-    known = ~np.isnan(moved)
-    classes = np.searchsorted(CLASSES_KM, moved[known])
-    weights = changes.locations.weight[known]
+    has_distance = ~np.isnan(moved)
+    classes = np.searchsorted(CLASSES_KM, moved[has_distance])
+    weights = changes.locations.weight[has_distance]
     sums: list[float] = np.bincount(classes, weights, minlength=len(CLASSES_KM) + 1).tolist()
     return sums
 

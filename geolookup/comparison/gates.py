@@ -81,17 +81,17 @@ class Gated:
         return [verdict for verdict in self.gates if verdict.failed]
 
 
-def read_gate(text: str, known: Metrics) -> Gate:
+def read_gate(text: str, metrics: Metrics) -> Gate:
     """Read ``NAME OP VALUE``; OP is > >= < <= or ==, VALUE a number or a percentage.
 
     Raises DiffError for a malformed gate, an unknown metric or a share above 1.
     """
     match = _FORM.fullmatch(text.strip())
     if match is None:
-        raise DiffError(f"malformed gate {text!r}", f"write one like {known.example!r}")
-    part, metric = _split(match["metric"], known)
-    if metric not in known.names:
-        hint = near_match(metric, known.names, fallback=f"{known.document} lists them")
+        raise DiffError(f"malformed gate {text!r}", f"write one like {metrics.example!r}")
+    part, metric = _split(match["metric"], metrics)
+    if metric not in metrics.names:
+        hint = near_match(metric, metrics.names, fallback=f"{metrics.document} lists them")
         raise DiffError(f"no metric {metric!r} in gate {text!r}", hint)
     if match["percent"] and metric in KILOMETRES:
         problem = f"{metric} is in kilometres, in gate {text!r}"
@@ -103,10 +103,10 @@ def read_gate(text: str, known: Metrics) -> Gate:
     return Gate(text.strip(), part, metric, match["test"], limit)
 
 
-def _split(name: str, known: Metrics) -> tuple[str | None, str]:
+def _split(name: str, metrics: Metrics) -> tuple[str | None, str]:
     """Return the part that a name begins with, if any, and the metric."""
-    first, dot, rest = name.partition(".")
-    return (first, rest) if dot and first in known.parts else (None, name)
+    first, dot, metric = name.partition(".")
+    return (first, metric) if dot and first in metrics.parts else (None, name)
 
 
 def evaluate(gate: Gate, measured: Mapping[str, float]) -> Verdict:
@@ -149,7 +149,7 @@ DIFF_METRICS = Metrics(NAMES, _FAMILIES, "docs/diff.md", "country_moved > 2%")
 def change_metrics(
     moved: Mapping[str, Share],
     kilometres: Kilometres,
-    known: Coverage,
+    coverage: Coverage,
     changes: Mapping[str, FieldChange],
 ) -> dict[str, float]:
     """Return the metrics of a part by name, in the order of ``NAMES``.
@@ -161,7 +161,7 @@ def change_metrics(
     """
     values = {f"{level}_moved": moved[level].share for level in _MOVED}
     values |= {name: getattr(kilometres, name.removeprefix("km_")) for name in KILOMETRES}
-    values |= {"coverage_lost": known.lost.share, "coverage_gained": known.gained.share}
+    values |= {"coverage_lost": coverage.lost.share, "coverage_gained": coverage.gained.share}
     for path, change in changes.items():
         values[f"null_gained.{path}"] = share(change.null_gained, change.old).share
         values[f"null_lost.{path}"] = share(change.null_lost, change.new).share

@@ -47,10 +47,10 @@ def distinct(columns: Sequence[NDArray[Any]], weight: F64) -> Distinct:
     for column in columns:
         span = int(column.max(initial=0)) + 1
         if size * span > _LARGEST_KEY:
-            keys = _numbered(keys).astype(np.int64)
+            keys = _number(keys).astype(np.int64)
             size = int(keys.max(initial=0)) + 1
         keys, size = keys * span + column, size * span
-    of_row = _numbered(keys)
+    of_row = _number(keys)
     count = int(of_row.max(initial=-1)) + 1
     weights = np.bincount(of_row, weight, minlength=count).astype(np.float64)
     # Any row of a combination serves: its values are the same in all of them.
@@ -59,7 +59,7 @@ def distinct(columns: Sequence[NDArray[Any]], weight: F64) -> Distinct:
     return Distinct([column[example] for column in columns], weights, of_row)
 
 
-def _numbered(keys: NDArray[np.int64]) -> NDArray[np.int32]:
+def _number(keys: NDArray[np.int64]) -> NDArray[np.int32]:
     """Number the distinct keys; Arrow's hashing takes half the time of numpy's sorting."""
     numbers: NDArray[np.int32] = pa.array(keys).dictionary_encode().indices.to_numpy()
     return numbers
@@ -81,10 +81,10 @@ class Kilometres:
 
 def quantiles(moved: F64, weights: F64) -> Kilometres:
     """Return the weighted quantiles of distances in km, without those that are NaN."""
-    known = np.flatnonzero(~np.isnan(moved))
-    if not len(known):
+    with_distance = np.flatnonzero(~np.isnan(moved))
+    if not len(with_distance):
         return Kilometres(0.0, 0.0, 0.0, 0.0, 0.0)
-    order = known[np.argsort(moved[known])]
+    order = with_distance[np.argsort(moved[with_distance])]
     passed = np.cumsum(weights[order])
     # Multiplied, not divided: whole weights are compared exactly.
     at = [np.searchsorted(passed * 100, passed[-1] * percent) for percent in _PERCENTS]
@@ -125,7 +125,7 @@ class Pairs:
     new: NDArray[Any]
     weight: F64
 
-    def chosen(self, rows: NDArray[Any]) -> Pairs:
+    def take(self, rows: NDArray[Any]) -> Pairs:
         """Return some of the pairs, by number."""
         return Pairs(self.old[rows], self.new[rows], self.weight[rows])
 
@@ -170,9 +170,9 @@ class LocationMoves:
         country = self._move(CODE)
         code, name = self._move("location.region_code"), self._move("location.region_name")
         region = region_move(country, code, name)
-        named = self._move("location.city_name")
-        elsewhere = named.moved | region.moved | country.moved
-        city = Move(named.compared, named.compared & elsewhere)
+        city_name = self._move("location.city_name")
+        elsewhere = city_name.moved | region.moved | country.moved
+        city = Move(city_name.compared, city_name.compared & elsewhere)
         levels = (country, region, city)
         location = Move(_any(m.compared for m in levels), _any(m.moved for m in levels))
         self.by_level = {"location": location, "country": country, "region": region, "city": city}

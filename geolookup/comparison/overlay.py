@@ -51,7 +51,7 @@ class Answers:
         """Where NEW knows anything."""
         return (self.new_location > 0) | (self.new_network > 0)
 
-    def chosen(self, rows: NDArray[Any]) -> Answers:
+    def take(self, rows: NDArray[Any]) -> Answers:
         """Return some of the rows, by number or by mask."""
         return Answers(**{name: column[rows] for name, column in self.columns().items()})
 
@@ -81,10 +81,10 @@ class Joint:
     reached: NDArray[np.int64]
     answers: Answers
 
-    def weighed(self, weights: NDArray[np.float64]) -> Answers:
+    def weigh(self, weights: NDArray[np.float64]) -> Answers:
         """Return the answers of weight above 0; ``weights`` are by joint interval."""
         answers = replace(self.answers, weight=weights[self.reached])
-        return answers.chosen(answers.weight > 0)
+        return answers.take(answers.weight > 0)
 
 
 def joints(old: Dataset, new: Dataset) -> dict[int, Joint]:
@@ -109,7 +109,7 @@ def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
     )
     special = is_blocked[in_blocked]
     reached = np.flatnonzero((answers.in_old | answers.in_new) & ~special)
-    return Joint(starts, special, reached, answers.chosen(reached))
+    return Joint(starts, special, reached, answers.take(reached))
 
 
 class Side:
@@ -125,8 +125,8 @@ class Side:
         self.locations = _within(path, locations, len(self.starts), len(dataset.locations))
         self.networks = _within(path, networks, len(self.starts), len(dataset.networks))
         self.decided, sources = _provenance(dataset, family)
-        listed = len(dataset.manifest.metadata().sources) + 1
-        self.sources = _within(path, sources, len(self.decided), listed)
+        count = len(dataset.manifest.metadata().sources) + 1
+        self.sources = _within(path, sources, len(self.decided), count)
 
 
 def _provenance(dataset: Dataset, family: int) -> tuple[Addresses, memoryview]:

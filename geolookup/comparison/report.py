@@ -102,10 +102,10 @@ def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[
         yield f"  {first:<{widths[0]}}  {'  '.join(cells)}".rstrip()
 
 
-def _coverage(known: Coverage) -> str:
+def _coverage(coverage: Coverage) -> str:
     return (
-        f"{count_text(known.old)} in old, {count_text(known.new)} in new;"
-        f" lost {_share(known.lost)}, gained {_share(known.gained)}"
+        f"{count_text(coverage.old)} in old, {count_text(coverage.new)} in new;"
+        f" lost {_share(coverage.lost)}, gained {_share(coverage.gained)}"
     )
 
 

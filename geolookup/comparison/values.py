@@ -76,17 +76,17 @@ def read_values(old: Dataset, new: Dataset) -> Values:
             for field in in_table(table)
         }
 
-    def linked(table: str) -> Linked:
+    def link(table: str) -> Linked:
         links = [side[LOCATION][table].to_numpy().astype(np.int32) for side in sides]
         return Linked(in_common(table), Pair(links[0], links[1]))
 
-    country = linked(COUNTRY)
+    country = link(COUNTRY)
     location = {CODE: _through(country, CODE), **in_common(LOCATION)}
     before, after = (coordinates(side[LOCATION]) for side in sides)
     return Values(
         location=location,
         network=in_common(NETWORK),
-        linked=(country, linked(ZONE)),
+        linked=(country, link(ZONE)),
         old_coordinates=before,
         new_coordinates=after,
         new_networks=sides[1][NETWORK],
@@ -131,12 +131,12 @@ def _table(dataset: Dataset, table: str, *links: str) -> pa.Table:
 
 
 def _in_common(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Pair:
-    both = pa.chunked_array([_encoded(old), _encoded(new)]).unify_dictionaries()
+    both = pa.chunked_array([_encode(old), _encode(new)]).unify_dictionaries()
     codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in both.chunks]
     return Pair(codes[0], codes[1], both.chunk(0).dictionary)
 
 
-def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+def _encode(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Return a column as one dictionary, of one width of indices; lists become texts."""
     values = column.combine_chunks()
     if pa.types.is_list(values.type):

@@ -71,7 +71,7 @@ def clean_text(value: object) -> object:
     if len(text) > LONGEST:
         return value
     is_list = "," in text or "=" in text
-    address = _chosen(_unquoted_list(text)) if is_list else node_address(_unquoted(text))
+    address = _first_public(_unquote_list(text)) if is_list else node_address(_unquote(text))
     return value if address is None else address
 
 
@@ -125,18 +125,18 @@ def address_of(text: str | None) -> Address | None:
     return (4, value & IPV4_MAX) if is_mapped else (family, value)
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     if len(text) >= 2 and text[0] == text[-1] == '"':
         return text[1:-1].strip(BLANKS)
     return text
 
 
-def _unquoted_list(text: str) -> str:
+def _unquote_list(text: str) -> str:
     """Remove the quotes around a whole list, as logs write it, but not around its entries."""
-    return _unquoted(text) if text.count('"') == 2 else text
+    return _unquote(text) if text.count('"') == 2 else text
 
 
-def _chosen(text: str) -> str | None:
+def _first_public(text: str) -> str | None:
     """Return the first public address of a list, else the first; None if an entry is malformed."""
     entries = forwarded(text) if "=" in text else x_forwarded_for(text)
     if None in entries:
@@ -150,7 +150,7 @@ def _is_public(text: str) -> bool:
 
 
 def _entry(text: str) -> str | None:
-    node = _unquoted(text)
+    node = _unquote(text)
     return "" if _WITHOUT_ADDRESS.fullmatch(node) else node_address(node)
 
 

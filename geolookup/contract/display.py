@@ -126,6 +126,6 @@ def _row(name: str, value: object) -> str:
     )
 
 
-def joined(*values: object, by: str = ", ") -> str:
+def join_values(*values: object, by: str = ", ") -> str:
     """Return the known values as one text."""
     return by.join(str(value) for value in values if value is not None)

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 _KNOWN = "write location, time, currency, network or a member, such as location.country_code"
 
 
-def expanded(paths: Iterable[str], known: tuple[Field, ...]) -> tuple[Field, ...]:
+def expand(paths: Iterable[str], fields: tuple[Field, ...]) -> tuple[Field, ...]:
     """Return the fields that paths name, groups expanded, each once, in the order given.
 
-    Raises ValueError for a path that names none of those ``known``.
+    Raises ValueError for a path that names none of those ``fields``.
     """
     chosen: dict[Field, None] = {}
     for path in paths:
-        matches = [field for field in known if path in (field.path, field.group) and path]
+        matches = [field for field in fields if path in (field.path, field.group) and path]
         if not matches:
-            raise unknown_path(path, *(field.path for field in known if field.path not in PATHS))
+            raise unknown_path(path, *(field.path for field in fields if field.path not in PATHS))
         chosen.update(dict.fromkeys(matches))
     return tuple(chosen)
 
@@ -35,12 +35,12 @@ def unknown_path(path: object, *more: str) -> ValueError:
         return ValueError("no field or group: get takes one path, get_many takes several")
     if is_address_or_network(path):
         return ValueError(f"no field or group, but an address; {_KNOWN}")
-    called = path_called(str(path))
+    called = path_of_name(str(path))
     hint = near_match(called or path, (called,) if called else (*PATHS, *more), fallback=_KNOWN)
     return ValueError(f"no field or group {path!r}; {hint}")
 
 
-def path_called(name: str) -> str | None:
+def path_of_name(name: str) -> str | None:
     """Return the path of the field that has this name elsewhere, or None.
 
     Other products' names are ``countryCode``, ``country.iso_code`` or ``zip``. A member without

@@ -81,9 +81,9 @@ class TrustedProxies:
     def _trusts_peer(self, peer: str, nearest: Address | None) -> bool:
         return self.trusts(nearest) if nearest is not None else self._unix and not peer
 
-    def _walk(self, hop: Address | None, named: Sequence[str | None]) -> Address | None:
+    def _walk(self, hop: Address | None, hops: Sequence[str | None]) -> Address | None:
         """Return the first hop that is not trusted, from a peer that is."""
-        for before in map(address_of, reversed(named)):
+        for before in map(address_of, reversed(hops)):
             if before is None:
                 break
             hop = before

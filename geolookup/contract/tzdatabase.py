@@ -61,18 +61,18 @@ def database() -> Database:
     ``$GEOLOOKUP_TZ`` is "auto" (the default: the newer one), "system" or "package". Raises
     SettingsError for any other value, and for a database that is not installed.
     """
-    wanted = os.environ.get(DATABASE_VARIABLE) or "auto"
-    if wanted == "auto":
+    choice = os.environ.get(DATABASE_VARIABLE) or "auto"
+    if choice == "auto":
         return newer(_system(), _package())
-    if wanted not in ("system", "package"):
+    if choice not in ("system", "package"):
         raise SettingsError(
-            f"{DATABASE_VARIABLE} is {wanted!r}; write auto, system or package, or unset it"
+            f"{DATABASE_VARIABLE} is {choice!r}; write auto, system or package, or unset it"
         )
-    database = _system() if wanted == "system" else _package()
+    database = _system() if choice == "system" else _package()
     if database is None:
-        missing = {"system": "no folder of zone files", "package": "no tzdata package"}[wanted]
+        missing = {"system": "no folder of zone files", "package": "no tzdata package"}[choice]
         raise SettingsError(
-            f"{DATABASE_VARIABLE} is {wanted!r}, but there is {missing}; install it, or write auto"
+            f"{DATABASE_VARIABLE} is {choice!r}, but there is {missing}; install it, or write auto"
         )
     return database
 
@@ -102,12 +102,12 @@ def search_path() -> tuple[str, ...]:
         import zoneinfo
 
         return tuple(zoneinfo.TZPATH)
-    stated = os.environ.get("PYTHONTZPATH")
-    if stated is None:
+    folders = os.environ.get("PYTHONTZPATH")
+    if folders is None:
         from sysconfig import get_config_var
 
-        stated = get_config_var("TZPATH") or ""
-    return tuple(filter(os.path.isabs, stated.split(os.pathsep)))
+        folders = get_config_var("TZPATH") or ""
+    return tuple(filter(os.path.isabs, folders.split(os.pathsep)))
 
 
 def _stated_version(folder: str) -> str | None:
@@ -220,14 +220,14 @@ def _from_folder(folder: str, zone: str) -> bytes | None:
 def _has_name(folder: str, zone: str) -> bool:
     """Return whether a file has exactly this name, in upper and lower case too."""
     for name in zone.split("/"):
-        if name not in _listed(folder):
+        if name not in _file_names(folder):
             return False
         folder = os.path.join(folder, name)
     return True
 
 
 @lru_cache(maxsize=128)  # more than the folders of zone files
-def _listed(folder: str) -> frozenset[str]:
+def _file_names(folder: str) -> frozenset[str]:
     try:
         return frozenset(os.listdir(folder))
     except OSError:

@@ -37,11 +37,11 @@ class Zone:
     ValueError for an instant before the end of a malformed table.
     """
 
-    __slots__ = ("_known", "_last", "_read", "_rule")
+    __slots__ = ("_cache", "_last", "_read", "_rule")
 
     def __init__(self, last: int | None, read: Callable[[], Table], rule: Rule) -> None:
         self._last, self._read, self._rule = last, read, rule
-        self._known: Table | None = None
+        self._cache: Table | None = None
 
     def since(self, start: int) -> Zone | Rule:
         """Return the rules from a Unix second on; zones with equal footers share a `Rule`."""
@@ -61,9 +61,9 @@ class Zone:
         return changes + self._rule.between(self._last, end) if self._last < end else changes
 
     def _table(self) -> Table:
-        if self._known is None:
-            self._known = self._read()
-        return self._known
+        if self._cache is None:
+            self._cache = self._read()
+        return self._cache
 
 
 class Table:

@@ -87,13 +87,13 @@ def parse(text: str) -> Rule:
     day or more.
     """
     head, *dates = text.split(",")
-    name, rest = _name(head)
-    daylight = rest.lstrip(_DURATION)
-    standard = _state(-_seconds(rest[: len(rest) - len(daylight)], _LONGEST_OFFSET), False, name)
+    name, tail = _name(head)
+    daylight = tail.lstrip(_DURATION)
+    standard = _state(-_seconds(tail[: len(tail) - len(daylight)], _LONGEST_OFFSET), False, name)
     if not daylight and not dates:
         return Rule(standard)
-    name, rest = _name(daylight)
-    ahead = -_seconds(rest, _LONGEST_OFFSET) if rest else standard[0] + 3600
+    name, tail = _name(daylight)
+    ahead = -_seconds(tail, _LONGEST_OFFSET) if tail else standard[0] + 3600
     start, end = dates
     return Rule(standard, _state(ahead, True, name), dates=(_date(start), _date(end)))
 
@@ -107,13 +107,13 @@ def _state(offset: int, marked: bool, name: str) -> State:
 def _name(text: str) -> tuple[str, str]:
     """Split an abbreviation from the text after it."""
     if text.startswith("<"):
-        name, _, rest = text[1:].partition(">")
+        name, _, tail = text[1:].partition(">")
     else:
-        rest = text.lstrip(_LETTERS)
-        name = text[: len(text) - len(rest)]
+        tail = text.lstrip(_LETTERS)
+        name = text[: len(text) - len(tail)]
     if len(name) < _SHORTEST_NAME or not ABBREVIATION.issuperset(name):
         raise ValueError("a malformed abbreviation")
-    return name, rest
+    return name, tail
 
 
 def _seconds(text: str, most: int) -> int:

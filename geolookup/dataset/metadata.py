@@ -86,10 +86,10 @@ class Metadata:
 
     def _repr_html_(self) -> str:
         """Return the metadata as a table, for notebooks."""
-        from geolookup.contract.display import html_table, joined
+        from geolookup.contract.display import html_table, join_values
 
         sources = [
-            (f"source {number}", joined(source.name, source.date, source.licence))
+            (f"source {number}", join_values(source.name, source.date, source.licence))
             for number, source in enumerate(self.sources, 1)
         ]
         counts = [(name.replace("_", " "), f"{count:,}") for name, count in self.counts.items()]

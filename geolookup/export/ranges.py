@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import FIELDS, NETWORK, Field
-from geolookup.contract.paths import expanded
+from geolookup.contract.paths import expand
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, U64, Bools
 from geolookup.dataset.networks import limits_of
@@ -68,7 +68,7 @@ def fields_of(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
             remedy = "write location, time.zone, currency, network or a member of them"
             raise ExportError(f"{path} is not the same for a whole range", remedy)
     try:
-        return expanded(paths, STORED)
+        return expand(paths, STORED)
     except ValueError as error:
         problem, _, remedy = str(error).partition("; ")
         raise ExportError(problem, remedy) from None

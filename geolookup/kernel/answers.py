@@ -129,7 +129,7 @@ def view_text(view: View) -> str:
 
 def card(answer: Answer) -> str:
     """Return an answer as HTML for a notebook: a table of the known values."""
-    from geolookup.contract.display import html_table, joined, network_name, place_name
+    from geolookup.contract.display import html_table, join_values, network_name, place_name
 
     if not answer:
         return html_table(f"error {answer.error_code}", [("message", answer.error_message)])
@@ -137,14 +137,14 @@ def card(answer: Answer) -> str:
     currency, network = answer.currency, answer.network
     place = place_name(members(location)) or "unknown"
     return html_table(
-        joined(location.country_flag_emoji, place, by=" "),
+        join_values(location.country_flag_emoji, place, by=" "),
         [
             ("address", answer.ip),
             ("prefix", answer.prefix),
-            ("coordinates", joined(location.latitude, location.longitude)),
-            ("local time", joined(time.current_time, time.zone, by=" ")),
-            ("currency", joined(currency.code, currency.name)),
+            ("coordinates", join_values(location.latitude, location.longitude)),
+            ("local time", join_values(time.current_time, time.zone, by=" ")),
+            ("currency", join_values(currency.code, currency.name)),
             ("network", network_name(members(network))),
-            ("kind", joined(network.connection_type, network.user_type)),
+            ("kind", join_values(network.connection_type, network.user_type)),
         ],
     )

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, cast
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import DEGREES, FIELDS, GROUPS, LOCATION, TEXT, TEXTS, Field
-from geolookup.contract.paths import is_address_or_network, path_called, unknown_path
+from geolookup.contract.paths import is_address_or_network, path_of_name, unknown_path
 from geolookup.prefixes.predicates import Among, Around, Compared, InBox, Predicate, StartsWith
 
 #: What ``conditions_of`` takes.
@@ -164,7 +164,7 @@ def field_of(path: object) -> Field:
 
 def _called(name: str) -> Field | None:
     """Return the field of a name without its group, or with the group of the field."""
-    field = _BY_PATH.get(path_called(name) or "")
+    field = _BY_PATH.get(path_of_name(name) or "")
     group = name.rpartition(".")[0]
     return field if field and group in ("", field.group) else None
 

@@ -124,7 +124,7 @@ def moved_densities(difference: Difference) -> Iterator[Density]:
 
 def _moved(difference: Difference, name: str) -> Pairs:
     changes = difference.overlaid.changes[name]
-    return changes.locations.chosen(changes.moves.by_level["location"].moved)
+    return changes.locations.take(changes.moves.by_level["location"].moved)
 
 
 def _density(

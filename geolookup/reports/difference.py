@@ -12,7 +12,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison import Comparison, Overlaid, measured, read
+from geolookup.comparison import Comparison, Overlaid, measure, read
 from geolookup.comparison.changes import KINDS, UNCHANGED, Mover, by_kind, kinds
 from geolookup.comparison.gates import DIFF_METRICS, Verdict, metric_text
 from geolookup.comparison.measures import Share, SourceChange, share
@@ -51,7 +51,7 @@ def difference(
     gates = DIFF_METRICS.gates(fail_if)
     overlaid = read(old, new)
     by_family = {f: kinds(overlaid.values, overlaid.changes[f"ipv{f}"]) for f in FAMILIES}
-    return Difference(overlaid, measured(overlaid, gates), by_family)
+    return Difference(overlaid, measure(overlaid, gates), by_family)
 
 
 def change_view(difference: Difference, family: int) -> View:
@@ -72,8 +72,8 @@ def gate_table(result: Comparison) -> Table:
 
 
 def _gate(verdict: Verdict) -> tuple[str, ...]:
-    measured = (f"{name} is {metric_text(name, value)}" for name, value in verdict.measured.items())
-    return verdict.gate, ", ".join(measured), "fails" if verdict.failed else "passes"
+    metrics = (f"{name} is {metric_text(name, value)}" for name, value in verdict.measured.items())
+    return verdict.gate, ", ".join(metrics), "fails" if verdict.failed else "passes"
 
 
 def kind_table(difference: Difference) -> Table:

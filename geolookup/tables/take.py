@@ -21,7 +21,7 @@ from geolookup.contract.fields import (
     Field,
 )
 from geolookup.contract.localtime import instant
-from geolookup.contract.paths import expanded
+from geolookup.contract.paths import expand
 from geolookup.dataset.files import outside
 from geolookup.tables.locate import column_of
 from geolookup.tables.row_major import is_stored
@@ -67,7 +67,7 @@ def of_rows(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
 
 
 def _expanded(paths: str | Iterable[str]) -> tuple[Field, ...]:
-    return expanded([paths] if isinstance(paths, str) else paths, COLUMNS)
+    return expand([paths] if isinstance(paths, str) else paths, COLUMNS)
 
 
 def take(state: State, ids: Any, paths: str | Iterable[str] | None, at: Any) -> pa.RecordBatch:

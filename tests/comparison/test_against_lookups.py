@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.comparison import Overlaid, measured, read
+from geolookup.comparison import Overlaid, measure, read
 from geolookup.comparison.changes import CLASSES_KM, KINDS, by_distance, country_flows, kinds
 from geolookup.comparison.traffic import Traffic
 from geolookup.dataset.intervals import Addresses
@@ -94,7 +94,7 @@ def _all_seen(old: Path, new: Path, addresses: list[str]) -> list[oracle.Seen]:
 def test_addresses(old: list[str], new: list[str]) -> None:
     with _built(old, new) as (before, after):
         overlaid = read(before, after)
-        comparison = measured(overlaid, most_movers=1000)
+        comparison = measure(overlaid, most_movers=1000)
         assert list(comparison.parts) == ["ipv4", "ipv6"]
         for family, unit in ((4, 1.0), (6, 2.0**-64)):
             seen = _all_seen(before, after, _addresses(family))
@@ -133,7 +133,7 @@ def test_requests(old: list[str], new: list[str], requested: list[str]) -> None:
     with _built(old, new) as (before, after):
         path = before.parent / "requests.txt"
         path.write_text("\n".join(requested) + "\n", encoding="utf-8")
-        comparison = measured(read(before, after, Traffic(path)), most_movers=1000)
+        comparison = measure(read(before, after, Traffic(path)), most_movers=1000)
         oracle.check(
             comparison.parts["all"], _all_seen(before, after, requested), 1.0, pytest.approx
         )

@@ -122,7 +122,7 @@ def test_a_name_of_another_product() -> None:
             text = str(paths.unknown_path(name))
             assert text == f"no field or group {name!r}; did you mean {path!r}?"
     for name in ("", "location.", "qwerty", "-"):
-        assert paths.path_called(name) is None
+        assert paths.path_of_name(name) is None
 
 
 def test_every_other_name_leads_to_one_path() -> None:
@@ -130,7 +130,7 @@ def test_every_other_name_leads_to_one_path() -> None:
     assert len(listed) == len(set(listed))
     assert not set(listed) & set(fields.PATHS)
     for entry in fields.ENTRIES:
-        assert {paths.path_called(name) for name in entry.other_names.split()} <= {entry.path}
+        assert {paths.path_of_name(name) for name in entry.other_names.split()} <= {entry.path}
 
 
 # ``geolookup.fields()``, and the texts that repeat the entries.

@@ -32,7 +32,7 @@ _FAMILY = {
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The rows of both: ``base_mask`` (m,) marks them in the base, ``target_mask`` (n,) in the other.
+    """Which rows both have: ``base_mask`` (m,) of the base, ``target_mask`` (n,) of the target.
 
     Both mark equally many rows; these correspond in order.
     """

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from geolookup.comparison import Compared, described, opened
+from geolookup.comparison import Compared, describe, open_dataset
 from geolookup.comparison.gates import Gate, Gated, Verdict, evaluate
 from geolookup.comparison.scoring.agreement import (
     SCORE_METRICS,
     Judged,
     Measured,
-    judged,
-    measured,
+    judge_answers,
+    measure,
     metrics,
 )
 from geolookup.comparison.scoring.breakdown import (
@@ -125,18 +125,21 @@ def score(
     requests = None
     if traffic is not None:
         requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)
-    sides = [opened(path) for path in _listed(datasets)]
-    held = together([_read(path, truth_format) for path in _listed(truth)])
-    joint = overlaid(held, sides, requests)
+    sides = [open_dataset(path) for path in _paths(datasets)]
+    ground_truth = together([_read(path, truth_format) for path in _paths(truth)])
+    joint = overlaid(ground_truth, sides, requests)
     if not len(joint.row):
-        files = ", ".join(file.path for file in held.files)
+        files = ", ".join(file.path for file in ground_truth.files)
         problem = f"{files}: no row states the location of a public address"
         raise DiffError(problem, "name others")
-    verdicts = [judged(joint.truth, answers.stated) for answers in joint.datasets]
-    scored = [_scored(held, joint, at, verdicts[at], side, worst) for at, side in enumerate(sides)]
+    verdicts = [judge_answers(joint.truth, answers.side) for answers in joint.datasets]
+    scored = [
+        _score_dataset(ground_truth, joint, at, verdicts[at], side, worst)
+        for at, side in enumerate(sides)
+    ]
     several = len(scored) > 1
     return Score(
-        truth=held.files,
+        truth=ground_truth.files,
         requests=joint.requests,
         datasets=scored,
         pairs=pairs(joint),
@@ -145,7 +148,7 @@ def score(
     )
 
 
-def _listed(paths: Path | Sequence[Path]) -> list[str]:
+def _paths(paths: Path | Sequence[Path]) -> list[str]:
     several = [paths] if isinstance(paths, str | PathLike) else list(paths)
     if not several:
         raise ValueError("name at least one dataset and one file of truth")
@@ -158,10 +161,10 @@ def _read(path: str, format_name: str) -> Truth:
     return read_ranges(path, format_name)
 
 
-def _scored(
+def _score_dataset(
     truth: Truth, joint: Joint, at: int, verdicts: Judged, dataset: Dataset, worst: int
 ) -> Scored:
-    about = described(dataset)
+    about = describe(dataset)
     by_source = sources(joint, at, dataset.manifest.metadata())
     by = {**groupings(truth, joint), "source": by_source}
     sides = Sides(
@@ -179,8 +182,8 @@ def _part(
     part: Weights, verdicts: Judged, by: Mapping[str, Grouping], sides: Sides, worst: int
 ) -> ScoredPart:
     rows = np.flatnonzero(part.weight)
-    chosen, weight = verdicts.chosen(rows), part.weight[rows]
-    total = measured(chosen, weight, np.zeros(len(rows), np.int64), 1)[0]
+    chosen, weight = verdicts.take(rows), part.weight[rows]
+    total = measure(chosen, weight, np.zeros(len(rows), np.int64), 1)[0]
     return ScoredPart(
         unit=part.unit,
         score=total,
@@ -192,7 +195,7 @@ def _part(
 
 def _groups(grouping: Grouping, chosen: Judged, weight: Any, rows: Any) -> list[Group]:
     """Return the groups with any weight, in the order of their names' numbers."""
-    scores = measured(chosen, weight, grouping.group[rows], len(grouping.names))
+    scores = measure(chosen, weight, grouping.group[rows], len(grouping.names))
     return [
         Group(name, score) for name, score in zip(grouping.names, scores, strict=True) if score.of
     ]

@@ -84,41 +84,41 @@ class Judged:
     distance: F64  # km; NaN if a side states no coordinates
     located: Bools  # whether the truth states coordinates
 
-    def chosen(self, rows: NDArray[Any]) -> Judged:
+    def take(self, rows: NDArray[Any]) -> Judged:
         """Return some of the intervals, by number."""
         verdicts = {level: verdict[rows] for level, verdict in self.verdicts.items()}
         return Judged(verdicts, self.distance[rows], self.located[rows])
 
 
-def compared(level: str, one: Stated, other: Stated) -> Move:
+def compare(level: str, one: Stated, other: Stated) -> Move:
     """Compare one level in the intervals where both sides state it; ``moved`` marks differences.
 
     A city in another country is a different one. Sources divide countries in different ways, so
     the region of a city does not count.
     """
-    country = _compared("country_code", one, other)
+    country = _compare_name("country_code", one, other)
     if level == "country":
         return country
     if level == "city":
-        city = _compared("city_name", one, other)
+        city = _compare_name("city_name", one, other)
         return Move(city.compared, city.compared & (city.moved | country.moved))
-    code, name = _compared("region_code", one, other), _compared("region_name", one, other)
+    code, name = _compare_name("region_code", one, other), _compare_name("region_name", one, other)
     return region_move(country, code, name)
 
 
-def _compared(name: str, one: Stated, other: Stated) -> Move:
+def _compare_name(name: str, one: Stated, other: Stated) -> Move:
     first, second = one.names[name], other.names[name]
     both = (first >= 0) & (second >= 0)
     return Move(both, both & (first != second))
 
 
-def known(level: str, side: Stated) -> Bools:
+def has_level(level: str, side: Stated) -> Bools:
     """Mark where a side states anything at a level."""
     marks: Bools = np.logical_or.reduce([side.names[name] >= 0 for name in FIELDS[level]])
     return marks
 
 
-def located(side: Stated) -> Bools:
+def has_coordinates(side: Stated) -> Bools:
     """Mark where a side states coordinates."""
     marks: Bools = ~np.logical_or.reduce(np.isnan(side.coordinates))
     return marks
@@ -127,25 +127,25 @@ def located(side: Stated) -> Bools:
 def apart(one: Stated, other: Stated) -> F64:
     """Return the distances in km; NaN if a side states no coordinates."""
     kilometres = np.full(one.coordinates.shape[1], np.nan)
-    rows = np.flatnonzero(located(one) & located(other))
+    rows = np.flatnonzero(has_coordinates(one) & has_coordinates(other))
     kilometres[rows] = distances(one.coordinates[:, rows], other.coordinates[:, rows])
     return kilometres
 
 
-def judged(truth: Stated, dataset: Stated) -> Judged:
+def judge_answers(truth: Stated, dataset: Stated) -> Judged:
     """Compare the answers of a dataset with the truth."""
     verdicts = {level: _verdict(level, truth, dataset) for level in LEVELS}
-    return Judged(verdicts, apart(truth, dataset), located(truth))
+    return Judged(verdicts, apart(truth, dataset), has_coordinates(truth))
 
 
 def _verdict(level: str, truth: Stated, dataset: Stated) -> NDArray[np.uint8]:
-    both = compared(level, truth, dataset)
+    both = compare(level, truth, dataset)
     verdicts = np.where(both.compared, np.where(both.moved, WRONG, AGREES), NOT_COUNTED)
-    verdicts[known(level, truth) & ~known(level, dataset)] = NULL
+    verdicts[has_level(level, truth) & ~has_level(level, dataset)] = NULL
     return verdicts.astype(np.uint8)
 
 
-def measured(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> list[Measured]:
+def measure(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> list[Measured]:
     """Sum the judged intervals, of shape (n,), by group: numbers from 0 to ``groups`` - 1."""
     of = np.bincount(group, weight, minlength=groups)
     sums = {
@@ -175,14 +175,14 @@ def _agreement(sums: F64) -> Agreement:
 
 
 def _errors(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> list[Errors]:
-    known = np.flatnonzero(~np.isnan(rows.distance))
-    known = known[np.argsort(group[known], kind="stable")]
-    bounds = np.searchsorted(group[known], np.arange(groups + 1))
-    located = np.bincount(group, weight * rows.located, minlength=groups)
+    with_distance = np.flatnonzero(~np.isnan(rows.distance))
+    with_distance = with_distance[np.argsort(group[with_distance], kind="stable")]
+    bounds = np.searchsorted(group[with_distance], np.arange(groups + 1))
+    located_weight = np.bincount(group, weight * rows.located, minlength=groups)
     return [
-        _error(rows.distance[chosen], weight[chosen], located[at])
+        _error(rows.distance[chosen], weight[chosen], located_weight[at])
         for at in range(groups)
-        for chosen in [known[bounds[at] : bounds[at + 1]]]
+        for chosen in [with_distance[bounds[at] : bounds[at + 1]]]
     ]
 
 

@@ -38,7 +38,7 @@ class Weights:
 class DatasetAnswers:
     """The answers of one dataset for n joint intervals."""
 
-    stated: Stated
+    side: Stated
     places: Places  # of its location table
     place: Numbers  # row of that table
     source: Numbers  # number of the source that decided the location; 0: none
@@ -63,7 +63,7 @@ class _OfFamily:
     """The joint intervals of one family: all starts, and the columns of those that count."""
 
     starts: Addresses
-    kept: Numbers
+    intervals: Numbers
     row: Numbers
     size: F64
     sides: Sequence[Side]
@@ -87,7 +87,7 @@ def overlaid(truth: Truth, datasets: Sequence[Dataset], traffic: Traffic | None)
         row=row,
         truth=sides[0],
         datasets=[
-            DatasetAnswers(stated=of, places=its, **columns)
+            DatasetAnswers(side=of, places=its, **columns)
             for of, its, columns in zip(sides[1:], places, answers, strict=True)
         ],
         parts=_parts(truth, families, family, row, weights),
@@ -104,9 +104,12 @@ def _of_family(truth: Truth, datasets: Sequence[Dataset], family: int) -> _OfFam
         partitions += [side.decided, side.starts]
     starts, at = overlay(partitions)
     row = decided.row[at[1]]
-    kept = np.flatnonzero((row > 0) & (truth.rows.place[row] > 0) & ~is_blocked[at[0]])
-    pairs = [(at[2 * number + 3][kept], at[2 * number + 2][kept]) for number in range(len(sides))]
-    return _OfFamily(starts, kept, row[kept], sizes(starts)[kept], sides, pairs)
+    intervals = np.flatnonzero((row > 0) & (truth.rows.place[row] > 0) & ~is_blocked[at[0]])
+    pairs = [
+        (at[2 * number + 3][intervals], at[2 * number + 2][intervals])
+        for number in range(len(sides))
+    ]
+    return _OfFamily(starts, intervals, row[intervals], sizes(starts)[intervals], sides, pairs)
 
 
 def _answers(families: Mapping[int, _OfFamily], at: int) -> dict[str, Any]:
@@ -134,7 +137,7 @@ def _requests(
         return None, None
     starts = {family: part.starts for family, part in families.items()}
     requests, weights = count_requests(traffic, starts)
-    return requests, np.concatenate([weights[f][part.kept] for f, part in families.items()])
+    return requests, np.concatenate([weights[f][part.intervals] for f, part in families.items()])
 
 
 def _parts(

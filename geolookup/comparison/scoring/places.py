@@ -79,7 +79,7 @@ def of_dataset(dataset: Dataset) -> Places:
     return Places({"country_code": code, **names}, coordinates(locations))
 
 
-def joined(several: Sequence[Places]) -> Places:
+def join(several: Sequence[Places]) -> Places:
     """Return the places of several sides as one, each with its own place 0 left in."""
     names = {}
     for name in NAMES:
@@ -114,7 +114,7 @@ def _names(column: pa.ChunkedArray) -> Names:
 
 def _in_common(sides: Sequence[Names], name: str) -> list[Codes]:
     """Return the codes of all sides, by place, into one set of values."""
-    comparable: Callable[[pa.Array], pa.Array] = _folded if name in _FOLDED else _as_is
+    comparable: Callable[[pa.Array], pa.Array] = _fold_names if name in _FOLDED else _as_is
     values = pa.concat_arrays([comparable(side.values) for side in sides])
     numbers: Codes = values.dictionary_encode().indices.to_numpy()
     begins = np.cumsum([0, *(len(side.values) for side in sides)])
@@ -129,7 +129,7 @@ def _as_is(values: pa.Array) -> pa.Array:
     return values
 
 
-def _folded(values: pa.Array) -> pa.Array:
+def _fold_names(values: pa.Array) -> pa.Array:
     """Return the folded names; a name that folds to nothing is unchanged."""
     return pa.array([fold(name) or name for name in values.to_pylist()], pa.string())
 
@@ -205,7 +205,7 @@ def _over(above: Truth, below: Truth) -> Truth:
     }
     states = above.rows.place > 0
     partitions = {f: first_stating(states, [above.partitions[f], lower[f]]) for f in FAMILIES}
-    places = joined([above.places, below.places])
+    places = join([above.places, below.places])
     return Truth([*above.files, *below.files], rows, partitions, places)
 
 

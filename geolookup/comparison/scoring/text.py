@@ -66,7 +66,7 @@ def _side_by_side(parts: Sequence[ScoredPart], majority: Majority | None) -> Ite
         for row in rows:
             row.append(_of_majority(row[0], majority))
         votes = {level: getattr(majority, level) for level in LEVELS}
-        rows += [_differs(level, vote) for level, vote in votes.items() if _voted(vote)]
+        rows += [_differs(level, vote) for level, vote in votes.items() if _has_vote(vote)]
     yield from table_lines(head, [[row[0].replace("_", " "), *row[1:]] for row in rows])
 
 
@@ -85,7 +85,7 @@ def _of_majority(metric: str, majority: Majority) -> str:
     return _share(getattr(getattr(majority, level), {"null": "none"}.get(kind, kind)))
 
 
-def _voted(vote: Vote) -> bool:
+def _has_vote(vote: Vote) -> bool:
     return any(share.of for share in vote.differs)
 
 
@@ -108,7 +108,7 @@ def _pairs(pairs: Sequence[Pair], name: str) -> Iterator[str]:
         part = pair.parts[name]
         shares = (part.country, part.region, part.city, part.within_50, part.within_100)
         rows.append((f"{pair.one} and {pair.other}", *map(_share, shares)))
-    yield from _filled(("same in", *LEVELS, "within 50 km", "within 100 km"), rows)
+    yield from _filled_columns(("same in", *LEVELS, "within 50 km", "within 100 km"), rows)
 
 
 def _groups(title: str, groups: Sequence[Group]) -> Iterator[str]:
@@ -116,14 +116,14 @@ def _groups(title: str, groups: Sequence[Group]) -> Iterator[str]:
         return
     ranked = sorted(groups, key=lambda group: -group.score.of)[:_GROUPS]
     head = (title, "of", *LEVELS, "km p50", "within 100 km")
-    yield from _filled(
-        head, [(group.name or "unknown", *_measured(group.score)) for group in ranked]
+    yield from _filled_columns(
+        head, [(group.name or "unknown", *_measure_cells(group.score)) for group in ranked]
     )
     if len(groups) > len(ranked):
         yield f"  and {len(groups) - len(ranked):,} more"
 
 
-def _measured(score: Measured) -> Iterator[str]:
+def _measure_cells(score: Measured) -> Iterator[str]:
     yield _count(score.of)
     for level in LEVELS:
         yield _share(getattr(score, level).agree)
@@ -132,10 +132,10 @@ def _measured(score: Measured) -> Iterator[str]:
     yield percent_text(far.within_100) if far.of else _NOTHING
 
 
-def _filled(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _filled_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield a table without the columns that have nothing in any row."""
-    kept = [at for at in range(len(head)) if any(row[at] != _NOTHING for row in rows)]
-    cells = [[row[at] for at in kept] for row in (head, *rows)]
+    columns = [at for at in range(len(head)) if any(row[at] != _NOTHING for row in rows)]
+    cells = [[row[at] for at in columns] for row in (head, *rows)]
     if rows:
         yield from table_lines(cells[0], cells[1:])
 

@@ -173,28 +173,28 @@ def _addresses(column: pa.ChunkedArray) -> MixedAddresses:
 def _partition(addresses: MixedAddresses, family: int) -> Partition:
     """Return the partition at each address of a family and after it."""
     rows = np.flatnonzero(addresses.family == family)
-    listed = Addresses(addresses.low[rows], addresses.high[rows])
+    singles = Addresses(addresses.low[rows], addresses.high[rows])
     if family == 4:
-        listed = Addresses(listed.low.astype(np.uint32))
-    order = listed.order()
-    listed, rows = listed[order], rows[order]
-    last = np.append(~listed[1:].equals(listed[:-1]), True)[: len(rows)]
-    listed, rows = listed[last], rows[last] + 1
-    starts = concat([Addresses.of(family, [0]), listed, listed[~listed.is_last()].successor()])
+        singles = Addresses(singles.low.astype(np.uint32))
+    order = singles.order()
+    singles, rows = singles[order], rows[order]
+    last = np.append(~singles[1:].equals(singles[:-1]), True)[: len(rows)]
+    singles, rows = singles[last], rows[last] + 1
+    starts = concat([Addresses.of(family, [0]), singles, singles[~singles.is_last()].successor()])
     starts = starts[starts.order()]
     starts = starts[np.append(True, ~starts[1:].equals(starts[:-1]))]
-    if not len(listed):
+    if not len(singles):
         return Partition(starts, np.zeros(len(starts), np.int64))
-    at = np.maximum(listed.search(starts) - 1, 0)
-    return Partition(starts, np.where(listed[at].equals(starts), rows[at], 0))
+    at = np.maximum(singles.search(starts) - 1, 0)
+    return Partition(starts, np.where(singles[at].equals(starts), rows[at], 0))
 
 
-def _places(rows: int, stated: Mapping[str, pa.Array]) -> tuple[pa.Table, int]:
+def _places(rows: int, cells: Mapping[str, pa.Array]) -> tuple[pa.Table, int]:
     """Return the places of the rows after place 0, and the number of invalid values.
 
     A row with an invalid value states nothing.
     """
-    texts = {name: stated.get(name, pa.nulls(rows, pa.string())) for name in _ALIASES}
+    texts = {name: cells.get(name, pa.nulls(rows, pa.string())) for name in _ALIASES}
     country = pc.utf8_upper(texts["country_code"])
     code, name = _regions(country, texts)
     coordinates = {name: _degrees(texts[name], DEGREES[name]) for name in COORDINATES}

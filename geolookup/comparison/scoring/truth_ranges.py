@@ -54,7 +54,7 @@ _NAME_FILES = "name files of ground truth, of one format"
 def read_ranges(path: str, format_name: str) -> Truth:
     """Read range files of a source format; raises BuildError for what cannot be read."""
     with TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True) as folder:
-        report, output = _compiled(path, format_name, Path(folder))
+        report, output = _compile(path, format_name, Path(folder))
         read = sum(source.read for source in report.sources)
         rejected = sum(source.rejected.total() for source in report.sources)
         nulled = sum(source.nulled.total() for source in report.sources)
@@ -64,7 +64,7 @@ def read_ranges(path: str, format_name: str) -> Truth:
     return Truth([file], rows, partitions, places)
 
 
-def _compiled(path: str, format_name: str, folder: Path) -> tuple[Any, Path]:
+def _compile(path: str, format_name: str, folder: Path) -> tuple[Any, Path]:
     """Compile the files into a dataset in a folder; return the report too."""
     from geolookup_builder.compile import build
     from geolookup_builder.sources import FORMATS
@@ -79,12 +79,12 @@ def _compiled(path: str, format_name: str, folder: Path) -> tuple[Any, Path]:
         return build(recipe, output, max_rejects=_REJECTS), output
 
 
-def _recipe(place: str, format_name: str) -> str:
-    pattern = _pattern(place)
+def _recipe(source: str, format_name: str) -> str:
+    pattern = _pattern(source)
     if format_name == AUTO and _are_feeds(pattern):
         format_name = _FEED
     # To a folder the detection knows, other files than data may belong.
-    path = place if format_name == AUTO and os.path.isdir(place) else pattern  # noqa: PTH112
+    path = source if format_name == AUTO and os.path.isdir(source) else pattern  # noqa: PTH112
     # A text of JSON is one of TOML, too.
     format_text, path_text = (json.dumps(text, ensure_ascii=False) for text in (format_name, path))
     # Truth is not published: it may hold no answers, and files of several dates.
@@ -95,11 +95,11 @@ def _recipe(place: str, format_name: str) -> str:
     )
 
 
-def _pattern(place: str) -> str:
+def _pattern(path: str) -> str:
     """Return the glob of a file or of the files in a folder; another text is a glob itself."""
-    if os.path.isdir(place):  # noqa: PTH112
-        return f"{glob.escape(place)}/**/*"
-    return glob.escape(place) if os.path.exists(place) else place  # noqa: PTH110
+    if os.path.isdir(path):  # noqa: PTH112
+        return f"{glob.escape(path)}/**/*"
+    return glob.escape(path) if os.path.exists(path) else path  # noqa: PTH110
 
 
 def _are_feeds(pattern: str) -> bool:
@@ -172,11 +172,11 @@ def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Halves, Halves]:
         families[row] = family
         ends["first_low"][row], ends["first_high"][row] = starts.halves()
         ends["last_low"][row], ends["last_high"][row] = lasts(starts).halves()
-    stated = _table(output, fmt.EXPLAINED_RANGES)
-    row = stated["row"].to_numpy()
-    families[row] = stated["family"].to_numpy()
+    ranges = _table(output, fmt.EXPLAINED_RANGES)
+    row = ranges["row"].to_numpy()
+    families[row] = ranges["family"].to_numpy()
     for name, column in ends.items():
-        column[row] = stated[name].to_numpy()
+        column[row] = ranges[name].to_numpy()
     first, last = (Halves(ends[f"{end}_high"], ends[f"{end}_low"]) for end in ("first", "last"))
     return families, first, last
 

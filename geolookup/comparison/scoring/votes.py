@@ -26,7 +26,7 @@ from geolookup.comparison.scoring.agreement import (
     WRONG,
     Judged,
     apart,
-    compared,
+    compare,
 )
 from geolookup.comparison.scoring.joint import Joint
 from geolookup.comparison.scoring.places import Stated
@@ -81,15 +81,15 @@ class Majority:
 
 def pairs(joint: Joint) -> list[Pair]:
     """Measure each pair of datasets over the joint intervals."""
-    stated = [answers.stated for answers in joint.datasets]
+    sides = [answers.side for answers in joint.datasets]
     return [
-        Pair(one + 1, other + 1, _pair_parts(joint, stated[one], stated[other]))
-        for one, other in combinations(range(len(stated)), 2)
+        Pair(one + 1, other + 1, _pair_parts(joint, sides[one], sides[other]))
+        for one, other in combinations(range(len(sides)), 2)
     ]
 
 
 def _pair_parts(joint: Joint, one: Stated, other: Stated) -> dict[str, PairPart]:
-    moves = {level: compared(level, one, other) for level in LEVELS}
+    moves = {level: compare(level, one, other) for level in LEVELS}
     distance = apart(one, other)
     located = ~np.isnan(distance)
     near = {f"within_{km}": Move(located, ~(distance <= km)) for km in (NEAR_KM, FAR_KM)}
@@ -119,12 +119,12 @@ class _Ballot:
     """
 
     def __init__(self, level: str, joint: Joint, judged: Sequence[Judged]) -> None:
-        stated = [answers.stated for answers in joint.datasets]
+        sides = [answers.side for answers in joint.datasets]
         self._same = {
-            (one, other): compared(level, stated[one], stated[other])
-            for one, other in combinations(range(len(stated)), 2)
+            (one, other): compare(level, sides[one], sides[other])
+            for one, other in combinations(range(len(sides)), 2)
         }
-        self._says = [compared(level, side, side).compared for side in stated]
+        self._says = [compare(level, side, side).compared for side in sides]
         verdicts = np.array([dataset.verdicts[level] for dataset in judged])
         self._leader, self._is_majority = self._count()
         rows = np.arange(len(self._leader))
