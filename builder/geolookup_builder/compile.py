@@ -29,7 +29,7 @@ from geolookup.integrity import Verified
 from geolookup.kernel import check_kernel
 from geolookup.parallel import alongside, in_order
 from geolookup.progress import Progress
-from geolookup.remote.key import Mask, hidden, mask_of
+from geolookup.remote.key import Mask, hide_keys, mask_of
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup_builder import expected_rows, loading, output_files, row_numbers
 from geolookup_builder.base_dataset import NO_BASE, opened
@@ -160,7 +160,7 @@ def _compile(
 ) -> tuple[BuildReport, Verified]:
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
-    with hidden(_mask(stated)):
+    with hide_keys(_mask(stated)):
         local = with_local_paths(stated, options.cache, progress, offline=options.offline)
         plan = auto.resolved(local, FORMATS)
         known = _known(plan)
@@ -212,7 +212,7 @@ class _Build:
 
     def _check_rows(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
         """Compare the rows of a source with the demands of its recipe, and with the base."""
-        path = spec.remote.shown if spec.remote else str(spec.base / spec.path)
+        path = spec.remote.display_uri if spec.remote else str(spec.base / spec.path)
         try:
             expected_rows.check_some(spec.expected, spec.recipe, path, tables)
         except BuildError:

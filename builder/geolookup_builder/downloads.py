@@ -65,7 +65,7 @@ def _made_local(
     if offline:
         kept = _in_cache(spec.remote, spec.sha256, cache or default_folder())
     else:
-        kept = download(spec, spec.remote, cache, progress).kept
+        kept = download(spec, spec.remote, cache, progress).file
     texts = {**spec.texts, **_date(spec, spec.remote, kept)}
     return replace(spec, path=str(kept.path), texts=texts)
 
@@ -81,10 +81,10 @@ def _check_digest(spec: SourceSpec) -> None:
 
 
 def _in_cache(remote: Remote, sha256: str, folder: Path) -> Kept:
-    kept = Cached(folder, remote).kept()
+    kept = Cached(folder, remote).current()
     if kept is None or sha256 not in ("", kept.sha256):
         problem = f"not in the cache at {folder}" + (" with this sha256" if kept else "")
-        raise BuildError(remote.shown, problem, remedy="run geolookup download")
+        raise BuildError(remote.display_uri, problem, remedy="run geolookup download")
     return kept
 
 
@@ -93,9 +93,9 @@ def _date(spec: SourceSpec, remote: Remote, kept: Kept) -> dict[str, str]:
         return {}
     if not kept.version.modified:
         problem = "the server sends no Last-Modified"
-        raise BuildError(remote.shown, problem, remedy="write the date into the recipe")
+        raise BuildError(remote.display_uri, problem, remedy="write the date into the recipe")
     modified = datetime.fromisoformat(kept.version.modified)
     if modified > datetime.now(UTC) + _CLOCKS_DIFFER:
         problem = f"its Last-Modified, {modified:%Y-%m-%d}, is in the future"
-        raise BuildError(remote.shown, problem, remedy="write the date into the recipe")
+        raise BuildError(remote.display_uri, problem, remedy="write the date into the recipe")
     return {"date": kept.version.modified[:10]}

@@ -73,16 +73,16 @@ def update(
     Example: geolookup update --if-older 7d
     """
     from geolookup.progress import Progress
-    from geolookup.updates import requested
+    from geolookup.updates import request_of
 
     exit_on_signals()
     try:
-        request = requested(recipe, store, if_older, cache, sign)
+        request = request_of(recipe, store, if_older, cache, sign)
     except ValueError as error:  # such as an empty name of a recipe
         fail(str(error))
     tell = _Lines()
     try:
-        done = request.planned(tell) if dry_run else request.performed(Progress(), tell)
+        done = request.plan(tell) if dry_run else request.perform(Progress(), tell)
     except UpdateError as error:
         for problem in error.problems:
             click.echo(f"geolookup: {problem}", err=True)

@@ -107,7 +107,7 @@ class Engine(NetworkAnswers):
         from geolookup.store import resolve
 
         check = self._requirements.check_replacement
-        dataset = resolve.opened(self._path, lambda new: check(old, new))
+        dataset = resolve.open_dataset(self._path, lambda new: check(old, new))
         if self._preload:
             dataset.preload()
         return State(dataset)
@@ -200,7 +200,7 @@ def open(  # noqa: A001 - the public name
     requirements = Requirements(
         max_age, on_stale, allow_lost_fields=allow_lost_fields, trusted=trusted
     )
-    dataset = resolve.opened(absolute, requirements.check_opened, fallback=fallback)
+    dataset = resolve.open_dataset(absolute, requirements.check_opened, fallback=fallback)
     engine = Engine(absolute, dataset, requirements, preload=preload)
     if watch is not None:
         from geolookup.store.watch import Watch
@@ -222,6 +222,6 @@ def _reopen(
     from geolookup.store.requirements import Requirements
 
     requirements = Requirements(trusted=trusted or None)
-    dataset = resolve.opened_generation(path, generation)
+    dataset = resolve.open_generation(path, generation)
     requirements.check_signed(dataset, None, serial)
     return Engine(path, dataset, requirements)

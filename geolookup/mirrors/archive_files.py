@@ -64,22 +64,22 @@ class Archives:
 
     def __init__(self, folder: Path, former: Index | None) -> None:
         self._folder = folder
-        self._known = {} if former is None else _known(former)
+        self._files = {} if former is None else _files_by_key(former)
         self.added: list[File] = []
 
-    def pack(self, wanted: Wanted) -> File:
+    def pack(self, item: Wanted) -> File:
         """Return the archive of a generation."""
-        return self._of(_Key(wanted.generation, None, wanted.signature), wanted.folder, None)
+        return self._of(_Key(item.generation, None, item.signature), item.folder, None)
 
-    def delta(self, base: Path, wanted: Wanted) -> File:
+    def delta(self, base: Path, item: Wanted) -> File:
         """Return the archive that makes a generation from another one, in the folder ``base``."""
-        return self._of(_Key(wanted.generation, base.name, wanted.signature), wanted.folder, base)
+        return self._of(_Key(item.generation, base.name, item.signature), item.folder, base)
 
     def _of(self, key: _Key, dataset: Path, base: Path | None) -> File:
-        known = self._known.get(key)
-        if known is not None and _is_whole(self._folder, known):
-            return known
-        file = self._known[key] = _added(self._folder, dataset, base)
+        existing = self._files.get(key)
+        if existing is not None and _is_whole(self._folder, existing):
+            return existing
+        file = self._files[key] = _pack_file(self._folder, dataset, base)
         self.added.append(file)
         return file
 
@@ -92,7 +92,7 @@ class _Key(NamedTuple):
     signature: str | None
 
 
-def _known(index: Index) -> dict[_Key, File]:
+def _files_by_key(index: Index) -> dict[_Key, File]:
     packs = {
         _Key(item.generation, None, item.signature): item.pack
         for item in index.generations
@@ -115,7 +115,7 @@ def _is_whole(folder: Path, file: File) -> bool:
         return False
 
 
-def _added(folder: Path, dataset: Path, base: Path | None) -> File:
+def _pack_file(folder: Path, dataset: Path, base: Path | None) -> File:
     kind, name = (_DELTAS, f"{base.name}-{dataset.name}") if base else (_PACKS, dataset.name)
     unfinished = folder / _UNFINISHED
     unfinished.mkdir()
@@ -135,9 +135,9 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def remove_others(folder: Path, kept: Iterable[File]) -> list[str]:
+def remove_others(folder: Path, keep: Iterable[File]) -> list[str]:
     """Remove the archives of a mirror that are not among the kept; return their paths."""
-    paths = {file.path for file in kept}
+    paths = {file.path for file in keep}
     removed = []
     for kind in (_PACKS, _DELTAS):
         for file in sorted((folder / kind).iterdir()):

@@ -58,20 +58,20 @@ def _wait() -> None:
 
 def install_in_child(source: Source, index_file: Path, before: Status) -> Polled:
     """Do what ``install`` does, in another process; MirrorError for whatever fails there."""
-    stated = {**asdict(source), "store": str(source.store)}
-    line = json.dumps({"source": stated, "index": str(index_file), "before": asdict(before)})
-    with _started() as child:
+    arguments = {**asdict(source), "store": str(source.store)}
+    line = json.dumps({"source": arguments, "index": str(index_file), "before": asdict(before)})
+    with _start() as child:
         try:
-            answer = _answered(child, line)
+            answer = _ask(child, line)
         except BaseException:  # such as the SystemExit of a signal
             _end(child)
             raise
     if not answer.endswith("\n"):
         raise MirrorError(source.store, _death(child.returncode), _RETRY)
-    return _polled(json.loads(answer))
+    return _outcome(json.loads(answer))
 
 
-def _started() -> subprocess.Popen[str]:
+def _start() -> subprocess.Popen[str]:
     return subprocess.Popen(  # noqa: S603 (our own interpreter)
         command("geolookup.mirrors.child"),
         stdin=subprocess.PIPE,
@@ -81,7 +81,7 @@ def _started() -> subprocess.Popen[str]:
     )
 
 
-def _answered(child: subprocess.Popen[str], line: str) -> str:
+def _ask(child: subprocess.Popen[str], line: str) -> str:
     """Return the line that a child answers; it has no end if the child died."""
     requests, answers = cast("IO[str]", child.stdin), cast("IO[str]", child.stdout)
     with suppress(BrokenPipeError):  # it has died already
@@ -90,7 +90,7 @@ def _answered(child: subprocess.Popen[str], line: str) -> str:
     return answers.readline()
 
 
-def _polled(answer: dict[str, Any]) -> Polled:
+def _outcome(answer: dict[str, Any]) -> Polled:
     if "error" in answer:
         raise MirrorError(**answer["error"])
     return Polled(**answer["polled"])
@@ -121,24 +121,24 @@ def main() -> None:
     sys.stdout.flush()
 
 
-def _answer(stated: dict[str, Any]) -> dict[str, Any]:
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
     from geolookup.mirrors.install import install
     from geolookup.mirrors.source import Source
 
-    source = Source(**{**stated["source"], "store": Path(stated["source"]["store"])})
+    source = Source(**{**request["source"], "store": Path(request["source"]["store"])})
     try:
-        polled = install(source, Path(stated["index"]), Status(**stated["before"]))
+        polled = install(source, Path(request["index"]), Status(**request["before"]))
     except (GeoLookupError, OSError, MemoryError) as error:
-        return {"error": _stated(error, source.store)}
+        return {"error": _error_arguments(error, source.store)}
     return {"polled": asdict(polled)}
 
 
-def _stated(error: Exception, store: Path) -> dict[str, Any]:
+def _error_arguments(error: Exception, store: Path) -> dict[str, Any]:
     """Return the arguments of a MirrorError with the text of an error."""
     if isinstance(error, PathError):
         wait = error.wait if isinstance(error, MirrorError) else None
-        stated = {"path": error.path, "problem": error.problem, "remedy": error.remedy}
-        return {**stated, "wait": wait}
+        arguments = {"path": error.path, "problem": error.problem, "remedy": error.remedy}
+        return {**arguments, "wait": wait}
     problem = str(error) or type(error).__name__
     return {"path": str(store), "problem": problem, "remedy": _RETRY}
 

@@ -32,8 +32,8 @@ from geolookup.mirrors.index import (
     File,
     Index,
     Listed,
+    index_text,
     read_index,
-    written,
 )
 from geolookup.mirrors.listing import (
     DELTAS,
@@ -89,8 +89,8 @@ def mirror(
         text, former = _former(folder)
         archives = Archives(folder, former)
         check = partial(check_acceptable, store, folder=folder, former=former, keys=keys)
-        current, listed = _packed(ask, check, archives)
-        index = _index(current, listed, former, limit)
+        current, entries = _pack_all(ask, check, archives)
+        index = _index(current, entries, former, limit)
         if former is not None and limit is None and _is_same(index, former, text, keys):
             return Mirrored("current", former, tuple(archives.added), ())
         _replace(folder, index, keys)
@@ -112,7 +112,7 @@ def _former(folder: Path) -> tuple[bytes, Index | None]:
         raise DatasetError(path, error.problem, "remove it, and mirror again") from None
 
 
-def _packed(
+def _pack_all(
     ask: Callable[[], list[Wanted]], check: Callable[[Wanted], None], archives: Archives
 ) -> tuple[Wanted, tuple[Listed, ...]]:
     """Return the current generation, and all that are listed with their archives.
@@ -120,27 +120,27 @@ def _packed(
     Retries if the store changes meanwhile: a generation may be pruned or withdrawn.
     """
     while True:
-        asked = ask()
-        current = next(item for item in asked if not item.withdrawn)
+        generations = ask()
+        current = next(item for item in generations if not item.withdrawn)
         check(current)
         try:
-            listed = tuple(_listed(item, archives) for item in asked)
+            entries = tuple(_entry(item, archives) for item in generations)
         except DatasetError:
-            if ask() == asked:
+            if ask() == generations:
                 raise
         else:
-            if ask() == asked:
-                return current, listed
+            if ask() == generations:
+                return current, entries
 
 
-def _listed(item: Wanted, archives: Archives) -> Listed:
+def _entry(item: Wanted, archives: Archives) -> Listed:
     pack = None if item.withdrawn else archives.pack(item)
     deltas = tuple(Delta(base.name, archives.delta(base, item)) for base in item.bases)
     return Listed(item.generation, item.published_at, pack, deltas, item.withdrawn, item.signature)
 
 
 def _index(
-    current: Wanted, listed: tuple[Listed, ...], former: Index | None, limit: timedelta | None
+    current: Wanted, entries: tuple[Listed, ...], former: Index | None, limit: timedelta | None
 ) -> Index:
     """Return the index; its serial is the present time, whose clock may be behind others.
 
@@ -148,7 +148,7 @@ def _index(
     knows only its dataset accepts no index from before that.
     """
     now = datetime.now(UTC)
-    serials = [serial_of(item.signature.encode(), INDEX) for item in listed if item.signature]
+    serials = [serial_of(item.signature.encode(), INDEX) for item in entries if item.signature]
     if former is not None:
         serials.append(former.serial)
     return Index(
@@ -156,7 +156,7 @@ def _index(
         serial=max(time.time_ns() // 1000, max(serials, default=0) + 1),
         published_at=timestamp(now),
         current=current.generation,
-        generations=listed,
+        generations=entries,
         expires_at=None if limit is None else timestamp(now + limit),
     )
 
@@ -167,12 +167,12 @@ def _is_same(index: Index, former: Index, text: bytes, keys: Sequence[PrivateKey
     Ed25519 is deterministic: the same content signed with the same keys is the same text.
     """
     same = replace(index, serial=former.serial, published_at=former.published_at)
-    return written(same, keys) == text
+    return index_text(same, keys) == text
 
 
 def _replace(folder: Path, index: Index, keys: Sequence[PrivateKey]) -> None:
     """Replace the index of a mirror, atomically, by one that its readers can read."""
-    path, text = folder / INDEX, written(index, keys)
+    path, text = folder / INDEX, index_text(index, keys)
     read_index(text, [key.public for key in keys] or None, path)
     with atomic.staged_file(path) as fresh:
         fresh.write_bytes(text)

@@ -68,8 +68,8 @@ class Follower:
 
     def _after_failure(self, error: Exception) -> float:
         self._failures += 1
-        asked = error.wait if isinstance(error, MirrorError) else None
-        wait = self.polling.retry(self._failures, asked)
+        retry_after = error.wait if isinstance(error, MirrorError) else None
+        wait = self.polling.retry(self._failures, retry_after)
         text = str(error) or type(error).__name__
         if text != self._warned:  # one line for each problem, not for each poll
             self._warned = text
@@ -109,9 +109,9 @@ def poll(source: Source, install: Install | None = None, tell: Tell = lambda _te
         with changing(source.store, make=True):
             pass
     with _alone(source.store, tell):
-        before = replace(read_status(source.store), url=source.shown)
+        before = replace(read_status(source.store), url=source.display_url)
         try:
-            polled, after = _polled(source, before, install or _installed_here)
+            polled, after = _poll(source, before, install or _installed_here)
         except (GeoLookupError, OSError) as error:
             with suppress(OutputError):  # the disk may be full: that is not what failed first
                 write_status(source.store, before.after_failure(str(error)))
@@ -141,7 +141,7 @@ def _alone(store: Path, tell: Tell) -> Iterator[None]:
         yield
 
 
-def _polled(source: Source, before: Status, install: Install) -> tuple[Polled, Status]:
+def _poll(source: Source, before: Status, install: Install) -> tuple[Polled, Status]:
     """Poll; return the outcome, and the state of the follower after it."""
     path, fetched = source.index()
     digest = hashlib.sha256(path.read_bytes()).hexdigest()

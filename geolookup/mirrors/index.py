@@ -18,7 +18,7 @@ from geolookup.contract.gregorian import read_timestamp
 from geolookup.dataset.checksums import canonical
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
-from geolookup.signing.envelope import opened, sealed
+from geolookup.signing.envelope import open_envelope, seal
 from geolookup.signing.keys import PrivateKey, PublicKey
 
 INDEX = "index.json"
@@ -79,7 +79,7 @@ class Index:
         """The current generation."""
         return next(item for item in self.generations if item.generation == self.current)
 
-    def listed(self, generation: str) -> Listed | None:
+    def entry(self, generation: str) -> Listed | None:
         """Return the entry of a generation; None if it is not listed."""
         return next((item for item in self.generations if item.generation == generation), None)
 
@@ -100,9 +100,9 @@ def is_past(text: str, at: datetime) -> bool:
     return at > read_timestamp(text)
 
 
-def written(index: Index, keys: Sequence[PrivateKey]) -> bytes:
+def index_text(index: Index, keys: Sequence[PrivateKey]) -> bytes:
     """Return the text of the file for an index: an envelope with a signature of each key."""
-    return sealed(KIND, payload(index), keys)
+    return seal(KIND, payload(index), keys)
 
 
 def payload(index: Index) -> bytes:
@@ -118,58 +118,58 @@ def read_index(
     ``trusted``: one of these keys must have signed it; None: no signature is asked for. Raises
     DatasetError for a text that is not an index, of another version, or not so signed.
     """
-    content = opened(text, KIND, trusted, path)
+    content = open_envelope(text, KIND, trusted, path)
     try:
-        stated = json.loads(content)
-        version = stated["format_version"] if stated["format"] == _FORMAT else None
+        document = json.loads(content)
+        version = document["format_version"] if document["format"] == _FORMAT else None
         if type(version) is int and version != _VERSION:  # JSON's true equals 1
             problem = f"index of version {version}, but this geolookup reads {_VERSION}"
             raise DatasetError(path, problem, "use the version of geolookup that wrote it")
-        return _index(stated)
+        return _index(document)
     except (TypeError, KeyError, ValueError, RecursionError):
         raise DatasetError(path, "not the index of a mirror", _FETCH) from None
 
 
-def _index(stated: Mapping[str, Any]) -> Index:
-    _require(stated["format"] == _FORMAT and type(stated["format_version"]) is int)
+def _index(document: Mapping[str, Any]) -> Index:
+    _require(document["format"] == _FORMAT and type(document["format_version"]) is int)
     index = Index(
-        name=_text(stated["name"]),
-        serial=_number(stated["serial"], 1 << 63),
-        published_at=_time(stated["published_at"]),
-        current=_id(stated["current"]),
-        generations=tuple(map(_listed, _list(stated["generations"]))),
-        expires_at=None if stated["expires_at"] is None else _time(stated["expires_at"]),
+        name=_text(document["name"]),
+        serial=_number(document["serial"], 1 << 63),
+        published_at=_time(document["published_at"]),
+        current=_id(document["current"]),
+        generations=tuple(map(_entry, _list(document["generations"]))),
+        expires_at=None if document["expires_at"] is None else _time(document["expires_at"]),
     )
     _require_distinct(item.generation for item in index.generations)
-    current = index.listed(index.current)
+    current = index.entry(index.current)
     _require(current is not None and not current.withdrawn)
     return index
 
 
-def _listed(stated: Mapping[str, Any]) -> Listed:
-    signature, pack = stated["signature"], stated["pack"]
-    listed = Listed(
-        generation=_id(stated["generation"]),
-        published_at=_time(stated["published_at"]),
+def _entry(members: Mapping[str, Any]) -> Listed:
+    signature, pack = members["signature"], members["pack"]
+    entry = Listed(
+        generation=_id(members["generation"]),
+        published_at=_time(members["published_at"]),
         pack=None if pack is None else _file(pack),
-        deltas=tuple(map(_delta, _list(stated["deltas"]))),
-        withdrawn=stated["withdrawn"],
+        deltas=tuple(map(_delta, _list(members["deltas"]))),
+        withdrawn=members["withdrawn"],
         signature=None if signature is None else _text(signature),
     )
-    _require(type(listed.withdrawn) is bool and listed.withdrawn == (pack is None))
-    _require(not (listed.withdrawn and listed.deltas))
-    _require_distinct((listed.generation, *(delta.base for delta in listed.deltas)))
-    return listed
+    _require(type(entry.withdrawn) is bool and entry.withdrawn == (pack is None))
+    _require(not (entry.withdrawn and entry.deltas))
+    _require_distinct((entry.generation, *(delta.base for delta in entry.deltas)))
+    return entry
 
 
-def _delta(stated: Mapping[str, Any]) -> Delta:
-    return Delta(_id(stated["base"]), _file(stated["file"]))
+def _delta(members: Mapping[str, Any]) -> Delta:
+    return Delta(_id(members["base"]), _file(members["file"]))
 
 
-def _file(stated: Mapping[str, Any]) -> File:
-    path, sha256 = _text(stated["path"]), _id(stated["sha256"])
+def _file(members: Mapping[str, Any]) -> File:
+    path, sha256 = _text(members["path"]), _id(members["sha256"])
     _require(_PATH.fullmatch(path) is not None)
-    return File(path, _number(stated["bytes"], _LARGEST_FILE), sha256)
+    return File(path, _number(members["bytes"], _LARGEST_FILE), sha256)
 
 
 def _require(holds: bool) -> None:
@@ -178,8 +178,8 @@ def _require(holds: bool) -> None:
 
 
 def _require_distinct(ids: Iterable[str]) -> None:
-    listed = list(ids)
-    _require(len({*listed}) == len(listed))
+    all_ids = list(ids)
+    _require(len({*all_ids}) == len(all_ids))
 
 
 def _list(value: object) -> list[Any]:

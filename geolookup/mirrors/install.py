@@ -34,19 +34,19 @@ def install(source: Source, index_file: Path, before: Status) -> Polled:
     an archive that is refused, OutputError for a store that cannot be written. The store keeps
     its generation then.
     """
-    index = _checked(index_file, f"{source.shown}/{INDEX}", source.store, before)
+    index = _acceptable_index(index_file, f"{source.display_url}/{INDEX}", source.store, before)
     current = current_in(source.store)
-    if current not in ("", index.current) and followed(index) == before.followed:
-        return _polled(HELD, current, index)
+    if current not in ("", index.current) and publication_of(index) == before.followed:
+        return _outcome(HELD, current, index)
     kind, size = _Installation(source, index).run()
     source.forget_archives()
     if current == index.current:
-        return _polled(CURRENT, current, index, size)
+        return _outcome(CURRENT, current, index, size)
     _prune(source)
-    return _polled(UPDATED, index.current, index, size, kind)
+    return _outcome(UPDATED, index.current, index, size, kind)
 
 
-def followed(index: Index) -> str:
+def publication_of(index: Index) -> str:
     """Return a text that differs after the next publication of the mirror."""
     return f"{index.current} {index.now.published_at}"
 
@@ -59,26 +59,26 @@ def _prune(source: Source) -> None:
         _log.warning("old generations are not all removed: %s", error)
 
 
-def _polled(result: str, generation: str, index: Index, size: int = 0, kind: str = "") -> Polled:
+def _outcome(result: str, generation: str, index: Index, size: int = 0, kind: str = "") -> Polled:
     expires_at = index.expires_at or ""
-    return Polled(result, generation, size, kind, index.serial, expires_at, followed(index))
+    return Polled(result, generation, size, kind, index.serial, expires_at, publication_of(index))
 
 
-def _checked(path: Path, shown: str, store: Path, before: Status) -> Index:
+def _acceptable_index(path: Path, address: str, store: Path, before: Status) -> Index:
     """Return the index in a file, if a store may follow it; else DatasetError."""
     trust = trust_of(store)
     with open_regular(path) as file:
-        index = read_index(file.read(), trust.keys if trust else None, shown)
+        index = read_index(file.read(), trust.keys if trust else None, address)
     if index.is_expired(datetime.now(UTC)):
-        raise DatasetError(shown, f"expired at {index.expires_at}", _WRITE)
+        raise DatasetError(address, f"expired at {index.expires_at}", _WRITE)
     accepted = max(before.serial, trust.serial if trust else 0)
     if index.serial < accepted:
         problem = f"older than what was accepted before (serial {index.serial}, then {accepted})"
-        raise DatasetError(shown, problem, _WRITE)
+        raise DatasetError(address, problem, _WRITE)
     name = name_in(store)
     if name not in (None, index.name):
         problem = f"the dataset is {index.name!r}, but the store has {name!r}"
-        raise DatasetError(shown, problem, "keep each dataset in a store of its own")
+        raise DatasetError(address, problem, "keep each dataset in a store of its own")
     return index
 
 
@@ -95,7 +95,7 @@ class _Installation:
         """Install the generation; return from what, as ``Polled.kind``, and the bytes of that."""
         if self._is_taken():
             return "stored", 0
-        kind, size = self._fetched()
+        kind, size = self._fetch()
         self._take()
         return kind, size
 
@@ -114,7 +114,7 @@ class _Installation:
         text = None if signature is None else signature.encode()
         make_current(self._store, self._index.current, withdrawn, text)
 
-    def _fetched(self) -> tuple[str, int]:
+    def _fetch(self) -> tuple[str, int]:
         """Publish the generation from a delta if there is one that does, else from the pack."""
         pack = cast("File", self._index.now.pack)  # read_index demands one of the current one
         delta = self._delta()
@@ -158,4 +158,4 @@ class _Installation:
             raise DatasetError(archive, problem, _WRITE)
         signature = self._index.now.signature
         if signature is not None:
-            read_statement(signature.encode(), text, None, f"{self._source.shown}/{INDEX}")
+            read_statement(signature.encode(), text, None, f"{self._source.display_url}/{INDEX}")

@@ -56,11 +56,11 @@ def wanted_generations(store: Path, deltas: int) -> list[Wanted]:
     published = pointer.read_existing(store)
     standing = pointer.standing(published)
     current, withdrawn = standing[-1], [item for item in reversed(published) if item.withdrawn]
-    listed = [_standing(store, current, _bases(store, published, current, deltas))]
-    listed += [_standing(store, item) for item in standing[-2:-1] if _is_readable(store, item)]
-    listed += [Wanted(_folder(store, item), item.at, withdrawn=True) for item in withdrawn]
+    generations = [_standing(store, current, _bases(store, published, current, deltas))]
+    generations += [_standing(store, item) for item in standing[-2:-1] if _is_readable(store, item)]
+    generations += [Wanted(_folder(store, item), item.at, withdrawn=True) for item in withdrawn]
     order = {item.generation: number for number, item in enumerate(published)}
-    return sorted(listed[:_MOST_LISTED], key=lambda item: -order[item.generation])
+    return sorted(generations[:_MOST_LISTED], key=lambda item: -order[item.generation])
 
 
 def _standing(store: Path, item: Published, bases: Sequence[Path] = ()) -> Wanted:

@@ -56,13 +56,13 @@ class Polling:
         """Return the wait after a poll that succeeded."""
         return self.every * self._about_one()
 
-    def retry(self, failures: int, asked: float | None) -> float:
+    def retry(self, failures: int, retry_after: float | None) -> float:
         """Return the wait after so many failures in a row, of which the last asked for a wait.
 
         It is never longer than after a success, unless the mirror asks for more.
         """
         wait = backoff_wait(failures, self.every / _FIRST_PART, self.every)
-        limited = min(asked or 0.0, max(self.every, _LONGEST_ASKED))
+        limited = min(retry_after or 0.0, max(self.every, _LONGEST_ASKED))
         # Not less than what was asked for, and apart from others that were asked the same.
         return max(
             wait * self._about_one(),
@@ -117,16 +117,16 @@ class Status:
 
     def after_failure(self, problem: str) -> Status:
         """Return the state after a poll that failed."""
-        counted = self._counted(FAILED)
+        counted = self._count(FAILED)
         return replace(counted, failures=self.failures + 1, problem=problem)
 
     def after_success(self, result: str, **changes: Any) -> Status:
         """Return the state after a poll with a result of ``RESULTS``, and members that changed."""
-        counted = self._counted(result)
+        counted = self._count(result)
         now = counted.polled_at
         return replace(counted, failures=0, problem="", succeeded_at=now, **changes)
 
-    def _counted(self, result: str) -> Status:
+    def _count(self, result: str) -> Status:
         polls = {**self.polls, result: self.polls.get(result, 0) + 1}
         return replace(self, polls=polls, polled_at=timestamp())
 
@@ -134,16 +134,16 @@ class Status:
 def read_status(store: str | os.PathLike[str]) -> Status:
     """Return the state of the follower of a store; without one, the state before any poll."""
     try:
-        stated = json.loads(Path(store, STATUS).read_bytes())
-        is_ours = stated.pop("format") == _FORMAT and stated.pop("format_version") == _VERSION
-        return _status(stated) if is_ours else Status()
+        document = json.loads(Path(store, STATUS).read_bytes())
+        is_ours = document.pop("format") == _FORMAT and document.pop("format_version") == _VERSION
+        return _status(document) if is_ours else Status()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Status()
 
 
-def _status(stated: dict[str, Any]) -> Status:
+def _status(members: dict[str, Any]) -> Status:
     """Return the state that a file states; TypeError or ValueError if a member is malformed."""
-    status = Status(**stated)
+    status = Status(**members)
     for member in fields(Status):
         value = getattr(status, member.name)
         if member.name != "polls" and type(value) is not type(member.default):
@@ -157,9 +157,9 @@ def _status(stated: dict[str, Any]) -> Status:
 
 def write_status(store: Path, status: Status) -> None:
     """Replace the file, atomically; OutputError if it cannot be written."""
-    stated = {"format": _FORMAT, "format_version": _VERSION, **asdict(status)}
+    document = {"format": _FORMAT, "format_version": _VERSION, **asdict(status)}
     with atomic.staged_file(store / STATUS) as fresh:
-        fresh.write_text(json.dumps(stated, indent=1) + "\n", encoding="utf-8")
+        fresh.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
 def current_in(store: Path) -> str:

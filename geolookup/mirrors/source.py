@@ -48,7 +48,7 @@ class Source:
     budget: int | None = None
 
     @property
-    def shown(self) -> str:
+    def display_url(self) -> str:
         """The address for messages, without its query: that may be secret."""
         return without_secrets(self.url) if "://" in self.url else self.url
 
@@ -83,7 +83,7 @@ class Source:
             return self._local(Path(located), sha256, largest), 0
         folder = self.store / FOLDER / cache
         _keep_only(folder, f"{located.file}-{located.identity}")
-        return self._fetched(located, sha256, largest, folder, attempts)
+        return self._fetch(located, sha256, largest, folder, attempts)
 
     def _location(self, path: str) -> str | Remote:
         is_uri = "://" in self.url
@@ -93,7 +93,7 @@ class Source:
             return location(Path(INDEX), f"{folder}/{path}{mark}{query}", {}, insecure=False)
         except BuildError as error:
             raise MirrorError(
-                self.shown, f"not the address of a mirror ({error.problem})", _KINDS
+                self.display_url, f"not the address of a mirror ({error.problem})", _KINDS
             ) from None
 
     def _local(self, path: Path, sha256: str, largest: int) -> Path:
@@ -109,7 +109,7 @@ class Source:
             raise MirrorError(path, problem, _AGAIN)
         return path
 
-    def _fetched(
+    def _fetch(
         self, remote: Remote, sha256: str, largest: int, cache: Path, attempts: int
     ) -> tuple[Path, int]:
         limits = Limits(
@@ -117,7 +117,7 @@ class Source:
         )
         with self._errors():
             fetched = fetch(remote, sha256, cache, Progress(silent=True), limits)
-        return fetched.kept.path, fetched.kept.bytes if fetched.changed else 0
+        return fetched.file.path, fetched.file.bytes if fetched.changed else 0
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -33,10 +33,10 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CacheState:
     """The content of the cache: a whole file of a version, or the first ``start`` bytes of one."""
 
-    kept: Version | None = None
+    version: Version | None = None
     start: int = 0
     validator: str = ""
 
@@ -93,15 +93,15 @@ class Limits:
     fastest: int | None = None  # the highest rate, in bytes a second
     largest: int = 64 << 30
 
-    def wait(self, failures: int, asked: float | None) -> float | None:
+    def wait(self, failures: int, retry_after: float | None) -> float | None:
         """Return the seconds to wait after that many failures; None to give up.
 
-        ``asked`` is the wait that the server asks for (Retry-After).
+        ``retry_after`` is the wait that the server asks for (Retry-After).
         """
-        if failures >= self.attempts or (asked or 0) > self.longest_wait:
+        if failures >= self.attempts or (retry_after or 0) > self.longest_wait:
             return None
         longest = backoff_wait(failures, self.first_wait, self.longest_wait)
-        return max(asked or 0, longest * random.uniform(0.5, 1))  # noqa: S311 (no secret)
+        return max(retry_after or 0, longest * random.uniform(0.5, 1))  # noqa: S311 (no secret)
 
 
 class Pace:

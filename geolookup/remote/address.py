@@ -57,7 +57,7 @@ class Remote:
         return urlsplit(self.uri).scheme
 
     @property
-    def shown(self) -> str:
+    def display_uri(self) -> str:
         """The address for messages and the cache: without its query, which may be secret."""
         return without_secrets(self.uri)
 
@@ -100,8 +100,8 @@ def location(recipe: Path, path: str, texts: Mapping[str, str], *, insecure: boo
     uri = _URI.match(path)
     scheme = uri[1].lower() if uri else ""
     if scheme not in _ALLOWED:
-        known = near_match(scheme, filter(None, _ALLOWED))
-        raise BuildError(recipe, f"unknown scheme {scheme}:// in source.path", remedy=known)
+        remedy = near_match(scheme, filter(None, _ALLOWED))
+        raise BuildError(recipe, f"unknown scheme {scheme}:// in source.path", remedy=remedy)
     for key in sorted({*texts, *([SWITCH] if insecure else [])} - _ALLOWED[scheme]):
         problem = f"has no meaning for a path of {scheme}" if scheme else "without an address"
         raise BuildError(recipe, f"source.{key} {problem}", remedy="drop it")
@@ -109,7 +109,7 @@ def location(recipe: Path, path: str, texts: Mapping[str, str], *, insecure: boo
         return path
     if scheme == "file":
         return _local_path(recipe, path)
-    return _checked(recipe, path, texts, insecure)
+    return _remote(recipe, path, texts, insecure)
 
 
 def _local_path(recipe: Path, uri: str) -> str:
@@ -119,7 +119,7 @@ def _local_path(recipe: Path, uri: str) -> str:
     return url2pathname(parts.path)
 
 
-def _checked(recipe: Path, uri: str, texts: Mapping[str, str], insecure: bool) -> Remote:
+def _remote(recipe: Path, uri: str, texts: Mapping[str, str], insecure: bool) -> Remote:
     parts = _split(uri)
     texts_of_keys = {key: texts[key] for key in _KEYS if key in texts}
     remote = Remote(recipe, uri, _file_name(recipe, uri, texts), **texts_of_keys, insecure=insecure)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from geolookup.errors import BuildError, near_match
-from geolookup.remote import Answer, Held, Limits, TransientError, Version
+from geolookup.remote import Answer, CacheState, Limits, TransientError, Version
 from geolookup.remote.address import Remote, is_local
 
 _CHUNK = 1 << 20
@@ -25,7 +25,7 @@ _REFUSED = (*_REFUSALS, "PERMISSION_DENIED", "UNAUTHENTICATED", "INVALID_CLIENT_
 
 
 @contextmanager
-def request(remote: Remote, held: Held, limits: Limits) -> Iterator[Answer | None]:
+def request(remote: Remote, state: CacheState, limits: Limits) -> Iterator[Answer | None]:
     """Yield the object for the block; None if the cached file is current.
 
     Raises TransientError if a retry may help, else BuildError.
@@ -37,23 +37,23 @@ def request(remote: Remote, held: Held, limits: Limits) -> Iterator[Answer | Non
     with file:
         with _arrow_errors(remote):
             version, total = _version(file.metadata()), file.size()
-        if held.kept is not None and held.kept == version:
+        if state.version is not None and state.version == version:
             yield None
         else:
-            start = held.start if held.validator == version.validator else 0
+            start = state.start if state.validator == version.validator else 0
             yield Answer(version, _chunks(remote, file, start, total), total, start)
 
 
 def _options(remote: Remote) -> dict[str, Any]:
-    known = (*_OPTIONS, "region") if remote.scheme == "s3" else _OPTIONS
+    names = (*_OPTIONS, "region") if remote.scheme == "s3" else _OPTIONS
     options: dict[str, Any] = dict(parse_qsl(urlsplit(remote.uri).query))
     for name in options:
-        if name not in known:
-            problem = f"unknown option {name} of {remote.shown}"
-            raise BuildError(remote.recipe, problem, remedy=near_match(name, known))
+        if name not in names:
+            problem = f"unknown option {name} of {remote.display_uri}"
+            raise BuildError(remote.recipe, problem, remedy=near_match(name, names))
     host = urlsplit("//" + options.get("endpoint_override", "")).hostname
     if options.get("scheme", "https") != "https" and not (remote.insecure or is_local(host)):
-        problem = f"{remote.shown} is not encrypted"
+        problem = f"{remote.display_uri} is not encrypted"
         raise BuildError(remote.recipe, problem, remedy="write scheme=https, or insecure = true")
     return {**options, "anonymous": options.get("anonymous") == "true"}
 
@@ -108,12 +108,14 @@ def _arrow_errors(remote: Remote) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         remedy = "correct the path in the recipe"
-        raise BuildError(remote.shown, "no such file in the bucket", remedy=remedy) from error
+        raise BuildError(remote.display_uri, "no such file in the bucket", remedy=remedy) from error
     except (OSError, pa.ArrowException) as error:
         text = str(error)
         if isinstance(error, PermissionError) or any(word in text for word in _REFUSED):
             remedy = "check the credentials of the environment, or write anonymous=true"
-            raise BuildError(remote.shown, "the bucket refuses access", remedy=remedy) from error
+            raise BuildError(
+                remote.display_uri, "the bucket refuses access", remedy=remedy
+            ) from error
         raise TransientError(f"the bucket cannot be read ({_short(text)})") from error
 
 

@@ -40,8 +40,8 @@ def default_folder() -> Path:
 
     Raises OutputError if that is in an unknown home folder.
     """
-    if named := os.environ.get("GEOLOOKUP_CACHE"):
-        return Path(named)
+    if folder := os.environ.get("GEOLOOKUP_CACHE"):
+        return Path(folder)
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or _home()) / "geolookup" / "cache"
     if sys.platform == "darwin":
@@ -89,7 +89,7 @@ class Cached:
         self._remote = remote
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Lock the address for the block; BuildError if another process holds the lock.
 
         Raises OutputError if the folder of the address cannot be written.
@@ -100,27 +100,29 @@ class Cached:
                 mine = stack.enter_context(locked_if_free(self._folder / "lock"))
             if not mine:
                 problem = "another process is downloading it"
-                raise BuildError(self._remote.shown, problem, remedy="wait until it has finished")
+                raise BuildError(
+                    self._remote.display_uri, problem, remedy="wait until it has finished"
+                )
             yield
 
-    def kept(self, sha256: str = "") -> Kept | None:
+    def current(self, sha256: str = "") -> Kept | None:
         """Return the current file; None if it is missing or damaged, or has another digest."""
-        stated = _read(self._folder / "kept.json")
-        digest = str(stated.get("sha256", ""))
+        members = _read(self._folder / "kept.json")
+        digest = str(members.get("sha256", ""))
         path = self._folder / digest[:_DIGEST_DIGITS] / self._remote.file
         if not digest or sha256 not in ("", digest):
             return None
         if not path.is_file() or sha256_of(path) != digest:
             return None
         etag, modified, validator = (
-            str(stated.get(name, "")) for name in ("etag", "modified", "validator")
+            str(members.get(name, "")) for name in ("etag", "modified", "validator")
         )
         return Kept(path, path.stat().st_size, digest, Version(etag, modified, validator))
 
     def part(self) -> Part:
         """Return the partial file."""
-        path, stated = self._folder / "part" / self._remote.file, _read(self._folder / "part.json")
-        total, validator = stated.get("total"), str(stated.get("validator", ""))
+        path, members = self._folder / "part" / self._remote.file, _read(self._folder / "part.json")
+        total, validator = members.get("total"), str(members.get("validator", ""))
         part = Part(path, validator, total if type(total) is int and total > 0 else None)
         if part.total and part.size >= part.total:
             # The last run ended before the checks: request one byte, to learn if it is current.
@@ -156,8 +158,8 @@ class Cached:
             atomic.fsync_file(part.path)
             path.parent.mkdir(exist_ok=True)
             part.path.replace(path)
-            stated = {"address": self._remote.shown, "bytes": size, "sha256": digest}
-            _write(self._folder / "kept.json", {**stated, **asdict(version)})
+            members = {"address": self._remote.display_uri, "bytes": size, "sha256": digest}
+            _write(self._folder / "kept.json", {**members, **asdict(version)})
         self.discard_part()
         self._remove_others(path.parent)
         return Kept(path, size, digest, version)
@@ -178,12 +180,12 @@ def sha256_of(path: Path) -> str:
 def _read(path: Path) -> dict[str, Any]:
     """Read a JSON object; empty if the file is missing or damaged."""
     try:
-        stated = json.loads(path.read_bytes())
+        members = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
-    return stated if isinstance(stated, dict) else {}
+    return members if isinstance(members, dict) else {}
 
 
-def _write(path: Path, stated: dict[str, Any]) -> None:
+def _write(path: Path, members: dict[str, Any]) -> None:
     with atomic.staged_file(path) as fresh:
-        fresh.write_text(json.dumps(stated, indent=2) + "\n", encoding="utf-8")
+        fresh.write_text(json.dumps(members, indent=2) + "\n", encoding="utf-8")

@@ -70,10 +70,10 @@ def decompress(path: Path, largest: int) -> None:
             if looks_like(stream.read(_HEAD)) is not GZIP:
                 return
     with staged_file(path) as fresh, fresh.open("wb") as output:
-        output.writelines(_decompressed(path, largest))
+        output.writelines(_decompressed_chunks(path, largest))
 
 
-def _decompressed(path: Path, largest: int) -> Iterator[bytes]:
+def _decompressed_chunks(path: Path, largest: int) -> Iterator[bytes]:
     with reading_errors(str(path)), gzip.open(path) as stream:
         allowed = limits.allowed_bytes(path.stat().st_size)
         while chunk := stream.read(_CHUNK):

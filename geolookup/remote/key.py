@@ -44,7 +44,7 @@ class Key:
         """Return whether a text contains the key: plain, percent-encoded or in base64."""
         return self._forms.search(text) is not None
 
-    def masked(self, text: str) -> str:
+    def mask(self, text: str) -> str:
         """Return a text with the key replaced by the placeholder."""
         return self._forms.sub(KEY_PLACEHOLDER, text)
 
@@ -85,11 +85,11 @@ def mask_of(remotes: Iterable[Remote]) -> Mask:
         with suppress(BuildError):
             keys.append(key_of(remote))
     present = [key for key in keys if key is not None]
-    return lambda text: reduce(lambda shown, key: key.masked(shown), present, text)
+    return lambda text: reduce(lambda result, key: key.mask(result), present, text)
 
 
 @contextmanager
-def hidden(mask: Mask) -> Iterator[None]:
+def hide_keys(mask: Mask) -> Iterator[None]:
     """Mask keys in the BuildErrors of the block."""
     try:
         yield
@@ -104,19 +104,19 @@ def hidden(mask: Mask) -> Iterator[None]:
 def key_of(remote: Remote) -> Key | None:
     """Read the key of a source; None if it needs none. BuildError if the key is missing."""
     if remote.key_env:
-        place, text = f"the environment variable {remote.key_env}", os.environ.get(remote.key_env)
+        origin, text = f"the environment variable {remote.key_env}", os.environ.get(remote.key_env)
     elif remote.key_file:
-        place, text = f"the file {remote.key_file}", _in_file(remote)
+        origin, text = f"the file {remote.key_file}", _in_file(remote)
     else:
         return None
     if not (text := (text or "").strip()):
-        problem = f"no key for {remote.shown} in {place}"
+        problem = f"no key for {remote.display_uri} in {origin}"
         raise BuildError(remote.recipe, problem, remedy="put the key there")
     if not _PRINTABLE.fullmatch(text):
-        problem = f"the key in {place} is not one line of printable ASCII"
+        problem = f"the key in {origin} is not one line of printable ASCII"
         raise BuildError(remote.recipe, problem, remedy="correct the key")
     if remote.key_as == "basic" and ":" not in text:
-        problem = f"the key in {place} has no colon"
+        problem = f"the key in {origin} has no colon"
         raise BuildError(remote.recipe, problem, remedy="write user:password")
     return Key(text)
 
@@ -128,6 +128,6 @@ def _in_file(remote: Remote) -> str:
             return stream.read().decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text"
-        problem = f"the key of {remote.shown} cannot be read ({reason})"
+        problem = f"the key of {remote.display_uri} cannot be read ({reason})"
         # The text of a decoding error would contain the key.
         raise BuildError(path, problem, remedy="check the file") from None

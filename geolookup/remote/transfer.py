@@ -13,14 +13,14 @@ from typing import cast
 from geolookup.errors import BuildError, DownloadError
 from geolookup.filesystem.atomic import output_errors
 from geolookup.progress import Progress
-from geolookup.remote import Answer, Held, Limits, Pace, TransientError, content
+from geolookup.remote import Answer, CacheState, Limits, Pace, TransientError, content
 from geolookup.remote.address import Remote
 from geolookup.remote.cache import Cached, Kept, Part, sha256_of
-from geolookup.remote.key import hidden, key_of, mask_of
+from geolookup.remote.key import hide_keys, key_of, mask_of
 
 #: Reads a compressed file through, up to its checksum; BuildError for a damaged one.
 ReadThrough = Callable[[Path], None]
-Origin = Callable[[Remote, Held, Limits], AbstractContextManager[Answer | None]]
+Origin = Callable[[Remote, CacheState, Limits], AbstractContextManager[Answer | None]]
 #: The module of each scheme, imported when it is used: ``buckets`` loads Arrow.
 _ORIGINS = {"https": "web", "http": "web", "s3": "buckets", "gs": "buckets"}
 DEFAULT_LIMITS = Limits()
@@ -35,15 +35,15 @@ def _origin(remote: Remote) -> Origin:
 class Fetched:
     """A current file; ``changed`` if this run downloaded it, from byte ``start`` on."""
 
-    kept: Kept
+    file: Kept
     changed: bool
     start: int = 0
 
     def __str__(self) -> str:
         if not self.changed:
-            return f"unchanged, {self.kept.bytes:,} bytes"
+            return f"unchanged, {self.file.bytes:,} bytes"
         resumed = f", resumed at byte {self.start:,}" if self.start else ""
-        return f"fetched {self.kept.bytes:,} bytes{resumed}"
+        return f"fetched {self.file.bytes:,} bytes{resumed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +63,21 @@ def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMI
 
     The cache does not change. Raises BuildError.
     """
-    kept = Cached(folder, remote).kept(sha256)
-    if kept is not None and sha256:
-        return Pending(changed=False, bytes=kept.bytes)
-    held = Held(kept.version if kept else None)
+    current = Cached(folder, remote).current(sha256)
+    if current is not None and sha256:
+        return Pending(changed=False, bytes=current.bytes)
+    state = CacheState(current.version if current else None)
     try:
-        with hidden(mask_of([remote])), _origin(remote)(remote, held, limits) as answer:
+        with hide_keys(mask_of([remote])), _origin(remote)(remote, state, limits) as answer:
             if answer is None:
-                return Pending(changed=False, bytes=cast("Kept", kept).bytes)
+                return Pending(changed=False, bytes=cast("Kept", current).bytes)
             return Pending(changed=True, bytes=answer.total)
     except TransientError as error:
         raise _later(remote, error.problem, error) from error
 
 
 def _later(remote: Remote, problem: str, error: TransientError) -> DownloadError:
-    return DownloadError(remote.shown, problem, wait=error.wait, remedy="try again later")
+    return DownloadError(remote.display_uri, problem, wait=error.wait, remedy="try again later")
 
 
 def fetch(
@@ -94,22 +94,22 @@ def fetch(
     ``read_through`` checks a downloaded file further. Raises DownloadError if the server does
     not deliver the file, BuildError if the file is refused; the cached file then stays.
     """
-    with hidden(mask_of([remote])), Cached(folder, remote).locked():
+    with hide_keys(mask_of([remote])), Cached(folder, remote).lock():
         cached = Cached(folder, remote)
-        kept = cached.kept(sha256)
-        if kept is not None and sha256:
-            return Fetched(kept, changed=False)
-        return _Transfer(remote, sha256, cached, kept, progress, limits, read_through).run()
+        current = cached.current(sha256)
+        if current is not None and sha256:
+            return Fetched(current, changed=False)
+        return _Transfer(remote, sha256, cached, current, progress, limits, read_through).run()
 
 
 @dataclass(frozen=True, slots=True)
 class _Transfer:
-    """One download; ``kept`` is the file that it replaces if it has changed."""
+    """One download; ``former`` is the file that it replaces if it has changed."""
 
     remote: Remote
     sha256: str
     cached: Cached
-    kept: Kept | None
+    former: Kept | None
     progress: Progress
     limits: Limits
     read_through: ReadThrough
@@ -126,11 +126,11 @@ class _Transfer:
                 failures += 1
                 wait = self.limits.wait(failures, error.wait)
                 if wait is None:
-                    raise self._given_up(error, failures) from error
+                    raise self._failure(error, failures) from error
                 self.progress.note(f"{error.problem}; retry in {wait:.1f} s")
                 time.sleep(wait)
 
-    def _given_up(self, error: TransientError, failures: int) -> DownloadError:
+    def _failure(self, error: TransientError, failures: int) -> DownloadError:
         requested = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
         times = f"tried {failures} times" if failures > 1 else "tried once"
         return _later(self.remote, f"{error.problem}{requested} ({times})", error)
@@ -138,16 +138,16 @@ class _Transfer:
     def _attempt(self) -> Fetched:
         part = self.cached.part()
         start = part.size if part.validator else 0
-        held = Held(self.kept.version if self.kept else None, start, part.validator)
-        with _origin(self.remote)(self.remote, held, self.limits) as answer:
+        state = CacheState(self.former.version if self.former else None, start, part.validator)
+        with _origin(self.remote)(self.remote, state, self.limits) as answer:
             if answer is None:
-                return Fetched(cast("Kept", self.kept), changed=False)
+                return Fetched(cast("Kept", self.former), changed=False)
             self._check_end(answer)
-            part = self._resumed(part, answer) if answer.start else self.cached.begin(answer)
+            part = self._resume(part, answer) if answer.start else self.cached.begin(answer)
             self._receive(part, answer)
-        return self._finished(part, answer)
+        return self._finish(part, answer)
 
-    def _resumed(self, part: Part, answer: Answer) -> Part:
+    def _resume(self, part: Part, answer: Answer) -> Part:
         """Return the part that an answer continues; TransientError if its version differs."""
         same = answer.version.validator in ("", part.validator) and not answer.coding
         if not same or answer.total != part.total:
@@ -171,9 +171,9 @@ class _Transfer:
     def _check_size(self, size: int) -> None:
         if size > self.limits.largest:
             self.cached.discard_part()
-            raise content.too_large(self.remote.shown, self.limits.largest)
+            raise content.too_large(self.remote.display_uri, self.limits.largest)
 
-    def _finished(self, part: Part, answer: Answer) -> Fetched:
+    def _finish(self, part: Part, answer: Answer) -> Fetched:
         """Check a complete part, and make it the current file."""
         try:
             if answer.coding:
@@ -185,7 +185,7 @@ class _Transfer:
             self.cached.discard_part()
             if answer.start:  # resumed: the parts may be of different versions
                 raise TransientError(error.problem) from error
-            raise BuildError(self.remote.shown, error.problem, remedy=error.remedy) from error
+            raise BuildError(self.remote.display_uri, error.problem, remedy=error.remedy) from error
         return Fetched(self.cached.keep(part, answer.version), changed=True, start=answer.start)
 
     def _check_digest(self, part: Part) -> None:
@@ -198,4 +198,6 @@ class _Transfer:
         """Raise BuildError if only a digest could show that the file is complete."""
         if answer.total is None and not answer.ends and not self.sha256:
             problem = "the server does not state the length of the file"
-            raise BuildError(self.remote.shown, problem, remedy="state its sha256 in the recipe")
+            raise BuildError(
+                self.remote.display_uri, problem, remedy="state its sha256 in the recipe"
+            )

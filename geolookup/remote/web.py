@@ -22,7 +22,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
 from geolookup.errors import BuildError
-from geolookup.remote import Answer, Held, Limits, TransientError, Version
+from geolookup.remote import Answer, CacheState, Limits, TransientError, Version
 from geolookup.remote.address import KEY_PLACEHOLDER, Remote, is_local
 from geolookup.remote.key import Key, key_of
 
@@ -34,16 +34,16 @@ _CHUNK = 1 << 16
 
 
 @contextmanager
-def request(remote: Remote, held: Held, limits: Limits) -> Iterator[Answer | None]:
+def request(remote: Remote, state: CacheState, limits: Limits) -> Iterator[Answer | None]:
     """Yield the answer of the server for the block; None if the cached file is current.
 
     Raises TransientError if a retry may help, else BuildError.
     """
     key = key_of(remote)
-    with _response(remote, held, key, limits) as response:
+    with _response(remote, state, key, limits) as response:
         _check_status(remote, response)
         if response.status == HTTPStatus.NOT_MODIFIED:
-            if held.kept is None or held.start:
+            if state.version is None or state.start:
                 raise _failure(
                     remote,
                     "says that a file is unchanged that was never fetched",
@@ -52,20 +52,20 @@ def request(remote: Remote, held: Held, limits: Limits) -> Iterator[Answer | Non
             yield None
         else:
             _check_headers(remote, response.headers)
-            yield _answer(response, held, key)
+            yield _answer(response, state, key)
 
 
 def _response(
-    remote: Remote, held: Held, key: Key | None, limits: Limits
+    remote: Remote, state: CacheState, key: Key | None, limits: Limits
 ) -> http.client.HTTPResponse:
     """Send the request and follow redirects."""
-    opener, headers = _opener(), _headers(held)
+    opener, headers = _opener(), _headers(state)
     origin = url = key.in_address(remote.uri) if key else remote.uri
     for _ in range(_MOST_REDIRECTS + 1):
         sent = Request(_ascii(url), headers=headers)  # noqa: S310 (the scheme is checked)
         if key and KEY_PLACEHOLDER not in remote.uri and _origin(url) == _origin(origin):
             sent.add_header(*key.header(remote.key_as))
-        response = _opened(remote, opener, sent, limits)
+        response = _open(remote, opener, sent, limits)
         if response.status not in _REDIRECTS:
             return response
         with response:
@@ -88,20 +88,20 @@ def _opener() -> OpenerDirector:
     return opener
 
 
-def _headers(held: Held) -> dict[str, str]:
+def _headers(state: CacheState) -> dict[str, str]:
     """Return headers that request the rest of a file, or the file only if it has changed."""
     headers = {"Accept-Encoding": "identity"}
-    if held.start:
-        headers |= {"Range": f"bytes={held.start}-", "If-Range": held.validator}
-    elif held.kept is not None:
-        if held.kept.etag:
-            headers["If-None-Match"] = held.kept.etag
-        if held.kept.modified:
-            headers["If-Modified-Since"] = http_date(held.kept.modified)
+    if state.start:
+        headers |= {"Range": f"bytes={state.start}-", "If-Range": state.validator}
+    elif state.version is not None:
+        if state.version.etag:
+            headers["If-None-Match"] = state.version.etag
+        if state.version.modified:
+            headers["If-Modified-Since"] = http_date(state.version.modified)
     return headers
 
 
-def _opened(
+def _open(
     remote: Remote, opener: OpenerDirector, sent: Request, limits: Limits
 ) -> http.client.HTTPResponse:
     host = sent.host
@@ -110,14 +110,14 @@ def _opened(
     except (http.client.InvalidURL, UnicodeError):
         # The text of these contains the address with the key.
         raise BuildError(
-            remote.shown, "is not an address", remedy="correct the path in the recipe"
+            remote.display_uri, "is not an address", remedy="correct the path in the recipe"
         ) from None
     except (OSError, http.client.HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error
         if isinstance(reason, ssl.SSLCertVerificationError):
             problem = f"the certificate of {host} is not valid ({reason.verify_message})"
             remedy = "correct the path in the recipe"
-            raise BuildError(remote.shown, problem, remedy=remedy) from error
+            raise BuildError(remote.display_uri, problem, remedy=remedy) from error
         # Without its cause, whose text may contain bytes of the server.
         raise TransientError(f"{host} cannot be reached ({_reason(reason)})") from None
     return response
@@ -172,10 +172,8 @@ def _check_status(remote: Remote, response: http.client.HTTPResponse) -> None:
     if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
         raise TransientError(f"the server answers {status}", discard=True)
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        stated = remote.key_env or remote.key_file
-        remedy = (
-            f"check the key in {stated}" if stated else "state key_env or key_file if it needs one"
-        )
+        name = remote.key_env or remote.key_file
+        remedy = f"check the key in {name}" if name else "state key_env or key_file if it needs one"
         raise _failure(remote, f"the server refuses access ({status})", remedy)
     if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
         raise _failure(
@@ -193,9 +191,9 @@ def _check_headers(remote: Remote, headers: Message) -> None:
         raise _failure(remote, problem, "download it, and name the local file")
 
 
-def _answer(response: http.client.HTTPResponse, held: Held, key: Key | None) -> Answer:
+def _answer(response: http.client.HTTPResponse, state: CacheState, key: Key | None) -> Answer:
     headers = response.headers
-    start, total = answered_range(response.status, headers, held.start)
+    start, total = response_range(response.status, headers, state.start)
     return Answer(
         version=version(headers, key),
         chunks=_chunks(response, None if total is None else total - start),
@@ -220,7 +218,7 @@ def _chunks(response: http.client.HTTPResponse, left: int | None) -> Iterator[by
 
 
 def _failure(remote: Remote, problem: str, remedy: str) -> BuildError:
-    return BuildError(remote.shown, problem, remedy=remedy)
+    return BuildError(remote.display_uri, problem, remedy=remedy)
 
 
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
@@ -231,11 +229,11 @@ _SURE_SECONDS = 60
 _MOST_SECONDS = 2.0**31
 
 
-def answered_range(status: int, headers: Message, wanted: int) -> tuple[int, int | None]:
+def response_range(status: int, headers: Message, start: int) -> tuple[int, int | None]:
     """Return the first byte of a response, and the size of the whole file if it is stated.
 
     RFC 9110, 8.6 and 14.4. Raises TransientError for a part that is not the rest from byte
-    ``wanted`` on.
+    ``start`` on.
     """
     length = headers.get("Content-Length", "").strip()
     if status != HTTPStatus.PARTIAL_CONTENT:
@@ -245,7 +243,7 @@ def answered_range(status: int, headers: Message, wanted: int) -> tuple[int, int
         raise TransientError("the server does not state which part it sends", discard=True)
     first, last = int(part[1]), int(part[2])
     total = last + 1 if part[3] == "*" else int(part[3])
-    if not wanted or first != wanted or last + 1 != total:
+    if not start or first != start or last + 1 != total:
         raise TransientError("the server sent another part than requested", discard=True)
     return first, total
 
@@ -270,8 +268,8 @@ def _is_sure(modified: str, date: str) -> bool:
 
 def coding(headers: Message) -> str:
     """Return the Content-Encoding of the response; empty without one."""
-    stated = headers.get("Content-Encoding", "").strip().lower()
-    return {"identity": "", "x-gzip": "gzip"}.get(stated, stated)
+    value = headers.get("Content-Encoding", "").strip().lower()
+    return {"identity": "", "x-gzip": "gzip"}.get(value, value)
 
 
 def retry_seconds(retry_after: str | None) -> float | None:
@@ -288,8 +286,8 @@ def _iso(date: str) -> str:
     """Return the date of a header as ISO 8601 in UTC; empty if it is malformed."""
     try:
         instant = parsedate_to_datetime(date)
-        known = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
-        return known.astimezone(UTC).isoformat()
+        aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+        return aware.astimezone(UTC).isoformat()
     except (ValueError, OverflowError):
         return ""
 

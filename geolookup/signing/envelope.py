@@ -31,10 +31,10 @@ def media_type(kind: str) -> str:
     return f"application/vnd.geolookup.{kind}+json"
 
 
-def sealed(kind: str, payload: bytes, keys: Sequence[PrivateKey]) -> bytes:
+def seal(kind: str, payload: bytes, keys: Sequence[PrivateKey]) -> bytes:
     """Return the envelope of a document, signed with each of the keys; without keys, unsigned."""
     message = _signed_bytes(kind, payload)
-    stated = {
+    document = {
         "payload": base64.b64encode(payload).decode(),
         "payloadType": media_type(kind),
         "signatures": [
@@ -42,10 +42,10 @@ def sealed(kind: str, payload: bytes, keys: Sequence[PrivateKey]) -> bytes:
             for key in keys
         ],
     }
-    return (json.dumps(stated, indent=1) + "\n").encode()
+    return (json.dumps(document, indent=1) + "\n").encode()
 
 
-def opened(
+def open_envelope(
     text: bytes, kind: str, trusted: Sequence[PublicKey] | None, path: str | os.PathLike[str]
 ) -> bytes:
     """Return the payload of an envelope of a kind that one of the trusted keys signed.
@@ -77,31 +77,31 @@ def _parts(text: bytes, kind: str) -> tuple[bytes, list[tuple[str, bytes]]]:
     if len(text) > LARGEST_ENVELOPE:
         raise _MalformedError(f"more than {LARGEST_ENVELOPE:,} bytes")
     try:
-        stated = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         raise _MalformedError("not JSON") from None
-    if not isinstance(stated, dict) or stated.get("payloadType") != media_type(kind):
+    if not isinstance(document, dict) or document.get("payloadType") != media_type(kind):
         raise _MalformedError(f"its type is not {media_type(kind)}")
-    signatures = stated.get("signatures")
+    signatures = document.get("signatures")
     if not isinstance(signatures, list) or len(signatures) > MOST_SIGNATURES:
         raise _MalformedError(f"signatures is not a list of at most {MOST_SIGNATURES}")
-    return _bytes(stated.get("payload")), list(map(_signature, signatures))
+    return _bytes(document.get("payload")), list(map(_signature, signatures))
 
 
-def _signature(stated: Any) -> tuple[str, bytes]:
-    if not isinstance(stated, dict):
+def _signature(entry: Any) -> tuple[str, bytes]:
+    if not isinstance(entry, dict):
         raise _MalformedError("a signature is not an object")
-    keyid = stated.get("keyid", "")
+    keyid = entry.get("keyid", "")
     if not isinstance(keyid, str) or (keyid and not _KEY_ID.fullmatch(keyid)):
         raise _MalformedError("a key id is not 64 hexadecimal digits")
-    return keyid, _bytes(stated.get("sig"))
+    return keyid, _bytes(entry.get("sig"))
 
 
-def _bytes(stated: object) -> bytes:
-    if not isinstance(stated, str):
+def _bytes(text: object) -> bytes:
+    if not isinstance(text, str):
         raise _MalformedError("base64 is missing")
     try:
-        return base64.b64decode(stated.translate(_STANDARD), validate=True)
+        return base64.b64decode(text.translate(_STANDARD), validate=True)
     except (binascii.Error, ValueError):
         raise _MalformedError("not base64") from None
 
@@ -137,8 +137,8 @@ def _why_not(
 ) -> tuple[str, str]:
     """Return problem and remedy for signatures that no trusted key made."""
     ours = {key.id for key in trusted}
-    stated = [keyid for keyid, _ in signatures]
-    if not any(keyid in ours or not keyid for keyid in stated):
-        problem = f"signed by no trusted key, but by {', '.join(stated)}"
+    key_ids = [keyid for keyid, _ in signatures]
+    if not any(keyid in ours or not keyid for keyid in key_ids):
+        problem = f"signed by no trusted key, but by {', '.join(key_ids)}"
         return problem, "sign it with a trusted key, or trust that key"
     return "its signature is not that of a trusted key: the document was changed", _AGAIN

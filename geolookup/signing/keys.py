@@ -184,8 +184,8 @@ def pem_of(key: PublicKey) -> bytes:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-    known = Ed25519PublicKey.from_public_bytes(key.raw)
-    return known.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    ed25519_key = Ed25519PublicKey.from_public_bytes(key.raw)
+    return ed25519_key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
 
 def _content(path: Path, *, private: bool = False) -> bytes:

@@ -20,7 +20,7 @@ from geolookup.dataset.checksums import canonical
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
 from geolookup.filesystem import ReadErrors, open_regular
-from geolookup.signing.envelope import opened, sealed
+from geolookup.signing.envelope import open_envelope, seal
 from geolookup.signing.keys import PrivateKey, PublicKey
 
 #: The file in the folder of a dataset, which the manifest does not describe.
@@ -51,7 +51,7 @@ def signed_statement(manifest_text: bytes, keys: Sequence[PrivateKey], after: in
     digest = hashlib.sha256(manifest_text).hexdigest()
     serial = max(time.time_ns() // 1000, after + 1)
     statement = Statement(manifest["name"], manifest["generation"], digest, serial)
-    return sealed(_KIND, canonical(asdict(statement)), keys)
+    return seal(_KIND, canonical(asdict(statement)), keys)
 
 
 def read_statement(
@@ -65,17 +65,17 @@ def read_statement(
     ``trusted`` None: no signature is asked for. ``path`` names ``signature.json`` in errors.
     Raises DatasetError for a malformed or unsigned one, and one of another manifest.
     """
-    statement = _statement(opened(_limited(text, path), _KIND, trusted, path), path)
+    statement = _statement(open_envelope(_limit_size(text, path), _KIND, trusted, path), path)
     if statement.manifest_sha256 != hashlib.sha256(manifest_text).hexdigest():
         raise DatasetError(path, f"signs another {fmt.MANIFEST} than that beside it", _AGAIN)
-    if _named(manifest_text) != (statement.name, statement.generation):
+    if _name_and_generation(manifest_text) != (statement.name, statement.generation):
         raise DatasetError(path, f"states another name or generation than {fmt.MANIFEST}", _AGAIN)
     return statement
 
 
 def serial_of(text: bytes, path: str | os.PathLike[str]) -> int:
     """Return the serial of a statement without its manifest; no signature is asked for."""
-    return _statement(opened(_limited(text, path), _KIND, None, path), path).serial
+    return _statement(open_envelope(_limit_size(text, path), _KIND, None, path), path).serial
 
 
 def serial_in(dataset: str | os.PathLike[str]) -> int:
@@ -96,16 +96,16 @@ def read_signature(dataset: str | os.PathLike[str]) -> bytes | None:
         except FileNotFoundError:
             return None
         with file:
-            return _limited(file.read(LARGEST_SIGNATURE + 1), path)
+            return _limit_size(file.read(LARGEST_SIGNATURE + 1), path)
 
 
-def _limited(text: bytes, path: str | os.PathLike[str]) -> bytes:
+def _limit_size(text: bytes, path: str | os.PathLike[str]) -> bytes:
     if len(text) > LARGEST_SIGNATURE:
         raise DatasetError(path, f"more than {LARGEST_SIGNATURE:,} bytes: no signature", _AGAIN)
     return text
 
 
-def _named(manifest_text: bytes) -> tuple[object, object] | None:
+def _name_and_generation(manifest_text: bytes) -> tuple[object, object] | None:
     """Return name and generation of a manifest; None for any other text.
 
     Where no signature is asked for, anybody may have stated the digest of such a text.

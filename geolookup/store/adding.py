@@ -63,7 +63,7 @@ def add(store: Path, arriving: Arriving) -> None:
                 if trust is not None:
                     check_trusted(fresh, trust)  # again: the source may have changed since
         others = [entry for entry in published if entry.generation != arriving.generation]
-        pointer.write(store, [*others, pointer.published_now(arriving.generation)])
+        pointer.write(store, [*others, pointer.entry_now(arriving.generation)])
 
 
 def check_expected(generation: str, expect: str | None, path: Path) -> None:
@@ -102,7 +102,7 @@ def from_folder(source: Path, *, copy: bool) -> Arriving:
         if not source.samefile(target):
             Verified(source)
 
-    write = partial(_linked, source, names, copy)
+    write = partial(_link, source, names, copy)
     text, signature = manifest_text(source), read_signature(source)
     return Arriving(source, manifest.generation, text, signature, write, check)
 
@@ -114,7 +114,7 @@ def from_verified(dataset: Verified) -> Arriving:
     return Arriving(folder, dataset.generation, text, signature, dataset.moved_to)
 
 
-def _linked(source: Path, names: tuple[str, ...], copy: bool, fresh: Path) -> Verified:
+def _link(source: Path, names: tuple[str, ...], copy: bool, fresh: Path) -> Verified:
     for name in names:
         link_or_copy(source / name, fresh / name, copy=copy)
     if (source / SIGNATURE).exists():

@@ -69,11 +69,11 @@ def rollback(store: str | os.PathLike[str] | None = None, *, sign: Signing = ())
         before, current = standing[-2:]
         verify(pointer.folder_of(store, before.generation))
         _sign_or_check(store, before.generation, signers)
-        pointer.write(store, [_marked(entry, {current.generation}) for entry in published])
+        pointer.write(store, [_mark(entry, {current.generation}) for entry in published])
     return before.generation
 
 
-def _marked(entry: Published, withdrawn: Collection[str]) -> Published:
+def _mark(entry: Published, withdrawn: Collection[str]) -> Published:
     """Return an entry of the pointer, the same one unless it has to be marked as withdrawn."""
     if entry.withdrawn or entry.generation not in withdrawn:
         return entry
@@ -109,12 +109,10 @@ def make_current(
         if not (is_current and folder.is_dir()):
             verify(folder)
         _adopt(store, folder, signature)
-        others = [
-            _marked(entry, withdrawn) for entry in published if entry.generation != generation
-        ]
+        others = [_mark(entry, withdrawn) for entry in published if entry.generation != generation]
         now = [entry for entry in published if is_current and entry.generation == generation]
         if now != published[-1:] or others != published[:-1]:
-            pointer.write(store, [*others, *(now or [pointer.published_now(generation)])])
+            pointer.write(store, [*others, *(now or [pointer.entry_now(generation)])])
 
 
 def _adopt(store: Path, folder: Path, signature: bytes | None) -> None:
@@ -143,11 +141,11 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
         raise ValueError(f"keep is {keep}; at least the current generation is kept")
     store = _store_path(store)
     with changing(store) as published:
-        kept = _generations_to_keep(published, keep)
+        remaining = _generations_to_keep(published, keep)
         # Before the removal: the pointer never lists a missing generation.
-        if len(kept) < len(published):
-            pointer.write(store, kept)
-        names = {entry.generation for entry in kept}
+        if len(remaining) < len(published):
+            pointer.write(store, remaining)
+        names = {entry.generation for entry in remaining}
         removed = [path for path in _folders(store) if path.name not in names]
         for path in removed:
             _remove(path)
@@ -159,8 +157,8 @@ def _store_path(store: str | os.PathLike[str] | None) -> Path:
 
 
 def _generations_to_keep(published: list[Published], keep: int) -> list[Published]:
-    held = {*published[-keep:], *pointer.standing(published)[-min(keep, 2) :]}
-    return [entry for entry in published if entry in held]
+    to_keep = {*published[-keep:], *pointer.standing(published)[-min(keep, 2) :]}
+    return [entry for entry in published if entry in to_keep]
 
 
 def _folders(store: Path) -> list[Path]:

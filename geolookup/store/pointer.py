@@ -66,7 +66,7 @@ def read(store: str | os.PathLike[str]) -> list[Published]:
     except OSError as error:
         raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
     try:
-        return _published(json.loads(text), path)
+        return _entries(json.loads(text), path)
     except (TypeError, KeyError, ValueError, RecursionError):
         raise DatasetError(path, "not the pointer of a store", _RESTORE) from None
 
@@ -80,23 +80,23 @@ def read_existing(store: str | os.PathLike[str]) -> list[Published]:
     return published
 
 
-def published_now(generation: str) -> Published:
+def entry_now(generation: str) -> Published:
     """Return the entry of a generation that is published at present."""
     from geolookup.contract.gregorian import timestamp
 
     return Published(generation, timestamp())
 
 
-def _published(stated: Any, path: str) -> list[Published]:
-    if stated["format"] != _FORMAT:
+def _entries(document: Any, path: str) -> list[Published]:
+    if document["format"] != _FORMAT:
         raise ValueError
-    version = stated["format_version"]
+    version = document["format_version"]
     if type(version) is not int or version != _VERSION:
         problem = f"format version {version!r}, but this geolookup reads {_VERSION}"
         raise DatasetError(path, problem, "use the version of geolookup that wrote it")
     published = [
         Published(entry["generation"], str(entry["at"]), withdrawn=bool(entry["withdrawn"]))
-        for entry in stated["published"]
+        for entry in document["published"]
     ]
     if not standing(published) or not all(is_generation(entry.generation) for entry in published):
         raise ValueError
@@ -110,6 +110,6 @@ def write(store: str | os.PathLike[str], published: Sequence[Published]) -> None
     from geolookup.filesystem import atomic
 
     members = [{name: getattr(entry, name) for name in Published.__slots__} for entry in published]
-    stated = {"format": _FORMAT, "format_version": _VERSION, "published": members}
+    document = {"format": _FORMAT, "format_version": _VERSION, "published": members}
     with atomic.staged_file(Path(store) / CURRENT) as fresh:
-        fresh.write_text(json.dumps(stated, indent=1) + "\n", encoding="utf-8")
+        fresh.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

@@ -50,7 +50,7 @@ def generation(path: str) -> str:
     return published[-1].generation if published else read_manifest(path).generation
 
 
-def opened(
+def open_dataset(
     path: str, check: Callable[[Dataset], None] | None = None, *, fallback: bool = False
 ) -> Dataset:
     """Open the current dataset of a path, if it passes ``check``.
@@ -75,15 +75,15 @@ def opened(
 
 
 def _current(path: str, published: list[pointer.Published]) -> Dataset:
-    return _published(path, published[-1].generation) if published else Dataset(path)
+    return _open_in_store(path, published[-1].generation) if published else Dataset(path)
 
 
-def _published(path: str, wanted: str) -> Dataset:
+def _open_in_store(path: str, generation: str) -> Dataset:
     """Open a generation of a store; DatasetError for a folder that states another id."""
-    dataset = Dataset(pointer.folder_of(path, wanted))
+    dataset = Dataset(pointer.folder_of(path, generation))
     actual = dataset.manifest.generation
-    if actual != wanted:
-        problem = f"its generation is {actual}, but {wanted} was published"
+    if actual != generation:
+        problem = f"its generation is {actual}, but {generation} was published"
         raise DatasetError(dataset.path, problem, "publish it again")
     return dataset
 
@@ -95,7 +95,7 @@ def _last_that_opens(path: str, published: list[pointer.Published]) -> Dataset:
     except DatasetError as error:
         for before in reversed(published[:-1]):
             try:
-                dataset = _published(path, before.generation)
+                dataset = _open_in_store(path, before.generation)
             except DatasetError:
                 continue
             _warn_of_fallback(error, before.generation)
@@ -110,19 +110,20 @@ def _warn_of_fallback(error: DatasetError, generation: str) -> None:
     getLogger("geolookup").warning(text, error, generation)
 
 
-def opened_generation(path: str, wanted: str) -> Dataset:
+def open_generation(path: str, generation: str) -> Dataset:
     """Open one generation; DatasetError if it no longer exists."""
     if not pointer.read(path):
-        dataset = opened(path)
+        dataset = open_dataset(path)
     else:
         try:
-            dataset = Dataset(pointer.folder_of(path, wanted))
+            dataset = Dataset(pointer.folder_of(path, generation))
         except DatasetError as error:
-            problem = f"generation {wanted} cannot be opened ({error.problem})"
+            problem = f"generation {generation} cannot be opened ({error.problem})"
             raise DatasetError(path, problem, "publish it again, or pickle again") from error
     actual = dataset.manifest.generation
-    if actual != wanted:
-        raise DatasetError(path, f"generation {actual} where {wanted} was pickled", "pickle again")
+    if actual != generation:
+        problem = f"generation {actual} where {generation} was pickled"
+        raise DatasetError(path, problem, "pickle again")
     return dataset
 
 
@@ -132,8 +133,8 @@ def user_store() -> str:
     That is the platform's folder for data of the user; on Linux, of the XDG Base Directory
     Specification.
     """
-    if named := os.environ.get(ENVIRONMENT):
-        return os.path.abspath(named)
+    if path := os.environ.get(ENVIRONMENT):
+        return os.path.abspath(path)
     return os.path.join(_data_folder(), "geolookup", "store")
 
 

@@ -79,17 +79,17 @@ def sign(dataset: str | os.PathLike[str], keys: Signing) -> None:
     """
     from geolookup.integrity import verify  # imports Arrow: slow
 
-    place, signers = Path(dataset), signing_keys(keys)
+    folder, signers = Path(dataset), signing_keys(keys)
     if not signers:
         raise ValueError("no key to sign with; name the file of a private key")
-    if not pointer.read(place):
-        verify(place)
-        sign_dataset(place, signers)
+    if not pointer.read(folder):
+        verify(folder)
+        sign_dataset(folder, signers)
         return
-    with changing(place) as published:
+    with changing(folder) as published:
         current = pointer.standing(published)[-1]
-        verify(pointer.folder_of(place, current.generation))
-        sign_generation(place, current.generation, signers)
+        verify(pointer.folder_of(folder, current.generation))
+        sign_generation(folder, current.generation, signers)
 
 
 def is_signed_by(dataset: Path, keys: Sequence[PrivateKey]) -> bool:

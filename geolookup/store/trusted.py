@@ -70,8 +70,8 @@ def trust(store: str | os.PathLike[str], keys: Iterable[PublicKey]) -> None:
                 _add(fresh, keys)
         else:
             has_keys = any(folder.glob(f"*{_SUFFIX}"))  # else ``keys_of`` refuses it
-            known = set(keys_of(store).values()) if has_keys else set()
-            _add(folder, (key for key in keys if key not in known))
+            trusted = set(keys_of(store).values()) if has_keys else set()
+            _add(folder, (key for key in keys if key not in trusted))
 
 
 def _add(folder: Path, keys: Iterable[PublicKey]) -> None:
@@ -86,14 +86,14 @@ def distrust(store: str | os.PathLike[str], key_id: str) -> None:
     Raises DatasetError for a key that it does not trust.
     """
     with changing(Path(store), make=True):
-        known = keys_of(store)
-        removed = [path for path, key in known.items() if key.id == key_id]
+        keys_by_path = keys_of(store)
+        removed = [path for path, key in keys_by_path.items() if key.id == key_id]
         if not removed:
             remedy = f"run 'geolookup trust {store}' for those that it trusts"
             raise DatasetError(store, f"does not trust the key {key_id}", remedy)
         for path in removed:
             path.unlink()
-        if len(removed) == len(known):
+        if len(removed) == len(keys_by_path):
             sweep(Path(store, pointer.TRUSTED))  # or what a killed process left would keep it
             Path(store, pointer.TRUSTED).rmdir()
 

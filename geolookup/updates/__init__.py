@@ -58,16 +58,16 @@ def update(
     The store then does not change. A failure after the publication is only a warning, in
     ``warnings`` of the result.
     """
-    request = requested(recipe, store, if_older, cache, sign)
+    request = request_of(recipe, store, if_older, cache, sign)
     silent = Progress(silent=True)
-    return request.planned(_ignore) if dry_run else request.performed(silent, _ignore)
+    return request.plan(_ignore) if dry_run else request.perform(silent, _ignore)
 
 
 def _ignore(_text: str) -> None:
     pass
 
 
-def requested(
+def request_of(
     recipe: str | os.PathLike[str] | None,
     store: str | os.PathLike[str] | None,
     if_older: timedelta | float | str | None = None,
@@ -75,12 +75,12 @@ def requested(
     sign: Signing = (),
 ) -> Request:
     """Check the arguments of an update and return the request; raises the errors of ``update``."""
-    named = "" if recipe is None else os.fspath(recipe)
-    is_mirror = "://" in named
-    if not is_mirror and not (named and is_archive(named)):
+    name = "" if recipe is None else os.fspath(recipe)
+    is_mirror = "://" in name
+    if not is_mirror and not (name and is_archive(name)):
         return FromRecipe.of(recipe, store, if_older, cache, sign)
     for option, value in {"if_older": if_older, "cache": cache, "sign": sign or None}.items():
         if value is not None:
-            raise ValueError(f"{option} is for recipes; {named} is none")
-    place = place_of(store)
-    return FromMirror(named, place) if is_mirror else FromArchive(Path(named), place)
+            raise ValueError(f"{option} is for recipes; {name} is none")
+    folder = place_of(store)
+    return FromMirror(name, folder) if is_mirror else FromArchive(Path(name), folder)

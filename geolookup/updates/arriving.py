@@ -20,7 +20,7 @@ _STATES: dict[str, State] = {"updated": "updated", "current": "current", "held":
 
 @dataclass(frozen=True, slots=True)
 class FromArchive:
-    """An update by a file of ``pack``; ``planned`` and ``performed`` answer it."""
+    """An update by a file of ``pack``; ``plan`` and ``perform`` answer it."""
 
     archive: Path
     store: Path
@@ -30,7 +30,7 @@ class FromArchive:
         """The name of the dataset."""
         return self._head().manifest.metadata().name
 
-    def planned(self, tell: Tell) -> Updated:
+    def plan(self, tell: Tell) -> Updated:
         """Report the steps of an update; the store does not change."""
         check_place(self.store)
         generation, current = self._head().manifest.generation, current_of(self.store)
@@ -40,7 +40,7 @@ class FromArchive:
             tell(f"would publish generation {generation} into {self.store}")
         return Updated("planned", str(self.store), current)
 
-    def performed(self, progress: Progress, tell: Tell) -> Updated:
+    def perform(self, progress: Progress, tell: Tell) -> Updated:
         """Publish the archive, unless a rollback withdrew its generation, and prune."""
         head, before = self._head(), current_of(self.store)
         generation = head.manifest.generation
@@ -49,7 +49,7 @@ class FromArchive:
         make_data_folder(self.store)
         with progress.stage("publishing"):
             publish(self.archive, self.store, expect=generation)
-        removed, warnings = self._pruned()
+        removed, warnings = self._prune()
         state: State = "current" if generation == before else "updated"
         return Updated(state, str(self.store), generation, removed, warnings)
 
@@ -57,7 +57,7 @@ class FromArchive:
         with open_archive(self.archive) as (head, _):
             return head
 
-    def _pruned(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _prune(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the removed generations, and what failed: the store is up to date by now."""
         try:
             return tuple(prune(self.store)), ()
@@ -71,7 +71,7 @@ def _withdrawn(store: Path) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class FromMirror:
-    """An update by the address of a mirror; ``planned`` and ``performed`` answer it."""
+    """An update by the address of a mirror; ``plan`` and ``perform`` answer it."""
 
     url: str
     store: Path
@@ -81,13 +81,13 @@ class FromMirror:
         """The name of the dataset, as an update speaks of it."""
         return "the mirror's dataset"
 
-    def planned(self, tell: Tell) -> Updated:
+    def plan(self, tell: Tell) -> Updated:
         """Report the steps of an update; no request goes to the mirror."""
         check_place(self.store)
         tell(f"would ask {self.url} for its index, and install what it names into {self.store}")
         return Updated("planned", str(self.store), current_of(self.store))
 
-    def performed(self, progress: Progress, tell: Tell) -> Updated:
+    def perform(self, progress: Progress, tell: Tell) -> Updated:
         """Poll the mirror; UpdateError if it does not answer."""
         from geolookup.mirrors.follow import poll
         from geolookup.mirrors.source import Source

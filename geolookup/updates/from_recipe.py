@@ -29,10 +29,10 @@ from geolookup.updates.in_store import (
     Updated,
     check_place,
     current_of,
+    has_succeeded_within,
     make_data_folder,
     place_of,
     record_success,
-    succeeded_within,
     updating,
 )
 
@@ -46,7 +46,7 @@ DEFAULT_RECIPE = "world"
 
 @dataclass(frozen=True, slots=True)
 class FromRecipe:
-    """An update by a recipe, checked; ``planned`` and ``performed`` answer it."""
+    """An update by a recipe, checked; ``plan`` and ``perform`` answer it."""
 
     recipe: Recipe
     store: Path
@@ -76,7 +76,7 @@ class FromRecipe:
         folder = None if cache is None else Path(cache)
         return cls(plan, place_of(store), limit, folder, signing_keys(sign))
 
-    def planned(self, tell: Tell) -> Updated:
+    def plan(self, tell: Tell) -> Updated:
         """Report the steps of an update; store and cache do not change."""
         self._check_places()
         check_signers(self.store, self.signers)
@@ -91,14 +91,14 @@ class FromRecipe:
         return Updated("planned", str(self.store), current)
 
     def _check_places(self) -> None:
-        """Raise OutputError if ``performed`` could not write the store or the cache."""
+        """Raise OutputError if ``perform`` could not write the store or the cache."""
         from geolookup.remote.cache import default_folder
 
         check_place(self.store)
         if any(source.remote for source in self.recipe.sources):
             atomic.check_place(self.cache or default_folder())
 
-    def performed(self, progress: Progress, tell: Tell) -> Updated:
+    def perform(self, progress: Progress, tell: Tell) -> Updated:
         """Update the store, and tell each step."""
         make_data_folder(self.store)
         with updating(self.store, tell) as staging:
@@ -109,16 +109,16 @@ class FromRecipe:
             sources.check_local(self.recipe)
             sources.download(self.recipe, self.cache, progress, tell)
             current = _Current.of(self.store)
-            built = self._compiled(staging / "dataset", current.dataset, progress, tell)
+            built = self._compile(staging / "dataset", current.dataset, progress, tell)
             if current.generation != current_of(self.store):  # published or rolled back meanwhile
                 current = _Current.of(self.store)
             replaced = self._other_dataset(current.dataset)
-            state = self._published(built, current.dataset, progress)
-            removed, unfinished = self._tidied(staging, began)
+            state = self._publish(built, current.dataset, progress)
+            removed, unfinished = self._tidy(staging, began)
         warnings = (*current.warnings, *replaced, *unfinished)
         return Updated(state, str(self.store), current_of(self.store), removed, warnings)
 
-    def _tidied(self, staging: Path, began: datetime) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _tidy(self, staging: Path, began: datetime) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Prune, and record the success; return the removed generations, and what failed.
 
         Both happen after publication, so a failure is only a warning.
@@ -138,9 +138,9 @@ class FromRecipe:
     def _is_recent(self) -> bool:
         if self.if_older is None or current_of(self.store) is None:
             return False
-        return succeeded_within(self.store, self.recipe.name, self.if_older)
+        return has_succeeded_within(self.store, self.recipe.name, self.if_older)
 
-    def _compiled(
+    def _compile(
         self, output: Path, base: Verified | None, progress: Progress, tell: Tell
     ) -> Verified:
         """Compile the downloaded files, and report the losses; the row numbers of ``base`` stay."""
@@ -160,7 +160,7 @@ class FromRecipe:
             tell(f"warning: {warning}")
         return built
 
-    def _published(
+    def _publish(
         self, built: Verified, current: Verified | None, progress: Progress
     ) -> Literal["updated", "current", "withdrawn"]:
         """Publish the dataset unless it is current already, was withdrawn, or a gate fails."""

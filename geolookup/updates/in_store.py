@@ -50,10 +50,10 @@ class Updated:
 
 def place_of(store: str | os.PathLike[str] | None) -> Path:
     """Return the folder of a store, None for the user's; OutputError without a home folder."""
-    place = Path(resolve.user_store() if store is None else store)
-    if not place.parent.is_absolute() and store is None:
-        raise OutputError(place, "the home folder is not known", "name a store")
-    return place
+    folder = Path(resolve.user_store() if store is None else store)
+    if not folder.parent.is_absolute() and store is None:
+        raise OutputError(folder, "the home folder is not known", "name a store")
+    return folder
 
 
 def check_place(store: Path) -> None:
@@ -124,27 +124,27 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def succeeded_within(store: Path, dataset: str, limit: timedelta) -> bool:
+def has_succeeded_within(store: Path, dataset: str, limit: timedelta) -> bool:
     """Return whether an update of this dataset that succeeded began less than ``limit`` ago.
 
     False for a time in the future: after a clock was wrong, updates must not stop. False also
     without a readable record: it costs an update.
     """
     try:
-        stated = json.loads((store / _CHECKED).read_bytes())
-        checked = read_timestamp(stated["checked"])
+        record = json.loads((store / _CHECKED).read_bytes())
+        checked = read_timestamp(record["checked"])
         passed = datetime.now(UTC) - checked
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return False
-    return stated.get("dataset") == dataset and timedelta(0) <= passed < limit
+    return record.get("dataset") == dataset and timedelta(0) <= passed < limit
 
 
 def record_success(store: Path, staging: Path, dataset: str, began: datetime) -> None:
     """Record that an update succeeded, and when it began; written in ``staging``, then renamed."""
-    stated = {"dataset": dataset, "checked": timestamp(began)}
+    record = {"dataset": dataset, "checked": timestamp(began)}
     fresh = staging / _CHECKED
     with atomic.output_errors(store / _CHECKED):
-        fresh.write_text(json.dumps(stated) + "\n", encoding="utf-8")
+        fresh.write_text(json.dumps(record) + "\n", encoding="utf-8")
         atomic.fsync_file(fresh)
         fresh.replace(store / _CHECKED)
         atomic.fsync_folder(store)

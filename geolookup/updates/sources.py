@@ -65,10 +65,10 @@ def download(recipe: Recipe, cache: Path | None, progress: Progress, tell: Tell)
     """
     from geolookup_builder import downloads
 
-    def downloaded(spec: SourceSpec, remote: Remote) -> str:
+    def fetch(spec: SourceSpec, remote: Remote) -> str:
         return str(downloads.download(spec, remote, cache, progress))
 
-    _of_all(recipe.sources, downloaded, tell)
+    _of_all(recipe.sources, fetch, tell)
 
 
 def have_changed(recipe: Recipe, cache: Path | None, tell: Tell) -> bool:
@@ -78,12 +78,12 @@ def have_changed(recipe: Recipe, cache: Path | None, tell: Tell) -> bool:
 
     changed = []
 
-    def answered(spec: SourceSpec, remote: Remote) -> str:
+    def ask_source(spec: SourceSpec, remote: Remote) -> str:
         answer = ask(remote, spec.sha256, cache or default_folder())
         changed.append(answer.changed)
         return str(answer)
 
-    _of_all(recipe.sources, answered, tell)
+    _of_all(recipe.sources, ask_source, tell)
     return any(changed)
 
 

@@ -115,7 +115,7 @@ def _read_cache(data: bytes) -> None:
     kept, _, partial = data.partition(_CUT)
     (folder / "kept.json").write_bytes(kept)
     (folder / "part.json").write_bytes(partial)
-    current = cached.kept()
+    current = cached.current()
     if current is not None:
         assert current.path.resolve().is_relative_to(scratch().resolve())
         assert sha256_of(current.path) == current.sha256 == digest

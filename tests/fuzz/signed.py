@@ -17,8 +17,17 @@ from unittest import mock
 from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError
 from geolookup.mirrors import index as module
-from geolookup.mirrors.index import KIND, Delta, File, Index, Listed, payload, read_index, written
-from geolookup.signing.envelope import sealed
+from geolookup.mirrors.index import (
+    KIND,
+    Delta,
+    File,
+    Index,
+    Listed,
+    index_text,
+    payload,
+    read_index,
+)
+from geolookup.signing.envelope import seal
 from geolookup.signing.keys import PrivateKey, PublicKey
 from geolookup.signing.statement import Statement, read_statement, serial_of
 from geolookup.signing.trust import Trust
@@ -48,9 +57,9 @@ def _signatures() -> Iterator[bytes]:
     ours, theirs = _keys()
     old, new = (canonical(asdict(_statement(serial))) for serial in (5, 1 << 50))
     for keys in ((ours,), (theirs, ours), (theirs,), ()):
-        yield sealed("dataset", new, keys)
-    yield sealed("dataset", old, [ours])
-    yield sealed("mirror", new, [ours])
+        yield seal("dataset", new, keys)
+    yield seal("dataset", old, [ours])
+    yield seal("mirror", new, [ours])
 
 
 def _read_signature(data: bytes) -> None:
@@ -94,11 +103,11 @@ def _indexes() -> Iterator[bytes]:
 
 
 def _read_index(data: bytes) -> None:
-    envelope, place = sealed(KIND, data, []), "index.json"
+    envelope, place = seal(KIND, data, []), "index.json"
     index = accepted(lambda: read_index(envelope, None, place), DatasetError, place, refused)
     if index is None:
         return
-    assert read_index(written(index, []), None, place) == index
+    assert read_index(index_text(index, []), None, place) == index
     assert not index.now.withdrawn
     for file in index.files:
         parts = PurePosixPath(file.path).parts

@@ -19,7 +19,7 @@ from geolookup import publish
 from geolookup.integrity import verify
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
-from geolookup.mirrors.index import INDEX, Index, read_index, written
+from geolookup.mirrors.index import INDEX, Index, index_text, read_index
 from geolookup.mirrors.polling import Polled
 from geolookup.mirrors.source import Source
 from geolookup.signing.keys import PublicKey
@@ -61,7 +61,7 @@ class Edge:
         return read_index((self.folder / INDEX).read_bytes(), None, INDEX)
 
     def forge(self, index: Index) -> None:
-        (self.folder / INDEX).write_bytes(written(index, []))
+        (self.folder / INDEX).write_bytes(index_text(index, []))
 
     @property
     def current(self) -> str:

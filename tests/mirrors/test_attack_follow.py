@@ -15,7 +15,7 @@ import geolookup
 from geolookup.errors import GeoLookupError
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
-from geolookup.mirrors.index import INDEX, Index, read_index, written
+from geolookup.mirrors.index import INDEX, Index, index_text, read_index
 from geolookup.mirrors.source import Source
 from geolookup.signing.keys import generate, read_private
 from geolookup.store.signatures import sign
@@ -79,7 +79,7 @@ def _foreign(place: Path) -> dict[str, Path]:
         found[title] = place / f"mirror-{title}"
         mirror(place / f"store-{title}", found[title], sign=place / key)
     found["signature"] = copied(found["signer"], place / "mirror-signature")
-    text = written(read_index((found["signer"] / INDEX).read_bytes(), None, INDEX), [])
+    text = index_text(read_index((found["signer"] / INDEX).read_bytes(), None, INDEX), [])
     (found["signature"] / INDEX).write_bytes(text)
     return found
 

@@ -121,7 +121,7 @@ def test_a_withdrawn_generation_is_named_and_has_a_way_back(store: Path, mirrore
     index = index_of(mirrored)
     first, second, third = map(id_of, range(3))
     assert index.current == second
-    gone = index.listed(third)
+    gone = index.entry(third)
     assert gone is not None
     assert (gone.withdrawn, gone.pack, gone.deltas) == (True, None, ())
     assert [each.base for each in index.now.deltas] == [third, first]

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from geolookup import DatasetError
 from geolookup.contract.gregorian import timestamp
-from geolookup.mirrors.index import KIND, Delta, File, Index, Listed, read_index, written
-from geolookup.signing.envelope import sealed
+from geolookup.mirrors.index import KIND, Delta, File, Index, Listed, index_text, read_index
+from geolookup.signing.envelope import seal
 from tests.signing.keys import private_keys, public_keys
 from tests.skips import needs
 
@@ -65,12 +65,14 @@ def read(text: bytes) -> Index:
 
 
 def payload_of(index: Index) -> dict[str, Any]:
-    stated: dict[str, Any] = json.loads(base64.b64decode(json.loads(written(index, []))["payload"]))
+    stated: dict[str, Any] = json.loads(
+        base64.b64decode(json.loads(index_text(index, []))["payload"])
+    )
     return stated
 
 
 def sealed_payload(stated: object) -> bytes:
-    return sealed(KIND, json.dumps(stated).encode(), [])
+    return seal(KIND, json.dumps(stated).encode(), [])
 
 
 def assert_refused(text: bytes) -> DatasetError:
@@ -83,12 +85,12 @@ def assert_refused(text: bytes) -> DatasetError:
 
 @given(indexes())
 def test_what_is_written_is_read(index: Index) -> None:
-    assert read(written(index, [])) == index
+    assert read(index_text(index, [])) == index
 
 
 @given(indexes(), st.data())
 def test_a_text_cut_anywhere_is_refused(index: Index, data: st.DataObject) -> None:
-    text = written(index, [])
+    text = index_text(index, [])
     assert_refused(text[: data.draw(st.integers(0, len(text) - 3))])  # "}" and a line feed end it
 
 
@@ -186,13 +188,13 @@ def test_wrong_members_are_refused() -> None:
 
 
 def test_what_is_in_an_index() -> None:
-    assert (INDEX.now, INDEX.listed(C), INDEX.listed(B)) == (NOW, GONE, None)
+    assert (INDEX.now, INDEX.entry(C), INDEX.entry(B)) == (NOW, GONE, None)
     assert INDEX.files == (PACK, SMALL)
     # Further members are for later versions; another version is named.
     assert read(sealed_payload({**payload_of(INDEX), "region": "eu"})) == INDEX
     error = assert_refused(sealed_payload({**payload_of(INDEX), "format_version": 2}))
     assert "version 2" in error.problem
-    assert_refused(sealed("dataset", json.dumps(payload_of(INDEX)).encode(), []))
+    assert_refused(seal("dataset", json.dumps(payload_of(INDEX)).encode(), []))
     stated = payload_of(INDEX)  # the largest members
     stated |= {"name": "n" * (64 << 10), "serial": (1 << 63) - 1, "generations": many(1000)}
     stated["generations"][0]["pack"].update(LARGEST)
@@ -204,12 +206,12 @@ def test_what_is_in_an_index() -> None:
 @needs("cryptography")
 def test_one_of_the_trusted_keys_must_have_signed_it() -> None:
     ours, other, _ = public_keys()
-    text = written(INDEX, private_keys()[:1])
+    text = index_text(INDEX, private_keys()[:1])
     assert read_index(text, [other, ours], "index.json") == INDEX
     for forged, trusted in (
         (text, [other]),
         (text, []),
-        (written(INDEX, []), [ours]),
+        (index_text(INDEX, []), [ours]),
         (_with_payload(text, replace(INDEX, serial=8)), [ours]),
     ):
         with pytest.raises(DatasetError, match=r"index\.json: "):
@@ -217,5 +219,5 @@ def test_one_of_the_trusted_keys_must_have_signed_it() -> None:
 
 
 def _with_payload(text: bytes, index: Index) -> bytes:
-    payload = json.loads(written(index, []))["payload"]
+    payload = json.loads(index_text(index, []))["payload"]
     return json.dumps({**json.loads(text), "payload": payload}).encode()

@@ -76,11 +76,11 @@ def test_which_archives_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(installation, "_publish", publish)
         if "pack" in refused:
             with pytest.raises(MirrorError):
-                installation._fetched()
+                installation._fetch()
         else:
             is_pack = expected[-1] == "pack"
             size = 100 if is_pack else sizes[expected[-1]]
-            assert installation._fetched() == ("pack" if is_pack else "delta", size)
+            assert installation._fetch() == ("pack" if is_pack else "delta", size)
         assert tried == expected
 
 
@@ -180,12 +180,12 @@ class Fake:
 
 
 def install_in(fake: Fake, store: Path, monkeypatch: pytest.MonkeyPatch) -> Polled:
-    monkeypatch.setattr(child, "_started", lambda: fake)
+    monkeypatch.setattr(child, "_start", lambda: fake)
     return child.install_in_child(Source("https://x/", store, 3), store / "index.json", BEFORE)
 
 
 def error_line(error: Exception, store: Path) -> str:
-    return json.dumps({"error": child._stated(error, store)}) + "\n"
+    return json.dumps({"error": child._error_arguments(error, store)}) + "\n"
 
 
 def test_the_follower_asks_and_takes_the_answer(

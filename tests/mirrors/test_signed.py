@@ -9,7 +9,7 @@ import pytest
 
 from geolookup import DatasetError, publish
 from geolookup.mirrors.folder import mirror
-from geolookup.mirrors.index import INDEX, read_index, written
+from geolookup.mirrors.index import INDEX, index_text, read_index
 from geolookup.signing.keys import read_private, read_public
 from geolookup.signing.statement import serial_in, serial_of
 from geolookup.store.generations import generations, rollback
@@ -115,7 +115,7 @@ def test_an_index_without_a_trusted_signature_is_refused(trusting: Edge, keys: l
     index = replace(trusting.index(), serial=trusting.index().serial + 1)
     before = content_of(trusting.store)
     for signing, problem in (([], "not signed"), (keys[1:2], "signed by no trusted key")):
-        text = written(index, [read_private(key) for key in signing])
+        text = index_text(index, [read_private(key) for key in signing])
         (trusting.folder / INDEX).write_bytes(text)
         with pytest.raises(DatasetError, match=problem):
             trusting.poll()

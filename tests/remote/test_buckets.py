@@ -125,8 +125,8 @@ def test_an_object_comes_once_and_is_built(bucket: Bucket, tmp_path: Path) -> No
     address = bucket.put("d/a.csv", ROWS)
     first, second = fetched(address, tmp_path), fetched(address, tmp_path)
     assert (first.changed, second.changed) == (True, False)
-    assert first.kept.path.read_bytes() == ROWS
-    modified = first.kept.version.modified
+    assert first.file.path.read_bytes() == ROWS
+    modified = first.file.version.modified
     assert modified.endswith("+00:00")
     assert before <= datetime.fromisoformat(modified) <= datetime.now(UTC)
     bucket.put("d/a.csv", OTHER)
@@ -144,7 +144,7 @@ def test_a_part_is_resumed_if_it_is_of_this_version(bucket: Bucket, tmp_path: Pa
         fetched(address, tmp_path, "0" * 64)
     folder = tmp_path / "cache" / f"a.csv-{remote(address, tmp_path).identity}"
     for content, start in ((ROWS, 1000), (OTHER, 0)):
-        first = fetched(address, tmp_path).kept
+        first = fetched(address, tmp_path).file
         (folder / "kept.json").unlink()
         (folder / "part").mkdir()
         (folder / "part" / "a.csv").write_bytes(ROWS[:1000])
@@ -153,7 +153,7 @@ def test_a_part_is_resumed_if_it_is_of_this_version(bucket: Bucket, tmp_path: Pa
         (folder / "part.json").write_text(note % (validator, len(ROWS)), encoding="utf-8")
         bucket.put("a.csv", content) if content == OTHER else None
         done = fetched(address, tmp_path)
-        assert (done.start, done.kept.path.read_bytes()) == (start, content)
+        assert (done.start, done.file.path.read_bytes()) == (start, content)
 
 
 def test_what_is_not_there_or_not_right(bucket: Bucket, tmp_path: Path) -> None:

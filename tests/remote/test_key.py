@@ -180,7 +180,7 @@ def test_it_shows_itself_nowhere() -> None:
     stream = io.StringIO()
     traceback.print_exception(ValueError(hidden), file=stream)
     assert clean(stream.getvalue())
-    assert Key("1234:s3cr3t").masked("no S3cr3t of 1234:s3cr3t") == "no {key} of {key}"
+    assert Key("1234:s3cr3t").mask("no S3cr3t of 1234:s3cr3t") == "no {key} of {key}"
 
 
 def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_every_form_of_it_is_masked(
     text = around[0] + form + around[1]
     key = Key(secret)
     assert key.is_in(text)
-    assert not key.is_in(key.masked(text).replace("{key}", " "))
+    assert not key.is_in(key.mask(text).replace("{key}", " "))
 
 
 MISSING = {

@@ -19,7 +19,7 @@ from geolookup.remote import Answer, TransientError, Version
 from geolookup.remote.address import Remote
 from geolookup.remote.cache import Cached
 from geolookup.remote.key import Key
-from geolookup.remote.web import answered_range, coding, http_date, retry_seconds, version
+from geolookup.remote.web import coding, http_date, response_range, retry_seconds, version
 from tests.remote.serving import (
     FAST,
     MODIFIED,
@@ -55,7 +55,7 @@ def test_a_download_goes_on(tmp_path: Path) -> None:
     assert kept_files(tmp_path, "a.csv") == [ONE]
     with serving(cut(ONE, AT), file(ONE)) as site:
         done = fetched(f"{site.url}/a.csv", tmp_path)
-    assert done.kept.path.read_bytes() == ONE
+    assert done.file.path.read_bytes() == ONE
     assert done.start == AT
     assert str(done) == f"fetched {len(ONE):,} bytes, resumed at byte {AT:,}"
     assert site.ranges == [None, f"bytes={AT}-"]
@@ -97,7 +97,7 @@ def test_no_file_is_made_of_two(tmp_path: Path) -> None:
     with serving(file(ONE)) as site:
         for name, acts in LATER.items():
             site.plan[:], site.asked[:] = [cut(ONE, AT), *acts], []
-            found = fetched(f"{site.url}/a.csv", tmp_path / name).kept.path.read_bytes()
+            found = fetched(f"{site.url}/a.csv", tmp_path / name).file.path.read_bytes()
             assert found == (TWO if "changed" in name else ONE), name
             assert kept_files(tmp_path / name, "a.csv") == [found], name
             # What is not the rest of this version is not built upon.
@@ -109,12 +109,12 @@ def test_what_is_no_sure_version(tmp_path: Path) -> None:
     # The server sends the rest of another file under the same ETag and length.
     rest = answered(TWO[AT:], f"bytes {AT}-{len(TWO) - 1}/{len(TWO)}")
     with serving(cut(ONE, AT), rest, file(ONE)) as site:
-        assert fetched(f"{site.url}/a.csv", tmp_path, SHA256).kept.path.read_bytes() == ONE
+        assert fetched(f"{site.url}/a.csv", tmp_path, SHA256).file.path.read_bytes() == ONE
     assert site.ranges == [None, f"bytes={AT}-", None]
     for number, etag in enumerate(("", 'W/"one"')):
         with serving(cut(ONE, AT, etag=etag), file(ONE, etag)) as site:
             done = fetched(f"{site.url}/a.csv", tmp_path / str(number))
-        assert done.kept.path.read_bytes() == ONE
+        assert done.file.path.read_bytes() == ONE
         assert site.ranges == [None, None]
 
 
@@ -144,7 +144,7 @@ def test_a_date_is_sure_a_minute_later(tmp_path: Path) -> None:
 
         with serving(act, file(ONE, "", Last_Modified=MODIFIED)) as site:
             done = fetched(f"{site.url}/a.csv", tmp_path / str(sure))
-        assert done.kept.path.read_bytes() == ONE
+        assert done.file.path.read_bytes() == ONE
         assert site.ranges == [None, f"bytes={AT}-" if sure else None]
         assert site.asked[1][1].get("If-Range") == (MODIFIED if sure else None)
 
@@ -158,14 +158,14 @@ def test_a_part_is_complete_and_has_its_note(tmp_path: Path) -> None:
                 fetched(f"{site.url}/a.csv", folder)
             (path,) = folder.glob("cache/*/part.json")
             path.unlink() if note is None else path.write_text(note, encoding="utf-8")
-            assert fetched(f"{site.url}/a.csv", folder).kept.path.read_bytes() == ONE
+            assert fetched(f"{site.url}/a.csv", folder).file.path.read_bytes() == ONE
     # A run that ended between the last byte and the swap.
     with serving(cut(ONE, AT), status(404), file(ONE)) as site:
         with pytest.raises(BuildError):
             fetched(f"{site.url}/a.csv", tmp_path)
         (part,) = tmp_path.glob("cache/*/part/a.csv")
         part.write_bytes(ONE)
-        assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ONE
+        assert fetched(f"{site.url}/a.csv", tmp_path).file.path.read_bytes() == ONE
     assert site.ranges[-1] == f"bytes={len(ONE) - 1}-"
 
 
@@ -188,13 +188,13 @@ def test_any_cuts(cuts: list[int], resets: bool, tmp_path_factory: pytest.TempPa
         return act
 
     with serving(*(ending(at) for at in cuts), file(ONE)) as site:
-        assert fetched(f"{site.url}/a.csv", folder).kept.path.read_bytes() == ONE
+        assert fetched(f"{site.url}/a.csv", folder).file.path.read_bytes() == ONE
     assert len(site.asked) == len(cuts) + 1
 
 
 def test_a_malformed_size_of_a_part_is_unknown(tmp_path: Path) -> None:
     cached = Cached(tmp_path, Remote(tmp_path, "https://example.net/rows.csv", "rows.csv"))
-    with cached.locked():
+    with cached.lock():
         part = cached.begin(Answer(Version(), iter(()), None))
         part.path.write_bytes(b"abc")
         for total in ("-5", "0", "true", '"9"', "1e3"):
@@ -235,7 +235,7 @@ def test_hostile_headers(headers: dict[str, str], status: int) -> None:
         http_date(found.modified)  # so that the server can be asked with it
     coding(message(headers))
     with suppress(TransientError):
-        start, total = answered_range(status, message(headers), 7)
+        start, total = response_range(status, message(headers), 7)
         assert start == (7 if status == 206 else 0)
         assert total is None or total >= start
 
@@ -255,21 +255,21 @@ def test_an_endless_retry_after_is_a_number() -> None:
 def test_the_rest_of_a_file(start: int, rest: int) -> None:
     total = start + rest
     stated = {"Content-Range": f"bytes {start}-{total - 1}/{total}"}
-    assert answered_range(206, message(stated), start) == (start, total)
+    assert response_range(206, message(stated), start) == (start, total)
     unknown = {"Content-Range": f"bytes {start}-{total - 1}/*"}
-    assert answered_range(206, message(unknown), start) == (start, total)
+    assert response_range(206, message(unknown), start) == (start, total)
     for wrong in (
         f"bytes {start - 1}-{total - 1}/{total}",
         f"bytes {start}-{total - 1}/{total + 1}",
     ):
         with pytest.raises(TransientError) as caught:
-            answered_range(206, message({"Content-Range": wrong}), start)
+            response_range(206, message({"Content-Range": wrong}), start)
         assert caught.value.discard
 
 
 def test_a_part_that_nobody_asked_for() -> None:
     with pytest.raises(TransientError):
-        answered_range(206, message({"Content-Range": "bytes 0-9/10"}), 0)
+        response_range(206, message({"Content-Range": "bytes 0-9/10"}), 0)
 
 
 def test_what_proves_the_same_bytes() -> None:

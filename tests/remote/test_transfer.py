@@ -68,7 +68,7 @@ def authorizations(site: Site) -> list[str | None]:
 @encrypted
 def test_certificates(authority: trustme.CA, own: Site, tmp_path: Path) -> None:
     """A valid one, one of another host, and one of an authority that nobody trusts."""
-    assert fetched(f"{own.url}/a.csv", tmp_path).kept.path.read_bytes() == ROWS
+    assert fetched(f"{own.url}/a.csv", tmp_path).file.path.read_bytes() == ROWS
     for issuer, name in ((authority, "elsewhere.example"), (trustme.CA(), "127.0.0.1")):
         with (
             serving(file(ROWS), tls=issuer.issue_cert(name)) as site,
@@ -85,7 +85,7 @@ def test_the_key_stays_with_its_host(own: Site, other: Site, tmp_path: Path) -> 
         own.plan[:] = [*[to("/b.csv", code)] * 4, to(f"{other.url}/c.csv", code)]  # the most
         own.asked[:], other.asked[:] = [], []
         done = fetched(f"{own.url}/a.csv", tmp_path / str(code), key_env="VENDOR_KEY")
-        assert done.kept.path.read_bytes() == ROWS
+        assert done.file.path.read_bytes() == ROWS
         assert [path for path, _ in own.asked] == ["/a.csv", *["/b.csv"] * 4]
         assert authorizations(own) == [f"Bearer {HIDDEN}"] * 5
         assert authorizations(other) == [None]
@@ -140,7 +140,7 @@ def test_redirects_that_are_not_followed(own: Site, tmp_path: Path) -> None:
 
 def test_plain_http_stays_on_this_machine(tmp_path: Path) -> None:
     with serving(file(ROWS)) as target, serving(to(f"{target.url}/b.csv")) as site:
-        assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ROWS
+        assert fetched(f"{site.url}/a.csv", tmp_path).file.path.read_bytes() == ROWS
     with (
         serving(to("http://192.0.2.1/a.csv")) as site,
         pytest.raises(BuildError, match=r"redirects to 192\.0\.2\.1 without encryption"),
@@ -152,7 +152,7 @@ def test_plain_http_stays_on_this_machine(tmp_path: Path) -> None:
 def test_plain_http_may_lead_to_https(other: Site, tmp_path: Path) -> None:
     with serving(to(f"{other.url}/a.csv")) as site:
         done = fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
-    assert done.kept.path.read_bytes() == ROWS
+    assert done.file.path.read_bytes() == ROWS
     assert authorizations(site) == [f"Bearer {HIDDEN}"]
     assert authorizations(other) == [None]
 
@@ -180,7 +180,9 @@ def test_the_ways_of_a_key(own: Site, tmp_path: Path) -> None:
 
 
 def test_a_key_in_the_address_is_not_in_the_headers_too(tmp_path: Path) -> None:
-    shown = remote("https://h.example/a.csv?k={key}&v=1", tmp_path, key_env="VENDOR_KEY").shown
+    shown = remote(
+        "https://h.example/a.csv?k={key}&v=1", tmp_path, key_env="VENDOR_KEY"
+    ).display_uri
     assert shown == "https://h.example/a.csv?…"
 
 
@@ -236,7 +238,7 @@ def test_a_download_asks_for_its_sleeps(tmp_path: Path, monkeypatch: pytest.Monk
     content = b"x" * 1_000_000
     with serving(file(content)) as site:
         found = fetched(f"{site.url}/a.csv", tmp_path, "", replace(FAST, fastest=1 << 10))
-    assert found.kept.bytes == len(content)
+    assert found.file.bytes == len(content)
     assert max(slept) > 900  # nothing slept, so that the last bytes are due after 976 seconds
 
 

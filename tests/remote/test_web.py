@@ -85,10 +85,10 @@ def test_a_file_comes_once_until_it_is_new(tmp_path: Path) -> None:
     with serving(file(ROWS)) as site:
         first = fetched(f"{site.url}/a.csv", tmp_path)
         second = fetched(f"{site.url}/a.csv", tmp_path)
-    assert first.kept.path.read_bytes() == ROWS
-    assert (first.kept.path.name, first.kept.sha256) == ("a.csv", SHA256)
+    assert first.file.path.read_bytes() == ROWS
+    assert (first.file.path.name, first.file.sha256) == ("a.csv", SHA256)
     assert (first.changed, second.changed) == (True, False)
-    assert second.kept == first.kept
+    assert second.file == first.file
     assert str(first) == f"fetched {len(ROWS):,} bytes"
     assert str(second) == f"unchanged, {len(ROWS):,} bytes"
     assert [headers.get("If-None-Match") for _, headers in site.asked] == [None, '"one"']
@@ -105,13 +105,13 @@ def test_a_stated_digest_that_is_there_needs_no_server(tmp_path: Path) -> None:
         assert not fetched(f"{site.url}/a.csv", tmp_path, SHA256).changed
         assert len(site.asked) == 1
         digest = hashlib.sha256(OTHER).hexdigest()
-        assert fetched(f"{site.url}/a.csv", tmp_path, digest).kept.path.read_bytes() == OTHER
+        assert fetched(f"{site.url}/a.csv", tmp_path, digest).file.path.read_bytes() == OTHER
     assert site.asked[1][1].get("If-None-Match") is None
 
 
 def test_a_damaged_cache_is_mended(tmp_path: Path) -> None:
     with serving(file(ROWS)) as site:
-        path = fetched(f"{site.url}/a.csv", tmp_path).kept.path
+        path = fetched(f"{site.url}/a.csv", tmp_path).file.path
         for damaged, content in (
             (path, OTHER),
             (path.parent.parent / "kept.json", b'{"sha256": ["'),
@@ -196,7 +196,7 @@ def test_what_was_there_before_stays(tmp_path: Path) -> None:
         for name, (path, act, _) in BAD.items():
             content = GOOD[path.rpartition(".")[2]]
             folder, site.plan[:] = tmp_path / name, [file(content, '"before"'), act]
-            assert fetched(f"{site.url}/{path}", folder).kept.path.read_bytes() == content, name
+            assert fetched(f"{site.url}/{path}", folder).file.path.read_bytes() == content, name
             if name == "304":  # which is now the right answer
                 assert not fetched(f"{site.url}/{path}", folder).changed
             else:
@@ -240,7 +240,7 @@ def test_what_passes_is_tried_again_and_nothing_else(tmp_path: Path) -> None:
         for at, act in enumerate(passing):
             site.plan[:] = [act, act, file(ROWS)]
             done = fetched(f"{site.url}/a.csv", tmp_path / str(at))
-            assert done.kept.path.read_bytes() == ROWS
+            assert done.file.path.read_bytes() == ROWS
             assert len(site.asked) == 3 * (at + 1)
         for act in (status(401), status(404), file(PAGE, Content_Type="text/html")):
             site.plan[:], site.asked[:] = [act], []
@@ -295,7 +295,7 @@ def test_no_length_at_all_is_well_with_chunks_or_a_digest(tmp_path: Path) -> Non
     with serving(chunked(ROWS), unstated, file(ROWS[:-9], Content_Length="")) as site:
         for name, digest in (("chunks", ""), ("digest", SHA256)):
             done = fetched(f"{site.url}/a.csv", tmp_path / name, digest)
-            assert done.kept.path.read_bytes() == ROWS
+            assert done.file.path.read_bytes() == ROWS
         with pytest.raises(BuildError, match="the SHA-256 of the file is"):
             fetched(f"{site.url}/a.csv", tmp_path, SHA256)
 
@@ -313,7 +313,7 @@ def test_gzip_for_the_way(tmp_path: Path) -> None:
         for name, (path, sent, wanted) in CODED.items():
             for coding in ("gzip", "x-gzip", "GZIP"):
                 site.plan[:] = [file(sent, Content_Encoding=coding)]
-                kept = fetched(f"{site.url}/{path}", tmp_path / f"{coding} {name}").kept
+                kept = fetched(f"{site.url}/{path}", tmp_path / f"{coding} {name}").file
                 assert kept.path.read_bytes() == wanted, (coding, name)
                 assert kept.sha256 == hashlib.sha256(wanted).hexdigest()
     assert {headers["Accept-Encoding"] for _, headers in site.asked} == {"identity"}
@@ -349,4 +349,4 @@ def test_whole_files_of_every_kind_are_taken(tmp_path: Path) -> None:
             site.plan[:] = [file(content)]
             exact = replace(FAST, largest=len(content))
             done = fetched(f"{site.url}/a.{suffix}", tmp_path, "", exact)
-            assert done.kept.path.read_bytes() == content, suffix
+            assert done.file.path.read_bytes() == content, suffix

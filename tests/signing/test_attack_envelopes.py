@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError
-from geolookup.signing.envelope import media_type, opened, sealed
+from geolookup.signing.envelope import media_type, open_envelope, seal
 from geolookup.signing.keys import PrivateKey, PublicKey
 from geolookup.signing.statement import read_statement, serial_of, signed_statement
 from tests.signing.keys import private_keys
@@ -42,7 +42,7 @@ def publics(keys: Sequence[PrivateKey], owners: frozenset[int]) -> list[PublicKe
 
 def attempt(text: bytes, kind: str, trusted: Sequence[PublicKey]) -> bytes | None:
     try:
-        return opened(text, kind, trusted, "index.json")
+        return open_envelope(text, kind, trusted, "index.json")
     except DatasetError as error:
         line = str(error)
     assert line.startswith("index.json: ")
@@ -74,7 +74,7 @@ def test_only_what_a_trusted_key_signed(
             "payload": base64.b64encode(payload).decode(),
             "payloadType": media_type(stated_kind),
             "signatures": [
-                {"sig": json.loads(sealed(*signed[:2], [keys[signed[2]]]))["signatures"][0]["sig"]}
+                {"sig": json.loads(seal(*signed[:2], [keys[signed[2]]]))["signatures"][0]["sig"]}
                 | ({} if owner is None else {"keyid": keys[owner].public.id})
                 for owner, signed in stolen
             ],
@@ -91,7 +91,7 @@ def test_only_what_a_trusted_key_signed(
 @given(st.data())
 def test_an_envelope_with_any_byte_changed(keys: list[PrivateKey], data: st.DataObject) -> None:
     """White space and the names of unread members may change; the payload may not."""
-    text = bytearray(sealed("mirror", PAYLOADS[0], keys[:2]))
+    text = bytearray(seal("mirror", PAYLOADS[0], keys[:2]))
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(text) - 1))
         text[at : at + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=2))
@@ -111,7 +111,7 @@ def test_members_of_another_kind(keys: list[PrivateKey]) -> None:
     trusted = [keys[0].public]
     for member in ("payload", "payloadType", "signatures", "keyid", "sig"):
         for value in VALUES:
-            envelope = json.loads(sealed("mirror", PAYLOADS[0], [keys[0]]))
+            envelope = json.loads(seal("mirror", PAYLOADS[0], [keys[0]]))
             place = envelope if member in envelope else envelope["signatures"][0]
             place[member] = value
             found = attempt(json.dumps(envelope).encode(), "mirror", trusted)
@@ -120,7 +120,7 @@ def test_members_of_another_kind(keys: list[PrivateKey]) -> None:
         place.pop(member)
         found = attempt(json.dumps(envelope).encode(), "mirror", trusted)
         assert found == (PAYLOADS[0] if member == "keyid" else None), member
-    whole = sealed("mirror", PAYLOADS[0], keys)
+    whole = seal("mirror", PAYLOADS[0], keys)
     cut = [whole[:size] for size in range(whole.rindex(b"}") + 1)]
     long = (b"[" * 100_000, b'{"a":' * 100_000, b"1" * 5000, b" " * (5 << 20))
     for text in (b"\xff", b"null", *long, *cut):
@@ -142,23 +142,23 @@ def test_a_statement_beside_another_manifest(keys: list[PrivateKey], tmp_path: P
                 read_statement(text, manifest, trusted, path)
             digest = hashlib.sha256(manifest).hexdigest()
             statement = {"generation": "0" * 64, "manifest_sha256": digest, "name": "a"}
-            forged = sealed("dataset", canonical({**statement, "serial": 1}), keys[:1])
+            forged = seal("dataset", canonical({**statement, "serial": 1}), keys[:1])
             with pytest.raises(DatasetError, match="states another name or generation"):
                 read_statement(forged, manifest, trusted, path)
         for serial in (0, 1, (1 << 63) - 1, 1 << 63, True, "1"):
             payload = canonical({**statement, "serial": serial})
             if type(serial) is int and 0 < serial < 1 << 63:
-                assert serial_of(sealed("dataset", payload, []), path) == serial
+                assert serial_of(seal("dataset", payload, []), path) == serial
                 continue
             with pytest.raises(DatasetError, match="signs no statement about a dataset"):
-                serial_of(sealed("dataset", payload, []), path)
+                serial_of(seal("dataset", payload, []), path)
     for payload in (b"[" * 40_000, b"", b'"\\ud800"', b"[]", b"{}"):
         with pytest.raises(DatasetError, match="signs no statement about a dataset"):
-            serial_of(sealed("dataset", payload, []), path)
+            serial_of(seal("dataset", payload, []), path)
 
 
 def test_the_text_of_an_envelope() -> None:
     """It stays: a mirror writes its index again if the same content gives another text."""
     lines = [' "payload": "e30="', ' "payloadType": "application/vnd.geolookup.a+json"']
     text = ",\n".join([*lines, ' "signatures": []'])
-    assert sealed("a", b"{}", []).decode() == f"{{\n{text}\n}}\n"
+    assert seal("a", b"{}", []).decode() == f"{{\n{text}\n}}\n"

@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
-from geolookup.signing.envelope import sealed
+from geolookup.signing.envelope import seal
 from geolookup.signing.keys import Signing
 from geolookup.store.trusted import latest_serial, trust
 from tests.damage import copied
@@ -53,7 +53,7 @@ def statement(number: int, owner: int, serial: int) -> bytes:
         "name": parsed["name"],
         "serial": serial,
     }
-    return sealed("dataset", canonical(stated), [private_keys()[owner]])
+    return seal("dataset", canonical(stated), [private_keys()[owner]])
 
 
 class AttackedStore(RuleBasedStateMachine):

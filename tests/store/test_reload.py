@@ -77,7 +77,7 @@ def test_a_store_that_changes_while_it_is_opened(store: Path, problem: Exception
             if problem is not None:
                 raise problem
 
-    assert resolve.opened(str(store), check).manifest.generation == id_of(2)
+    assert resolve.open_dataset(str(store), check).manifest.generation == id_of(2)
 
 
 def test_a_damaged_generation_is_refused(store: Path) -> None:

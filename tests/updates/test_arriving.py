@@ -37,7 +37,7 @@ def test_an_archive_is_published(archive: Path, store: Path, tmp_path: Path) -> 
     assert (done.state, done.generation, done.removed) == ("updated", id_of(1), ())
     assert answers_of(store) == answers_of(shared(1))
     told: list[str] = []
-    FromArchive(archive, store).planned(told.append)
+    FromArchive(archive, store).plan(told.append)
     assert told == [f"generation {id_of(1)} is current in {store}"]
     assert geolookup.update(archive).state == "current"
     rollback(store)
@@ -102,7 +102,7 @@ def test_a_mirror_is_polled_once(store: Path, tmp_path: Path) -> None:
     assert not (store / "current").exists()
     (no_store := tmp_path / "a file").touch()
     with pytest.raises(geolookup.GeoLookupError, match=re.escape(str(no_store))):
-        FromMirror(folder.as_uri(), no_store).planned(print)
+        FromMirror(folder.as_uri(), no_store).plan(print)
     for number in (0, 1):
         publish(shared(number), origin)
         geolookup.mirror(origin, folder)

@@ -50,13 +50,13 @@ def test_if_older(update: Update, publisher: Publisher, store: Path) -> None:
     record(timestamp(now + timedelta(days=400)))
     assert update(if_older="7d").state == "current"
     week = timedelta(days=7)
-    assert in_store.succeeded_within(store, "published", week)
+    assert in_store.has_succeeded_within(store, "published", week)
     for clock in ("9999-12-31T00:00:00Z", "nonsense", "2026-11-22T00:00:00"):
         record(clock)
-        assert not in_store.succeeded_within(store, "published", week), clock
+        assert not in_store.has_succeeded_within(store, "published", week), clock
     for text in ("", "[]", "[" * 100_000, '{"checked": 1}'):
         (store / "update.json").write_text(text, encoding="utf-8")
-        assert not in_store.succeeded_within(store, "published", week), text[:80]
+        assert not in_store.has_succeeded_within(store, "published", week), text[:80]
     publisher.rewrite('name = "published"', 'name = "another"')
     assert update(if_older=7).state == "updated"  # of another dataset: none before
 
@@ -83,8 +83,8 @@ def test_how_long_ago_an_update_succeeded(tmp_path: Path, monkeypatch: pytest.Mo
     ):  # fmt: skip
         (tmp_path / "staging").mkdir()
         in_store.record_success(tmp_path, tmp_path / "staging", "geo", Clock.now() - passed)
-        assert in_store.succeeded_within(tmp_path, "geo", week) is is_recent, passed
-        assert not in_store.succeeded_within(tmp_path, "other", week)
+        assert in_store.has_succeeded_within(tmp_path, "geo", week) is is_recent, passed
+        assert not in_store.has_succeeded_within(tmp_path, "other", week)
         (tmp_path / "staging").rmdir()  # nothing is left there
 
 
@@ -94,7 +94,7 @@ def test_the_order_of_generations_is_not_that_of_the_clock(
     """The clock was years ahead at the first update, and is right at the second."""
     ahead = "2099-01-01T00:00:00Z"
     with monkeypatch.context() as patch:
-        patch.setattr(pointer, "published_now", lambda of: Published(of, ahead))
+        patch.setattr(pointer, "entry_now", lambda of: Published(of, ahead))
         update()
     publisher.put(COUNTRY, countries("DE"))
     assert update().state == "updated"
