@@ -24,12 +24,12 @@ def name_text(name: str) -> str:
 
     Bytes that are not UTF-8 and control characters are escaped.
     """
-    return _escaped(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
+    return _escape(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
 
 def line_text(text: str) -> str:
     """Return text of a dataset or store as a line that can be printed, whatever it holds."""
-    return _escaped(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+    return _escape(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def near_match(word: object, words: Iterable[object], *, fallback: str | None = None) -> str:
@@ -39,15 +39,15 @@ def near_match(word: object, words: Iterable[object], *, fallback: str | None = 
     """
     from difflib import get_close_matches  # imported only for an error: the import is slow
 
-    known = [str(word) for word in words]
-    folded = {name.casefold(): name for name in known}
+    names = [str(word) for word in words]
+    folded = {name.casefold(): name for name in names}
     close = get_close_matches(str(word).casefold(), folded, n=1)
     if close:
         return f"did you mean {folded[close[0]]!r}?"
     if fallback is not None:
         return fallback
-    more = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED else ""
-    return f"known are {', '.join(known[:_LISTED])}{more}" if known else "none is known"
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return f"known are {', '.join(names[:_LISTED])}{more}" if names else "none is known"
 
 
 class RowNote(str):
@@ -69,7 +69,7 @@ class GeoLookupError(Exception):
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         # The inherited method would call the constructor with the text of the error.
-        return _unpickled, (type(self), self.args, self.__dict__)
+        return _unpickle, (type(self), self.args, self.__dict__)
 
 
 class ContractError(GeoLookupError):
@@ -175,7 +175,7 @@ class PathError(GeoLookupError):
         self.problem = problem
         self.remedy = remedy
         text = f"{where or self.path}: {problem}" + (f"; {remedy}" if remedy else "")
-        super().__init__(_escaped(text))
+        super().__init__(_escape(text))
 
 
 class DatasetError(PathError):
@@ -290,7 +290,7 @@ class AccountsError(GeoLookupError):
         self.store = store
         self.problem = problem
         self.remedy = remedy
-        super().__init__(_escaped(f"{store}: {problem}; {remedy}"))
+        super().__init__(_escape(f"{store}: {problem}; {remedy}"))
 
 
 class PlansError(GeoLookupError):
@@ -311,7 +311,7 @@ class UpdateError(GeoLookupError):
     """
 
     def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(map(_escaped, problems))
+        self.problems = tuple(map(_escape, problems))
         super().__init__("; ".join(self.problems))
 
 
@@ -322,7 +322,7 @@ class ClosedError(GeoLookupError):
         super().__init__("the engine is closed; open the dataset again")
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Escape control characters and line separators: names in archives may contain them."""
     if text.isprintable():
         return text
@@ -330,7 +330,7 @@ def _escaped(text: str) -> str:
     return text.translate({code: ascii(chr(code))[1:-1] for code in controls})
 
 
-def _unpickled(
+def _unpickle(
     kind: type[GeoLookupError], args: tuple[object, ...], state: dict[str, object]
 ) -> GeoLookupError:
     """Restore a pickled error without its constructor, whose arguments differ."""

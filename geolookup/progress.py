@@ -18,7 +18,7 @@ class _Line:
 
     def __init__(self, stream: TextIO | None = None, *, silent: bool = False) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._shown = not silent and self._stream.isatty()
+        self._is_shown = not silent and self._stream.isatty()
         self._silent = silent
         self._began = time.monotonic()
         self._last = 0.0
@@ -33,14 +33,14 @@ class _Line:
         self._write("")
 
     def _due(self) -> bool:
-        return self._shown and time.monotonic() - self._last > _INTERVAL
+        return self._is_shown and time.monotonic() - self._last > _INTERVAL
 
     def _draw(self, text: str) -> None:
         self._write(text)
         self._last = time.monotonic()
 
     def _write(self, text: str) -> None:
-        if self._shown:
+        if self._is_shown:
             self._stream.write(f"\r\x1b[K{text}")
             self._stream.flush()
 
@@ -77,7 +77,7 @@ class Progress(_Line):
 
         If the output is not a terminal, print a line: the stage may take minutes.
         """
-        if self._shown:
+        if self._is_shown:
             self._draw(f"{self._stage}  {text}")
         elif not self._silent:
             self._stream.write(f"geolookup: {line_text(f'{self._stage}: {text}')}\n")

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from geolookup.filesystem.locks import locked
+from geolookup.filesystem.locks import hold_lock
 
 _RECIPE = Path(__file__).resolve().parent.parent / "sample_data" / "small.toml"
 _ENVIRONMENT = "GEOLOOKUP_TESTS_DATASETS"
@@ -26,7 +26,7 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
     """
     path = _FOLDER / name
     if not path.exists():
-        with locked(_FOLDER / f"{name}.lock"):
+        with hold_lock(_FOLDER / f"{name}.lock"):
             if not path.exists():
                 staged = _FOLDER / f"{name}.new"
                 make(staged)

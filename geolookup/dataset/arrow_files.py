@@ -36,7 +36,7 @@ def type_of(field: fields.Field) -> pa.DataType:
     return pa.list_(pa.string()) if lists else pa.type_for_alias(field.type)
 
 
-def mapped(path: Path) -> mmap.mmap:
+def map_file(path: Path) -> mmap.mmap:
     """Map a file; ValueError if it is empty."""
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -44,7 +44,7 @@ def mapped(path: Path) -> mmap.mmap:
 
 def read(path: Path) -> tuple[pa.RecordBatch, pa.Buffer]:
     """Map an Arrow file and return its content; see ``content``."""
-    return content(mapped(path))
+    return content(map_file(path))
 
 
 def content(file: mmap.mmap) -> tuple[pa.RecordBatch, pa.Buffer]:
@@ -118,14 +118,14 @@ def counts(tables: Mapping[str, Any]) -> dict[str, int]:
 
 def known_fields(tables: Mapping[str, Any]) -> list[str]:
     """Return the contract paths that are known for some address."""
-    known = []
+    paths = []
     for field in fields.FIELDS:
         # The rest of the time follows from the zone, but the instant is known without one.
         table = tables[fmt.TABLES[field.table or fields.ZONE]]
         column = table[field.column or "zone"]
         if field.group and (column.null_count < table.num_rows or not field.nullable):
-            known.append(field.path)
-    return sorted(known)
+            paths.append(field.path)
+    return sorted(paths)
 
 
 def generation(
@@ -136,13 +136,13 @@ def generation(
     A thread decodes the next column while one is digested. ``digested`` is called after each.
     """
     digest = hashlib.sha256(manifest.logical())
-    named = (
+    named_columns = (
         (f"{name}/{column}", values)
         for name in sorted(tables)
         for column, values in zip(tables[name].schema.names, tables[name].columns, strict=True)
     )
     threads = min(1, threads_for(max(len(table) for table in tables.values())))
-    with in_order(_parts_of, named, threads) as columns:
+    with in_order(_parts_of, named_columns, threads) as columns:
         for parts in columns:
             for part in parts:
                 digest.update(part)
@@ -150,23 +150,23 @@ def generation(
     return digest.hexdigest()
 
 
-def _parts_of(named: tuple[str, pa.Array | pa.ChunkedArray]) -> list[Any]:
+def _parts_of(named_column: tuple[str, pa.Array | pa.ChunkedArray]) -> list[Any]:
     """Return the input of a column's digest: its head, validity bits, buffers."""
-    name, values = named
+    name, values = named_column
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if values.null_count == len(values):  # as most fields of most datasets
         valid = np.zeros(len(values), bool)
         kind, buffers = _nulls(values)
     else:
-        values = _decoded(values)
+        values = _decode(values)
         valid = _valid(values)
         kind, buffers = _text(values, valid) if _is_text(values.type) else _numbers(values)
     head = f"{name}:{kind}:{len(values)}\n".encode()
     return [head, np.packbits(valid), *buffers]
 
 
-def _decoded(values: pa.Array) -> pa.Array:
+def _decode(values: pa.Array) -> pa.Array:
     """Decode dictionaries, and write lists as text: only values count."""
     values = without_dictionary(values)
     return pc.binary_join(values, _COMMA) if pa.types.is_list(values.type) else values

@@ -37,15 +37,15 @@ _THREADS = 2
 _LARGE = 1 << 20
 
 
-def canonical(stated: Mapping[str, object]) -> bytes:
+def canonical(document: Mapping[str, object]) -> bytes:
     """Return the canonical text of a JSON object: sorted keys, UTF-8, one item a line.
 
     ``json.dumps`` with ``indent=1`` gives the same text in twice the time.
     """
-    return (_indented(stated, "\n") + "\n").encode()
+    return (_indent(document, "\n") + "\n").encode()
 
 
-def _indented(value: object, end: str) -> str:
+def _indent(value: object, end: str) -> str:
     """Return a JSON text; ``end`` is the line feed and the indentation of its last line."""
     if type(value) is int:
         return repr(value)
@@ -56,11 +56,11 @@ def _indented(value: object, end: str) -> str:
     inner = f"{end} "
     if isinstance(value, dict) and value:
         members = [
-            f"{encode_basestring(key)}: {_indented(value[key], inner)}" for key in sorted(value)
+            f"{encode_basestring(key)}: {_indent(value[key], inner)}" for key in sorted(value)
         ]
         return f"{{{inner}{f',{inner}'.join(members)}{end}}}"
     if isinstance(value, list | tuple) and value:
-        return f"[{inner}{f',{inner}'.join([_indented(item, inner) for item in value])}{end}]"
+        return f"[{inner}{f',{inner}'.join([_indent(item, inner) for item in value])}{end}]"
     return json.dumps(value)
 
 
@@ -131,8 +131,8 @@ def wrong_files(folder: Path, manifest: Manifest) -> Iterator[tuple[Path, str]]:
 
     paths = [folder / name for name in manifest.files]
     described = zip(paths, manifest.files.values(), strict=True)
-    stated = sum(file.bytes or 0 for file in manifest.files.values())
-    with in_order(_problem, described, _THREADS if stated > _LARGE else 0) as problems:
+    total_bytes = sum(file.bytes or 0 for file in manifest.files.values())
+    with in_order(_problem, described, _THREADS if total_bytes > _LARGE else 0) as problems:
         for path, problem in zip(paths, problems, strict=True):
             if problem:
                 yield path, problem

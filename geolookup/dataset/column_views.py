@@ -55,14 +55,14 @@ class Bits:
 class Nullable:
     """A column with nulls: one bit for each value, 1 if it is known."""
 
-    __slots__ = ("_known", "_values")
+    __slots__ = ("_valid", "_values")
 
     def __init__(
-        self, known: Bits | None, values: memoryview[int] | memoryview[float] | Words | Bits
+        self, valid: Bits | None, values: memoryview[int] | memoryview[float] | Words | Bits
     ) -> None:
-        self._known, self._values = known, values  # None: all are known
+        self._valid, self._values = valid, values  # None: all are known
 
     def __getitem__(self, row: int) -> Any:
-        if self._known is not None and not self._known[row]:
+        if self._valid is not None and not self._valid[row]:
             return None
         return self._values[row]

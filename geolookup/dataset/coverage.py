@@ -42,7 +42,7 @@ def known_addresses(path: str | os.PathLike[str]) -> dict[str, Known]:
     try:
         batches = {name: _read(folder / name) for name in fmt.ANSWERING}
         tables = list(_known_rows(batches))
-        return {f"ipv{family}": _known(family, batches, tables) for family in (4, 6)}
+        return {f"ipv{family}": _count_known(family, batches, tables) for family in (4, 6)}
     except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
         raise DatasetError(folder, "damaged", REBUILD) from error
 
@@ -51,13 +51,13 @@ def _read(path: Path) -> pa.RecordBatch:
     """Read a table; ValueError if a column has another type, or nulls where none belong."""
     batch, _ = arrow_files.read(path)
     batch.validate(full=True)
-    for name, wanted in fmt.COLUMNS[path.name].items():
+    for name, column in fmt.COLUMNS[path.name].items():
         values = batch.column(name)
         nulls = values.null_count + (
             values.dictionary.null_count if pa.types.is_dictionary(values.type) else 0
         )
-        if not wanted.has(str(values.type)) or (nulls and not wanted.nullable):
-            raise ValueError(f"{path.name}: {name} is not of type {wanted.type}")
+        if not column.has(str(values.type)) or (nulls and not column.nullable):
+            raise ValueError(f"{path.name}: {name} is not of type {column.type}")
     return batch
 
 
@@ -67,14 +67,14 @@ def _known_rows(batches: Mapping[str, pa.RecordBatch]) -> Iterator[tuple[str, st
         if not field.table:
             continue
         values = batches[fmt.TABLES[field.table]].column(field.column)
-        known = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
+        has_value = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
         if field.table in fmt.LINKS:
-            known = known[batches[fmt.LOCATION].column(field.table).to_numpy()]
+            has_value = has_value[batches[fmt.LOCATION].column(field.table).to_numpy()]
         network = field.table == fields.NETWORK
-        yield field.path, fields.NETWORK if network else fields.LOCATION, known
+        yield field.path, fields.NETWORK if network else fields.LOCATION, has_value
 
 
-def _known(
+def _count_known(
     family: int, batches: Mapping[str, pa.RecordBatch], tables: list[tuple[str, str, Bools]]
 ) -> Known:
     batch = batches[fmt.IPV4 if family == 4 else fmt.IPV6]
@@ -84,8 +84,8 @@ def _known(
     }
     counts: dict[bytes, int] = {}  # most facts of a country are known together
     with_value = {}
-    for path, table, known in tables:
-        chosen = known[rows[table]]
+    for path, table, has_value in tables:
+        chosen = has_value[rows[table]]
         key = chosen.tobytes()
         if key not in counts:
             counts[key] = count_addresses(starts, chosen)

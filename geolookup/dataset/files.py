@@ -60,7 +60,7 @@ class Dataset:
         self.ipv4_locations = ipv4.view("location", "uint32")
         self.ipv4_networks = ipv4.view("network", "uint32")
         self.ipv6_highs = ipv6.view("start_high", "uint64")
-        self.ipv6_lows = ipv6.encoded("start_low", "uint64")
+        self.ipv6_lows = ipv6.encoded_column("start_low", "uint64")
         self.ipv6_locations = ipv6.view("location", "uint32")
         self.ipv6_networks = ipv6.view("network", "uint32")
         self.ipv6_sparse = self._file(fmt.IPV6_SPARSE_INDEX).view("start_high", "uint64")
@@ -85,7 +85,7 @@ class Dataset:
         for file in self._files.values():
             file.preload()
 
-    def mapped(self, name: str) -> memoryview:
+    def file_bytes(self, name: str) -> memoryview:
         """Return one of the files that answers come from, whole, as it was when opened."""
         return self._files[name].whole
 
@@ -145,7 +145,7 @@ class Starts:
         if family == 4:
             self.lows = self.highs = file.view("start", "uint32")
         else:
-            self.lows = file.encoded("start_low", "uint64")
+            self.lows = file.encoded_column("start_low", "uint64")
             self.highs = file.view("start_high", "uint64")
         self._count = min(len(self.highs), len(self.lows))
 
@@ -226,7 +226,7 @@ class File:
         """Return a column of fixed-width integers."""
         return self._numbers(self._column(column, kind), *_WIDTH[kind])
 
-    def encoded(self, column: str, kind: str) -> Encoded:
+    def encoded_column(self, column: str, kind: str) -> Encoded:
         """Return a dictionary column of integers, whatever the width of its indices."""
         described, indices = self._indices(column, kind)
         return Encoded(indices, self._numbers(described.dictionary, *_WIDTH[kind]))
@@ -234,8 +234,8 @@ class File:
     def _indices(self, column: str, kind: str) -> tuple[BufferDescription, memoryview]:
         described = self._described.column(column)
         for index in fmt.INDICES:
-            wanted = fmt.dictionary_type(kind, index)
-            if described is not None and described.type == wanted:
+            index_type = fmt.dictionary_type(kind, index)
+            if described is not None and described.type == index_type:
                 # Without their sign: a negative index would count from the end.
                 return described, self._numbers(described, *_WIDTH[f"u{index}"])
         raise DatasetError(self.path, f"no column {column} of distinct {kind}", REBUILD)
@@ -271,9 +271,9 @@ class File:
 
     def texts(self, table: str) -> Texts:
         """Return the JSON texts of the rows of a table, one of each field in a row."""
-        columns, wanted = self._described.columns, fmt.COLUMNS[fmt.TABLES[table]]
-        if columns is not None and columns.keys() != wanted.keys():
-            names = ", ".join(sorted(columns.keys() ^ wanted.keys()))
+        columns, known_columns = self._described.columns, fmt.COLUMNS[fmt.TABLES[table]]
+        if columns is not None and columns.keys() != known_columns.keys():
+            names = ", ".join(sorted(columns.keys() ^ known_columns.keys()))
             raise DatasetError(self.path, f"built with other fields ({names})", REBUILD)
         sums = self.view(fmt.CHECKSUMS, "uint32")
         return Texts(self.path, *self.strings("json"), sums, KINDS[table])
@@ -285,10 +285,10 @@ class File:
         return described
 
     def _buffer(self, described: BufferDescription, number: int) -> memoryview:
-        place = described.buffer(number)
-        if place is None:
+        byte_range = described.buffer(number)
+        if byte_range is None:
             raise DatasetError(self.path, "a buffer is not described", REBUILD)
-        offset, length = place
+        offset, length = byte_range
         if offset < 0 or length < 0 or offset % 8 or offset + length > len(self.whole):
             raise DatasetError(self.path, "a buffer lies outside the file", REBUILD)
         return self.whole[offset : offset + length]

@@ -49,11 +49,11 @@ class Addresses:
     @classmethod
     def of(cls, family: int, values: Iterable[int]) -> Addresses:
         """Build from Python integers; for the few addresses of tables and bounds."""
-        listed = list(values)
+        integers = list(values)
         if family == 4:
-            return cls(np.array(listed, np.uint32))
-        low = np.array([value & int(_ALL) for value in listed], np.uint64)
-        return cls(low, np.array([value >> 64 for value in listed], np.uint64))
+            return cls(np.array(integers, np.uint32))
+        low = np.array([value & int(_ALL) for value in integers], np.uint64)
+        return cls(low, np.array([value >> 64 for value in integers], np.uint64))
 
     @property
     def family(self) -> int:
@@ -204,8 +204,8 @@ def overlay(partitions: Sequence[Addresses]) -> tuple[Addresses, list[I64]]:
     joint, holding = partitions[0], [np.arange(len(partitions[0]))]
     for number, further in enumerate(partitions[1:]):
         joint, of_joint, of_further = _merge(joint, further)
-        kept = [rows[of_joint] for rows in holding] if number else [of_joint]
-        holding = [*kept, of_further]
+        former = [rows[of_joint] for rows in holding] if number else [of_joint]
+        holding = [*former, of_further]
     return joint, holding
 
 
@@ -225,11 +225,11 @@ def _merge(one: Addresses, other: Addresses) -> tuple[Addresses, I64, I64]:
     """
     before = one.search(other)  # 1, 2, 3: at least 1, because one begins with 0
     fresh = ~one[before - 1].equals(other)  # only 20 is not in one
-    place = before + np.cumsum(fresh) - 1  # 0, 2, 3: of other's starts in the union
+    position = before + np.cumsum(fresh) - 1  # 0, 2, 3: of other's starts in the union
     from_other = np.zeros(len(one) + int(fresh.sum()), bool)
-    from_other[place] = True
+    from_other[position] = True
     of_other = np.cumsum(from_other) - 1
-    from_other[place[~fresh]] = False  # now only 20: a start of both is taken from one
+    from_other[position[~fresh]] = False  # now only 20: a start of both is taken from one
     of_one = np.cumsum(~from_other) - 1
     chosen = np.where(from_other, len(one) + of_other, of_one)
     return concat([one, other])[chosen], of_one, of_other

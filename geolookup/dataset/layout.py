@@ -96,7 +96,7 @@ def _fields(table: str) -> dict[str, Column]:
 STATED = {name: field.type for name, field in fields.BY_SOURCE_COLUMN.items()}
 
 
-def _stated(kind: str) -> Column:
+def _optional_column(kind: str) -> Column:
     """Return the column of a field; a field that no row states has no column."""
     stored = f"dictionary<{kind}>" if kind == fields.TEXT else kind
     return Column(stored, nullable=True, optional=True)
@@ -157,7 +157,7 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
     EXPLAINED_LINES: {"row": _NUMBER, "file": _NUMBER, "line": Column("uint32", nullable=True)},
     EXPLAINED_FILES: {"source": Column("uint8"), "file": Column("string", nullable=True)},
     EXPLAINED_VALUES: {
-        **{name: _stated(kind) for name, kind in STATED.items()},
+        **{name: _optional_column(kind) for name, kind in STATED.items()},
         CHECKSUMS: _NUMBER,
     },
 }

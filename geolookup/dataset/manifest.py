@@ -43,12 +43,12 @@ _DIGITS = frozenset("0123456789abcdef")
 class BufferDescription:
     """Where the values of a column, or of its dictionary, lie in a file."""
 
-    __slots__ = ("stated", "type")
+    __slots__ = ("members", "type")
 
-    def __init__(self, stated: Any) -> None:
-        self.stated = stated  # as JSON has it
+    def __init__(self, members: Any) -> None:
+        self.members = members  # as JSON has it
         #: Arrow's words for the type
-        self.type = stated.get("type") if isinstance(stated, dict) else None
+        self.type = members.get("type") if isinstance(members, dict) else None
 
     @classmethod
     def of(
@@ -62,25 +62,25 @@ class BufferDescription:
 
         ``dictionary`` describes the distinct values, ``length`` many.
         """
-        stated: dict[str, Any] = {"type": type, "buffers": buffers}
+        members: dict[str, Any] = {"type": type, "buffers": buffers}
         if dictionary is not None:
-            stated["dictionary"] = {"length": length, **dictionary.stated}
-        return cls(stated)
+            members["dictionary"] = {"length": length, **dictionary.members}
+        return cls(members)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, BufferDescription) and self.stated == other.stated
+        return isinstance(other, BufferDescription) and self.members == other.members
 
     __hash__ = None  # type: ignore[assignment]
 
     @property
     def dictionary(self) -> BufferDescription:
         """The distinct values of a dictionary column."""
-        return BufferDescription(self.stated.get("dictionary"))
+        return BufferDescription(self.members.get("dictionary"))
 
     def buffer(self, number: int) -> tuple[int, int] | None:
         """Return offset and length of a buffer in bytes; None if they are not stated."""
         try:
-            offset, length = self.stated["buffers"][number]
+            offset, length = self.members["buffers"][number]
             return int(offset), int(length)
         except (TypeError, KeyError, IndexError, ValueError, OverflowError):
             return None
@@ -89,46 +89,46 @@ class BufferDescription:
 class FileDescription:
     """The entry of a file: size, digest, rows, and its columns."""
 
-    __slots__ = ("stated",)
+    __slots__ = ("members",)
 
-    def __init__(self, stated: dict[str, Any]) -> None:
-        self.stated = stated  # as JSON has it
+    def __init__(self, members: dict[str, Any]) -> None:
+        self.members = members  # as JSON has it
 
     @classmethod
     def of(
         cls, size: int, sha256: str, rows: int, columns: Mapping[str, BufferDescription]
     ) -> FileDescription:
         """Describe a file."""
-        described = {name: column.stated for name, column in columns.items()}
+        described = {name: column.members for name, column in columns.items()}
         return cls({"bytes": size, "sha256": sha256, "rows": rows, "columns": described})
 
     @property
     def bytes(self) -> int | None:
         """Its size; None if it is not stated."""
-        size = self.stated.get("bytes")
+        size = self.members.get("bytes")
         return size if isinstance(size, int) and size >= 0 else None
 
     @property
     def sha256(self) -> object:
         """The digest of its bytes, in hexadecimal digits."""
-        return self.stated.get("sha256")
+        return self.members.get("sha256")
 
     @property
     def rows(self) -> object:
         """How many rows each column has."""
-        return self.stated.get("rows")
+        return self.members.get("rows")
 
     @property
     def columns(self) -> dict[str, BufferDescription] | None:
         """Its columns by name; None if they are not stated."""
-        columns = self.stated.get("columns")
+        columns = self.members.get("columns")
         if not isinstance(columns, dict):
             return None
         return {name: BufferDescription(column) for name, column in columns.items()}
 
     def column(self, name: str) -> BufferDescription | None:
         """Return the entry of a column; None if it is not described."""
-        columns = self.stated.get("columns")
+        columns = self.members.get("columns")
         if not isinstance(columns, dict) or name not in columns:
             return None
         return BufferDescription(columns[name])
@@ -136,17 +136,17 @@ class FileDescription:
     @property
     def is_complete(self) -> bool:
         """Whether it has all members that the format has, and no other."""
-        return set(self.stated) == _DESCRIBED and isinstance(self.stated["columns"], dict)
+        return set(self.members) == _DESCRIBED and isinstance(self.members["columns"], dict)
 
 
 class Manifest:
     """The manifest of a dataset."""
 
-    __slots__ = ("_stated", "path")
+    __slots__ = ("_document", "path")
 
-    def __init__(self, path: str | os.PathLike[str], stated: dict[str, Any]) -> None:
+    def __init__(self, path: str | os.PathLike[str], document: dict[str, Any]) -> None:
         self.path = path  # of manifest.json, for messages
-        self._stated = stated
+        self._document = document
 
     @classmethod
     def of(
@@ -160,66 +160,66 @@ class Manifest:
         coverage: Coverage,
     ) -> Manifest:
         """Return the manifest before the files are written; ``with_generation`` adds them."""
-        stated = {
+        document = {
             "format": fmt.FORMAT,
             "format_version": fmt.FORMAT_VERSION,
             "name": name,
-            "sources": [source.stated() for source in sources],
+            "sources": [source.members() for source in sources],
             "credits": [dict(credit) for credit in credits],
             "fields": list(fields),
             "counts": dict(counts),
             "coverage": coverage,
         }
-        return cls(fmt.MANIFEST, stated)
+        return cls(fmt.MANIFEST, document)
 
     def with_files(self, names: Iterable[str]) -> Manifest:
         """Return this manifest with these files only, which it describes."""
-        described = self._stated["files"]
+        described = self._document["files"]
         files = {name: described[name] for name in names}
-        return Manifest(self.path, {**self._stated, "files": files})
+        return Manifest(self.path, {**self._document, "files": files})
 
     def with_generation(
         self, generation: str, files: Mapping[str, FileDescription], base: str | None
     ) -> Manifest:
         """Return the whole manifest, with generation id, files and the base, if there was one."""
-        described = {name: file.stated for name, file in files.items()}
+        described = {name: file.members for name, file in files.items()}
         physical = {"generation": generation, "files": described}
         stated_base = {} if base is None else {BASE: base}
-        return Manifest(self.path, {**self._stated, **physical, **stated_base})
+        return Manifest(self.path, {**self._document, **physical, **stated_base})
 
     @property
     def generation(self) -> str:
         """The SHA-256 of the content, the same wherever it was built."""
-        generation: str = self._stated["generation"]
+        generation: str = self._document["generation"]
         return generation
 
     @property
     def members(self) -> frozenset[str]:
         """The names of the members that it has."""
-        return frozenset(self._stated)
+        return frozenset(self._document)
 
     @property
     def files(self) -> dict[str, FileDescription]:
         """The entry of each file; DatasetError for a malformed one."""
-        described = self._stated["files"]
+        described = self._document["files"]
         if not all(isinstance(file, dict) for file in described.values()):
-            raise self._damaged()
+            raise self._damage_error()
         return {name: FileDescription(file) for name, file in described.items()}
 
     def file(self, name: str) -> FileDescription | None:
         """Return the entry of a file; None if it is not described."""
-        described = self._stated["files"].get(name)
+        described = self._document["files"].get(name)
         return FileDescription(described) if isinstance(described, dict) else None
 
     @property
     def file_names(self) -> frozenset[str]:
         """The names of the files that it describes."""
-        return frozenset(self._stated["files"])
+        return frozenset(self._document["files"])
 
     @property
     def explains_rows(self) -> bool:
         """Whether the dataset has the files of ``layout.EXPLAINING``."""
-        return fmt.EXPLAINED_FILES in self._stated["files"]
+        return fmt.EXPLAINED_FILES in self._document["files"]
 
     @property
     def may_be_old(self) -> bool:
@@ -229,11 +229,11 @@ class Manifest:
         """
         earliest = time.strftime("%Y-%m-%d", time.gmtime(time.time() - OLD_AFTER * 86400))
         try:
-            deciding = [source for source in self._stated["sources"] if source["coverage"]]
+            deciding = [source for source in self._document["sources"] if source["coverage"]]
             dates = [source.get("date") for source in deciding]
             return not all(date is None or _is_day_from(earliest, date) for date in dates)
         except (TypeError, KeyError, AttributeError):
-            raise self._damaged() from None
+            raise self._damage_error() from None
 
     def metadata(self) -> Metadata:
         """Return the metadata of the dataset; DatasetError if it is damaged."""
@@ -242,24 +242,24 @@ class Manifest:
         explain = "full" if self.explains_rows else "sources"
         try:
             sizes = (file.bytes for file in self.files.values())
-            return read_metadata(self._stated, sizes, explain)
+            return read_metadata(self._document, sizes, explain)
         except (TypeError, KeyError, AttributeError, ValueError):
-            raise self._damaged() from None
+            raise self._damage_error() from None
 
-    def _damaged(self) -> DatasetError:
+    def _damage_error(self) -> DatasetError:
         return DatasetError(self.path, "the manifest is damaged", REBUILD)
 
     def canonical(self) -> bytes:
         """Return its one serialisation."""
         from geolookup.dataset.checksums import canonical
 
-        return canonical(self._stated)
+        return canonical(self._document)
 
     def logical(self) -> bytes:
         """Return the canonical text that the generation id covers, besides the columns."""
         from geolookup.dataset.checksums import canonical
 
-        members = self._stated.items()
+        members = self._document.items()
         return canonical({name: value for name, value in members if name not in _PHYSICAL})
 
 
@@ -280,20 +280,20 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
 def parsed_manifest(text: bytes, path: str | os.PathLike[str]) -> Manifest:
     """Return the manifest that a text is; DatasetError, which names ``path``, for any other."""
     try:
-        stated = _json(text)
+        document = _json(text)
     except (ValueError, RecursionError):
         raise DatasetError(path, "not a manifest", REBUILD) from None
-    if not isinstance(stated, dict) or stated.get("format") != fmt.FORMAT:
+    if not isinstance(document, dict) or document.get("format") != fmt.FORMAT:
         raise DatasetError(path, "not the manifest of a geolookup dataset", REBUILD)
-    version = stated.get("format_version")
+    version = document.get("format_version")
     if type(version) is not int or version != fmt.FORMAT_VERSION:  # JSON's true equals 1
         problem = f"format version {version!r}, but this geolookup reads {fmt.FORMAT_VERSION}"
         raise DatasetError(path, problem, REBUILD)
-    if not isinstance(stated.get("files"), dict):
+    if not isinstance(document.get("files"), dict):
         raise DatasetError(path, "the manifest is damaged", REBUILD)
-    if not is_generation(stated.get("generation")):
+    if not is_generation(document.get("generation")):
         raise DatasetError(path, "its 'generation' is not a generation id", REBUILD)
-    return Manifest(path, stated)
+    return Manifest(path, document)
 
 
 def _no_dataset(path: str | os.PathLike[str]) -> DatasetError:
@@ -306,10 +306,10 @@ def _no_dataset(path: str | os.PathLike[str]) -> DatasetError:
 def is_dataset(folder: str | os.PathLike[str]) -> bool:
     """Return whether a folder holds a dataset, of any version; the file name proves nothing."""
     try:
-        stated = _json(_text(os.path.join(folder, fmt.MANIFEST)))
+        document = _json(_text(os.path.join(folder, fmt.MANIFEST)))
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(stated, dict) and stated.get("format") == fmt.FORMAT
+    return isinstance(document, dict) and document.get("format") == fmt.FORMAT
 
 
 def is_generation(value: object) -> bool:
@@ -324,11 +324,11 @@ def _text(path: str) -> bytes:
 
 
 def _json(text: bytes) -> Any:
-    stated = json.loads(text)
+    document = json.loads(text)
     # A surrogate without its pair is not text, and cannot be printed.
     if b"\\ud" in text or b"\\uD" in text:
-        json.dumps(stated, ensure_ascii=False).encode()
-    return stated
+        json.dumps(document, ensure_ascii=False).encode()
+    return document
 
 
 def _is_day_from(earliest: str, date: str) -> bool:

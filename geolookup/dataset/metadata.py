@@ -44,7 +44,7 @@ class Source:
     #: rows that decide for at least one public address within the source; None: older datasets
     rows: int | None = None
 
-    def stated(self) -> dict[str, Any]:
+    def members(self) -> dict[str, Any]:
         """Return the members as the manifest has them; None is left out."""
         members = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in members.items() if value is not None}
@@ -175,41 +175,43 @@ def age_limit(max_age: dt.timedelta | float | str, name: str = "max_age") -> dt.
     return span
 
 
-def read_metadata(stated: Mapping[str, Any], sizes: Iterable[int | None], explain: str) -> Metadata:
+def read_metadata(
+    document: Mapping[str, Any], sizes: Iterable[int | None], explain: str
+) -> Metadata:
     """Return the metadata that a manifest states; ``sizes`` are those of the files, in bytes.
 
     Raises TypeError, KeyError, AttributeError or ValueError for a member of another form.
     """
     # Every mapping is built anew: a caller may change it, the manifest must not change.
     return Metadata(
-        name=_is(str, stated["name"]),
-        generation=_is(str, stated["generation"]),
-        sources=tuple(_source(source) for source in _is(list, stated["sources"])),
-        credits=tuple(_credit(credit) for credit in _is(list, stated["credits"])),
-        fields=tuple(_is(str, path) for path in _is(list, stated["fields"])),
-        counts=_numbers(stated["counts"]),
-        coverage=_coverage(stated["coverage"]),
+        name=_is(str, document["name"]),
+        generation=_is(str, document["generation"]),
+        sources=tuple(_source(source) for source in _is(list, document["sources"])),
+        credits=tuple(_credit(credit) for credit in _is(list, document["credits"])),
+        fields=tuple(_is(str, path) for path in _is(list, document["fields"])),
+        counts=_numbers(document["counts"]),
+        coverage=_coverage(document["coverage"]),
         bytes=sum(map(_count, sizes)),
         explain=explain,
-        base=_generation(stated[BASE]) if BASE in stated else None,
+        base=_generation(document[BASE]) if BASE in document else None,
     )
 
 
-def _source(stated: Any) -> Source:
-    texts = {name: value for name, value in stated.items() if name not in ("coverage", "rows")}
-    rows = _count(stated["rows"]) if "rows" in stated else None
-    return Source(**_texts(texts), rows=rows, coverage=_coverage(stated["coverage"]))
+def _source(members: Any) -> Source:
+    texts = {name: value for name, value in members.items() if name not in ("coverage", "rows")}
+    rows = _count(members["rows"]) if "rows" in members else None
+    return Source(**_texts(texts), rows=rows, coverage=_coverage(members["coverage"]))
 
 
-def _credit(stated: Any) -> dict[str, str]:
-    texts = _texts(stated)
+def _credit(members: Any) -> dict[str, str]:
+    texts = _texts(members)
     if not texts.keys() >= _CREDIT:
         raise KeyError
     return texts
 
 
 def _coverage(coverage: Any) -> dict[str, dict[str, int]]:
-    return {layer: _numbers(known) for layer, known in coverage.items()}
+    return {layer: _numbers(counts) for layer, counts in coverage.items()}
 
 
 def _generation(value: Any) -> str:

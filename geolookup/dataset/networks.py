@@ -229,7 +229,7 @@ def _of_interval(
         return
     first, last = starts[interval], starts.last(interval)
     for piece in _public(family, max(first, limit.first), min(last, limit.last)):
-        for network in _aligned(family, piece):
+        for network in _prefixes(family, piece):
             yield network, state.record(*rows)
 
 
@@ -242,7 +242,7 @@ def _public(family: int, first: int, last: int) -> Iterator[_Span]:
             yield _Span(max(begin, first), min(end, last))
 
 
-def _aligned(family: int, span: _Span) -> Iterator[Network]:
+def _prefixes(family: int, span: _Span) -> Iterator[Network]:
     first = span.first
     while first <= span.last:
         bits = _largest_from(first, span.last, BITS[family])

@@ -109,7 +109,7 @@ class _Intervals:
         """Return the position of the interval that holds an address."""
         interval = self._starts.holding(value)
         if interval < 0:
-            raise self._damaged()
+            raise self._damage_error()
         return interval
 
     def ranges(
@@ -131,7 +131,7 @@ class _Intervals:
             _clip(firsts, 0, bounds[0] if at[0] == 0 else None)
             _clip(lasts, -1, bounds[1] if at[-1] == end - begin - 1 else None)
         if np.any(lasts < firsts) or np.any(~(lasts[:-1] < firsts[1:])):
-            raise self._damaged()
+            raise self._damage_error()
         (first_low, first_high), (last_low, last_high) = firsts.halves(), lasts.halves()
         return Ranges(
             self.family, first_high, first_low, last_high, last_low, *(r[at] for r in rows)
@@ -157,7 +157,7 @@ class _Intervals:
         after[after == len(self._highs)] = 0
         return _before(self._starts_at(after))
 
-    def _damaged(self) -> DatasetError:
+    def _damage_error(self) -> DatasetError:
         return DatasetError(self._path, "the intervals are out of order", REBUILD)
 
 

@@ -137,8 +137,8 @@ def split(row: bytes) -> list[bytes]:
 
 def country(texts: list[bytes]) -> Object:
     """Return a location object in which the country alone is known."""
-    known = _object(COUNTRY_MEMBERS, _SEPARATOR.join(texts[: len(COUNTRY_MEMBERS)]))
-    return {**known, **dict.fromkeys(PLACE_MEMBERS)}
+    members = _object(COUNTRY_MEMBERS, _SEPARATOR.join(texts[: len(COUNTRY_MEMBERS)]))
+    return {**members, **dict.fromkeys(PLACE_MEMBERS)}
 
 
 def currency(texts: list[bytes]) -> Object:
@@ -175,24 +175,24 @@ def _kind(field: Field) -> Kind:
 def _is_string(text: str, _kind: Kind) -> bool:
     if encode_basestring(text[1:-1]) == text:  # nothing in it is escaped
         return len(text) > 2
-    value = _parsed(text)
+    value = _parse(text)
     # An escaped lone surrogate differs here, too: it is written raw.
     return isinstance(value, str) and encode_basestring(value) == text
 
 
 def _is_list_of_strings(text: str, _kind: Kind) -> bool:
-    values = _parsed(text)
+    values = _parse(text)
     is_list = isinstance(values, list) and all(isinstance(item, str) and item for item in values)
-    return is_list and _written(values) == text
+    return is_list and _json(values) == text
 
 
 def _is_object(text: str, _kind: Kind) -> bool:
     """Return whether a text is that of a JSON object of fields by name, none of them unknown."""
-    values = _parsed(text)
+    values = _parse(text)
     if not isinstance(values, dict) or not values.keys() <= _STATED.keys():
         return False
-    known = all(_STATED[name].has_value(_written(value)) for name, value in values.items())
-    return known and bool(values) and _written(values) == text
+    is_of_fields = all(_STATED[name].has_value(_json(value)) for name, value in values.items())
+    return is_of_fields and bool(values) and _json(values) == text
 
 
 def _is_number(text: str, kind: Kind) -> bool:
@@ -213,7 +213,7 @@ def _is_whole(text: str, kind: Kind) -> bool:
     return kind.least <= value <= kind.most and text == str(value)
 
 
-def _parsed(text: str) -> object:
+def _parse(text: str) -> object:
     """Return the value of a JSON text; None for any other text."""
     try:
         return json.loads(text)
@@ -221,7 +221,7 @@ def _parsed(text: str) -> object:
         return None
 
 
-def _written(value: object) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

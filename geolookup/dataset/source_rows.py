@@ -70,10 +70,10 @@ class _Deciding:
         """Yield the row that decides in each table that has one."""
         for table, (begin, end) in enumerate(pairwise(self._begins)):
             if not begin < end <= len(self._rows):
-                raise self._disordered()
+                raise self._order_error()
             interval = self._starts.holding(value, begin, end)
             if interval < begin:
-                raise self._disordered()
+                raise self._order_error()
             if row := self._rows[interval]:
                 yield _DecidingRow(table, row, self._range(interval, end))
 
@@ -83,10 +83,10 @@ class _Deciding:
         first = self._starts[interval]
         last = MAX[self._family] if after == end else self._starts[after] - 1
         if last < first:
-            raise self._disordered()
+            raise self._order_error()
         return range_text(self._family, first, last)
 
-    def _disordered(self) -> DatasetError:
+    def _order_error(self) -> DatasetError:
         return DatasetError(self._path, "the intervals are out of order", REBUILD)
 
 
@@ -158,8 +158,8 @@ class _Values:
         self._path = file.path
         self._sums = file.view(fmt.CHECKSUMS, "uint32")
         self._columns = {
-            layer: {name: file.nullable(name, fmt.STATED[name]) for name in stated if name in file}
-            for layer, stated in fields.STATED.items()
+            layer: {name: file.nullable(name, fmt.STATED[name]) for name in names if name in file}
+            for layer, names in fields.STATED.items()
         }
 
     def of(self, layer: str, at: int) -> dict[str, Any]:
@@ -169,14 +169,14 @@ class _Values:
         try:
             values = {name: column[at] for name, column in self._columns[layer].items()}
         except (IndexError, UnicodeDecodeError):
-            raise self._damaged(at) from None
-        known = {name: _plain(value) for name, value in values.items() if value is not None}
-        row = json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode()
-        if crc32c(row) != self._sums[at] or not known or not are_of_kinds(row, VALUES):
-            raise self._damaged(at)
-        return known
+            raise self._damage_error(at) from None
+        known_values = {name: _plain(value) for name, value in values.items() if value is not None}
+        row = json.dumps(known_values, ensure_ascii=False, separators=(",", ":")).encode()
+        if crc32c(row) != self._sums[at] or not known_values or not are_of_kinds(row, VALUES):
+            raise self._damage_error(at)
+        return known_values
 
-    def _damaged(self, at: int) -> DatasetError:
+    def _damage_error(self, at: int) -> DatasetError:
         return DatasetError(self._path, f"row {at} is damaged", REBUILD)
 
 
@@ -201,10 +201,10 @@ class _Lines:
         if not 0 <= at < len(self._file):
             raise DatasetError(self._path, f"there is no row {row}", REBUILD)
         try:
-            place, line = self._file[at], self._line[at]
+            number, line = self._file[at], self._line[at]
         except IndexError:
             raise DatasetError(self._path, "the columns differ in length", REBUILD) from None
-        source, name = self._files.file(place, len(sources))
+        source, name = self._files.file(number, len(sources))
         return {
             "source": sources[source - 1].name,
             "date": sources[source - 1].date,

@@ -128,8 +128,8 @@ class NetworkAnswers(ManyAnswers):
         from geolookup.prefixes.lists import networks
         from geolookup.prefixes.select import Selection, question
 
-        asked = question(where, within=within, family=family, aggregate=aggregate)
-        return networks(Selection(self._open_state().dataset, asked))
+        query = question(where, within=within, family=family, aggregate=aggregate)
+        return networks(Selection(self._open_state().dataset, query))
 
     def prefix_table(
         self,
@@ -151,5 +151,5 @@ class NetworkAnswers(ManyAnswers):
         from geolookup.prefixes.lists import table
         from geolookup.prefixes.select import Selection, question
 
-        asked = question(where, within=within, family=family, aggregate=aggregate, by=by)
-        return table(Selection(self._open_state().dataset, asked))
+        query = question(where, within=within, family=family, aggregate=aggregate, by=by)
+        return table(Selection(self._open_state().dataset, query))

@@ -19,7 +19,7 @@ from geolookup.errors import TableFileError
 from geolookup.files.row_streams import explained
 from geolookup.filesystem import NOT_REGULAR, check_regular
 from geolookup.filesystem.atomic import staged_file
-from geolookup.filesystem.unpacking import unpacked
+from geolookup.filesystem.unpacking import unpack_stream
 
 #: Standard input or output.
 STANDARD = "-"
@@ -64,7 +64,7 @@ def open_input(path: str, compression: str | None) -> Iterator[InputStream]:
             raw, size = _raw(path, opened)
         if compression and size == 0:
             raise TableFileError(name, "is empty", "is it whole?")
-        plain = unpacked(raw, compression) if compression else raw
+        plain = unpack_stream(raw, compression) if compression else raw
         yield InputStream(name, plain, raw, size, opened)
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from geolookup.errors import OutputError
-from geolookup.filesystem.locks import claimed, sweep, sweep_once, temporary_name
+from geolookup.filesystem.locks import claim, sweep, sweep_once, temporary_name
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -49,7 +49,7 @@ def check_folder(
 
 def check_place(folder: Path) -> None:
     """Raise OutputError unless a folder can be written, or created with its parents."""
-    nearest = next(place for place in (folder, *folder.parents) if os.path.lexists(place))
+    nearest = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
     if not nearest.is_dir():
         raise OutputError(nearest, "is not a folder", "choose another name")
     if not os.access(nearest, os.W_OK | os.X_OK):
@@ -81,7 +81,7 @@ def staged_folder(output: Path) -> Iterator[Path]:
     sweep(output.parent)
     fresh = temporary_name(output)
     try:  # from here on: a signal may end the process as soon as the folder exists
-        with output_errors(output), claimed(fresh, fresh.mkdir):
+        with output_errors(output), claim(fresh, fresh.mkdir):
             yield fresh
             fsync_folder(fresh)
             _rename_into(fresh, output)
@@ -99,7 +99,7 @@ def staged_file(output: Path, mode: int = 0o666) -> Iterator[Path]:
     sweep_once(output.parent)
     fresh = temporary_name(output)
     try:  # from here on: a signal may end the process as soon as the file exists
-        with output_errors(output), claimed(fresh, partial(fresh.touch, mode, exist_ok=False)):
+        with output_errors(output), claim(fresh, partial(fresh.touch, mode, exist_ok=False)):
             yield fresh
             fsync_file(fresh)
             fresh.replace(output)
@@ -117,7 +117,7 @@ def staged_file_in_folder(output: Path) -> Iterator[Path]:
     sweep_once(output.parent)
     folder = temporary_name(output)
     try:  # from here on: a signal may end the process as soon as the folder exists
-        with output_errors(output), claimed(folder, folder.mkdir):
+        with output_errors(output), claim(folder, folder.mkdir):
             fresh = folder / output.name
             yield fresh
             fsync_file(fresh)

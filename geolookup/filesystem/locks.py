@@ -34,7 +34,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def hold_lock(path: Path) -> Iterator[None]:
     """Hold the lock of a file, created if missing; wait while another process holds it."""
     with _open(path) as descriptor:
         lock_waiting(descriptor)
@@ -42,7 +42,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def locked_if_free(path: Path) -> Iterator[bool]:
+def hold_lock_if_free(path: Path) -> Iterator[bool]:
     """Hold the lock of a file, created if missing, and yield True; yield False if it is held."""
     with _open(path) as descriptor:
         try:
@@ -98,7 +98,7 @@ def temporary_name(output: Path) -> Path:
 
 
 @contextmanager
-def claimed(fresh: Path, create: Callable[[], object]) -> Iterator[None]:
+def claim(fresh: Path, create: Callable[[], object]) -> Iterator[None]:
     """Create a temporary file or folder, and hold its lock for the block."""
     descriptor = None
     while descriptor is None:  # again where another process removed it before it was locked

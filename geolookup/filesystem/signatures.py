@@ -27,14 +27,14 @@ class Kind:
     endings: tuple[str, ...] = ()
 
 
-def _compressed(name: str, ending: str, *others: str) -> Kind:
+def _compressed_kind(name: str, ending: str, *others: str) -> Kind:
     return Kind(name, f"give its name the ending {ending}, or unpack it", (ending, *others))
 
 
-GZIP = _compressed("gzip", ".gz", ".tgz")
-BZIP2 = _compressed("bzip2", ".bz2", ".tbz2")
-XZ = _compressed("xz", ".xz", ".txz")
-ZSTANDARD = _compressed("Zstandard", ".zst")
+GZIP = _compressed_kind("gzip", ".gz", ".tgz")
+BZIP2 = _compressed_kind("bzip2", ".bz2", ".tbz2")
+XZ = _compressed_kind("xz", ".xz", ".txz")
+ZSTANDARD = _compressed_kind("Zstandard", ".zst")
 ZIP = Kind("a zip archive", "give its name the ending .zip, or unpack it", (".zip",))
 PARQUET = Kind("Parquet", "name its format: parquet", (".parquet",))
 MMDB = Kind("an MMDB", "compile it by the format mmdb", (".mmdb",))
@@ -98,9 +98,9 @@ def _without_mark(start: bytes) -> Kind | None:
     """Return UTF-16 or UTF-32 where zeros stand between the characters of a text."""
     whole = start[: len(start) // 4 * 4]
     for kind, size in ((_UTF32, 4), (_UTF16, 2)):
-        for place in (0, size - 1):
-            letters = whole[place::size]
-            zeros = (byte for at, byte in enumerate(whole) if at % size != place)
+        for position in (0, size - 1):
+            letters = whole[position::size]
+            zeros = (byte for at, byte in enumerate(whole) if at % size != position)
             if len(letters) > 3 and not is_binary(letters) and not any(zeros):
                 return kind
     return None

@@ -129,7 +129,7 @@ class Stepwise(io.RawIOBase):
         return True
 
 
-def unpacked(packed: Any, ending: str) -> Any:
+def unpack_stream(packed: Any, ending: str) -> Any:
     """Return the plain bytes of a file that is compressed as its ``ending`` says, to be closed.
 
     Reading an .xz file needs at most ``LZMA_MEMORY``. Damage raises one of ``DAMAGE``.

@@ -15,7 +15,7 @@ import pyarrow as pa
 from geolookup.contract import fields
 from geolookup.dataset import arrow_files
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import columns_of, content, mapped
+from geolookup.dataset.arrow_files import columns_of, content, map_file
 from geolookup.dataset.checksums import wrong_files
 from geolookup.dataset.intervals import count_addresses
 from geolookup.dataset.manifest import (
@@ -107,7 +107,7 @@ def load(tables: Tables) -> Iterator[DatasetError]:
     for name, described in tables.manifest.files.items():
         path = tables.folder / name
         try:
-            file = mapped(path)
+            file = map_file(path)
             batch, whole = content(file)
             batch.validate(full=True)  # ascending offsets, indices in range, UTF-8
             columns = columns_of(batch, whole)

@@ -19,7 +19,7 @@ from geolookup.archives.members import SUFFIX
 from geolookup.archives.pack import pack
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.locks import locked, sweep
+from geolookup.filesystem.locks import hold_lock, sweep
 from geolookup.mirrors.index import INDEX, File, Index
 from geolookup.mirrors.listing import Wanted
 
@@ -40,7 +40,7 @@ def changing(folder: Path) -> Iterator[None]:
     """
     with atomic.output_errors(folder):
         _make(folder)
-        with locked(folder / _LOCK):
+        with hold_lock(folder / _LOCK):
             shutil.rmtree(folder / _UNFINISHED, ignore_errors=True)
             sweep(folder)
             yield

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from geolookup.errors import GeoLookupError, MirrorError, OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.locks import locked, locked_if_free
+from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
 from geolookup.mirrors.child import install_in_child
 from geolookup.mirrors.index import is_past
 from geolookup.mirrors.polling import (
@@ -133,11 +133,11 @@ def _alone(store: Path, tell: Tell) -> Iterator[None]:
     with ExitStack() as stack:
         with atomic.output_errors(lock):
             lock.parent.mkdir(exist_ok=True)
-            is_free = stack.enter_context(locked_if_free(lock))
+            is_free = stack.enter_context(hold_lock_if_free(lock))
         if not is_free:
             tell(f"another process polls for {store}; waiting until it has finished")
             with atomic.output_errors(lock):
-                stack.enter_context(locked(lock))
+                stack.enter_context(hold_lock(lock))
         yield
 
 

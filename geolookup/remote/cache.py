@@ -27,7 +27,7 @@ from typing import Any
 
 from geolookup.errors import BuildError, OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.locks import locked_if_free
+from geolookup.filesystem.locks import hold_lock_if_free
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.remote import Answer, Version
 from geolookup.remote.address import Remote
@@ -97,7 +97,7 @@ class Cached:
         with ExitStack() as stack:
             with atomic.output_errors(self._folder):
                 self._folder.mkdir(parents=True, exist_ok=True)
-                mine = stack.enter_context(locked_if_free(self._folder / "lock"))
+                mine = stack.enter_context(hold_lock_if_free(self._folder / "lock"))
             if not mine:
                 problem = "another process is downloading it"
                 raise BuildError(

@@ -11,7 +11,7 @@ from pathlib import Path
 from geolookup.dataset import layout as fmt
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.locks import locked
+from geolookup.filesystem.locks import hold_lock
 from geolookup.store import pointer
 from geolookup.store.pointer import Published
 
@@ -33,7 +33,7 @@ def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
             _make(store)
         else:
             pointer.read_existing(store)
-        with locked(store / _LOCK):
+        with hold_lock(store / _LOCK):
             _tidy(store)
             yield pointer.read(store)
 

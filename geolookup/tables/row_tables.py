@@ -144,7 +144,7 @@ class _Columns:
         names = [field.column for field in in_table(table)]
         names += fmt.LINKS if table == LOCATION else ()
         try:
-            batch = pa.ipc.open_file(pa.py_buffer(dataset.mapped(file))).get_batch(0)
+            batch = pa.ipc.open_file(pa.py_buffer(dataset.file_bytes(file))).get_batch(0)
             batch = batch.select(names)
             batch.validate(full=True)
         # IndexError: no batch; ValueError: a name that is not UTF-8.

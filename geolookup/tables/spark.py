@@ -29,7 +29,7 @@ from geolookup.archives.unpack import unpack
 from geolookup.contract.localtime import instant
 from geolookup.engine import Engine
 from geolookup.errors import ContractError, DatasetError
-from geolookup.filesystem.locks import locked
+from geolookup.filesystem.locks import hold_lock
 
 #: Columns of Spark, as they come to a worker.
 _ARROW: dict[type[spark_types.DataType], pa.DataType] = {
@@ -201,7 +201,7 @@ def _engine(path: str | None, archive: str | None, generation: str) -> Engine:
 def _unpacked(archive: Path) -> Path:
     """Return the dataset beside its archive: one process of an executor unpacks, others wait."""
     folder = archive.with_name(archive.name.removesuffix(SUFFIX))
-    with locked(archive):
+    with hold_lock(archive):
         if not folder.is_dir():
             unpack(archive, folder)
     return folder

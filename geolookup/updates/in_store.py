@@ -25,7 +25,7 @@ from typing import Literal
 from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.locks import locked, locked_if_free
+from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
 from geolookup.store import pointer, resolve
 from geolookup.store.changing import changing, check_store
 
@@ -109,11 +109,11 @@ def updating(store: Path, tell: Callable[[str], None]) -> Iterator[Path]:
 
 def _lock(store: Path, stack: ExitStack, tell: Callable[[str], None]) -> None:
     with atomic.output_errors(store / _LOCK):
-        is_free = stack.enter_context(locked_if_free(store / _LOCK))
+        is_free = stack.enter_context(hold_lock_if_free(store / _LOCK))
     if not is_free:
         tell("another update of this store is running; waiting until it has finished")
         with atomic.output_errors(store / _LOCK):
-            stack.enter_context(locked(store / _LOCK))
+            stack.enter_context(hold_lock(store / _LOCK))
 
 
 def _remove(path: Path) -> None:

@@ -78,7 +78,7 @@ def test_removed_before_it_is_locked(tmp_path: Path) -> None:
         if len(created) < 3:
             locks.sweep(tmp_path)
 
-    with locks.claimed(fresh, create):
+    with locks.claim(fresh, create):
         locks.sweep(tmp_path)
         assert fresh.is_dir()
     assert len(created) == 3

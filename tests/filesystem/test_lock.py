@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from geolookup.filesystem import open_regular
-from geolookup.filesystem.locks import locked, locked_if_free
+from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
 from tests.conftest import ROOT
 
 _HOLDER = """
 import sys
 from pathlib import Path
-from geolookup.filesystem.locks import locked
-with locked(Path(sys.argv[1])):
+from geolookup.filesystem.locks import hold_lock
+with hold_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -30,11 +30,11 @@ def test_a_held_lock_is_not_free(tmp_path: Path) -> None:
     with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
-        with locked_if_free(path) as mine:
+        with hold_lock_if_free(path) as mine:
             assert not mine
         other.kill()
     for _ in range(2):  # released by the block before
-        with locked_if_free(path) as mine:
+        with hold_lock_if_free(path) as mine:
             assert mine
 
 
@@ -42,11 +42,11 @@ def test_one_waits_for_the_other(tmp_path: Path) -> None:
     path, held = tmp_path / "lock", threading.Event()
 
     def wait() -> None:
-        with locked(path):
+        with hold_lock(path):
             held.set()
 
     waiting = threading.Thread(target=wait)
-    with locked(path):
+    with hold_lock(path):
         waiting.start()
         assert not held.wait(0.1)
     waiting.join()
@@ -56,7 +56,7 @@ def test_one_waits_for_the_other(tmp_path: Path) -> None:
 def test_the_file_keeps_its_content(tmp_path: Path) -> None:
     path = tmp_path / "archive"
     path.write_bytes(b"content")
-    with locked(path), locked_if_free(path) as mine:
+    with hold_lock(path), hold_lock_if_free(path) as mine:
         assert not mine  # another open file, even of the same process
     assert path.read_bytes() == b"content"
 

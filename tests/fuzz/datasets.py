@@ -84,7 +84,7 @@ def _open(data: bytes) -> None:
 
 def _unchecked(self: BufferDescription, number: int) -> tuple[int, int]:
     """Take what the manifest says of a buffer for two integers."""
-    offset, length = self.stated["buffers"][number]
+    offset, length = self.members["buffers"][number]
     return int(offset), int(length)
 
 

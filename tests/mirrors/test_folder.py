@@ -14,7 +14,7 @@ import pytest
 from geolookup import DatasetError, OutputError, publish
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
-from geolookup.filesystem.locks import locked
+from geolookup.filesystem.locks import hold_lock
 from geolookup.mirrors import archive_files
 from geolookup.mirrors import folder as mirror_folder
 from geolookup.mirrors.folder import mirror
@@ -242,7 +242,7 @@ def test_an_index_expires(store: Path, mirrored: Path) -> None:
 def test_another_run_waits(store: Path, folder: Path) -> None:
     folder.mkdir()
     run = threading.Thread(target=mirror, args=(store, folder))
-    with locked(folder / ".lock"):
+    with hold_lock(folder / ".lock"):
         run.start()
         run.join(0.2)
         assert run.is_alive()

@@ -17,7 +17,7 @@ import pytest
 from geolookup import DatasetError, GeoLookupError, publish
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import MirrorError, OutputError
-from geolookup.filesystem.locks import locked
+from geolookup.filesystem.locks import hold_lock
 from geolookup.mirrors import install
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
@@ -137,8 +137,8 @@ def test_another_poll_is_waited_for_and_told(
         told.append(path)
         return nullcontext()
 
-    monkeypatch.setattr(poll_module, "locked", waiting)
-    with locked(lock):
+    monkeypatch.setattr(poll_module, "hold_lock", waiting)
+    with hold_lock(lock):
         assert poll(followed.source, None, told.append).state == "current"
     text = f"another process polls for {followed.store}; waiting until it has finished"
     assert told == [text, lock]

@@ -238,7 +238,7 @@ def test_which_data_are_old(caplog: pytest.LogCaptureFixture) -> None:
         caplog.clear()
         requirements._noticed.clear()
         dataset = Dataset(str(aged(4000)))
-        dataset.manifest._stated["sources"][0]["date"] = date
+        dataset.manifest._document["sources"][0]["date"] = date
         assert dataset.manifest.metadata().age.is_old is is_told, date
         requirements.Requirements().check(dataset)
         records = [(record.name, record.levelname) for record in caplog.records]

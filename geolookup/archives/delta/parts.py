@@ -152,9 +152,9 @@ def _column(
     name: str, column: BufferDescription, rows: int, size: int
 ) -> Iterator[tuple[str, Part]]:
     yield from _values(name, _buffer_type(column), _byte_ranges(column, size), rows, by_row=True)
-    if column.dictionary.stated is not None:
+    if column.dictionary.members is not None:
         values = column.dictionary
-        count = values.stated.get("length") if isinstance(values.stated, dict) else None
+        count = values.members.get("length") if isinstance(values.members, dict) else None
         if type(count) is not int or not 0 <= count <= size:
             raise PatchError("the manifest does not describe the values of a column")
         ranges = _byte_ranges(values, size)
@@ -171,7 +171,7 @@ def _buffer_type(column: BufferDescription) -> object:
 
 def _byte_ranges(column: BufferDescription, size: int) -> list[ByteRange | None]:
     """Return the byte range of each buffer, None for one that is absent."""
-    buffers = column.stated.get("buffers") if isinstance(column.stated, dict) else None
+    buffers = column.members.get("buffers") if isinstance(column.members, dict) else None
     if not isinstance(buffers, list):
         raise PatchError("the manifest does not describe the buffers of a column")
     ranges = []

@@ -48,7 +48,7 @@ def write(folder: Path, tables: Mapping[str, pa.Table]) -> None:
             pa.ipc.new_file(stream, batch.schema) as writer,
         ):
             writer.write_batch(batch)
-        files[name] = describe(folder / name).stated
+        files[name] = describe(folder / name).members
     stated = {"format": fmt.FORMAT, "format_version": fmt.FORMAT_VERSION, "files": files}
     (folder / fmt.MANIFEST).write_bytes(canonical({**stated, "generation": "0" * 64}))
 

@@ -30,7 +30,7 @@ from geolookup.filesystem.unpacking import (
     ZIP,
     packing,
     reading_errors,
-    unpacked,
+    unpack_stream,
 )
 from geolookup_builder.sources.reading.data_files import Budget, Opener, Passed, holds_no_data
 from geolookup_builder.sources.reading.tar_files import tar_files
@@ -185,7 +185,7 @@ def _compressed(path: Path, ending: str, budget: Budget) -> Opener:
     def opened() -> Iterator[Any]:
         with open_regular(path) as file:
             _check_kind(path, file)
-            with unpacked(file, ending) as stream:
+            with unpack_stream(file, ending) as stream:
                 yield budget.counted(passed, stream)
 
     return opened

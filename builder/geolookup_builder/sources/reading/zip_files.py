@@ -22,7 +22,7 @@ from typing import IO
 
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits, open_regular
-from geolookup.filesystem.unpacking import LZMA_MEMORY, Stepwise, unpacked
+from geolookup.filesystem.unpacking import LZMA_MEMORY, Stepwise, unpack_stream
 from geolookup_builder.sources.reading.data_files import (
     UNPACK,
     Budget,
@@ -132,7 +132,7 @@ class _Checked(io.RawIOBase):
         if info.compress_type == zipfile.ZIP_LZMA:
             self._stream = Stepwise(packed, _lzma, _lzma_header(packed, info))
         else:
-            self._stream = unpacked(packed, ".bz2")
+            self._stream = unpack_stream(packed, ".bz2")
 
     def readable(self) -> bool:
         return True

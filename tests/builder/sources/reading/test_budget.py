@@ -20,7 +20,7 @@ from geolookup_builder.sources.reading.inputs import members
 
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
-from geolookup.filesystem.unpacking import unpacked
+from geolookup.filesystem.unpacking import unpack_stream
 from tests.builder.sources.reading.test_inputs import HEADER, ROWS, gzipped, tarred, zipped
 
 TEXT = HEADER + "8.8.8.0/24,one\n" * 4000  # 60 kB, compressed to a few hundred bytes
@@ -177,13 +177,13 @@ def test_a_compressed_tar_is_read_once_or_side_by_side(
     # However many members it has, and however often each of them is read.
     (tmp_path / "a.tar.gz").write_bytes(tarred({f"{at:03}.csv": ROWS for at in range(50)}))
     opened = []
-    usual = unpacked
+    usual = unpack_stream
 
     def noted(file: Any, *args: Any) -> Any:
         opened.append(file)
         return usual(file, *args)
 
-    monkeypatch.setattr("geolookup_builder.sources.reading.inputs.unpacked", noted)
+    monkeypatch.setattr("geolookup_builder.sources.reading.inputs.unpack_stream", noted)
     found = members("a.tar.gz", tmp_path, (".csv",))
     for member in [*found, *reversed(found)]:
         with member.open() as stream:
