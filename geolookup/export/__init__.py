@@ -40,15 +40,15 @@ def write(
     OutputError if the output cannot be written, or exists and ``force`` is not set, and
     DatasetError for a damaged dataset.
     """
-    from geolookup.export.outputs import opened
+    from geolookup.export.outputs import open_target
     from geolookup.progress import Progress
 
     chosen = _format(name)
-    stated = _stated(chosen, values)
+    options = _check_options(chosen, values)
     module, _, function = chosen.writer.partition(":")
     writer: Write = getattr(import_module(f"{__name__}.{module}"), function)
-    with opened(dataset, os.fspath(output), chosen, force=force) as place:
-        return writer(dataset, place, stated, progress or Progress(silent=True))
+    with open_target(dataset, os.fspath(output), chosen, force=force) as target:
+        return writer(dataset, target, options, progress or Progress(silent=True))
 
 
 def _format(name: str) -> ExportFormat:
@@ -57,7 +57,7 @@ def _format(name: str) -> ExportFormat:
     return FORMATS[name]
 
 
-def _stated(chosen: ExportFormat, values: Values) -> Values:
+def _check_options(chosen: ExportFormat, values: Values) -> Values:
     """Return the values that were given; ExportError for an option of another format."""
     own = {option.name: option for option in chosen.options}
     chosen_values = {}

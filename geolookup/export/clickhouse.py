@@ -37,10 +37,10 @@ lifetime(0);
 """
 
 
-def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
+def write(dataset: Dataset, target: Path, values: Values, progress: Progress) -> Counts:
     """Write ``dictionary.sql`` and ``prefixes.tsv``; see ``formats.Write``."""
     ranges = FieldRanges(dataset, values, progress)
-    rows, statement = place / _ROWS, place / "dictionary.sql"
+    rows, statement = target / _ROWS, target / "dictionary.sql"
     with pa.OSFile(str(rows), "wb") as stream:
         count = write_rows(_SYNTAX, ranges, PREFIXES, stream)
     path = f"{values.get('folder', _FOLDER).rstrip('/')}/{_ROWS}"
@@ -61,10 +61,10 @@ def _array(column: pa.Array) -> pa.Array:
 
 
 def _cells(_names: list[str], columns: list[pa.Array]) -> pa.Array:
-    known = (
+    plain = (
         _without_null(column) if pa.types.is_floating(column.type) else column for column in columns
     )
-    return escaped_cells(list(known), _array)
+    return escaped_cells(list(plain), _array)
 
 
 def _without_null(column: pa.Array) -> pa.Array:

@@ -39,10 +39,10 @@ _COMMIT = 1 << 19
 _LIMITS: dict[str, Any] = {"memory_limit": "256MB"}
 
 
-def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
+def write(dataset: Dataset, target: Path, values: Values, progress: Progress) -> Counts:
     """Write a database; see ``formats.Write``."""
     ranges = FieldRanges(dataset, values, progress)
-    with _write_errors(), closing(duckdb.connect(place, config=_LIMITS)) as database:
+    with _write_errors(), closing(duckdb.connect(target, config=_LIMITS)) as database:
         database.execute("begin")
         for family in (4, 6):
             database.execute(_table(family, ranges.columns.schema))

@@ -52,8 +52,8 @@ class ExportFormat(NamedTuple):
 class Write(Protocol):
     """The writer of a format."""
 
-    def __call__(self, dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
-        """Write a dataset to ``place``, which ``outputs.opened`` yields.
+    def __call__(self, dataset: Dataset, target: Any, values: Values, progress: Progress) -> Counts:
+        """Write a dataset to ``target``, which ``outputs.open_target`` yields.
 
         ``values`` are of the format's own options. Raises ExportError for a value that the
         option does not have, DatasetError if the dataset is damaged.

@@ -29,8 +29,10 @@ from geolookup.parallel import cores
 
 
 @contextmanager
-def opened(dataset: Dataset, output: str, chosen: ExportFormat, *, force: bool) -> Iterator[Any]:
-    """Yield the place to write to; the output exists if the block succeeds.
+def open_target(
+    dataset: Dataset, output: str, chosen: ExportFormat, *, force: bool
+) -> Iterator[Any]:
+    """Yield the target to write to; the output exists if the block succeeds.
 
     Raises OutputError if it cannot be written, lies in the dataset, or exists and ``force``
     is not set.
@@ -40,13 +42,13 @@ def opened(dataset: Dataset, output: str, chosen: ExportFormat, *, force: bool) 
         raise OutputError(output, problem, "name a file or folder")
     if output != STANDARD:
         _check_outside(dataset, Path(output))
-    with _KINDS[chosen.output](output, chosen, force) as place:
-        yield place
+    with _KINDS[chosen.output](output, chosen, force) as target:
+        yield target
 
 
 def _check_outside(dataset: Dataset, output: Path) -> None:
     source = Path(os.path.realpath(dataset.path))
-    if source in (place := Path(os.path.realpath(output)), *place.parents):
+    if source in (path := Path(os.path.realpath(output)), *path.parents):
         raise OutputError(output, "is in the dataset itself", "choose another name")
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from geolookup.dataset.files import Dataset
 from geolookup.export.formats import Counts, Values
-from geolookup.export.ranges import PREFIXES, TYPED, FieldRanges, chosen, origin
+from geolookup.export.ranges import PREFIXES, TYPED, FieldRanges, choose_form, origin
 from geolookup.files.arrow_files import GroupSink
 from geolookup.filesystem.atomic import fsync_file, fsync_folder
 from geolookup.progress import Progress
@@ -25,13 +25,13 @@ _FORMS = {"range": TYPED, "cidr": PREFIXES}
 _GROUP, _FILE = 1 << 16, 1 << 20
 
 
-def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
+def write(dataset: Dataset, target: Path, values: Values, progress: Progress) -> Counts:
     """Write the folders ``ipv4`` and ``ipv6``; see ``formats.Write``."""
-    ranges, form = FieldRanges(dataset, values, progress), chosen(values, _FORMS)
+    ranges, form = FieldRanges(dataset, values, progress), choose_form(values, _FORMS)
     about = {"geolookup": json.dumps(origin(dataset), ensure_ascii=False)}
     count = 0
     for family in ranges.families:
-        folder = place / f"ipv{family}"
+        folder = target / f"ipv{family}"
         folder.mkdir()
         schema = ranges.schema(form, family).with_metadata(about)
         count += _write_files(folder, schema, ranges.batches(form, family))

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import TEXTS
 from geolookup.dataset.files import Dataset
 from geolookup.export.formats import Counts, Values
-from geolookup.export.ranges import PREFIXES, RANGES, SPANS, FieldRanges, Form, chosen, origin
-from geolookup.export.text_rows import Syntax, escaped, escaped_cells, list_texts, write_rows
+from geolookup.export.ranges import PREFIXES, RANGES, SPANS, FieldRanges, Form, choose_form, origin
+from geolookup.export.text_rows import Syntax, escape, escaped_cells, list_texts, write_rows
 from geolookup.progress import Progress
 
 
@@ -67,12 +67,12 @@ analyze geolookup;
 """
 
 
-def write(dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
+def write(dataset: Dataset, target: Any, values: Values, progress: Progress) -> Counts:
     """Write the script; see ``formats.Write``."""
-    ranges, layout = FieldRanges(dataset, values, progress), chosen(values, _LAYOUTS)
-    place.write(_begin(layout, ranges, dataset).encode())
-    count = write_rows(_SYNTAX, ranges, layout.form, place)
-    place.write(_END.format(index=layout.indexed).encode())
+    ranges, layout = FieldRanges(dataset, values, progress), choose_form(values, _LAYOUTS)
+    target.write(_begin(layout, ranges, dataset).encode())
+    count = write_rows(_SYNTAX, ranges, layout.form, target)
+    target.write(_END.format(index=layout.indexed).encode())
     return {layout.form.counted: count}
 
 
@@ -89,7 +89,7 @@ def _begin(layout: _Layout, ranges: FieldRanges, dataset: Dataset) -> str:
 
 def _array(column: pa.Array) -> pa.Array:
     """Return lists as array literals; a backslash escapes any character in them."""
-    return escaped(list_texts(column, "{", '"', "}"))
+    return escape(list_texts(column, "{", '"', "}"))
 
 
 def _cells(_names: list[str], columns: list[pa.Array]) -> pa.Array:

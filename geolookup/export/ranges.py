@@ -100,7 +100,7 @@ class FieldColumns:
             if self.is_of_network(name) == network
         }
 
-    def known(self, locations: U32, networks: U32) -> Bools:
+    def has_any(self, locations: U32, networks: U32) -> Bools:
         """Return for n pairs of rows whether any of the fields is known."""
         is_known: Bools = (self._locations[locations] | self._networks[networks]) != 0
         return is_known
@@ -183,7 +183,7 @@ TYPED = Form(_ENDS, {4: pa.uint32(), 6: _IPV6}, as_values, "ranges")
 TEXT_FORMS = {"range": RANGES, "cidr": PREFIXES}
 
 
-def chosen(values: Values, forms: Mapping[str, T]) -> T:
+def choose_form(values: Values, forms: Mapping[str, T]) -> T:
     """Return the choice of the option ``ranges`` among the forms of a format, by default the first.
 
     Raises ExportError for a name that the format does not have.
@@ -213,12 +213,12 @@ class FieldRanges:
 
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the ranges of a family; their codes are the rows of locations and of networks."""
-        ranges = public_ranges(self._dataset, family, self._within, self.columns.known)
-        for spans in joined(map(self._represented, ranges)):
+        ranges = public_ranges(self._dataset, family, self._within, self.columns.has_any)
+        for spans in joined(map(self._represent, ranges)):
             for begin in range(0, len(spans), _BATCH):
                 yield spans.take(slice(begin, begin + _BATCH))
 
-    def _represented(self, ranges: Ranges) -> Spans:
+    def _represent(self, ranges: Ranges) -> Spans:
         first = Halves(ranges.first_high, ranges.first_low)
         last = Halves(ranges.last_high, ranges.last_low)
         rows = self.columns.first_equal(ranges.location_rows, ranges.network_rows)

@@ -35,11 +35,11 @@ _ADD = {family: f"insert into ipv{family} values (?, ?, ?, ?)" for family in _RA
 _SETTINGS = "pragma journal_mode = off; pragma synchronous = off;"
 
 
-def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
+def write(dataset: Dataset, target: Path, values: Values, progress: Progress) -> Counts:
     """Write a database; see ``formats.Write``."""
     ranges = FieldRanges(dataset, values, progress)
     used = [np.zeros(count, bool) for count in ranges.columns.counts]
-    with _write_errors(), closing(sqlite3.connect(place, isolation_level=None)) as database:
+    with _write_errors(), closing(sqlite3.connect(target, isolation_level=None)) as database:
         database.executescript(f"{_SETTINGS} begin")
         for statement in _RANGES.values():
             database.execute(statement)

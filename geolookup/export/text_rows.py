@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from geolookup.dataset.files import Dataset
 from geolookup.export.formats import Counts, Values
-from geolookup.export.ranges import TEXT_FORMS, FieldRanges, Form, chosen
+from geolookup.export.ranges import TEXT_FORMS, FieldRanges, Form, choose_form
 from geolookup.files import delimited
 from geolookup.files.column_text import bytes_of, cell_texts, joined
 from geolookup.files.lines import joined_members
@@ -44,17 +44,17 @@ _CSV = Syntax(lambda _names, columns: delimited.joined_cells(columns, ","), b","
 _JSONL = Syntax(joined_members, b",", b"{", b"}\n")
 
 
-def write_csv(dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
+def write_csv(dataset: Dataset, target: Any, values: Values, progress: Progress) -> Counts:
     """Write CSV (RFC 4180): a header and the rows, null as an empty cell; see ``formats.Write``."""
-    ranges, form = FieldRanges(dataset, values, progress), chosen(values, TEXT_FORMS)
-    delimited.CellSink(place, ranges.schema(form), ",", header=True).close()
-    return {form.counted: write_rows(_CSV, ranges, form, place)}
+    ranges, form = FieldRanges(dataset, values, progress), choose_form(values, TEXT_FORMS)
+    delimited.CellSink(target, ranges.schema(form), ",", header=True).close()
+    return {form.counted: write_rows(_CSV, ranges, form, target)}
 
 
-def write_jsonl(dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
+def write_jsonl(dataset: Dataset, target: Any, values: Values, progress: Progress) -> Counts:
     """Write an object for each row, with a member for each field; see ``formats.Write``."""
-    ranges, form = FieldRanges(dataset, values, progress), chosen(values, TEXT_FORMS)
-    return {form.counted: write_rows(_JSONL, ranges, form, place)}
+    ranges, form = FieldRanges(dataset, values, progress), choose_form(values, TEXT_FORMS)
+    return {form.counted: write_rows(_JSONL, ranges, form, target)}
 
 
 def write_rows(syntax: Syntax, ranges: FieldRanges, form: Form, stream: Any) -> int:
@@ -89,31 +89,31 @@ def escaped_cells(columns: list[pa.Array], lists: Callable[[pa.Array], pa.Array]
     """
     parts: list[Any] = []
     for column in columns:
-        texts = lists(column) if pa.types.is_list(column.type) else escaped(cell_texts(column))
+        texts = lists(column) if pa.types.is_list(column.type) else escape(cell_texts(column))
         parts += [b"\t", texts.fill_null(b"\\N")]
     return joined(*parts[1:])
 
 
-def escaped(texts: pa.Array) -> pa.Array:
+def escape(texts: pa.Array) -> pa.Array:
     """Return texts with backslashes, tabs and line ends escaped."""
     special = pc.fill_null(pc.match_substring_regex(texts, _SPECIAL), False)
     if not pc.any(special).as_py():
         return texts
-    chosen = texts.filter(special)
-    for character, escape in _ESCAPES.items():
-        chosen = pc.replace_substring(chosen, character.encode(), escape.encode())
-    return pc.replace_with_mask(texts, special, chosen)
+    matching = texts.filter(special)
+    for character, replacement in _ESCAPES.items():
+        matching = pc.replace_substring(matching, character.encode(), replacement.encode())
+    return pc.replace_with_mask(texts, special, matching)
 
 
 def list_texts(column: pa.Array, begin: str, quote: str, end: str) -> pa.Array:
     """Return lists of texts, each in quotes; a backslash precedes a quote and a backslash."""
     literals = (
-        None if texts is None else begin + ",".join(_quoted(text, quote) for text in texts) + end
+        None if texts is None else begin + ",".join(_quote(text, quote) for text in texts) + end
         for texts in column.to_pylist()
     )
     return pa.array(literals, pa.large_string()).cast(_BYTES)
 
 
-def _quoted(text: str, quote: str) -> str:
+def _quote(text: str, quote: str) -> str:
     inner = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
     return f"{quote}{inner}{quote}"

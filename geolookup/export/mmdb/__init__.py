@@ -23,7 +23,7 @@ from geolookup.dataset.public_ranges import U32
 from geolookup.errors import ExportError
 from geolookup.export.formats import FLAT, Counts, Values
 from geolookup.export.mmdb.boundaries import ALIAS, Boundaries, boundaries
-from geolookup.export.mmdb.encoding import UINT16, UINT32, UINT64, encoded
+from geolookup.export.mmdb.encoding import UINT16, UINT32, UINT64, encode
 from geolookup.export.mmdb.records import Records, Written
 from geolookup.export.mmdb.schemas import Schema, check_languages, schema_of
 from geolookup.progress import Progress
@@ -73,10 +73,10 @@ def _distinct(pairs: I64) -> tuple[I64, I64]:
 
     The number is _TO_NOTHING if there is no record, _TO_ALIAS for an alias.
     """
-    known = pairs > 0
-    coded = pa.array(pairs[known]).dictionary_encode()
+    is_pair = pairs > 0
+    coded = pa.array(pairs[is_pair]).dictionary_encode()
     codes = np.where(pairs == ALIAS, _TO_ALIAS, _TO_NOTHING)
-    codes[known] = coded.indices.to_numpy()
+    codes[is_pair] = coded.indices.to_numpy()
     return coded.dictionary.to_numpy(), codes
 
 
@@ -100,7 +100,7 @@ def _tree(space: Boundaries, codes: I64, positions: I64, data_size: int) -> _Tre
 
 def _write_file(path: Path, tree: _Tree, written: Written, metadata: bytes) -> None:
     with path.open("wb") as stream:
-        for chunk in _packed(tree):
+        for chunk in _pack_nodes(tree):
             stream.write(chunk)
         stream.write(_SEPARATOR)
         for part in written.chunks:
@@ -108,7 +108,7 @@ def _write_file(path: Path, tree: _Tree, written: Written, metadata: bytes) -> N
         stream.write(_MARKER + metadata)
 
 
-def _packed(tree: _Tree) -> Iterator[bytes]:
+def _pack_nodes(tree: _Tree) -> Iterator[bytes]:
     """Yield the bytes of the nodes; in 28 bits the middle byte has the top bits of both records."""
     for begin in range(0, len(tree.nodes), _CHUNK):
         nodes = tree.nodes[begin : begin + _CHUNK]
@@ -122,7 +122,7 @@ def _packed(tree: _Tree) -> Iterator[bytes]:
 
 def _metadata(about: Metadata, schema: Schema, tree: _Tree) -> bytes:
     owed = (source.attribution for source in about.sources if source.attribution)
-    return encoded(
+    return encode(
         {
             "binary_format_major_version": (UINT16, 2),
             "binary_format_minor_version": (UINT16, 0),

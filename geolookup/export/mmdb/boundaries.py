@@ -54,7 +54,7 @@ def boundaries(dataset: Dataset, pairs_of: PairsOf, progress: Progress) -> Bound
         np.concatenate([part.pairs for part in (*parts, nothing)]),
     )
     del parts  # as large as what was made of them
-    return _merged(_with_aliases(changes))
+    return _merge(_with_aliases(changes))
 
 
 def _of_family(
@@ -75,12 +75,15 @@ def _changes(first: Addresses, last: Addresses, pairs: I64) -> _Changes:
     is_adjacent = after[:-1].equals(first[1:])
     begins = np.concatenate([[True], ~is_adjacent | (pairs[1:] != pairs[:-1])])
     ends = np.concatenate([~is_adjacent, [True]])
-    place = np.cumsum(begins) + np.cumsum(ends) - ends  # of a range's first address, from 1
+    index = np.cumsum(begins) + np.cumsum(ends) - ends  # of a range's first address, from 1
     low, high = (np.empty(int(begins.sum() + ends.sum()), np.uint64) for _ in range(2))
     pair = np.full(len(low), _NOTHING)
-    for positions, addresses in ((place[begins] - 1, first[begins]), (place[ends], after[ends])):
+    for positions, addresses in (
+        (index[begins] - 1, first[begins]),
+        (index[ends], after[ends]),
+    ):
         low[positions], high[positions] = addresses.halves()
-    pair[place[begins] - 1] = pairs[begins]
+    pair[index[begins] - 1] = pairs[begins]
     return _Changes(Addresses(low, high), pair)
 
 
@@ -94,7 +97,7 @@ def _with_aliases(changes: _Changes) -> _Changes:
     return _Changes(starts, np.insert(changes.pairs, at, [ALIAS, _NOTHING] * len(blocks)))
 
 
-def _merged(changes: _Changes) -> Boundaries:
+def _merge(changes: _Changes) -> Boundaries:
     """Drop addresses at which nothing changes; before the first address is nothing."""
     starts, pairs = changes
     counts = np.append(~starts[:-1].equals(starts[1:]), True)

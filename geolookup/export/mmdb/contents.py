@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset.intervals import I64
-from geolookup.export.mmdb.encoding import joined, lengths, pointer_sizes, pointers
+from geolookup.export.mmdb.encoding import join, lengths, pointer_sizes, pointers
 from geolookup.export.mmdb.members import Leaf
 from geolookup.export.mmdb.sharing import Order, Slot
 
@@ -30,9 +30,9 @@ from geolookup.export.mmdb.sharing import Order, Slot
 class Kind(NamedTuple):
     """Columns that the walk joins: how they are made and put together."""
 
-    encoded: Callable[[pa.Array], Any]  # the column of encoded values
+    encode: Callable[[pa.Array], Any]  # the column of encoded values
     pointers: Callable[[I64], Any]  # the column of pointers to positions
-    joined: Callable[..., Any]  # row by row
+    join: Callable[..., Any]  # row by row
     both: Callable[[list[Any]], Any]  # one column after the other
     take: Callable[[Any, I64], Any]  # rows of a column, nothing for -1
 
@@ -46,7 +46,7 @@ def _take_sizes(column: I64, rows: I64) -> I64:
     return sizes
 
 
-BYTES = Kind(lambda column: column, pointers, joined, pa.concat_arrays, _take_bytes)
+BYTES = Kind(lambda column: column, pointers, join, pa.concat_arrays, _take_bytes)
 SIZES = Kind(lengths, pointer_sizes, lambda *columns: sum(columns), np.concatenate, _take_sizes)
 
 
@@ -71,16 +71,16 @@ class Contents:
             else:
                 first.append(later[-1])
             self.first[inner.number] = first[-1]
-        return self._kind.joined(*later), self._kind.joined(*first)
+        return self._kind.join(*later), self._kind.join(*first)
 
     def _of(self, slot: Slot) -> tuple[Any, Any]:
         """Return what parents contain of each value: where it is not first, and where it is."""
         kind = self._kind
         if isinstance(slot.member, Leaf):
-            later = first = kind.encoded(slot.member.encoded)
+            later = first = kind.encode(slot.member.encoded)
         else:
             headers = self.headers(slot)
-            later, first = (kind.joined(headers, content) for content in self.of_group(slot))
+            later, first = (kind.join(headers, content) for content in self.of_group(slot))
         is_shared = slot.shared >= 0
         if is_shared.any():
             chosen = np.where(is_shared, slot.count + slot.shared, np.arange(slot.count))
@@ -89,7 +89,7 @@ class Contents:
 
     def headers(self, slot: Slot) -> Any:
         """Return the header of a group by code."""
-        return self._kind.take(self._kind.encoded(slot.group.headers), slot.group.counts)
+        return self._kind.take(self._kind.encode(slot.group.headers), slot.group.counts)
 
 
 class Places:
@@ -108,12 +108,12 @@ class Places:
         """Return the positions of so many shared values."""
         positions = np.zeros(shared, np.int64)
         while True:
-            longer = self._placed(Contents(SIZES, positions), shared)
+            longer = self._place_all(Contents(SIZES, positions), shared)
             if np.array_equal(pointer_sizes(longer), pointer_sizes(positions)):
                 return longer
             positions = longer
 
-    def _placed(self, contents: Contents, shared: int) -> I64:
+    def _place_all(self, contents: Contents, shared: int) -> I64:
         parts = [self._headers]
         for part, codes, is_first in zip(self._parts, self._codes, self._is_first, strict=True):
             later, first = (SIZES.take(sizes, codes) for sizes in contents.of_group(part))
@@ -130,8 +130,8 @@ class Places:
     def _place(self, slot: Slot, starts: I64, contents: Contents, positions: I64) -> None:
         """Set the positions in groups whose content begins at ``starts``."""
         for inner in slot.inner:
-            begins, written = SIZES.take(starts, inner.parent), inner.written()
-            positions[inner.shared[written]] = begins[written]
+            begins, in_full = SIZES.take(starts, inner.parent), inner.codes_in_full()
+            positions[inner.shared[in_full]] = begins[in_full]
             if inner.inner:
                 self._place(inner, begins + contents.headers(inner), contents, positions)
             starts = starts + contents.first[inner.number]

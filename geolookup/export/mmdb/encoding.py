@@ -61,7 +61,7 @@ def binary(values: Iterable[bytes]) -> pa.Array:
     return pa.array(list(values), BINARY)
 
 
-def joined(*columns: pa.Array | pa.Scalar) -> pa.Array:
+def join(*columns: pa.Array | pa.Scalar) -> pa.Array:
     """Join the bytes of columns row by row; null counts as no bytes."""
     return pc.binary_join_element_wise(
         *columns, pa.scalar(b"", BINARY), null_handling="replace", null_replacement=b""
@@ -104,7 +104,7 @@ def strings(values: pa.Array) -> pa.Array:
     """Encode a column of texts."""
     texts = values.cast(BINARY)
     sizes = pc.binary_length(texts).to_numpy(zero_copy_only=False)
-    return joined(headers(STRING, sizes), texts)
+    return join(headers(STRING, sizes), texts)
 
 
 def _doubles(values: pa.Array) -> pa.Array:
@@ -118,15 +118,15 @@ def _doubles(values: pa.Array) -> pa.Array:
 def _whole(kind: int) -> Callable[[pa.Array], pa.Array]:
     """Return what encodes a column of whole numbers, without zeros before them."""
 
-    def encoded(values: pa.Array) -> pa.Array:
+    def encode(values: pa.Array) -> pa.Array:
         numbers = np.ascontiguousarray(values.to_numpy(zero_copy_only=False), ">u8")
         matrix = numbers.view(np.uint8).reshape(-1, 8)
         zeros = (np.cumsum(matrix, axis=1, dtype=np.int64) == 0).sum(axis=1)
         moved = np.minimum(np.arange(8) + zeros[:, None], 7)
         significant = np.take_along_axis(matrix, moved, axis=1)
-        return joined(headers(kind, 8 - zeros), of_matrix(significant, 8 - zeros))
+        return join(headers(kind, 8 - zeros), of_matrix(significant, 8 - zeros))
 
-    return encoded
+    return encode
 
 
 def _booleans(values: pa.Array) -> pa.Array:
@@ -134,7 +134,7 @@ def _booleans(values: pa.Array) -> pa.Array:
 
 
 def _lists(values: pa.Array) -> pa.Array:
-    return binary(encoded(value) for value in values.to_pylist())
+    return binary(encode(value) for value in values.to_pylist())
 
 
 #: What encodes a column of values by its Arrow type.
@@ -148,16 +148,16 @@ ENCODERS: Mapping[str, Callable[[pa.Array], pa.Array]] = {
 }
 
 
-def encoded(value: Any) -> bytes:
+def encode(value: Any) -> bytes:
     """Encode one value: a text, a list, a map, or ``(type, integer)``; none is shared."""
     if isinstance(value, str):
         text = value.encode()
         return header(STRING, len(text)) + text
     if isinstance(value, dict):
-        members = b"".join(encoded(name) + encoded(member) for name, member in value.items())
+        members = b"".join(encode(name) + encode(member) for name, member in value.items())
         return header(MAP, len(value)) + members
     if isinstance(value, list):
-        return header(ARRAY, len(value)) + b"".join(map(encoded, value))
+        return header(ARRAY, len(value)) + b"".join(map(encode, value))
     kind, number = value
     size = (number.bit_length() + 7) // 8
     return header(kind, size) + int(number).to_bytes(size, "big")

@@ -70,7 +70,7 @@ class Group:
 Member = Leaf | Group
 
 
-def nested(paths: Mapping[str, Field]) -> Nested:
+def nest(paths: Mapping[str, Field]) -> Nested:
     """Return the members that paths such as ``city.names.en`` name."""
     members: dict[str, Nested | Field] = {}
     for path, field in paths.items():
@@ -103,7 +103,7 @@ class Columns:
     def group(self, members: Nested, table: str) -> Group:
         """Return a group of members that are all of one table, LOCATION or NETWORK."""
         inner = [self._member(member) for member in members.values()]
-        codes, rows = _combined([member.codes for member in inner], self._count(table))
+        codes, rows = _combine([member.codes for member in inner], self._count(table))
         if is_array(members):
             return Group(codes, rows, inner, ARRAY)
         keyed: list[Member] = []
@@ -151,21 +151,21 @@ def _codes(indices: pa.Array) -> I64:
     return codes
 
 
-def _combined(columns: Sequence[I64], count: int) -> tuple[I64, I64]:
+def _combine(columns: Sequence[I64], count: int) -> tuple[I64, I64]:
     """Number the distinct combinations of codes of ``count`` rows; return numbers and combinations.
 
     The number is -1 where all codes are.
     """
     numbers, firsts = np.zeros(count, np.int64), np.zeros(1, np.int64)
     for codes in columns:
-        numbers, firsts = _numbered(numbers * (int(codes.max(initial=-1)) + 2) + codes + 1)
+        numbers, firsts = _number(numbers * (int(codes.max(initial=-1)) + 2) + codes + 1)
     rows = np.stack([codes[firsts] for codes in columns], axis=1) if count else _no(len(columns))
     is_known = (rows >= 0).any(axis=1)
     renumbered = np.where(is_known, np.cumsum(is_known) - 1, -1)
     return renumbered[numbers], rows[is_known]
 
 
-def _numbered(keys: I64) -> tuple[I64, I64]:
+def _number(keys: I64) -> tuple[I64, I64]:
     """Number the distinct keys; return the number of each, and where each is first."""
     numbers = pa.array(keys).dictionary_encode().indices.to_numpy().astype(np.int64)
     before = np.maximum.accumulate(np.concatenate([[-1], numbers[:-1]]))

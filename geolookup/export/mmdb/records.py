@@ -21,11 +21,11 @@ from geolookup.export.mmdb.encoding import (
     MAP,
     binary,
     header,
-    joined,
+    join,
     lengths,
     placed_bytes,
 )
-from geolookup.export.mmdb.members import Columns, Group, nested, table_of
+from geolookup.export.mmdb.members import Columns, Group, nest, table_of
 from geolookup.export.mmdb.schemas import Schema
 from geolookup.export.mmdb.sharing import Order, Slot, number_shared, order_of, slots_of
 from geolookup.tables.row_tables import row_tables
@@ -51,7 +51,7 @@ class Records:
     """
 
     def __init__(self, dataset: Dataset, schema: Schema) -> None:
-        members = nested(schema.paths)
+        members = nest(schema.paths)
         self._members = members
         self._parts: dict[str, Group] = {}
         columns = Columns(row_tables(dataset), schema)
@@ -78,9 +78,9 @@ class Records:
         of_parts = [codes[table] - 1 for table in self._parts]
         parts = _slots(list(self._parts.values()))
         uses = number_shared(list(_uses(parts, of_parts)))
-        return self._encoded(order_of(parts, of_parts, uses), len(uses))
+        return self._encode(order_of(parts, of_parts, uses), len(uses))
 
-    def _encoded(self, order: Order, shared: int) -> Written:
+    def _encode(self, order: Order, shared: int) -> Written:
         """Encode the records of an order with so many shared values."""
         headers = binary(header(MAP, count) for count in range(len(self._members) + 1))
         counts = np.zeros(len(order.records), np.int64)
@@ -94,10 +94,10 @@ class Records:
             columns.append((pa.concat_arrays(contents.of_group(part)), chosen))
         chunks, sizes = [], []
         for begin in range(0, max(len(counts), 1), _CHUNK):
-            taken = (
+            pieces = (
                 BYTES.take(values, chosen[begin : begin + _CHUNK]) for values, chosen in columns
             )
-            chunk = joined(*taken)
+            chunk = join(*pieces)
             sizes.append(lengths(chunk))
             chunks.append(placed_bytes(chunk))
         size = np.concatenate(sizes)

@@ -42,23 +42,23 @@ class Schema:
     words: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
 
 
-def schema_of(name: str, known: Collection[str], paths: Sequence[str]) -> Schema:
+def schema_of(name: str, known_fields: Collection[str], paths: Sequence[str]) -> Schema:
     """Return a schema, limited to ``paths`` of the answer if there are any.
 
-    ``known`` are the fields of the dataset. Raises ExportError for paths that the schema does not
-    have, and for a schema without a field of the dataset.
+    ``known_fields`` are the fields of the dataset. Raises ExportError for paths that the schema
+    does not have, and for a schema without a field of the dataset.
     """
-    wanted = fields_of(paths)
-    whole = _flat(wanted) if name == FLAT else _of_geoip2(name, known)
-    kept = {path: field for path, field in whole.items() if not paths or field in wanted}
+    chosen = fields_of(paths)
+    whole = _flat(chosen) if name == FLAT else _of_geoip2(name, known_fields)
+    members = {path: field for path, field in whole.items() if not paths or field in chosen}
     for path in paths:
-        if not set(fields_of((path,))) & set(kept.values()):
+        if not set(fields_of((path,))) & set(members.values()):
             names = ", ".join(dict.fromkeys(field.path for field in whole.values()))
             raise ExportError(f"the schema {name} has no {path}", f"it has {names}")
     if name == FLAT:
-        return Schema(_TYPES[name], kept)
+        return Schema(_TYPES[name], members)
     words = {"network.connection_type": CONNECTION_TYPES}
-    return Schema(_TYPES[name], kept, only_true=True, words=words)
+    return Schema(_TYPES[name], members, only_true=True, words=words)
 
 
 def check_languages(languages: Sequence[str]) -> None:
@@ -69,14 +69,14 @@ def check_languages(languages: Sequence[str]) -> None:
             raise ExportError(f"no names in {language!r}", remedy)
 
 
-def _flat(wanted: Sequence[Field]) -> dict[str, Field]:
+def _flat(fields: Sequence[Field]) -> dict[str, Field]:
     """Return the fields that sources state, by their names there, and any other wanted field."""
-    chosen = {*DEFAULT, *wanted}
+    chosen = {*DEFAULT, *fields}
     return {_KEYS.get(field.path, field.column): field for field in STORED if field in chosen}
 
 
-def _of_geoip2(name: str, known: Collection[str]) -> dict[str, Field]:
-    methods = fitting(known)
+def _of_geoip2(name: str, known_fields: Collection[str]) -> dict[str, Field]:
+    methods = fitting(known_fields)
     if name not in methods:
         fit = [schema for schema in _TYPES if schema in methods or schema == FLAT]
         raise ExportError(f"the dataset has no field of {name}", f"write {', '.join(fit)}")

@@ -25,7 +25,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64
-from geolookup.export.mmdb.encoding import BINARY, joined, lengths, pointers
+from geolookup.export.mmdb.encoding import BINARY, join, lengths, pointers
 from geolookup.export.mmdb.members import Group, Leaf, Member
 
 #: The bytes of most pointers of a large file, and of those to its frequent values: one in so many
@@ -70,7 +70,7 @@ class Slot:
             yield slot
             yield from slot.all()
 
-    def written(self) -> I64:
+    def codes_in_full(self) -> I64:
         """Return the codes that are shared, and in full here."""
         return np.flatnonzero((self.shared >= 0) & (self.record != NOWHERE))
 
@@ -85,12 +85,12 @@ def slots_of(part: Group, first: int) -> Slot:
     """Return the slot of a part of the records, and those within it, numbered from ``first``."""
     numbers = iter(range(first, NOWHERE))
 
-    def made(member: Member) -> Slot:
+    def slot_of(member: Member) -> Slot:
         slot = Slot(member, next(numbers))
-        slot.inner = [made(inner) for inner in member.inner] if isinstance(member, Group) else []
+        slot.inner = [slot_of(inner) for inner in member.inner] if isinstance(member, Group) else []
         return slot
 
-    return made(part)
+    return slot_of(part)
 
 
 def number_shared(uses: Sequence[tuple[Slot, I64]]) -> I64:
@@ -103,9 +103,9 @@ def number_shared(uses: Sequence[tuple[Slot, I64]]) -> I64:
     begin = 0
     for height in range(1 + max((slot.member.height for slot, _ in uses), default=-1)):
         level = [(slot, parents) for slot, parents in uses if slot.member.height == height]
-        values = [_identified(slot, references) for slot, _ in level]
+        values = [_identities(slot, references) for slot, _ in level]
         parents = np.concatenate([slot for _, slot in level])
-        shared, stand_ins, count = _shared(pa.concat_arrays(values), parents, begin)
+        shared, stand_ins, count = _share_values(pa.concat_arrays(values), parents, begin)
         counts.append(count)
         begin += len(count)
         ends = np.cumsum([slot.count for slot, _ in level])
@@ -115,17 +115,17 @@ def number_shared(uses: Sequence[tuple[Slot, I64]]) -> I64:
     return np.concatenate(counts)
 
 
-def _identified(slot: Slot, references: dict[int, pa.Array]) -> pa.Array:
+def _identities(slot: Slot, references: dict[int, pa.Array]) -> pa.Array:
     """Return bytes that are equal for equal values, about as many as the value has."""
     if isinstance(slot.member, Leaf):
         return slot.member.encoded
     parts = [slot.member.headers.take(pa.array(slot.member.counts))]
     for inner, codes in zip(slot.inner, slot.member.rows.T, strict=True):
         parts.append(references[inner.number].take(pa.array(codes, mask=codes < 0)))
-    return joined(*parts)
+    return join(*parts)
 
 
-def _shared(values: pa.Array, parents: I64, begin: int) -> tuple[I64, pa.Array, I64]:
+def _share_values(values: pa.Array, parents: I64, begin: int) -> tuple[I64, pa.Array, I64]:
     """Return the number of each shared value, what parents contain of each value, and uses."""
     pooled = values.cast(BINARY).dictionary_encode()
     distinct = pooled.dictionary
@@ -164,19 +164,19 @@ class Order(NamedTuple):
 
 def order_of(parts: Sequence[Slot], codes: Sequence[I64], uses: I64) -> Order:
     """Return the order of records with these codes in the parts; ``uses`` are by shared value."""
-    first_order = _ordered(parts, codes, uses)
-    again = _ordered(parts, first_order.codes, uses)
+    first_order = _order(parts, codes, uses)
+    again = _order(parts, first_order.codes, uses)
     return again._replace(records=first_order.records[again.records])
 
 
-def _ordered(parts: Sequence[Slot], codes: Sequence[I64], uses: I64) -> Order:
+def _order(parts: Sequence[Slot], codes: Sequence[I64], uses: I64) -> Order:
     for part, of_part in zip(parts, codes, strict=True):
         part.record = _firsts(of_part, part.count)
     _find_first(parts, len(uses))
     weights = np.zeros(len(codes[0]), np.int64)
     for slot in (inner for part in parts for inner in part.all()):
-        written = slot.written()
-        np.add.at(weights, slot.record[written], uses[slot.shared[written]])
+        in_full = slot.codes_in_full()
+        np.add.at(weights, slot.record[in_full], uses[slot.shared[in_full]])
     having = np.flatnonzero(weights)
     having = having[np.argsort(-weights[having], kind="stable")]
     order = np.concatenate([having, np.flatnonzero(weights == 0)])
@@ -200,10 +200,10 @@ def _find_first(parts: Sequence[Slot], shared: int) -> None:
         firsts = np.full(shared, NOWHERE)
         places = len(level) and 1 + max(slot.number for slot in level)
         for slot in level:
-            at = slot.written()
+            at = slot.codes_in_full()
             np.minimum.at(firsts, slot.shared[at], slot.record[at] * places + slot.number)
         for slot in level:
-            at = slot.written()
+            at = slot.codes_in_full()
             is_first = firsts[slot.shared[at]] == slot.record[at] * places + slot.number
             slot.record[at[~is_first]] = NOWHERE
             _find_occurrences(slot)
