@@ -17,7 +17,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.export.formats import Counts, Values
 from geolookup.export.ranges import TEXT_FORMS, FieldRanges, Form, choose_form
 from geolookup.files import delimited
-from geolookup.files.column_text import bytes_of, cell_texts, joined
+from geolookup.files.column_text import bytes_of, cell_texts, join
 from geolookup.files.lines import joined_members
 from geolookup.progress import Progress
 
@@ -68,7 +68,7 @@ def write_rows(syntax: Syntax, ranges: FieldRanges, form: Form, stream: Any) -> 
             parts = [syntax.texts(list(form.names), rows.columns)]
             for is_network, texts in segments:
                 parts += [syntax.separator, texts.take(codes[is_network])]
-            stream.write(bytes_of(joined(syntax.begin, *parts, syntax.end)))
+            stream.write(bytes_of(join(syntax.begin, *parts, syntax.end)))
             ranges.progress.rows(len(rows.of))
             count += len(rows.of)
     return count
@@ -91,7 +91,7 @@ def escaped_cells(columns: list[pa.Array], lists: Callable[[pa.Array], pa.Array]
     for column in columns:
         texts = lists(column) if pa.types.is_list(column.type) else escape(cell_texts(column))
         parts += [b"\t", texts.fill_null(b"\\N")]
-    return joined(*parts[1:])
+    return join(*parts[1:])
 
 
 def escape(texts: pa.Array) -> pa.Array:

@@ -23,11 +23,11 @@ from geolookup.files.row_streams import (
     Rows,
     WriteOptions,
     check_columns,
-    decoded,
-    explained,
+    explain_errors,
     explained_batches,
+    plain_schema,
 )
-from geolookup.files.text_blocks import filled
+from geolookup.files.text_blocks import read_full
 
 _IPC = "an Arrow file"
 _MAGIC = b"ARROW1"
@@ -50,27 +50,27 @@ class ArrowIpc:
     def __init__(self, writer: Callable[[Any, pa.Schema], Any]) -> None:
         self._writer = writer
 
-    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
+    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return the rows with the file's types; dictionaries stay where the rest is ``as_is``."""
-        with explained(wanted.name, _IPC):
-            first = filled(stream.plain, len(_MAGIC) + _PADDING)
+        with explain_errors(options.name, _IPC):
+            first = read_full(stream.plain, len(_MAGIC) + _PADDING)
             is_file = first.startswith(_MAGIC)
             source = _Prefixed(b"" if is_file else first, stream.plain)
             reader = pa.ipc.open_stream(pa.PythonFile(source, "r"))
-        check_columns(wanted.name, reader.schema.names, wanted.keys)
-        schema = reader.schema if wanted.rest == "as_is" else decoded(reader.schema)
-        if wanted.rest == "dropped":
-            schema = pa.schema([schema.field(key) for key in wanted.keys])
+        check_columns(options.name, reader.schema.names, options.keys)
+        schema = reader.schema if options.others == "as_is" else plain_schema(reader.schema)
+        if options.others == "dropped":
+            schema = pa.schema([schema.field(key) for key in options.keys])
         batches = _to_the_end(
-            _ipc_batches(reader, schema), stream.plain, wanted.name, is_file=is_file
+            _ipc_batches(reader, schema), stream.plain, options.name, is_file=is_file
         )
-        return Rows(schema, explained_batches(batches, wanted.name, _IPC))
+        return Rows(schema, explained_batches(batches, options.name, _IPC))
 
-    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
+    def names(self, stream: InputStream, options: ReadOptions) -> list[str]:
         """Return the names of the file's schema."""
-        return list(self.read(stream, replace(wanted, keys=(), rest="typed")).schema.names)
+        return list(self.read(stream, replace(options, keys=(), others="typed")).schema.names)
 
-    def write(self, stream: Any, schema: pa.Schema, _wanted: WriteOptions) -> IpcSink:
+    def write(self, stream: Any, schema: pa.Schema, _options: WriteOptions) -> IpcSink:
         """Return a sink that has written the schema."""
         return IpcSink(self._writer(stream, schema))
 
@@ -115,12 +115,12 @@ class _Prefixed:
 
     closed = False
 
-    def __init__(self, first: bytes, rest: Any) -> None:
-        self._first, self._rest = io.BytesIO(first), rest
+    def __init__(self, first: bytes, stream: Any) -> None:
+        self._first, self._stream = io.BytesIO(first), stream
 
     def read(self, size: int = -1) -> bytes:
         """Return at most ``size`` bytes, none at the end."""
-        part = self._first.read(size) or self._rest.read(size)
+        part = self._first.read(size) or self._stream.read(size)
         return bytes(part)
 
 
@@ -142,32 +142,34 @@ class IpcSink:
 class Parquet:
     """Reads row groups in batches and writes row groups of bounded size."""
 
-    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
+    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return the rows with the file's types; dictionaries stay where the rest is ``as_is``."""
-        with explained(wanted.name, _PARQUET):
+        with explain_errors(options.name, _PARQUET):
             file = parquet.ParquetFile(stream.seekable(), buffer_size=_BUFFER, pre_buffer=False)
             schema = file.schema_arrow
-            check_columns(wanted.name, schema.names, wanted.keys)
-            if wanted.rest != "as_is":
-                schema = decoded(schema)
-            if wanted.rest == "dropped":
-                schema = pa.schema([schema.field(key) for key in wanted.keys])
+            check_columns(options.name, schema.names, options.keys)
+            if options.others != "as_is":
+                schema = plain_schema(schema)
+            if options.others == "dropped":
+                schema = pa.schema([schema.field(key) for key in options.keys])
             batches = explained_batches(
-                _parquet_batches(file, schema, wanted), wanted.name, _PARQUET
+                _parquet_batches(file, schema, options), options.name, _PARQUET
             )
             return Rows(schema, batches, file.metadata.num_rows)
 
-    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
+    def names(self, stream: InputStream, options: ReadOptions) -> list[str]:
         """Return the names of the file's schema."""
-        return list(self.read(stream, replace(wanted, keys=(), rest="typed")).schema.names)
+        return list(self.read(stream, replace(options, keys=(), others="typed")).schema.names)
 
-    def write(self, stream: Any, schema: pa.Schema, _wanted: WriteOptions) -> GroupSink:
+    def write(self, stream: Any, schema: pa.Schema, _options: WriteOptions) -> GroupSink:
         """Return a sink that collects row groups."""
         return GroupSink(stream, schema)
 
 
-def _parquet_batches(file: Any, schema: pa.Schema, wanted: ReadOptions) -> Iterator[pa.RecordBatch]:
-    columns = list(wanted.keys) if wanted.rest == "dropped" else None
+def _parquet_batches(
+    file: Any, schema: pa.Schema, options: ReadOptions
+) -> Iterator[pa.RecordBatch]:
+    columns = list(options.keys) if options.others == "dropped" else None
     for batch in file.iter_batches(_BATCH, columns=columns):
         plain = [
             batch.column(name) if columns else batch.column(at)
@@ -205,7 +207,7 @@ class GroupSink:
             [_compact(column) for column in table.columns], schema=table.schema
         )
         if self._writer is None:
-            repeated = _repeated(table.slice(0, _SAMPLE))
+            repeated = _repeating_columns(table.slice(0, _SAMPLE))
             self._writer = _Writer(
                 self._stream, self._schema, compression="zstd", use_dictionary=repeated
             )
@@ -226,7 +228,7 @@ class _Writer(parquet.ParquetWriter):  # type: ignore[misc]
         """Do not close, as the class of Arrow does."""
 
 
-def _repeated(sample: pa.Table) -> list[str] | bool:
+def _repeating_columns(sample: pa.Table) -> list[str] | bool:
     """Return the columns whose values repeat: for others a dictionary costs time and saves none."""
     if any(pa.types.is_nested(field.type) for field in sample.schema):
         return True  # Parquet names the columns inside nested ones otherwise

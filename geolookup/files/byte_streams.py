@@ -16,7 +16,7 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from geolookup.errors import TableFileError
-from geolookup.files.row_streams import explained
+from geolookup.files.row_streams import explain_errors
 from geolookup.filesystem import NOT_REGULAR, check_regular
 from geolookup.filesystem.atomic import staged_file
 from geolookup.filesystem.unpacking import unpack_stream
@@ -47,7 +47,7 @@ class InputStream:
         if self.plain is self._raw and self._size is not None:
             return self.plain
         spooled = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - it is
-        with explained(self.name, "a stream"):
+        with explain_errors(self.name, "a stream"):
             shutil.copyfileobj(self.plain, spooled, _BUFFER)
         return self._open.enter_context(pa.PythonFile(spooled, "r"))
 
@@ -60,7 +60,7 @@ def open_input(path: str, compression: str | None) -> Iterator[InputStream]:
     """
     name = input_name(path)
     with ExitStack() as opened:
-        with explained(name, "a file"):
+        with explain_errors(name, "a file"):
             raw, size = _raw(path, opened)
         if compression and size == 0:
             raise TableFileError(name, "is empty", "is it whole?")
@@ -116,7 +116,7 @@ def open_output(
                 yield raw
                 return
         end = _Output(raw)
-        packed = _packed(end, compression, level or _DEFAULT_LEVEL, threads)
+        packed = _compressor(end, compression, level or _DEFAULT_LEVEL, threads)
         try:
             yield packed if isinstance(packed, pa.NativeFile) else pa.PythonFile(packed, "w")
             if packed is not end:
@@ -130,7 +130,7 @@ def open_output(
         end.close()
 
 
-def _packed(end: _Output, compression: str | None, level: int, threads: int) -> Any:
+def _compressor(end: _Output, compression: str | None, level: int, threads: int) -> Any:
     if compression is None:
         return end
     if compression == ".xz":

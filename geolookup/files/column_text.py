@@ -30,7 +30,7 @@ def json_texts(array: pa.Array) -> pa.Array:
     return _render(array, _AS_JSON)
 
 
-def joined(*parts: pa.Array | bytes) -> pa.Array:
+def join(*parts: pa.Array | bytes) -> pa.Array:
     """Return the parts concatenated row by row; a null part is empty."""
     values = [pa.scalar(part, _BYTES) if isinstance(part, bytes) else part for part in parts]
     return pc.binary_join_element_wise(
@@ -83,7 +83,7 @@ def _finite(array: pa.Array) -> pa.Array:
 
 def quoted_json(texts: pa.Array) -> pa.Array:
     """Return JSON strings of texts; only those with characters to escape go one by one."""
-    quoted = pc.if_else(pc.is_valid(texts), joined(b'"', texts, b'"'), pa.scalar(None, _BYTES))
+    quoted = pc.if_else(pc.is_valid(texts), join(b'"', texts, b'"'), pa.scalar(None, _BYTES))
     special = pc.fill_null(pc.match_substring_regex(texts, r'["\\\x00-\x1f]'), False)
     if not pc.any(special).as_py():
         return quoted
@@ -106,7 +106,7 @@ def _list(array: pa.Array) -> pa.Array:
     values = json_texts(lists.values).fill_null(b"null").cast(pa.binary())
     texts = pa.ListArray.from_arrays(lists.offsets, values, mask=lists.is_null())
     inner = pc.binary_join(texts, pa.scalar(b",", pa.binary())).cast(_BYTES)
-    return pc.if_else(array.is_valid(), joined(b"[", inner, b"]"), pa.scalar(None, _BYTES))
+    return pc.if_else(array.is_valid(), join(b"[", inner, b"]"), pa.scalar(None, _BYTES))
 
 
 def _struct(array: pa.Array) -> pa.Array:
@@ -114,7 +114,7 @@ def _struct(array: pa.Array) -> pa.Array:
     for at, field in enumerate(array.type):
         parts += [b"," if at else b"{", json.dumps(field.name).encode() + b":"]
         parts.append(json_texts(pc.struct_field(array, [at])).fill_null(b"null"))
-    texts = joined(*parts, b"}") if parts else joined(pa.array([b"{}"] * len(array), _BYTES))
+    texts = join(*parts, b"}") if parts else join(pa.array([b"{}"] * len(array), _BYTES))
     return pc.if_else(array.is_valid(), texts, pa.scalar(None, _BYTES))
 
 

@@ -20,7 +20,7 @@ from pyarrow import csv as arrow_csv
 
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
-from geolookup.files.column_text import bytes_of, cell_texts, joined
+from geolookup.files.column_text import bytes_of, cell_texts, join
 from geolookup.files.row_streams import (
     ReadOptions,
     RowNumbers,
@@ -28,10 +28,10 @@ from geolookup.files.row_streams import (
     WriteOptions,
     check_columns,
     check_kind,
-    explained,
+    explain_errors,
     holds_address,
 )
-from geolookup.files.text_blocks import filled, record_blocks
+from geolookup.files.text_blocks import read_full, record_blocks
 from geolookup.filesystem.signatures import START_BYTES
 from geolookup.parallel import in_order
 
@@ -46,28 +46,28 @@ class Delimited:
     def __init__(self, delimiter: str) -> None:
         self._delimiter = delimiter
 
-    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
+    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return the rows, all columns as text unless ``infer_types``."""
-        table = _Table(stream, wanted.delimiter or self._delimiter, wanted)
-        _check_header(table.names, wanted)
+        table = _Table(stream, options.delimiter or self._delimiter, options)
+        _check_header(table.names, options)
         return table.rows()
 
-    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
+    def names(self, stream: InputStream, options: ReadOptions) -> list[str]:
         """Return the cells of the header; no other row is read."""
-        return _Table(stream, wanted.delimiter or self._delimiter, wanted).names
+        return _Table(stream, options.delimiter or self._delimiter, options).names
 
-    def write(self, stream: Any, schema: pa.Schema, wanted: WriteOptions) -> CellSink:
+    def write(self, stream: Any, schema: pa.Schema, options: WriteOptions) -> CellSink:
         """Return a sink; the header, if the options ask for one, is written at once."""
-        delimiter = wanted.delimiter or self._delimiter
-        return CellSink(stream, schema, delimiter, header=wanted.header)
+        delimiter = options.delimiter or self._delimiter
+        return CellSink(stream, schema, delimiter, header=options.header)
 
 
-def _check_header(names: list[str], wanted: ReadOptions) -> None:
+def _check_header(names: list[str], options: ReadOptions) -> None:
     """Raise TableFileError for a missing column; the message quotes no cells of a data row."""
-    if any(key not in names for key in wanted.keys) and any(map(holds_address, names)):
+    if any(key not in names for key in options.keys) and any(map(holds_address, names)):
         problem = "there is an address where the names of columns should be"
-        raise TableFileError(wanted.name, problem, "give --no-header", row=1)
-    check_columns(wanted.name, names, wanted.keys)
+        raise TableFileError(options.name, problem, "give --no-header", row=1)
+    check_columns(options.name, names, options.keys)
 
 
 class _Table:
@@ -76,34 +76,34 @@ class _Table:
     The first block decides the types. Arrow gets numbers for names: names may occur twice.
     """
 
-    def __init__(self, stream: InputStream, delimiter: str, wanted: ReadOptions) -> None:
-        self._delimiter, self._wanted = delimiter, wanted
+    def __init__(self, stream: InputStream, delimiter: str, options: ReadOptions) -> None:
+        self._delimiter, self._options = delimiter, options
         self._blocks = self._read(stream.plain)
         self._first = next(self._blocks, b"")
-        names, lines = _first_record(self._first, delimiter, wanted.name)
-        self._header_lines = lines if wanted.header else 0
-        self.names = names if wanted.header else [f"column{at}" for at in range(1, len(names) + 1)]
+        names, lines = _first_record(self._first, delimiter, options.name)
+        self._header_lines = lines if options.header else 0
+        self.names = names if options.header else [f"column{at}" for at in range(1, len(names) + 1)]
 
     def _read(self, plain: Any) -> Iterator[bytes]:
-        with explained(self._wanted.name, "CSV"):
-            begun = filled(plain, START_BYTES)
+        with explain_errors(self._options.name, "CSV"):
+            begun = read_full(plain, START_BYTES)
             if not begun:
-                raise TableFileError(self._wanted.name, "is empty", "give at least a header")
-            check_kind(self._wanted.name, begun, "CSV")
+                raise TableFileError(self._options.name, "is empty", "give at least a header")
+            check_kind(self._options.name, begun, "CSV")
             for _, block in record_blocks(plain, _BLOCK, self._delimiter, begun=begun):
                 yield block
 
     def rows(self) -> Rows:
         """Return the rows; with ``dropped``, only the columns that are keys."""
-        wanted, header = self._wanted, int(self._wanted.header)
-        inferred = wanted.infer_types and wanted.rest == "typed"
+        options, header = self._options, int(self._options.header)
+        inferred = options.infer_types and options.others == "typed"
         text = set() if inferred else {*range(len(self.names))}
-        keys = {self.names.index(key) for key in wanted.keys[:1]}
+        keys = {self.names.index(key) for key in options.keys[:1]}
         types = {str(at): pa.string() for at in text | keys}
         try:
-            first = self._parsed(self._first, types, self._header_lines)
+            first = self._parse(self._first, types, self._header_lines)
         except pa.ArrowException as error:
-            raise self._explained(str(error), header - self._header_lines) from None
+            raise self._error(str(error), header - self._header_lines) from None
         types = {field.name: field.type for field in first.schema}
         schema = pa.schema([field.with_name(self.names[int(field.name)]) for field in first.schema])
         batches = self._batches(first, types, schema)
@@ -113,22 +113,22 @@ class _Table:
         self, first: pa.RecordBatch, types: Mapping[str, pa.DataType], schema: pa.Schema
     ) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch(first.columns, schema=schema)
-        passed = int(self._wanted.header) + len(first)
-        with in_order(partial(self._parsed, types=types), self._blocks) as parsed:
+        passed = int(self._options.header) + len(first)
+        with in_order(partial(self._parse, types=types), self._blocks) as parsed:
             try:
                 for batch in parsed:
                     yield pa.record_batch(batch.columns, schema=schema)
                     passed += len(batch)
             except pa.ArrowException as error:
-                raise self._explained(str(error), passed) from None  # Arrow's text quotes cells
+                raise self._error(str(error), passed) from None  # Arrow's text quotes cells
 
-    def _parsed(
+    def _parse(
         self, block: bytes, types: Mapping[str, pa.DataType], skipped_lines: int = 0
     ) -> pa.RecordBatch:
-        wanted = self._wanted
+        options = self._options
         if skipped_lines and not block.endswith((b"\n", b"\r")):
             block += b"\n"  # Arrow skips lines that have an end
-        keys = [str(self.names.index(key)) for key in wanted.keys]
+        keys = [str(self.names.index(key)) for key in options.keys]
         table = arrow_csv.read_csv(
             pa.py_buffer(block),
             # With one thread Arrow's errors state the row number.
@@ -146,8 +146,8 @@ class _Table:
             ),
             arrow_csv.ConvertOptions(
                 column_types=types,
-                include_columns=keys if wanted.rest == "dropped" else [],
-                check_utf8=wanted.rest == "typed",
+                include_columns=keys if options.others == "dropped" else [],
+                check_utf8=options.others == "typed",
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
                 null_values=[""],
@@ -156,12 +156,12 @@ class _Table:
         columns = [column.combine_chunks() for column in table.columns]
         return pa.RecordBatch.from_arrays(columns, schema=table.schema)
 
-    def _explained(self, cause: str, passed: int) -> TableFileError:
+    def _error(self, cause: str, passed: int) -> TableFileError:
         """Return the error for what Arrow says of a block, after ``passed`` rows of the file."""
-        name, place = self._wanted.name, _ROW.search(cause)
-        row = passed + int(place[1]) if place else None
+        name, row_match = self._options.name, _ROW.search(cause)
+        row = passed + int(row_match[1]) if row_match else None
         if ragged := _RAGGED.search(cause):
-            first = "the header, row 1," if self._wanted.header else "row 1"
+            first = "the header, row 1," if self._options.header else "row 1"
             problem = f"{ragged[2]} cells where {first} has {ragged[1]}"
             return TableFileError(name, problem, "repair the row", row=row)
         if "UTF8" in cause:
@@ -201,7 +201,7 @@ class CellSink:
         self._put(batch.columns)
 
     def _put(self, columns: list[pa.Array]) -> None:
-        self._stream.write(bytes_of(joined(joined_cells(columns, self._delimiter), b"\n")))
+        self._stream.write(bytes_of(join(joined_cells(columns, self._delimiter), b"\n")))
 
     def close(self) -> None:
         """Do nothing: every row is written."""
@@ -217,14 +217,14 @@ def joined_cells(columns: list[pa.Array], delimiter: str) -> pa.Array:
     special = f'["\r\n{"" if delimiter.isalnum() else chr(92)}{delimiter}]'
     parts: list[Any] = []
     for column in columns:
-        parts += [delimiter.encode(), _quoted(cell_texts(column), special)]
-    return joined(*parts[1:])
+        parts += [delimiter.encode(), _quote(cell_texts(column), special)]
+    return join(*parts[1:])
 
 
-def _quoted(texts: pa.Array, special: str) -> pa.Array:
+def _quote(texts: pa.Array, special: str) -> pa.Array:
     needs = pc.or_(pc.match_substring_regex(texts, special), pc.equal(pc.binary_length(texts), 0))
     needs = pc.fill_null(needs, False)
     if not pc.any(needs).as_py():
         return texts
     doubled = pc.replace_substring(texts.filter(needs), b'"', b'""')
-    return pc.replace_with_mask(texts, needs, joined(b'"', doubled, b'"'))
+    return pc.replace_with_mask(texts, needs, join(b'"', doubled, b'"'))

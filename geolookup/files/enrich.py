@@ -80,10 +80,10 @@ class Counts:
         default_factory=lambda: {InvalidAddressError.code: 0, PrivateAddressError.code: 0}
     )
 
-    def add(self, codes: pa.Array, known: pa.Array) -> None:
+    def add(self, codes: pa.Array, is_known: pa.Array) -> None:
         """Count a batch by its error codes, and by whether anything is known."""
         self.rows += len(codes)
-        self.located += known.true_count
+        self.located += is_known.true_count
         for code in self.refused:
             self.refused[code] += pc.sum(pc.equal(codes, code)).as_py() or 0
 
@@ -110,8 +110,8 @@ class EnrichedRows:
         self._rows = rows
         self._options = options
         self._name = name
-        with self._explained():
-            self._reader = self._enriched(engine)
+        with self._explain_errors():
+            self._reader = self._enrich(engine)
         enriched = list(self._reader.schema)
         # The last columns are the error codes, and whether anything is known.
         first, end = len(enriched) - len(options.paths()) - 2, len(enriched) - 1
@@ -122,11 +122,11 @@ class EnrichedRows:
         self._check_names([field.name for field in fields])
         self.schema = pa.schema([*rows.schema, *fields], rows.schema.metadata)
 
-    def _enriched(self, engine: Engine) -> Any:
+    def _enrich(self, engine: Engine) -> Any:
         options = self._options
         return enrich(
             engine.snapshot(),
-            pa.RecordBatchReader.from_batches(self._numbered_schema(), self._numbered()),
+            pa.RecordBatchReader.from_batches(self._numbered_schema(), self._numbered_batches()),
             str(self._rows.schema.names.index(options.column)),
             [*options.paths(), ERROR_CODE.path],
             prefix=options.prefix,
@@ -145,7 +145,7 @@ class EnrichedRows:
             fields.append(pa.field(_AT, self._instants(pa.array([], type_), 0).type))
         return pa.schema(fields)
 
-    def _numbered(self) -> Iterator[pa.RecordBatch]:
+    def _numbered_batches(self) -> Iterator[pa.RecordBatch]:
         schema, before = self._numbered_schema(), 0
         for batch in self._rows.batches:
             columns = batch.columns
@@ -166,22 +166,22 @@ class EnrichedRows:
 
     def batches(self, counts: Counts) -> Iterator[pa.RecordBatch]:
         """Yield the batches to write, in the order of the rows, and count them."""
-        with self._explained():
+        with self._explain_errors():
             for batch in self._reader:
                 counts.add(*batch.columns[-2:])
                 columns = [batch.column(at) for at in self._written]
                 yield pa.record_batch(columns, schema=self.schema)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         """Name the file in the engine's errors."""
         try:
             yield
         except ContractError as error:
             remedy = "give --on-invalid null to keep such rows"
-            raise self._rows.numbers.refused(self._name, error, remedy) from error
+            raise self._rows.numbers.error(self._name, error, remedy) from error
         except (TypeError, ValueError) as error:
-            raise self._rows.numbers.refused(self._name, error, remedy_of(error)) from error
+            raise self._rows.numbers.error(self._name, error, remedy_of(error)) from error
 
 
 def enrich_file(
@@ -197,10 +197,10 @@ def enrich_file(
     Raises TableFileError for an unusable input, OutputError for an output
     that cannot be written, BrokenPipeError.
     """
-    wanted = _read_options(source, target, options)
-    with open_table(source, wanted) as table:
+    read_options = _read_options(source, target, options)
+    with open_table(source, read_options) as table:
         before = counts.rows
-        answers = EnrichedRows(engine, table.rows, options, wanted.name)
+        answers = EnrichedRows(engine, table.rows, options, read_options.name)
         writer = target.kind.format.writer
         assert writer is not None  # noqa: S101 - the command refuses formats that are read only
         with open_output(
@@ -215,7 +215,7 @@ def enrich_file(
                     write(batch)
                     step(table.fraction(counts.rows - before))
             sink.close()
-        counts.malformed += table.malformed()
+        counts.malformed += table.malformed_notes()
 
 
 def _read_options(source: TableFile, target: TableFile, options: EnrichOptions) -> ReadOptions:

@@ -27,7 +27,7 @@ from geolookup.files.table_files import (
     check_other,
     files_of,
     kind_of,
-    renamed,
+    path_in_format,
 )
 from geolookup.filesystem.atomic import check_file, output_errors
 from geolookup.progress import RowProgress
@@ -80,7 +80,7 @@ def _task(path: Path, kind: Kind, source: Path, target: Path, output_format: str
     target_kind = kind
     if output_format is not None and output_format != kind.format.name:
         target_kind = Kind(FORMATS[output_format], None)
-        name = renamed(name, target_kind.format)
+        name = path_in_format(name, target_kind.format)
     if target_kind.format.writer is None:
         problem = f"{target_kind.format.name} is read only"
         raise TableFileError(path, problem, "give --output-format")

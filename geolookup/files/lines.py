@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 from geolookup.files.byte_streams import InputStream
-from geolookup.files.column_text import bytes_of, joined, json_texts
+from geolookup.files.column_text import bytes_of, join, json_texts
 from geolookup.files.row_streams import (
     LINE,
     ReadOptions,
@@ -27,11 +27,11 @@ from geolookup.files.row_streams import (
     WriteOptions,
     check_columns,
     check_kind,
-    explained,
+    explain_errors,
     explained_batches,
     holds_address,
 )
-from geolookup.files.text_blocks import TextError, filled, line_blocks
+from geolookup.files.text_blocks import TextError, line_blocks, read_full
 from geolookup.filesystem.signatures import START_BYTES
 
 _BLOCK = 1 << 22
@@ -63,8 +63,8 @@ class Lines:
 
 def lines_of(plain: Any, name: str) -> Iterator[Lines]:
     """Yield the lines of a stream block by block, without blank ones."""
-    with explained(name, "a file of lines"):
-        begun = filled(plain, START_BYTES)
+    with explain_errors(name, "a file of lines"):
+        begun = read_full(plain, START_BYTES)
         check_kind(name, begun, "text")
         for first, block in line_blocks(plain, _BLOCK, begun=begun):
             yield Lines.of(block, first)
@@ -73,23 +73,23 @@ def lines_of(plain: Any, name: str) -> Iterator[Lines]:
 class PlainList:
     """Reads a list of addresses as one column, named as the key asks; read only."""
 
-    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
+    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return one column; lines need not be UTF-8."""
-        column, *others = wanted.keys
-        check_columns(wanted.name, [column], others)
+        column, *others = options.keys
+        check_columns(options.name, [column], others)
         schema = pa.schema([(column, pa.large_string())])
         numbers = RowNumbers()
 
         def batches() -> Iterator[pa.RecordBatch]:
-            for part in lines_of(stream.plain, wanted.name):
+            for part in lines_of(stream.plain, options.name):
                 numbers.add(part.numbers)
                 texts = part.texts.cast(pa.large_string(), safe=False)
                 yield pa.record_batch([texts], schema=schema)
 
-        listed = explained_batches(batches(), wanted.name, "a list")
-        return Rows(schema, listed, numbers=numbers)
+        row_batches = explained_batches(batches(), options.name, "a list")
+        return Rows(schema, row_batches, numbers=numbers)
 
-    def names(self, _stream: InputStream, _wanted: ReadOptions) -> list[str]:
+    def names(self, _stream: InputStream, _options: ReadOptions) -> list[str]:
         """Return no names: a list has no columns."""
         return []
 
@@ -100,42 +100,46 @@ _NO_LINES = Lines(pa.array([], pa.large_binary()), np.zeros(0, np.int64))
 class JsonLines:
     """Reads and writes one object a line."""
 
-    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
+    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return rows: the keys and whole lines, or columns of the types of the first block."""
-        blocks = lines_of(stream.plain, wanted.name)
+        blocks = lines_of(stream.plain, options.name)
         first = next(blocks, _NO_LINES)
-        with explained(wanted.name, "JSON"):
-            columns = _first_schema(first, wanted)
-        check_columns(wanted.name, columns.names if len(first.texts) else wanted.keys, wanted.keys)
-        keys = pa.schema([_key(columns, key) for key in wanted.keys])
-        read = columns if wanted.rest == "typed" else keys
-        schema = read.append(pa.field(LINE, pa.large_binary())) if wanted.rest == "as_is" else read
+        with explain_errors(options.name, "JSON"):
+            columns = _first_schema(first, options)
+        check_columns(
+            options.name, columns.names if len(first.texts) else options.keys, options.keys
+        )
+        keys = pa.schema([_key(columns, key) for key in options.keys])
+        read = columns if options.others == "typed" else keys
+        schema = (
+            read.append(pa.field(LINE, pa.large_binary())) if options.others == "as_is" else read
+        )
         numbers = RowNumbers()
-        batches = _batches(first, blocks, read, schema, wanted, numbers)
-        return Rows(schema, explained_batches(batches, wanted.name, "JSON"), numbers=numbers)
+        batches = _batches(first, blocks, read, schema, options, numbers)
+        return Rows(schema, explained_batches(batches, options.name, "JSON"), numbers=numbers)
 
-    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
+    def names(self, stream: InputStream, options: ReadOptions) -> list[str]:
         """Return the keys of the first block, of its first line where the types differ."""
-        first = next(lines_of(stream.plain, wanted.name), _NO_LINES)
-        with explained(wanted.name, "JSON"):
-            return list(_first_schema(first, replace(wanted, keys=(), rest="dropped")).names)
+        first = next(lines_of(stream.plain, options.name), _NO_LINES)
+        with explain_errors(options.name, "JSON"):
+            return list(_first_schema(first, replace(options, keys=(), others="dropped")).names)
 
-    def write(self, stream: Any, schema: pa.Schema, _wanted: WriteOptions) -> ObjectSink:
+    def write(self, stream: Any, schema: pa.Schema, _options: WriteOptions) -> ObjectSink:
         """Return a sink that writes an object a row."""
         return ObjectSink(stream, schema)
 
 
-def _first_schema(first: Lines, wanted: ReadOptions) -> pa.Schema:
+def _first_schema(first: Lines, options: ReadOptions) -> pa.Schema:
     """Return the columns of the first block; texts in the form of timestamps remain texts."""
     if not len(first.texts):
-        return pa.schema([pa.field(key, pa.string()) for key in wanted.keys])
+        return pa.schema([pa.field(key, pa.string()) for key in options.keys])
     try:
-        schema = parsed(first, None).schema
+        schema = parse(first, None).schema
     except TextError:
-        if wanted.rest == "typed":
+        if options.others == "typed":
             raise
         # Other columns may change their type from line to line: only their names are needed.
-        schema = parsed(Lines(first.texts[:1], first.numbers[:1]), None).schema
+        schema = parse(Lines(first.texts[:1], first.numbers[:1]), None).schema
     return pa.schema(
         [
             field.with_type(pa.string()) if pa.types.is_timestamp(field.type) else field
@@ -153,30 +157,30 @@ def _key(schema: pa.Schema, key: str) -> pa.Field:
 
 def _batches(
     first: Lines,
-    rest: Iterator[Lines],
+    further: Iterator[Lines],
     read: pa.Schema,
     schema: pa.Schema,
-    wanted: ReadOptions,
+    options: ReadOptions,
     numbers: RowNumbers,
 ) -> Iterator[pa.RecordBatch]:
-    for lines in _with(first, rest):
+    for lines in _with(first, further):
         numbers.add(lines.numbers)
-        table = parsed(lines, read).select(read.names).combine_chunks()
+        table = parse(lines, read).select(read.names).combine_chunks()
         columns = [column.combine_chunks() for column in table.columns]
-        if wanted.rest == "as_is":
+        if options.others == "as_is":
             columns.append(lines.texts)
         yield pa.record_batch(columns, schema=schema)
 
 
-def _with(first: Lines, rest: Iterator[Lines]) -> Iterator[Lines]:
+def _with(first: Lines, further: Iterator[Lines]) -> Iterator[Lines]:
     if len(first.texts):
         yield first
-    for lines in rest:
+    for lines in further:
         if len(lines.texts):
             yield lines
 
 
-def parsed(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") -> pa.Table:
+def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") -> pa.Table:
     """Return the objects of lines as columns; without a schema, Arrow infers the types.
 
     ``unexpected`` says what becomes of members that are not in the schema: "ignore" or "infer".
@@ -184,18 +188,18 @@ def parsed(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") -
     """
     # Arrow crashes on a bare ``null`` before the first object.
     if not pc.all(pc.starts_with(lines.texts, b"{")).as_py():
-        raise _refused(lines, schema, "")
+        raise _error(lines, schema, "")
     try:
         table = _table(lines, schema, unexpected)
     except pa.ArrowException as error:
-        raise _refused(lines, schema, str(error)) from None  # Arrow's text quotes cells
+        raise _error(lines, schema, str(error)) from None  # Arrow's text quotes cells
     if table.num_rows != len(lines.texts):
-        raise _refused(lines, schema, "")
+        raise _error(lines, schema, "")
     return table
 
 
 def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:
-    data = bytes_of(joined(lines.texts, b"\n"))
+    data = bytes_of(join(lines.texts, b"\n"))
     return arrow_json.read_json(
         pa.BufferReader(data),
         arrow_json.ReadOptions(use_threads=False, block_size=max(data.size, 1)),
@@ -206,7 +210,7 @@ def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:
     )
 
 
-def _refused(lines: Lines, schema: pa.Schema | None, cause: str) -> TextError:
+def _error(lines: Lines, schema: pa.Schema | None, cause: str) -> TextError:
     """Return the error for lines that Arrow refuses with the text ``cause``."""
     for number, text in zip(lines.numbers, lines.texts.to_pylist(), strict=True):
         if not _is_object(text):
@@ -214,7 +218,7 @@ def _refused(lines: Lines, schema: pa.Schema | None, cause: str) -> TextError:
             return TextError("not one JSON object", remedy, int(number))
     row, key = _ROW.search(cause), _KEY.search(cause)
     at = int(row[1]) if row else len(lines.texts)
-    line = lines.numbers[at] if at < len(lines.texts) else _first_refused(lines, schema)
+    line = lines.numbers[at] if at < len(lines.texts) else _first_bad_line(lines, schema)
     if cause.startswith("JSON parse error") and "Column(" not in cause:
         return TextError("a text is malformed or a number too large", "repair it", int(line))
     member = "a member" if key is None or holds_address(key[1]) else f"member {key[1]!r}"
@@ -229,7 +233,7 @@ def _is_object(text: bytes) -> bool:
         return False
 
 
-def _first_refused(lines: Lines, schema: pa.Schema | None) -> int:
+def _first_bad_line(lines: Lines, schema: pa.Schema | None) -> int:
     """Return the number of the first line that Arrow refuses, of lines with one such."""
     first, end = 0, len(lines.texts)
     while end - first > 1:
@@ -255,7 +259,7 @@ class ObjectSink:
     def write(self, batch: pa.RecordBatch) -> None:
         """Write rows; a null value is written as null."""
         members = joined_members(self._names, batch.columns[self._first :])
-        self._stream.write(bytes_of(joined(*self._begin(batch), members, b"}\n")))
+        self._stream.write(bytes_of(join(*self._begin(batch), members, b"}\n")))
 
     def _begin(self, batch: pa.RecordBatch) -> list[pa.Array]:
         """Return the text before the first new member of each row."""
@@ -277,4 +281,4 @@ def joined_members(names: list[str], columns: list[pa.Array]) -> pa.Array:
     for name, column in zip(names, columns, strict=True):
         key = json.dumps(name, ensure_ascii=False).encode() + b":"
         parts += [b",", key, json_texts(column).fill_null(b"null")]
-    return joined(*parts[1:])
+    return join(*parts[1:])

@@ -54,7 +54,7 @@ class _Parsed:
     parts: Int64  # (10, 2, n)
 
     @property
-    def malformed(self) -> Bools:
+    def is_malformed(self) -> Bools:
         """Which lines are not of the format."""
         wrong: Bools = self.parts[_ADDRESS, 1] < 0
         return wrong
@@ -66,28 +66,28 @@ class Log:
     def __init__(self, combined: bool | None) -> None:
         self._combined = combined
 
-    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
+    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return the fields of each line as columns."""
-        blocks = lines_of(stream.plain, wanted.name)
+        blocks = lines_of(stream.plain, options.name)
         first = next(blocks, _NO_LINES)
         combined = _is_combined(first) if self._combined is None else self._combined
         if combined is None:
-            return _whole_lines(chain([first], blocks), wanted)
-        return _fields(chain([first], blocks), combined, wanted)
+            return _whole_lines(chain([first], blocks), options)
+        return _fields(chain([first], blocks), combined, options)
 
-    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
+    def names(self, stream: InputStream, options: ReadOptions) -> list[str]:
         """Return the names of the fields."""
-        return list(self.read(stream, wanted).schema.names)
+        return list(self.read(stream, options).schema.names)
 
 
 class LogLines:
     """Reads lines that begin with an address: the address, and the whole line."""
 
-    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
+    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return two columns, ``ip`` and ``line``."""
-        return _whole_lines(lines_of(stream.plain, wanted.name), wanted)
+        return _whole_lines(lines_of(stream.plain, options.name), options)
 
-    def names(self, _stream: InputStream, _wanted: ReadOptions) -> list[str]:
+    def names(self, _stream: InputStream, _options: ReadOptions) -> list[str]:
         """Return the names of both columns."""
         return _LINE_COLUMNS
 
@@ -97,42 +97,42 @@ def _is_combined(lines: Lines) -> bool | None:
     sample = Lines(lines.texts[:_SAMPLE], lines.numbers[:_SAMPLE])
     if not len(sample.texts):
         return True
-    combined, common = (np.sum(~_parsed(sample, kind).malformed) for kind in (True, False))
+    combined, common = (np.sum(~_parse(sample, kind).is_malformed) for kind in (True, False))
     return bool(combined * 2 >= common) if common else None
 
 
-def _fields(blocks: Iterator[Lines], combined: bool, wanted: ReadOptions) -> Rows:
+def _fields(blocks: Iterator[Lines], combined: bool, options: ReadOptions) -> Rows:
     names = [*(_FIELDS if combined else _FIELDS[:-2]), _REST, _MALFORMED]
-    chosen = _chosen(names, wanted)
+    chosen = _columns_to_read(names, options)
     schema = pa.schema([(name, _TYPES.get(name, pa.large_string())) for name in chosen])
     numbers, malformed = RowNumbers(), Malformed()
 
-    def made(lines: Lines) -> tuple[Lines, Bools, pa.RecordBatch]:
-        parsed = _parsed(lines, combined)
+    def make_batch(lines: Lines) -> tuple[Lines, Bools, pa.RecordBatch]:
+        parsed = _parse(lines, combined)
         columns = [_COLUMNS[name](parsed) for name in chosen]
-        return lines, parsed.malformed, pa.record_batch(columns, schema=schema)
+        return lines, parsed.is_malformed, pa.record_batch(columns, schema=schema)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        with in_order(made, blocks) as results:
+        with in_order(make_batch, blocks) as results:
             for lines, wrong, batch in results:
                 numbers.add(lines.numbers)
                 malformed.add(lines.numbers[wrong])
                 yield batch
 
-    explained = explained_batches(batches(), wanted.name, "a log")
+    explained = explained_batches(batches(), options.name, "a log")
     return Rows(schema, explained, numbers=numbers, malformed=malformed)
 
 
-def _chosen(names: list[str], wanted: ReadOptions) -> list[str]:
+def _columns_to_read(names: list[str], options: ReadOptions) -> list[str]:
     """Return the names of the columns to read; TableFileError for an unknown column."""
-    check_columns(wanted.name, names, wanted.keys)
-    if wanted.rest != "dropped":
+    check_columns(options.name, names, options.keys)
+    if options.others != "dropped":
         return names
-    times = [_FIELDS[_TIME]] if wanted.times else []
-    return [*wanted.keys, *(name for name in times if name in names)]
+    times = [_FIELDS[_TIME]] if options.times else []
+    return [*options.keys, *(name for name in times if name in names)]
 
 
-def _parsed(lines: Lines, combined: bool) -> _Parsed:
+def _parse(lines: Lines, combined: bool) -> _Parsed:
     """Split lines; those whose time is not one are malformed too."""
     count, texts = len(lines.texts), lines.texts
     bounds = np.frombuffer(texts.buffers()[1], np.int64, count + 1, texts.offset * 8)
@@ -190,8 +190,8 @@ def _number(parsed: _Parsed, field: int) -> pa.Array:
     return _text(_bytes(parsed, field)).cast(_TYPES[_FIELDS[field]])
 
 
-def _malformed(parsed: _Parsed) -> pa.Array:
-    rows = pa.array(parsed.malformed)
+def _malformed_lines(parsed: _Parsed) -> pa.Array:
+    rows = pa.array(parsed.is_malformed)
     return _text(pc.if_else(rows, parsed.lines.texts, pa.scalar(None, pa.large_binary())))
 
 
@@ -207,12 +207,12 @@ _COLUMNS: dict[str, Callable[[_Parsed], pa.Array]] = {
     **{name: _text_of(at) for at, name in enumerate([*_FIELDS, _REST])},
     **{name: _number_of(_FIELDS.index(name)) for name in ("status", "size")},
     "time": _time,
-    _MALFORMED: _malformed,
+    _MALFORMED: _malformed_lines,
 }
 
 
-def _whole_lines(blocks: Iterator[Lines], wanted: ReadOptions) -> Rows:
-    chosen = _chosen(_LINE_COLUMNS, wanted)
+def _whole_lines(blocks: Iterator[Lines], options: ReadOptions) -> Rows:
+    chosen = _columns_to_read(_LINE_COLUMNS, options)
     schema = pa.schema([(name, pa.large_string()) for name in chosen])
     numbers = RowNumbers()
 
@@ -224,4 +224,4 @@ def _whole_lines(blocks: Iterator[Lines], wanted: ReadOptions) -> Rows:
             columns["ip"] = pc.replace_substring_regex(line, _AFTER_ADDRESS, "")
             yield pa.record_batch([columns[name] for name in chosen], schema=schema)
 
-    return Rows(schema, explained_batches(batches(), wanted.name, "a log"), numbers=numbers)
+    return Rows(schema, explained_batches(batches(), options.name, "a log"), numbers=numbers)

@@ -19,7 +19,7 @@ from geolookup.filesystem.unpacking import DAMAGE
 
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
 #: of the same format; ``typed`` gives them Arrow types, for another format; ``dropped`` skips them.
-Rest = Literal["as_is", "typed", "dropped"]
+Others = Literal["as_is", "typed", "dropped"]
 #: The column of whole lines that the JSON lines reader gives for ``as_is``; members of the columns
 #: before it are in the line already, those of columns after it are new.
 LINE = "\0line"
@@ -36,7 +36,7 @@ class ReadOptions:
 
     name: str  # of the file, for messages
     keys: tuple[str, ...]  # the columns that must exist
-    rest: Rest
+    others: Others
     delimiter: str | None = None  # None: the format's own
     infer_types: bool = False
     header: bool = True  # of CSV: whether the first row names the columns
@@ -67,7 +67,7 @@ class RowNumbers:
                 return int(numbers[at] if len(numbers) > 1 else numbers[0] + at)
         return self._first + row
 
-    def refused(self, name: str, error: Exception, remedy: str) -> TableFileError:
+    def error(self, name: str, error: Exception, remedy: str) -> TableFileError:
         """Return an error that names the file, and the row where a note states it."""
         notes = [note for note in getattr(error, "__notes__", []) if isinstance(note, RowNote)]
         row = self.of(notes[0].row) if notes else None
@@ -88,10 +88,10 @@ class Malformed:
 
     def text(self) -> str:
         """Return a sentence about them, if there are any."""
-        shown = ", ".join(map(str, self.first))
+        numbers = ", ".join(map(str, self.first))
         more = f" and {self.count - len(self.first):,} more" if self.count > _LISTED else ""
         word = "line is" if self.count == 1 else "lines are"
-        return f"{self.count:,} {word} malformed: {shown}{more}"
+        return f"{self.count:,} {word} malformed: {numbers}{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +128,20 @@ def holds_address(cell: str) -> bool:
     return bool(_IPV4.search(cell)) or any(map(is_address, _OTHER.split(cell)))
 
 
-def check_columns(name: str, present: Iterable[str], wanted: Iterable[str]) -> None:
+def check_columns(name: str, present: Iterable[str], keys: Iterable[str]) -> None:
     """Raise TableFileError for a wanted column that is missing or not unique."""
     names = list(present)
-    for key in wanted:
+    for key in keys:
         if names.count(key) > 1:
             raise TableFileError(name, f"column {key!r} occurs twice", "rename one of them")
         if key not in names:
             # A name may be an address, where a file lacks its header.
-            shown = [other for other in names if not holds_address(other)]
-            raise TableFileError(name, f"no column {key!r}", near_match(key, shown))
+            safe_names = [other for other in names if not holds_address(other)]
+            raise TableFileError(name, f"no column {key!r}", near_match(key, safe_names))
 
 
 @contextmanager
-def explained(name: str, kind: str) -> Iterator[None]:
+def explain_errors(name: str, kind: str) -> Iterator[None]:
     """Turn Arrow's errors about a bad file into one line that quotes no content of the file."""
     try:
         yield
@@ -151,8 +151,8 @@ def explained(name: str, kind: str) -> Iterator[None]:
         reason = getattr(error, "strerror", None) or _first_line(error)
         raise TableFileError(name, f"cannot be read ({reason})", "is it whole?") from error
     except pa.ArrowException as error:
-        place = _ROW.search(str(error))
-        row = int(place[1]) if place else None
+        row_match = _ROW.search(str(error))
+        row = int(row_match[1]) if row_match else None
         raise TableFileError(name, f"is damaged or not {kind}", "is it whole?", row=row) from error
 
 
@@ -171,11 +171,11 @@ def explained_batches(
     batches: Iterable[pa.RecordBatch], name: str, kind: str
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches; errors on the way are ``explained``."""
-    with explained(name, kind):
+    with explain_errors(name, kind):
         yield from batches
 
 
-def decoded(schema: pa.Schema) -> pa.Schema:
+def plain_schema(schema: pa.Schema) -> pa.Schema:
     """Return a schema with plain columns for dictionaries: these may change in a file."""
     return pa.schema(
         [

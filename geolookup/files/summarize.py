@@ -82,8 +82,8 @@ class Summary:
     def located(self) -> int:
         """Public addresses about which something is known."""
         intervals = np.flatnonzero(self._addresses_by_interval).astype(np.int32)
-        known = is_known(self._state, intervals)
-        return int(self._addresses_by_interval[intervals[known]].sum())
+        has_answer = is_known(self._state, intervals)
+        return int(self._addresses_by_interval[intervals[has_answer]].sum())
 
     def totals(self) -> dict[str, int]:
         """Return how many addresses there are, and how many of each kind and of each family."""
@@ -158,10 +158,10 @@ class Summary:
         rows = pa.array(np.flatnonzero(addresses))
         columns = row_tables(self._state.dataset)
         members = [without_dictionary(columns.by_row(field).take(rows)) for field in fields]
-        return _grouped(members, pa.array(addresses).take(rows))
+        return _group(members, pa.array(addresses).take(rows))
 
 
-def _grouped(members: list[pa.Array], addresses: pa.Array) -> list[Count]:
+def _group(members: list[pa.Array], addresses: pa.Array) -> list[Count]:
     """Return the counts of rows with equal members, where the first of these is known."""
     keys = [str(at) for at in range(len(members))]
     table = pa.table([*members, addresses], [*keys, "addresses"])
@@ -201,16 +201,16 @@ def count_file(
 
     ``times`` is where the rows' instants are; None: they are not read.
     """
-    named = [times.name] if times is not None and times.name else []
-    of_log = times is not None and not named
-    with open_addresses(file, column, *named, times=of_log) as table:
+    columns = [times.name] if times is not None and times.name else []
+    of_log = times is not None and not columns
+    with open_addresses(file, column, *columns, times=of_log) as table:
         before = summary.addresses
         for batch in table.rows.batches:
             begin = summary.addresses - before
             instants = None if times is None else table.instants(batch, times, begin)
             summary.add(batch.column(0), clean=column.clean, instants=instants)
             step(table.fraction(summary.addresses - before))
-        summary.malformed += table.malformed()
+        summary.malformed += table.malformed_notes()
 
 
 class LocalHours:
@@ -236,18 +236,18 @@ class LocalHours:
         timed = public & instants.stated
         self.without_time += int((public & ~timed).sum())
         seconds = instants.seconds[timed]
-        offsets, known = self._offsets(intervals[timed], seconds)
-        self.without_zone += int((~known).sum())
-        self.counts += _counts(seconds[known] + offsets[known])
+        offsets, has_offset = self._offsets(intervals[timed], seconds)
+        self.without_zone += int((~has_offset).sum())
+        self.counts += _counts(seconds[has_offset] + offsets[has_offset])
 
     def _offsets(
         self, intervals: NDArray[np.int32], seconds: Int64
     ) -> tuple[Int64, NDArray[np.bool_]]:
         """Return the seconds east of UTC at n intervals and instants, and which are known."""
-        stated = np.ones(len(seconds), bool)
-        (offsets,) = self._taker.take(intervals, Instants(seconds, stated))
-        known = offsets.is_valid().to_numpy(zero_copy_only=False)
-        return offsets.fill_null(0).to_numpy().astype(np.int64), known
+        all_valid = np.ones(len(seconds), bool)
+        (offsets,) = self._taker.take(intervals, Instants(seconds, all_valid))
+        has_offset = offsets.is_valid().to_numpy(zero_copy_only=False)
+        return offsets.fill_null(0).to_numpy().astype(np.int64), has_offset
 
 
 def _counts(local: Int64) -> Int64:

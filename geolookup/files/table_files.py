@@ -33,17 +33,17 @@ _ROTATED = re.compile(r"\.log[.-][0-9]+(?=\.|$)")
 class Reader(Protocol):
     """Reads one format."""
 
-    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
+    def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return the rows of a stream."""
 
-    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
-        """Return the names of the columns, which no key of ``wanted`` limits."""
+    def names(self, stream: InputStream, options: ReadOptions) -> list[str]:
+        """Return the names of the columns, which no key of ``options`` limits."""
 
 
 class Writer(Protocol):
     """Writes one format."""
 
-    def write(self, stream: Any, schema: pa.Schema, wanted: WriteOptions) -> Sink:
+    def write(self, stream: Any, schema: pa.Schema, options: WriteOptions) -> Sink:
         """Return a sink for the rows."""
 
 
@@ -108,14 +108,14 @@ def kind_of(path: str, format_name: str | None, option: str) -> Kind:
         return Kind(FORMATS[format_name], compression(path))
     kind = known_kind(path)
     if kind is None:
-        known = " ".join(_OF_SUFFIX)
+        suffixes = " ".join(_OF_SUFFIX)
         raise TableFileError(
-            path, f"its suffix is not one of {known}", f"name its format by {option}"
+            path, f"its suffix is not one of {suffixes}", f"name its format by {option}"
         )
     return kind
 
 
-def renamed(path: PurePath, target: TableFormat) -> PurePath:
+def path_in_format(path: PurePath, target: TableFormat) -> PurePath:
     """Return a file's name in another format, without compression."""
     while path.suffix.lower() in (*COMPRESSED, *_OF_SUFFIX):
         path = path.with_suffix("")
@@ -169,13 +169,13 @@ class OpenTable:
             return instants_of(seconds, begin)
         except (TypeError, ValueError) as error:
             remedy = remedy_of(error)
-            raise self.rows.numbers.refused(self.stream.name, error, remedy) from error
+            raise self.rows.numbers.error(self.stream.name, error, remedy) from error
 
     def fraction(self, done: int) -> float | None:
         """Return the part that was read, 0 to 1, after ``done`` rows; None if unknown."""
         return done / self.rows.total if self.rows.total else self.stream.fraction()
 
-    def malformed(self) -> list[str]:
+    def malformed_notes(self) -> list[str]:
         """Return a line about the malformed lines of the file, which was read; none without any."""
         lines = self.rows.malformed
         return [f"{self.stream.name}: {lines.text()}"] if lines and lines.count else []
@@ -227,8 +227,8 @@ def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:
     if os.path.isdir(path):  # noqa: PTH112 - unlike pathlib it takes any name
         yield from (TableFile(str(below), kind) for below, kind in files_of(Path(path)) if kind)
     else:
-        named = format_name or ("text" if path == STANDARD else None)
-        yield TableFile(path, kind_of(path, named, "--input-format"))
+        name = format_name or ("text" if path == STANDARD else None)
+        yield TableFile(path, kind_of(path, name, "--input-format"))
 
 
 def check_other(source: str, output: str) -> None:

@@ -65,7 +65,7 @@ def _blocks(
     stream: Any, size: int, longest: int, begun: bytes, end_of: Callable[[bytes], tuple[int, bool]]
 ) -> Iterator[tuple[int, bytes]]:
     """Yield blocks; ``end_of`` a text is where its last whole unit ends, and if a cell is open."""
-    line, pending = 1, filled(stream, size, begun).removeprefix(codecs.BOM_UTF8)
+    line, pending = 1, read_full(stream, size, begun).removeprefix(codecs.BOM_UTF8)
     following = pending
     while following:
         end, is_open = end_of(pending)
@@ -74,16 +74,16 @@ def _blocks(
             line += lines_in(pending[:end])
             pending = pending[end:]
         elif len(pending) > longest:
-            raise _unended(longest, line, is_open=is_open)
-        following = filled(stream, size)
+            raise _end_error(longest, line, is_open=is_open)
+        following = read_full(stream, size)
         pending += following
     if pending:
         if end_of(pending)[1]:
-            raise _unended(longest, line, is_open=True)
+            raise _end_error(longest, line, is_open=True)
         yield line, pending
 
 
-def filled(stream: Any, size: int, begun: bytes = b"") -> bytes:
+def read_full(stream: Any, size: int, begun: bytes = b"") -> bytes:
     """Read ``size`` bytes, fewer only at the end; pipes and decompressors return small parts."""
     parts, missing = [begun], size - len(begun)
     while missing > 0 and (part := stream.read(missing)):
@@ -97,7 +97,7 @@ def lines_in(text: bytes) -> int:
     return text.count(b"\n") or text.count(b"\r")
 
 
-def _unended(longest: int, line: int, *, is_open: bool) -> TextError:
+def _end_error(longest: int, line: int, *, is_open: bool) -> TextError:
     if is_open:
         remedy = "close it; a quote inside a quoted cell is written twice"
         return TextError("a quote is never closed", remedy, line)
@@ -146,8 +146,8 @@ def _patterns(delimiter: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
     They do not backtrack (``*+``, ``++``), in time and memory.
     """
     mark = re.escape(delimiter)
-    rest = rf"[^{mark}\r\n]*+"
-    cell = rf'(?:"(?:[^"]++|"")*+"{rest}|[^"{mark}\r\n]{rest}|)'
+    tail = rf"[^{mark}\r\n]*+"
+    cell = rf'(?:"(?:[^"]++|"")*+"{tail}|[^"{mark}\r\n]{tail}|)'
     records = rf"(?:{cell}(?:{mark}{cell})*+(?:\n|\r\n|\r(?=[^\n])))*+"
     quoted = rf'(?:(?<=[\r\n{mark}])|\A)"(?:[^"]++|"")*+(")?'
     return re.compile(records.encode()), re.compile(quoted.encode())

@@ -95,12 +95,12 @@ def _of_texts(column: pa.Array, zone: str | None, begin: int) -> pa.Array:
     offset = pc.match_substring_regex(texts, _ISO_WITH_OFFSET)
     iso = pc.match_substring_regex(texts, _ISO)
     naive = pc.and_not(iso, offset)
-    named = pc.invert(pc.or_(number, iso))
+    other = pc.invert(pc.or_(number, iso))
     parts = [
         _of_numbers(_cast(_only(texts, number), pa.float64(), begin), begin),
         _whole_seconds(_cast(_only(texts, offset), pa.timestamp("us", "UTC"), begin)),
         _of_naive(_only(texts, naive), zone, begin),
-        _of_names(_only(texts, named), begin),
+        _of_names(_only(texts, other), begin),
     ]
     return pc.coalesce(*parts)
 
@@ -134,8 +134,8 @@ def _of_numbers(numbers: pa.Array, begin: int) -> pa.Array:
 
 def _of_naive(texts: pa.Array, zone: str | None, begin: int) -> pa.Array:
     if zone is None:
-        stated = ~_absent(texts)
-        _refuse(stated, "an instant has no offset", _GIVE_ZONE, begin)
+        present = ~_absent(texts)
+        _refuse(present, "an instant has no offset", _GIVE_ZONE, begin)
         return pa.nulls(len(texts), pa.int64())
     return _in_zone(_cast(texts, pa.timestamp("us"), begin), zone, begin)
 
@@ -166,8 +166,8 @@ def _offsets(clock: Clock, seconds: Int64) -> Int64:
     rows = pa.array(np.ones(len(seconds), np.uint16))
     everywhere = np.ones(len(seconds), bool)
     member = "utc_offset_seconds"
-    taken = clock.take(rows, everywhere, [member], Instants(seconds, everywhere))[member]
-    offsets: Int64 = taken.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    column = clock.take(rows, everywhere, [member], Instants(seconds, everywhere))[member]
+    offsets: Int64 = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     return offsets
 
 

@@ -46,10 +46,10 @@ def _standard_input() -> Iterator[bytes]:
 
 def _file(path: str) -> Iterator[bytes]:
     from geolookup.files.byte_streams import open_input
-    from geolookup.files.row_streams import explained
+    from geolookup.files.row_streams import explain_errors
     from geolookup.filesystem.unpacking import compression
 
-    with open_input(path, compression(path)) as stream, explained(path, "a file"):
+    with open_input(path, compression(path)) as stream, explain_errors(path, "a file"):
         yield from iter(lambda: stream.plain.read(BLOCK), b"")
 
 

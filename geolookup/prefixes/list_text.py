@@ -192,14 +192,14 @@ def _blocks(
     """
     import pyarrow as pa
 
-    from geolookup.files.column_text import bytes_of, joined
+    from geolookup.files.column_text import bytes_of, join
 
     template = Template(entries.separator + entries.template).substitute(words)
     before, after = (text.encode() for text in template.split(_ENTRY))
     begin, end = (Template(line).substitute(words).encode() for line in entries.command)
     for texts in _groups(batches, entries.limit) if entries.limit else batches:
         if len(texts):
-            lines = bytes_of(joined(before, texts.cast(pa.large_binary()), after)).to_pybytes()
+            lines = bytes_of(join(before, texts.cast(pa.large_binary()), after)).to_pybytes()
             yield begin + lines + end
 
 

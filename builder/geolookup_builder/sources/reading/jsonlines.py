@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
-from geolookup.files.lines import Lines, parsed
+from geolookup.files.lines import Lines, parse
 from geolookup.files.text_blocks import TextError, line_blocks
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges
@@ -107,7 +107,7 @@ def _read(
     known = pa.schema(only(schema, types))
     line, block = numbered
     _check_utf8(line, block)
-    table = parsed(Lines.of(block, line), known, "infer" if others else "ignore")
+    table = parse(Lines.of(block, line), known, "infer" if others else "ignore")
     columns = [column.combine_chunks() for column in table.columns]
     rows = pa.RecordBatch.from_arrays(columns, schema=table.schema)
     if others and set(leaves(rows.schema)) != set(leaves(schema)):
