@@ -14,7 +14,7 @@ from typing import Any
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.http import Settings, serve
 from geolookup.http.answers import Answers
-from geolookup.http.application import Application, Backend, address_asked
+from geolookup.http.application import Application, Backend, ip_parameter
 from geolookup.http.metrics import Counters
 from geolookup.http.server import granian_for
 
@@ -80,7 +80,7 @@ def peer(settings: Settings) -> Callable[..., Any]:
 
     get = maxminddb.open_database(str(settings.dataset), maxminddb.MODE_MMAP_EXT).get
 
-    return _application(lambda query: dumps(get(address_asked(query.decode()) or "")))
+    return _application(lambda query: dumps(get(ip_parameter(query.decode()) or "")))
 
 
 _LOADERS: dict[str, Callable[[Settings], Any]] = {"constant": constant, "bare": bare, "peer": peer}

@@ -330,7 +330,7 @@ class _Build:
         self._report.generation = written.generation
         self._warn(written.sources)
         self._report.seconds = self._progress.seconds
-        return self._report, verified.renamed(output)
+        return self._report, verified.with_folder(output)
 
     def _warn(self, sources: Sequence[Source]) -> None:
         """Warn of sources that have rows and decide nothing."""

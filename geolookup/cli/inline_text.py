@@ -63,7 +63,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
 
     Example: geolookup annotate access.log
     """
-    from geolookup.inline.annotate import Tags, Template, annotated
+    from geolookup.inline.annotate import Tags, Template, annotate_blocks
 
     exit_on_signals()
     require_output("the text is written there")
@@ -76,7 +76,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
         note_age(engine)
         state = engine.snapshot()
         blocks = _blocks(source, follow=follow)
-        _write(annotated(state, blocks, Tags(state, tag_template, encode)))
+        _write(annotate_blocks(state, blocks, Tags(state, tag_template, encode)))
 
 
 def _tag_encoder(*, is_colored: bool) -> Callable[[str], bytes]:
@@ -95,13 +95,13 @@ def _tag_encoder(*, is_colored: bool) -> Callable[[str], bytes]:
 
 
 def _blocks(source: str, *, follow: bool) -> Iterator[bytes]:
-    from geolookup.inline.blocks import STANDARD, appended, blocks_of
+    from geolookup.inline.blocks import STANDARD, blocks_of, follow_file
 
     if not follow:
         return blocks_of(source)
     if source == STANDARD:
         fail("--follow is for a file: name it; standard input is read until it ends")
-    return appended(source, sys.stdout.fileno(), _tell)
+    return follow_file(source, sys.stdout.fileno(), _tell)
 
 
 def _tell(text: str) -> None:
@@ -159,7 +159,7 @@ def grep(
             click.echo(f"geolookup: {line}", err=True)
         masks = row_masks(state.dataset, conditions)
         lines = Lines(state, LineFilter(masks.chosen, every, inverted, mark), source)
-        matching = lines.kept(blocks_of(source))
+        matching = lines.matching(blocks_of(source))
         _write(part[:0] if count else part for part in matching)
     if count:
         click.echo(lines.count)

@@ -51,11 +51,11 @@ class _CachedKey:
     Valid until a second after it was read, or until the key expires, if that is earlier.
     """
 
-    __slots__ = ("admission", "asked", "digest", "until")
+    __slots__ = ("admission", "asked_at", "digest", "until")
 
-    def __init__(self, key: Key, admission: Admission, asked: int) -> None:
-        self.digest, self.admission, self.asked = key.digest, admission, asked
-        ends = asked + SECOND
+    def __init__(self, key: Key, admission: Admission, asked_at: int) -> None:
+        self.digest, self.admission, self.asked_at = key.digest, admission, asked_at
+        ends = asked_at + SECOND
         self.until = ends if key.expires is None else min(ends, key.expires)
 
 
@@ -99,15 +99,15 @@ class Accounts:
 
     def admission(self, api_key: object) -> Admission:
         """Return the admission of a key's account; raises MissingKeyError, InvalidKeyError."""
-        known = self.known(api_key, self._store.now())
-        return known or self._ask(keys.digest(api_key) or b"")
+        cached = self.cached_admission(api_key, self._store.now())
+        return cached or self._ask(keys.digest(api_key) or b"")
 
     @property
     def clock(self) -> Clock:
         """The store's clock."""
         return self._store.now
 
-    def known(self, api_key: object, now: int) -> Admission | None:
+    def cached_admission(self, api_key: object, now: int) -> Admission | None:
         """Return the admission of a cached key; None if the store must be read. Never waits.
 
         ``now`` is the time of the store's clock. Raises MissingKeyError, InvalidKeyError.
@@ -115,14 +115,14 @@ class Accounts:
         digest = keys.digest(api_key)
         if digest is None:
             raise MissingKeyError if api_key is None else InvalidKeyError
-        known = self._cache.get(digest)
-        if known is not None and known.asked <= now < known.until:
-            if not compare_digest(known.digest, digest):
+        cached = self._cache.get(digest)
+        if cached is not None and cached.asked_at <= now < cached.until:
+            if not compare_digest(cached.digest, digest):
                 raise InvalidKeyError
-            return known.admission
+            return cached.admission
         # Only here: a cached key was well-formed.
         refused = now < self._refused.get(digest, 0) <= now + SECOND
-        if refused or not keys.well_formed(str(api_key)):
+        if refused or not keys.is_well_formed(str(api_key)):
             raise InvalidKeyError
         return None
 
@@ -136,7 +136,7 @@ class Accounts:
         for an environment other than live and test, an empty name, or an account that
         has another plan.
         """
-        self.plans.named(plan)
+        self.plans.by_name(plan)
         if environment not in keys.ENVIRONMENTS or not name.strip():
             raise ValueError("a key has a name, and the environment live or test")
         key = keys.make(environment)
@@ -195,17 +195,17 @@ class Accounts:
 
     def _ask(self, digest: bytes) -> Admission:
         """Read a key from the store, and cache the answer for a second from now."""
-        asked = self._store.now()
+        asked_at = self._store.now()
         key = self._store.find(digest)
         now = self._store.now()  # the reply may have adjusted the clock
         if key is None or not compare_digest(key.digest, digest) or not key.valid(now):
-            self._refuse(digest, asked + SECOND)
+            self._refuse(digest, asked_at + SECOND)
         if len(self._cache) >= _CACHED_KEYS:
             self._cache.clear()
             with self._lock:
                 self._admissions.clear()
-        known = self._cache[digest] = _CachedKey(key, self._admission_of(key), asked)
-        return known.admission
+        cached = self._cache[digest] = _CachedKey(key, self._admission_of(key), asked_at)
+        return cached.admission
 
     def _refuse(self, digest: bytes, until: int) -> NoReturn:
         self._cache.pop(digest, None)

@@ -65,7 +65,7 @@ class AccountsFile:
     """The file of ``sqlite:///PATH``; raises AccountsError for a URL of another form."""
 
     def __init__(self, url: str) -> None:
-        self.path, self.synchronous = _parsed(url)
+        self.path, self.synchronous = _parse(url)
         self._inodes: list[tuple[int, int] | None] | None = None  # of _PARTS, when opened
 
     def open(self, *, create: bool) -> sqlite3.Connection:
@@ -235,7 +235,7 @@ def _inode(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _parsed(url: str) -> tuple[str, str]:
+def _parse(url: str) -> tuple[str, str]:
     """Return the path and the ``synchronous`` mode of a URL."""
     parts = urlsplit(url)
     options = parse_qs(parts.query)

@@ -50,7 +50,7 @@ def back_up(url: str, output: Path, *, force: bool = False) -> Content:
         raise OutputError(output, "is the accounts file itself", "name another file")
     with _errors_of(live.path), closing(live.open(create=False)) as source:
         _copy_to_new(source, output)
-    with _errors_of(str(output)), closing(_opened(output)) as written:
+    with _errors_of(str(output)), closing(_open(output)) as written:
         return _content(written)
 
 
@@ -63,7 +63,7 @@ def restore(url: str, backup: Path) -> Content:
     not an accounts file, and for accounts that cannot be written.
     """
     live = AccountsFile(url)
-    with _errors_of(str(backup)), closing(_opened(backup)) as source:
+    with _errors_of(str(backup)), closing(_open(backup)) as source:
         _check(source, backup)
         if _same(backup, live.path):
             raise AccountsError(str(backup), "is the accounts file itself", "name a backup")
@@ -95,7 +95,7 @@ def _copy_to_new(source: sqlite3.Connection, output: Path) -> None:
         target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
 
 
-def _opened(backup: Path) -> sqlite3.Connection:
+def _open(backup: Path) -> sqlite3.Connection:
     if not backup.is_file():
         problem = "not a regular file" if backup.exists() else "no such file"
         raise AccountsError(str(backup), problem, "name a backup")

@@ -40,7 +40,7 @@ class GroupCommit:
         ``Accounts.admit``.
         """
         now = self._now()
-        admission = self._accounts.known(api_key, now)
+        admission = self._accounts.cached_admission(api_key, now)
         if admission is not None:
             admission.check(now)
         if self._thread is not None:
@@ -48,19 +48,19 @@ class GroupCommit:
         return self._together(admission or api_key)
 
     @coroutine
-    def _together(self, asked: _Asked) -> Generator[None, None, None]:
+    def _together(self, request: _Asked) -> Generator[None, None, None]:
         """Wait for the next iteration of the loop, then for the decision of all."""
         if self._group.outcomes is not None:
             self._group = _Group()
         group = self._group
-        position = len(group.asked)
-        group.asked.append(asked)
+        position = len(group.requests)
+        group.requests.append(request)
         try:
             yield  # to the loop: cheaper than the callbacks of a future
         finally:  # also if the client has disconnected: other requests wait for the decision
             outcomes = group.outcomes
             if outcomes is None:
-                outcomes = group.outcomes = _decided(self._accounts, group.asked)
+                outcomes = group.outcomes = _decide_all(self._accounts, group.requests)
         outcome = outcomes[position]
         if outcome is not None:
             raise outcome
@@ -72,10 +72,10 @@ class _Group:
     ``outcomes`` is None until then.
     """
 
-    __slots__ = ("asked", "outcomes")
+    __slots__ = ("outcomes", "requests")
 
     def __init__(self) -> None:
-        self.asked: list[_Asked] = []
+        self.requests: list[_Asked] = []
         self.outcomes: Sequence[Exception | None] | None = None
 
 
@@ -85,37 +85,37 @@ class _StoreThread:
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
         self._thread = ThreadPoolExecutor(1, "geolookup-store")
-        self._asked: list[tuple[_Asked, Future[None]]] = []
+        self._queue: list[tuple[_Asked, Future[None]]] = []
         self._task: Task[None] | None = None
 
-    def ask(self, asked: _Asked) -> Future[None]:
+    def ask(self, request: _Asked) -> Future[None]:
         """Return a future with the decision."""
         if self._task is None or self._task.done():
             self._task = get_running_loop().create_task(self._decide())
         waiting: Future[None] = self._task.get_loop().create_future()
-        self._asked.append((asked, waiting))
+        self._queue.append((request, waiting))
         return waiting
 
     async def _decide(self) -> None:
         """Decide the waiting requests, then those that came meanwhile."""
         decide = get_running_loop().run_in_executor
-        while self._asked:
-            pairs, self._asked = self._asked, []
-            asked = [request for request, _ in pairs]
-            outcomes = await decide(self._thread, _decided, self._accounts, asked)
+        while self._queue:
+            pairs, self._queue = self._queue, []
+            requests = [request for request, _ in pairs]
+            outcomes = await decide(self._thread, _decide_all, self._accounts, requests)
             for (_, waiting), outcome in zip(pairs, outcomes, strict=True):
                 _resolve(waiting, outcome)
 
 
-def _decided(accounts: Accounts, asked: Sequence[_Asked]) -> Sequence[Exception | None]:
+def _decide_all(accounts: Accounts, requests: Sequence[_Asked]) -> Sequence[Exception | None]:
     """Decide requests; return the exception of each request, or None."""
     try:
-        return _outcomes(accounts, asked)
+        return _outcomes(accounts, requests)
     except Exception as error:  # noqa: BLE001 - after any error, no coroutine may wait forever
-        return [error] * len(asked)
+        return [error] * len(requests)
 
 
-def _outcomes(accounts: Accounts, asked: Sequence[_Asked]) -> list[Exception | None]:
+def _outcomes(accounts: Accounts, requests: Sequence[_Asked]) -> list[Exception | None]:
     """Decide requests by one call of the store, in which each account is once.
 
     Example: the requests have the keys A, B, a wrong one, A, A. The store decides one request of B
@@ -123,15 +123,15 @@ def _outcomes(accounts: Accounts, asked: Sequence[_Asked]) -> list[Exception | N
     """
     admissions = [
         request if type(request) is Admission else _admission(accounts, request)
-        for request in asked
+        for request in requests
     ]
     numbers = Counter(admissions)
-    requests = [
+    account_requests = [
         Requests(admission.account, admission.plan, number)
         for admission, number in numbers.items()
         if isinstance(admission, Admission)
     ]
-    decisions = iter(_decisions(accounts, requests))
+    decisions = iter(_decisions(accounts, account_requests))
     outcomes = {
         admission: _of_account(admission, next(decisions))
         if isinstance(admission, Admission)

@@ -38,7 +38,7 @@ def digest(key: object) -> bytes | None:
     return of_key.digest()
 
 
-def well_formed(key: str) -> bool:
+def is_well_formed(key: str) -> bool:
     """Return whether a text has the form of a key and a correct checksum."""
     text = key.encode(errors="replace")
     return bool(_SHAPE.fullmatch(text)) and _checksum(text[:-_CHECKSUM]) == text[-_CHECKSUM:]

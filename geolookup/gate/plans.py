@@ -39,7 +39,7 @@ BUILT_IN = {
 class Plans(dict[str, Plan]):
     """Plans by name."""
 
-    def named(self, name: str) -> Plan:
+    def by_name(self, name: str) -> Plan:
         """Return a plan by name; PlansError if it is unknown."""
         if name not in self:
             hint = near_match(name, self)

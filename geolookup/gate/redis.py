@@ -129,7 +129,7 @@ class RedisStore:
     remote = True
 
     def __init__(self, url: str, clock: Clock | None = None) -> None:
-        self._given = clock
+        self._own_clock = clock
         self._ahead: int | None = None  # microseconds: the server's clock less this machine's
         self._server = RedisServer(url)
         self._admit, self._find, self._add, self._count = map(
@@ -138,14 +138,14 @@ class RedisStore:
 
     def now(self) -> int:
         """Return the estimated time of the server, Unix microseconds."""
-        return self._given() if self._given else wall_clock() + (self._ahead or 0)
+        return self._own_clock() if self._own_clock else wall_clock() + (self._ahead or 0)
 
     def find(self, digest: bytes) -> Key | None:
         """Return the key with a digest."""
         call = self._find, [f"geolookup:key:{digest.hex()}"], [self._time()]
-        asked = wall_clock()
+        sent_at = wall_clock()
         ((now, *members),) = self._server.run(call)
-        self._adjust(asked, now)
+        self._adjust(sent_at, now)
         return _key(digest, members) if members else None
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
@@ -158,9 +158,9 @@ class RedisStore:
             )
             for account, plan, number in requests
         ]
-        asked = wall_clock()
+        sent_at = wall_clock()
         replies = self._server.run(*calls)
-        self._adjust(asked, replies[-1][0])
+        self._adjust(sent_at, replies[-1][0])
         return [Decision(admitted, refusal) for _, admitted, refusal in replies]
 
     def add(self, key: NewKey) -> str:
@@ -216,15 +216,15 @@ class RedisStore:
         self._server.close()
 
     def _time(self) -> int:
-        return self._given() if self._given else 0
+        return self._own_clock() if self._own_clock else 0
 
-    def _adjust(self, asked: int, now: int) -> None:
+    def _adjust(self, sent_at: int, now: int) -> None:
         """Adjust the clock by a reply: the server read its clock after the call, before the reply.
 
         The fastest reply decides. The estimate is never behind the server's clock, or a cached
         refusal would outlast its end.
         """
-        least, most = now - wall_clock(), now - asked
+        least, most = now - wall_clock(), now - sent_at
         self._ahead = most if self._ahead is None else max(least, min(self._ahead, most))
 
     def _accounts(self) -> int:

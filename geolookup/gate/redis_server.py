@@ -91,13 +91,13 @@ class RedisServer:
         wait for WAITAOF. Raises AccountsError if the server may lose or evict older ones.
         """
         try:
-            for name, (forgets, wanted) in _FORGETS.items():
+            for name, (forgets, setting) in _FORGETS.items():
                 value = self._client.config_get(name).get(name)
-                if value in forgets and (name != "maxmemory-policy" or self._limited()):
+                if value in forgets and (name != "maxmemory-policy" or self._has_memory_limit()):
                     raise AccountsError(
                         self.name,
                         f"{name} is {value}, so a crash or a full memory can undo revocations",
-                        f"set '{wanted}' in its configuration, or with CONFIG SET",
+                        f"set '{setting}' in its configuration, or with CONFIG SET",
                     )
         except redis.ResponseError:
             return (
@@ -128,7 +128,7 @@ class RedisServer:
         """Close the connections."""
         self._client.close()
 
-    def _limited(self) -> bool:
+    def _has_memory_limit(self) -> bool:
         return int(self._client.config_get("maxmemory").get("maxmemory") or 0) > 0
 
     def _unusable(self, error: redis.RedisError) -> AccountsError:

@@ -162,7 +162,7 @@ class SQLiteStore:
         ends, pause = monotonic() + self._file.patience, _FIRST_PAUSE
         while True:
             try:
-                return step(self._connected(create=create), *arguments)
+                return step(self._connect(create=create), *arguments)
             except sqlite3.OperationalError as error:
                 if not _busy(error) or monotonic() >= ends:
                     raise
@@ -176,7 +176,7 @@ class SQLiteStore:
         yield
         db.execute(f"PRAGMA synchronous = {self._file.synchronous}")
 
-    def _connected(self, *, create: bool) -> sqlite3.Connection:
+    def _connect(self, *, create: bool) -> sqlite3.Connection:
         """Return the connection to the file that is at the path now."""
         # While the file is missing its connection stays open: no new file can have the
         # same inode then.

@@ -65,13 +65,13 @@ def admit(db: sqlite3.Connection, requests: Sequence[Requests], clock: Clock) ->
 
 
 def _by_rings(db: sqlite3.Connection, requests: Sequence[Requests], clock: Clock) -> list[Decision]:
-    if _all_admitted(db, requests, clock):
+    if _admit_all(db, requests, clock):
         return [ALL_ADMITTED] * len(requests)
     with transaction(db):
         return [_one_by_one(db, request, clock) for request in requests]
 
 
-def _all_admitted(db: sqlite3.Connection, requests: Sequence[Requests], clock: Clock) -> bool:
+def _admit_all(db: sqlite3.Connection, requests: Sequence[Requests], clock: Clock) -> bool:
     """Admit one request of each account if none is refused; else change nothing."""
     by_plan: dict[Plan, list[int]] = {}
     for account, plan, number in requests:
@@ -79,12 +79,12 @@ def _all_admitted(db: sqlite3.Connection, requests: Sequence[Requests], clock: C
             return False
         by_plan.setdefault(plan, []).append(account)
     if len(requests) == 1:  # a single statement is its own transaction
-        return _admitted(db, [requests[0].account], requests[0].plan, clock())
+        return _admit(db, [requests[0].account], requests[0].plan, clock())
     with suppress(_NotAllError), transaction(db):
         now = clock()  # under the write lock: all requests arrived before
         for plan, accounts in by_plan.items():
             for begin in range(0, len(accounts), _MOST_TOGETHER):
-                if not _admitted(db, accounts[begin : begin + _MOST_TOGETHER], plan, now):
+                if not _admit(db, accounts[begin : begin + _MOST_TOGETHER], plan, now):
                     raise _NotAllError
         return True
     return False
@@ -94,7 +94,7 @@ class _NotAllError(Exception):
     """A request was not admitted; rolls back the others."""
 
 
-def _admitted(db: sqlite3.Connection, accounts: list[int], plan: Plan, now: int) -> bool:
+def _admit(db: sqlite3.Connection, accounts: list[int], plan: Plan, now: int) -> bool:
     """Admit one request of each of several accounts; return whether all were admitted."""
     count = len(accounts)
     # Of 1, 2, 4, 8 ... accounts: few statements exist, and all stay prepared.
@@ -120,7 +120,7 @@ def _one_by_one(db: sqlite3.Connection, requests: Requests, clock: Clock) -> Dec
 def _refusal(db: sqlite3.Connection, requests: Requests, now: int) -> int:
     """Decide one request, by the stored ring if the statement does not admit it."""
     account, plan, _ = requests
-    if _admitted(db, [account], plan, now):
+    if _admit(db, [account], plan, now):
         return ADMITTED
     row = db.execute("SELECT used, ring FROM account WHERE id = ?", (account,)).fetchone()
     if row is None:
@@ -139,19 +139,19 @@ def decide(ring: bytes, rate: int, now: int) -> tuple[bytes, int]:
 
     A ring of another rate is resized.
     """
-    stamps = [min(moment, now) for moment in _unpacked(ring)][-rate:]
+    stamps = [min(moment, now) for moment in _unpack(ring)][-rate:]
     stamps[:0] = [0] * (rate - len(stamps))
     free = stamps[0] + SECOND
     if free > now:
-        return _packed(stamps), free
-    return _packed([*stamps[1:], now]), ADMITTED
+        return _pack(stamps), free
+    return _pack([*stamps[1:], now]), ADMITTED
 
 
-def _unpacked(ring: bytes) -> tuple[int, ...]:
+def _unpack(ring: bytes) -> tuple[int, ...]:
     return struct.unpack(f">{len(ring) // _STAMP_BYTES}Q", ring)
 
 
-def _packed(stamps: list[int]) -> bytes:
+def _pack(stamps: list[int]) -> bytes:
     return struct.pack(f">{len(stamps)}Q", *stamps)
 
 

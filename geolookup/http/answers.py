@@ -80,11 +80,11 @@ class Answers:
         ]
         self._refused = {error: self._refusal(error) for error in REFUSED}
 
-    def looked_up(self, body: bytes) -> Answer:
+    def lookup_answer(self, body: bytes) -> Answer:
         """Return the answer for the JSON bytes of a lookup."""
         return ANSWERED if body.startswith(HEAD) else _BY_BODY[body], self._headers, body
 
-    def refused(self, error: ContractError) -> Answer:
+    def refusal(self, error: ContractError) -> Answer:
         """Return the answer to a request that the gate refused."""
         answer = self._refused[type(error)]
         if isinstance(error, RateLimitError):

@@ -26,7 +26,7 @@ _ENCODED = re.compile("[&%+]")
 _NO_ADDRESS = ""
 
 
-def address_asked(query: str) -> str | None:
+def ip_parameter(query: str) -> str | None:
     """Return the ``ip`` parameter, or None if it is absent. Other parameters are ignored.
 
     Names and values are decoded as form fields (``%41``, ``+``). Bytes that are not
@@ -142,12 +142,12 @@ class Application:
             return NOT_ALLOWED
         try:
             await self.backend.gate.admit(_api_key(scope["headers"]))
-            ip = address_asked(scope["query_string"].decode("utf-8", "replace"))
+            ip = ip_parameter(scope["query_string"].decode("utf-8", "replace"))
             if ip is None:
                 ip = self._proxies.caller(scope["client"][0], scope["headers"])
-            return self._looked_up(ip)
+            return self._look_up(ip)
         except ContractError as error:
-            return self.backend.answers.refused(error)
+            return self.backend.answers.refusal(error)
         except (AccountsError, ClosedError, DatasetError) as error:
             self._log_failure(str(error))
         except Exception as error:  # noqa: BLE001 - an internal error must not close a connection without an answer
@@ -156,16 +156,16 @@ class Application:
             self._log_failure(f"{type(error).__name__} in {where.filename}:{where.lineno}")
         return UNAVAILABLE
 
-    def _looked_up(self, ip: str) -> Answer:
+    def _look_up(self, ip: str) -> Answer:
         """Look up an address; the headers name the generation that answered."""
         while True:
             engine, _, answers = self.backend
             body = engine.lookup_json(ip)
             if engine.generation == answers.generation:
-                return answers.looked_up(body)
-            self.backend = self.renewed()
+                return answers.lookup_answer(body)
+            self.backend = self.new_backend()
 
-    def renewed(self) -> Backend:
+    def new_backend(self) -> Backend:
         """Return the backend for the generation that the engine answers from now."""
         engine, gate, _ = self.backend
         return Backend(engine, gate, Answers(engine.generation, stale=engine.stale))

@@ -99,7 +99,7 @@ class Counters:
 def _memory(folder: Path | None) -> mmap.mmap:
     if folder is not None:
         try:
-            return _mapped(folder / f"worker-{os.getpid()}")
+            return _map(folder / f"worker-{os.getpid()}")
         except OSError as error:
             _log.warning(
                 "%s: %s; /metrics and /readyz leave this worker out", folder, error.strerror
@@ -107,7 +107,7 @@ def _memory(folder: Path | None) -> mmap.mmap:
     return mmap.mmap(-1, _SIZE)
 
 
-def _mapped(path: Path) -> mmap.mmap:
+def _map(path: Path) -> mmap.mmap:
     # Write zeros: a full disk is an error here then, and not a signal later.
     path.write_bytes(bytes(_SIZE))
     with path.open("r+b") as file:

@@ -31,7 +31,7 @@ from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
 from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT, Settings, connections
-from geolookup.http.supervision import KILL_AFTER, Supervisor, followed, hold_while_forking
+from geolookup.http.supervision import KILL_AFTER, Supervisor, hold_while_forking, run_follower
 from geolookup.http.worker import DRAIN, RELOAD, load
 
 #: Connections that wait to be accepted, for each worker; the system may allow fewer.
@@ -50,7 +50,7 @@ def run(settings: Settings) -> None:
     with ExitStack() as stack:
         if (url := settings.follow) is not None:
             settings = replace(settings, watch=settings.watch or _WATCH)
-            stack.enter_context(followed(url, settings))
+            stack.enter_context(run_follower(url, settings))
         _check(settings)
         folder = None
         if settings.admin is not None:

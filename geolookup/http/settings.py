@@ -66,21 +66,21 @@ _RESERVE = 128
 _MOST = 16_384
 
 
-def connections(wanted: int | None) -> int:
-    """Return the limit of each worker; ``wanted`` or the default.
+def connections(limit: int | None) -> int:
+    """Return the limit of each worker; ``limit`` or the default.
 
     Raises the soft limit of descriptors to the hard one; the workers inherit it. Raises
     SettingsError if that allows fewer connections than are wanted.
     """
     possible = _descriptors() - _RESERVE
-    if wanted is None:
+    if limit is None:
         return max(1, min(possible, _MOST))
-    if wanted > possible:
+    if limit > possible:
         raise SettingsError(
-            f"--connections {wanted}: a process may open {possible + _RESERVE} files here, of which"
+            f"--connections {limit}: a process may open {possible + _RESERVE} files here, of which"
             f" {_RESERVE} are not connections; raise that limit (ulimit -n, LimitNOFILE)"
         )
-    return wanted
+    return limit
 
 
 def _descriptors() -> int:

@@ -91,7 +91,7 @@ class Supervisor(MPServer):
         delay = backoff.delay(index, time.monotonic() - worker.birth)
         _log.error(
             "worker-%d %s; starting it again in %.1f seconds",
-            *(index + 1, _ended(worker.inner.exitcode), delay),
+            *(index + 1, _end_text(worker.inner.exitcode), delay),
         )
         return delay
 
@@ -115,7 +115,7 @@ def _until(due: dict[int, float]) -> float | None:
     return max(0.0, min(due.values()) - time.monotonic()) if due else None
 
 
-def _ended(status: int | None) -> str:
+def _end_text(status: int | None) -> str:
     if status is not None and status < 0:
         return f"was killed by {signal.Signals(-status).name}"
     return f"ended with status {status}"
@@ -166,7 +166,7 @@ _STOP_WITHIN, _LOOK = 2.0, 0.2
 
 
 @contextmanager
-def followed(url: str, settings: Settings) -> Iterator[None]:
+def run_follower(url: str, settings: Settings) -> Iterator[None]:
     """Let the store of ``settings`` follow a mirror while the block runs.
 
     The block begins when the store has a generation. Raises SettingsError without a store, and
@@ -208,11 +208,11 @@ class _Follower:
     def __init__(self, command: list[str]) -> None:
         self._command = command
         self._ended, self.gave_up = Event(), Event()
-        self._process = self._started()
+        self._process = self._start()
         self._thread = Thread(target=self._supervise, name="geolookup-follow", daemon=True)
         self._thread.start()
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         # Its input ends with this process. In a session of its own, Ctrl-C does not reach it.
         return subprocess.Popen(  # noqa: S603 (our own interpreter)
             self._command,
@@ -241,7 +241,7 @@ class _Follower:
     def _start_again(self) -> None:
         """Start the process; if the system refuses, wait and retry as after a death."""
         with suppress(OSError):  # the next look finds the dead one
-            self._process = self._started()
+            self._process = self._start()
 
     def end(self) -> None:
         """Stop the process, also one that was started meanwhile."""

@@ -52,7 +52,7 @@ class Worker(Application):
         )
         self._memory = Counters(folder)
         proxies = TrustedProxies(settings.trusted_proxies)
-        super().__init__(self.renewed(), proxies, self._memory)
+        super().__init__(self.new_backend(), proxies, self._memory)
 
     def begin(self) -> None:
         """Handle RELOAD and DRAIN from now on, between requests."""
@@ -74,7 +74,7 @@ class Worker(Application):
         """Record each second, also without requests, the store and the dataset in use."""
         self._memory.note_store(problem)
         if self._engine.generation != self._reported:  # ``watch`` installed it
-            self.backend = self.renewed()
+            self.backend = self.new_backend()
 
     def _note(self, *_signal: object) -> None:
         self._reload_pending = True
@@ -99,19 +99,19 @@ class Worker(Application):
         try:
             plans = read_plans(self._settings.plans)
             if self._engine.reload():
-                self.backend = self.renewed()
+                self.backend = self.new_backend()
             self._accounts.plans = plans
         # OSError: the dataset was renamed during the reload.
         except (GeoLookupError, OSError) as error:
             _log.error("not reloaded: %s", error)
 
-    def renewed(self) -> Backend:
+    def new_backend(self) -> Backend:
         """Return the backend for the current generation; log a new generation once."""
         generation = self._engine.generation
         with self._report_lock:  # a request may notice it before the thread that reloaded
             if generation != self._reported:
                 self._reported = generation
-                self._memory.serve(generation, _written(self._engine.path / _MANIFEST))
+                self._memory.serve(generation, _write_time(self._engine.path / _MANIFEST))
                 _log.info("answering from generation %s", generation)
         answers = Answers(generation, stale=self._engine.stale)
         return Backend(self._engine, self._gate, answers)
@@ -130,7 +130,7 @@ def load(settings: Settings, folder: Path | None) -> Worker:
         sys.exit(1)
 
 
-def _written(manifest: Path) -> int:
+def _write_time(manifest: Path) -> int:
     """Return when a manifest was written, Unix seconds; 0 if it was removed."""
     try:
         return int(manifest.stat().st_mtime)

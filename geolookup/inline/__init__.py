@@ -88,19 +88,19 @@ class Scanner:
     """Finds the addresses in the blocks of a text."""
 
     def __init__(self) -> None:
-        self._before = self._held = b""
+        self._before = self._pending = b""
 
     def part(self, block: bytes) -> Part:
         """Return the part of the text that is decided after one more block.
 
         An empty block ends the text: the part is the rest of it. The next block begins another.
         """
-        data = self._before + self._held + block
+        data = self._before + self._pending + block
         tail = data[-_CONTEXT:] if block else b""
-        held = len(tail) - len(tail.rstrip(_TOKEN))
-        part = _part(data, len(self._before), max(len(data) - held, len(self._before)))
+        pending_size = len(tail) - len(tail.rstrip(_TOKEN))
+        part = _part(data, len(self._before), max(len(data) - pending_size, len(self._before)))
         self._before = data[max(part.end - _CONTEXT, 0) : part.end] if block else b""
-        self._held = data[part.end :]
+        self._pending = data[part.end :]
         return part
 
 

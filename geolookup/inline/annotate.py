@@ -41,7 +41,7 @@ _PRIVATE_PAIR = (1 << 64) - 1
 _END = b""
 
 
-def annotated(state: State, blocks: Iterable[bytes], tags: Tags) -> Iterator[U8]:
+def annotate_blocks(state: State, blocks: Iterable[bytes], tags: Tags) -> Iterator[U8]:
     """Yield the bytes of a text with a tag after each address, a block at a time.
 
     An empty block ends a text; the next one begins another.
@@ -60,23 +60,23 @@ class Template:
     ``shown`` writes a value that is known.
     """
 
-    def __init__(self, text: str, shown: Callable[[Any], str]) -> None:
-        self._shown = shown
-        self._form, self.paths = _parsed(text)
+    def __init__(self, text: str, value_text: Callable[[Any], str]) -> None:
+        self._value_text = value_text
+        self._form, self.paths = _parse(text)
 
     def tag(self, values: Sequence[Any]) -> str:
         """Return the tag for the values of ``paths``."""
         if self.paths and not any(value is not None for value in values):
             return _ALL_UNKNOWN
-        shown = self._shown
-        return self._form % tuple([_UNKNOWN if value is None else shown(value) for value in values])
+        write = self._value_text
+        return self._form % tuple([_UNKNOWN if value is None else write(value) for value in values])
 
     def private(self) -> str:
         """Return the tag of a private address."""
         return _PRIVATE if self.paths else self._form % ()
 
 
-def _parsed(text: str) -> tuple[str, tuple[str, ...]]:
+def _parse(text: str) -> tuple[str, tuple[str, ...]]:
     """Return the text as the left side of the ``%`` operator, and the paths of its fields."""
     parts, paths = [], []
     for literal, path, form, conversion in Formatter().parse(text):
@@ -84,17 +84,17 @@ def _parsed(text: str) -> tuple[str, tuple[str, ...]]:
         if path is not None:
             if form or conversion:
                 raise ValueError(f"{{{path}}} takes no format; write the path alone")
-            paths.append(_checked(path))
+            paths.append(_check(path))
             parts.append("%s")
     return "".join(parts), tuple(paths)
 
 
-def _checked(path: str) -> str:
+def _check(path: str) -> str:
     if path in _PATHS:
         return path
     if path in {field.path for field in FIELDS}:
-        known = f"write a member of location, currency or network, or {_ZONE}"
-        raise ValueError(f"{{{path}}} depends on more than the network of the address; {known}")
+        remedy = f"write a member of location, currency or network, or {_ZONE}"
+        raise ValueError(f"{{{path}}} depends on more than the network of the address; {remedy}")
     raise unknown_path(path)
 
 
@@ -103,14 +103,14 @@ class Tags:
 
     def __init__(self, state: State, template: Template, written: Callable[[str], bytes]) -> None:
         self._state, self._template, self._written = state, template, written
-        self._known = {_PRIVATE_PAIR: written(template.private())}
+        self._cache = {_PRIVATE_PAIR: written(template.private())}
         self._first_equal: tuple[I32, I32] | None = None
 
     def of(self, part: Part, rows: Rows) -> list[bytes]:
         """Return the tag of each address of a part."""
         self._limit()
         pairs = self._pairs(rows).tolist()
-        tags = list(map(self._known.get, pairs))
+        tags = list(map(self._cache.get, pairs))
         if None in tags:
             missing = {
                 pair: at
@@ -118,7 +118,7 @@ class Tags:
                 if tag is None
             }
             self._render(part, missing)
-        return [tag or self._known[pair] for pair, tag in zip(pairs, tags, strict=True)]
+        return [tag or self._cache[pair] for pair, tag in zip(pairs, tags, strict=True)]
 
     def _pairs(self, rows: Rows) -> U64:
         """Return a number for the pair of rows of each address."""
@@ -134,11 +134,11 @@ class Tags:
 
     def _limit(self) -> None:
         """Remove the known tags if there are too many."""
-        is_first = self._first_equal is None and len(self._known) > _FEW
+        is_first = self._first_equal is None and len(self._cache) > _FEW
         if is_first:
             self._first_equal = self._first_equal_rows()
-        if is_first or len(self._known) > _MOST:
-            self._known = {_PRIVATE_PAIR: self._known[_PRIVATE_PAIR]}
+        if is_first or len(self._cache) > _MOST:
+            self._cache = {_PRIVATE_PAIR: self._cache[_PRIVATE_PAIR]}
 
     def _first_equal_rows(self) -> tuple[I32, I32]:
         from geolookup.tables.row_tables import first_equal_rows  # it imports Arrow
@@ -154,4 +154,4 @@ class Tags:
         for pair, values in zip(
             missing, self._state.values(texts, self._template.paths, 0), strict=True
         ):
-            self._known[pair] = self._written(self._template.tag(values))
+            self._cache[pair] = self._written(self._template.tag(values))

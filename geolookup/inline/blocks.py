@@ -53,7 +53,7 @@ def _file(path: str) -> Iterator[bytes]:
         yield from iter(lambda: stream.plain.read(BLOCK), b"")
 
 
-def appended(path: str, output: int, tell: Callable[[str], None]) -> Iterator[bytes]:
+def follow_file(path: str, output: int, tell: Callable[[str], None]) -> Iterator[bytes]:
     """Yield the last lines of a file, and appended bytes, for ever.
 
     An empty block separates the bytes of a file from the next file, and from the bytes after a
@@ -62,7 +62,7 @@ def appended(path: str, output: int, tell: Callable[[str], None]) -> Iterator[by
     it.
     """
     is_there = os.path.exists(path)  # noqa: PTH110 - unlike pathlib it takes any text
-    stream = _opened(path, output, tell)
+    stream = _open(path, output, tell)
     if is_there:
         _seek_last_lines(stream)
     while True:
@@ -73,7 +73,7 @@ def appended(path: str, output: int, tell: Callable[[str], None]) -> Iterator[by
         yield _END
 
 
-def _opened(path: str, output: int, tell: Callable[[str], None]) -> BinaryIO:
+def _open(path: str, output: int, tell: Callable[[str], None]) -> BinaryIO:
     """Open the file as soon as there is one."""
     told = ""
     while True:

@@ -58,7 +58,7 @@ class Lines:
         self._begun: list[U8] = []  # the parts of a line whose end has not arrived
         self._met = self._public = 0  # addresses of that line: those that meet the condition, all
 
-    def kept(self, blocks: Iterable[bytes]) -> Iterator[U8]:
+    def matching(self, blocks: Iterable[bytes]) -> Iterator[U8]:
         """Yield whole lines; a line feed is added to the last one if it has none.
 
         Raises TableFileError for a line of more than 256 MiB.
@@ -68,28 +68,28 @@ class Lines:
             yield self._lines_of(scanner.part(block))
         if any(map(len, self._begun)):
             none = np.zeros((2, 2), np.int64)
-            yield self._ended(np.array([_LINE_FEED], np.uint8), *none)
+            yield self._end_lines(np.array([_LINE_FEED], np.uint8), *none)
 
     def _lines_of(self, part: Part) -> U8:
         """Return the kept ones of the lines that end in a part."""
         ends = np.flatnonzero(part.data[part.begin : part.end] == _LINE_FEED) + part.begin
         rows = rows_of(self._state, part)
         meets = self._filter.meets(rows.locations, rows.networks) & ~rows.is_private
-        text = self._marked(part, meets)
+        text = self._mark(part, meets)
         lines = np.searchsorted(ends, part.starts)
         counts = tuple(
             np.bincount(lines[mask], minlength=len(ends) + 1) for mask in (meets, ~rows.is_private)
         )
-        return self._ended(text, *counts)
+        return self._end_lines(text, *counts)
 
-    def _marked(self, part: Part, meets: Bools) -> U8:
+    def _mark(self, part: Part, meets: Bools) -> U8:
         mark = self._filter.mark
         if mark is None:
             return part.data[part.begin : part.end]
         places = np.stack([part.starts[meets], part.ends[meets]], axis=1).ravel()
         return with_texts(part, places, list(mark) * (len(places) // 2))
 
-    def _ended(self, text: U8, met: I64, public: I64) -> U8:
+    def _end_lines(self, text: U8, met: I64, public: I64) -> U8:
         """Return the kept lines that end in a text.
 
         ``met`` and ``public`` count the addresses of each line; the last line does not end.
@@ -104,13 +104,13 @@ class Lines:
         whole = np.concatenate(self._begun)
         ends = np.flatnonzero(whole == _LINE_FEED) + 1
         starts = np.concatenate([[0], ends[:-1]])
-        kept = self._filter.keeps(met[:-1], public[:-1])
-        self.count += int(kept.sum())
+        matches = self._filter.keeps(met[:-1], public[:-1])
+        self.count += int(matches.sum())
         self._before += len(ends)
         self._begun = [whole[ends[-1] :].copy()]
-        sizes = (ends - starts)[kept]
+        sizes = (ends - starts)[matches]
         out = np.empty(int(sizes.sum()), np.uint8)
-        copy_texts(whole, starts[kept], sizes, out)
+        copy_texts(whole, starts[matches], sizes, out)
         return out
 
     def _check_size(self) -> None:

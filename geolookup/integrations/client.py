@@ -54,9 +54,9 @@ class Clients:
 
         ``peer`` is the address of the connection's other end, empty for a Unix socket.
         """
-        return ClientAnswer(partial(self._looked_up, peer, headers), self._failed)
+        return ClientAnswer(partial(self._look_up, peer, headers), self._failure)
 
-    def _looked_up(self, peer: str, headers: Headers) -> Any:
+    def _look_up(self, peer: str, headers: Headers) -> Any:
         answer = self._engine.answer(self._proxies.caller(peer, headers))
         # A row is checked when a member of it is read: read one of each row here, where a damaged
         # one does no harm.
@@ -64,7 +64,7 @@ class Clients:
         _ = answer.time.zone, answer.network.isp
         return answer
 
-    def _failed(self, error: Exception) -> Unavailable:
+    def _failure(self, error: Exception) -> Unavailable:
         """Log a failure, at most once a second."""
         if monotonic() >= self._next_log:
             self._next_log = monotonic() + _LOG_INTERVAL
@@ -80,13 +80,13 @@ class ClientAnswer(Answer):
     address.
     """
 
-    __slots__ = ("_answer", "_failed", "_look_up")
+    __slots__ = ("_answer", "_failure", "_look_up")
 
     def __init__(
-        self, look_up: Callable[[], Any], failed: Callable[[Exception], Unavailable]
+        self, look_up: Callable[[], Any], failure: Callable[[Exception], Unavailable]
     ) -> None:
         self._answer: Any = None
-        self._look_up, self._failed = look_up, failed
+        self._look_up, self._failure = look_up, failure
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # copy and pickle look for special methods
@@ -105,7 +105,7 @@ class ClientAnswer(Answer):
                 self._answer = self._look_up()
             return read(self._answer)
         except (ClosedError, DatasetError) as error:
-            self._answer = self._failed(error)
+            self._answer = self._failure(error)
             return read(self._answer)
 
 

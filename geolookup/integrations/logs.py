@@ -120,9 +120,9 @@ def _redact(record: logging.LogRecord, redaction: Redaction) -> None:
     error = _error(record.exc_info)
     if error is not None:
         record.exc_text, record.exc_info = redaction.exception(error), None
-    held = vars(record)
-    for name, value in list(held.items()):
-        held[name] = redaction.value(value)
+    attributes = vars(record)
+    for name, value in list(attributes.items()):
+        attributes[name] = redaction.value(value)
     try:
         message = record.getMessage()
     except Exception:  # noqa: BLE001 - arguments that do not fit are reported by the handler
@@ -172,5 +172,5 @@ class GeoProcessor:
         error = _error(event.pop("exc_info", None))
         if error is not None:
             event["exception"] = redaction.exception(error)
-        kept = {name: redaction.value(value) for name, value in event.items()}
-        return {**kept, **self._fields.of(address)}
+        members = {name: redaction.value(value) for name, value in event.items()}
+        return {**members, **self._fields.of(address)}

@@ -40,8 +40,8 @@ class Redaction:
         text = plain(address)
         self._addresses = _addresses(text)
         self._all = len(self._addresses) > _MANY
-        known = () if self._all else self._addresses
-        self._spellings = {spelling for address in known for spelling in _spellings(*address)}
+        addresses = () if self._all else self._addresses
+        self._spellings = {spelling for address in addresses for spelling in _spellings(*address)}
         if _NAME.search(text):
             self._spellings |= {text.lower(), quote(text, safe="").lower()}
         self._is_empty = not self._spellings
@@ -68,7 +68,7 @@ class Redaction:
         try:
             return _same(value, self._without(value, depth))
         except Exception:  # noqa: BLE001 - a log call must not raise, whatever it is given
-            return _described(value)
+            return _type_text(value)
 
     def _without(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
@@ -103,10 +103,10 @@ def plain(value: object, write: Callable[[object], str] = str) -> str:
     try:
         return write(value)
     except Exception:  # noqa: BLE001 - as above
-        return _described(value)
+        return _type_text(value)
 
 
-def _described(value: object) -> str:
+def _type_text(value: object) -> str:
     return f"<{type(value).__name__}>"
 
 

@@ -19,7 +19,7 @@ from geolookup.errors import DatasetError
 from geolookup.integrity import files
 from geolookup.integrity.files import generation, summaries
 from geolookup.integrity.sample import sample
-from geolookup.integrity.source_rows import explained, values
+from geolookup.integrity.source_rows import explanations, values
 from geolookup.integrity.structure import known_zones, structure
 from geolookup.integrity.tables import Tables, distinct, shapes
 from geolookup.integrity.texts import texts
@@ -47,22 +47,22 @@ class Verified:
 
     __slots__ = ("folder", "generation")
 
-    def __init__(self, folder: Path, shown: Callable[[str], str | Path] | None = None) -> None:
+    def __init__(self, folder: Path, path_of: Callable[[str], str | Path] | None = None) -> None:
         try:
             self.folder, self.generation = folder, verify(folder).generation
         except DatasetError as error:
-            if shown is None:
+            if path_of is None:
                 raise
             name = str(Path(error.path).relative_to(folder))
-            raise DatasetError(shown(name), error.problem, error.remedy) from error
+            raise DatasetError(path_of(name), error.problem, error.remedy) from error
 
-    def moved_to(self, folder: Path) -> Verified:
+    def move_to(self, folder: Path) -> Verified:
         """Rename the files into another folder of the disk; the bytes stay verified."""
         for path in self.folder.iterdir():
             path.rename(folder / path.name)
-        return self.renamed(folder)
+        return self.with_folder(folder)
 
-    def renamed(self, folder: Path) -> Verified:
+    def with_folder(self, folder: Path) -> Verified:
         """Return this dataset under the name that its folder has been given."""
         renamed = copy(self)
         renamed.folder = folder
@@ -122,7 +122,7 @@ def _damages(
     steps = [files.signature(folder, keys), files.digests(folder, manifest)]
     steps += [files.form(tables), files.load(tables)]
     steps += [shapes(tables), structure(tables)]
-    steps += [explained(tables)] if rows_kept else []
+    steps += [explanations(tables)] if rows_kept else []
     steps += [texts(tables)]
     steps += [values(tables)] if rows_kept else []
     steps += [generation(tables)]  # after the texts: they bound the decoded dictionaries

@@ -27,7 +27,7 @@ from geolookup.dataset.manifest import (
     read_manifest,
 )
 from geolookup.errors import DatasetError
-from geolookup.integrity.tables import Tables, damaged
+from geolookup.integrity.tables import Tables, damage
 from geolookup.signing.keys import PublicKey
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
 from geolookup.signing.trust import Trust
@@ -41,11 +41,11 @@ def manifest_of(folder: Path) -> Manifest:
     """Return the manifest of a dataset if it is complete; DatasetError for any other."""
     path = folder / fmt.MANIFEST
     if not _is_plain(path):
-        raise damaged(path, "not a plain file")
+        raise damage(path, "not a plain file")
     manifest = read_manifest(folder)
     if wrongs := (manifest.members - {BASE}) ^ MEMBERS:
         wrong = min(wrongs)
-        raise damaged(path, f"{wrong!r} is missing" if wrong in MEMBERS else f"unknown {wrong!r}")
+        raise damage(path, f"{wrong!r} is missing" if wrong in MEMBERS else f"unknown {wrong!r}")
     manifest.metadata()
     _check_names(path, manifest)
     return manifest
@@ -63,7 +63,7 @@ def _check_names(path: Path, manifest: Manifest) -> None:
     expected = {*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ())}
     for name in sorted(expected ^ manifest.file_names):
         missing = name in expected
-        raise damaged(path, f"{name} is not described" if missing else f"unknown file {name!r}")
+        raise damage(path, f"{name} is not described" if missing else f"unknown file {name!r}")
 
 
 def signature(folder: Path, trusted: Sequence[PublicKey]) -> Iterator[DatasetError]:
@@ -85,14 +85,14 @@ def signature(folder: Path, trusted: Sequence[PublicKey]) -> Iterator[DatasetErr
 def digests(folder: Path, manifest: Manifest) -> Iterator[DatasetError]:
     """Yield the files that are missing, or whose size or digest differs from the manifest."""
     for path, problem in wrong_files(folder, manifest):
-        yield damaged(path, problem)
+        yield damage(path, problem)
 
 
 def form(tables: Tables) -> Iterator[DatasetError]:
     """Yield an error if the manifest's bytes are not its canonical serialisation."""
     path = tables.folder / fmt.MANIFEST
     if path.read_bytes() != _canonical(tables.manifest):
-        yield damaged(path, "not the canonical form of a manifest")
+        yield damage(path, "not the canonical form of a manifest")
 
 
 def _canonical(manifest: Manifest) -> bytes | None:
@@ -114,25 +114,25 @@ def load(tables: Tables) -> Iterator[DatasetError]:
         # KeyError: two columns share a name
         except (pa.ArrowException, ValueError, KeyError, OSError, MemoryError) as error:
             lines = str(error).splitlines() or ["not an Arrow file"]
-            yield damaged(path, f"Arrow cannot read it ({lines[0]})")
+            yield damage(path, f"Arrow cannot read it ({lines[0]})")
             continue
         tables.batches[name] = batch
         if len(file) >= _LARGE:
             tables.mapped.append(file)
         problem, column = _layout_problem(described, batch.num_rows, columns)
         if problem:
-            yield damaged(path, problem, column)
+            yield damage(path, problem, column)
 
 
 def _layout_problem(
-    stated: FileDescription, rows: int, columns: Mapping[str, BufferDescription]
+    description: FileDescription, rows: int, columns: Mapping[str, BufferDescription]
 ) -> tuple[str, str]:
     """Return the first difference between manifest and file, and its column."""
-    described = stated.columns
-    if described is None or not stated.is_complete:
+    described = description.columns
+    if described is None or not description.is_complete:
         return "its description in the manifest is malformed", ""
-    if stated.rows != rows:
-        return f"{rows:,} rows, but the manifest says {stated.rows!r}", ""
+    if description.rows != rows:
+        return f"{rows:,} rows, but the manifest says {description.rows!r}", ""
     for name in sorted({*described, *columns}):
         if described.get(name) != columns.get(name):
             return "its type or position differs from the manifest", name
@@ -141,29 +141,29 @@ def _layout_problem(
 
 def summaries(tables: Tables) -> Iterator[DatasetError]:
     """Yield the members of the manifest that the columns contradict."""
-    stated, path = tables.manifest.metadata(), tables.folder / fmt.MANIFEST
-    if stated.counts != arrow_files.counts(tables.batches):
-        yield damaged(path, "'counts' differs from the columns")
-    if list(stated.fields) != arrow_files.known_fields(tables.batches):
-        yield damaged(path, "'fields' differs from the columns")
-    decided = _decided(tables, len(stated.sources))
-    for number, source in enumerate(stated.sources, 1):
+    metadata, path = tables.manifest.metadata(), tables.folder / fmt.MANIFEST
+    if metadata.counts != arrow_files.counts(tables.batches):
+        yield damage(path, "'counts' differs from the columns")
+    if list(metadata.fields) != arrow_files.known_fields(tables.batches):
+        yield damage(path, "'fields' differs from the columns")
+    decided = _decided_addresses(tables, len(metadata.sources))
+    for number, source in enumerate(metadata.sources, 1):
         if source.coverage != decided[number]:
-            yield damaged(path, f"'coverage' of source {number} differs from the provenance")
-    if stated.coverage != _total(decided):
-        yield damaged(path, "'coverage' differs from the provenance")
+            yield damage(path, f"'coverage' of source {number} differs from the provenance")
+    if metadata.coverage != _total(decided):
+        yield damage(path, "'coverage' differs from the provenance")
 
 
 def generation(tables: Tables) -> Iterator[DatasetError]:
     """Yield an error if the generation id is not the digest of the columns and the manifest."""
     computed = arrow_files.generation(tables.manifest, tables.batches, tables.release)
-    stated = tables.manifest.generation
-    if computed != stated:
-        problem = f"'generation' is {stated}, but that of the content is {computed}"
-        yield damaged(tables.folder / fmt.MANIFEST, problem)
+    expected = tables.manifest.generation
+    if computed != expected:
+        problem = f"'generation' is {expected}, but that of the content is {computed}"
+        yield damage(tables.folder / fmt.MANIFEST, problem)
 
 
-def _decided(tables: Tables, sources: int) -> list[Coverage]:
+def _decided_addresses(tables: Tables, sources: int) -> list[Coverage]:
     """Return the addresses that each source decides, by layer and family; index 0 is empty."""
     decided: list[Coverage] = [{} for _ in range(sources + 1)]
     for family, name in fmt.PROVENANCE.items():

@@ -23,7 +23,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.provenance import explain
 from geolookup.errors import DatasetError
-from geolookup.integrity.tables import Tables, damaged
+from geolookup.integrity.tables import Tables, damage
 from geolookup.kernel import Kernel, State
 from geolookup.kernel import python as kernel_python
 
@@ -53,17 +53,17 @@ def sample(tables: Tables) -> Iterator[DatasetError]:
     try:
         dataset = Dataset(tables.folder)
         for family in (4, 6):
-            chosen = _chosen(tables, family)
-            expected = _expected(tables, chosen)
+            chosen = _choose(tables, family)
+            expected = _expected_data(tables, chosen)
             for kernel, state in ((Kernel, State), (kernel_python.Kernel, kernel_python.State)):
                 yield from _single(tables, chosen, expected, kernel(dataset))
                 yield from _columns(tables, chosen, state(dataset))
-            yield from _explained(tables, chosen, dataset)
+            yield from _explanations(tables, chosen, dataset)
     except DatasetError as error:
         yield error
 
 
-def _chosen(tables: Tables, family: int) -> _Sample:
+def _choose(tables: Tables, family: int) -> _Sample:
     """Choose the ends of intervals and other addresses; a generation always gives the same."""
     starts = tables.starts(_FILES[family])
     rng = random.Random(tables.manifest.generation)  # noqa: S311 - no secret
@@ -83,18 +83,20 @@ def _is_answered(family: int, value: int) -> bool:
     return 0 <= value <= MAX[family] and not carried and not is_private(family, value)
 
 
-def _expected(tables: Tables, chosen: _Sample) -> list[dict[str, Any]]:
+def _expected_data(tables: Tables, chosen: _Sample) -> list[dict[str, Any]]:
     """Return the data of each address from the columns, without ip and ip_type."""
     file = _FILES[chosen.family]
     intervals = np.array(chosen.intervals, np.int64)
-    places = _rows(tables, fmt.LOCATION, tables.numbers(file, "location")[intervals])
+    locations = _rows(tables, fmt.LOCATION, tables.numbers(file, "location")[intervals])
     networks = _rows(tables, fmt.NETWORK, tables.numbers(file, "network")[intervals])
     countries = _rows(
-        tables, fmt.COUNTRY, np.array([place["country"] for place in places], np.int64)
+        tables, fmt.COUNTRY, np.array([location["country"] for location in locations], np.int64)
     )
-    zones = _rows(tables, fmt.ZONE, np.array([place["zone"] for place in places], np.int64))
-    parts = zip(places, countries, networks, zones, strict=True)
-    return [_data(place | country, network, zone) for place, country, network, zone in parts]
+    zones = _rows(
+        tables, fmt.ZONE, np.array([location["zone"] for location in locations], np.int64)
+    )
+    parts = zip(locations, countries, networks, zones, strict=True)
+    return [_data(location | country, network, zone) for location, country, network, zone in parts]
 
 
 def _rows(tables: Tables, name: str, rows: Any) -> list[dict[str, Any]]:
@@ -144,18 +146,18 @@ def _columns(tables: Tables, chosen: _Sample, state: protocol.State) -> Iterator
     lows = np.array([value & _HALF for value in values], np.uint64)
     state.locate_numbers(families, highs, lows, rows)
     before = 0 if chosen.family == 4 else tables.rows(fmt.IPV4)
-    wanted = np.array(chosen.intervals, np.int64)
-    bad = rows != wanted + before
-    taken = {name: np.zeros(len(values), np.uint32) for name in ("location", "network")}
-    state.take_rows(rows, taken["location"], taken["network"])
-    for name, numbers in taken.items():
-        bad |= numbers != tables.numbers(file, name)[wanted]
+    intervals = np.array(chosen.intervals, np.int64)
+    bad = rows != intervals + before
+    row_numbers = {name: np.zeros(len(values), np.uint32) for name in ("location", "network")}
+    state.take_rows(rows, row_numbers["location"], row_numbers["network"])
+    for name, numbers in row_numbers.items():
+        bad |= numbers != tables.numbers(file, name)[intervals]
     if bad.any():
         at = chosen.intervals[int(np.argmax(bad))]
         yield _differs(tables, chosen.family, at, "a lookup of whole columns")
 
 
-def _explained(tables: Tables, chosen: _Sample, dataset: Dataset) -> Iterator[DatasetError]:
+def _explanations(tables: Tables, chosen: _Sample, dataset: Dataset) -> Iterator[DatasetError]:
     """Explain some of the addresses; the provenance files must agree with the answers."""
     sources = tables.manifest.metadata().sources
     for value in chosen.values[:: 1 + len(chosen.values) // _EXPLAINED]:
@@ -168,4 +170,4 @@ def _explained(tables: Tables, chosen: _Sample, dataset: Dataset) -> Iterator[Da
 
 def _differs(tables: Tables, family: int, interval: int, path: str) -> DatasetError:
     name = _FILES[family]
-    return damaged(tables.folder / name, f"{path} differs from the columns", row=interval)
+    return damage(tables.folder / name, f"{path} differs from the columns", row=interval)

@@ -17,7 +17,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup.errors import DatasetError
-from geolookup.integrity.tables import Tables, damaged
+from geolookup.integrity.tables import Tables, damage
 from geolookup.integrity.texts import decoded_bytes, object_sums
 
 _IPV4_LAST = 0xFFFF_FFFF
@@ -25,13 +25,13 @@ _IPV4_LAST = 0xFFFF_FFFF
 _MAX_BYTES = (1 << 31) - 1
 
 
-def explained(tables: Tables) -> Iterator[DatasetError]:
+def explanations(tables: Tables) -> Iterator[DatasetError]:
     """Yield numbers out of range, and malformed tables, intervals, ranges and lines."""
     for step in (_tables, _partitions, _numbers, _ranges, _lines, _files):
         whole = True
-        for damage in step(tables):
+        for error in step(tables):
             whole = False
-            yield damage
+            yield error
         if not whole:  # the later steps rely on the earlier ones
             return
 
@@ -90,7 +90,7 @@ def _numbers(tables: Tables) -> Iterator[DatasetError]:
         for layer in fields.LAYERS:
             begin = int(begins[layer][at])
             if begin and (begin != next_begin or begin + size > len(numbers) or not size):
-                yield damaged(tables.folder / fmt.EXPLAINED_TABLES, f"outside {name}", layer, at)
+                yield damage(tables.folder / fmt.EXPLAINED_TABLES, f"outside {name}", layer, at)
                 return
             if begin:
                 next_begin = begin + size
@@ -99,7 +99,7 @@ def _numbers(tables: Tables) -> Iterator[DatasetError]:
                 bad[begin:next_begin] = (part > 0) & ~states[layer][inside]
     yield from tables.bad(name, "value", bad, "of no value of its layer")
     if next_begin != len(numbers):
-        yield damaged(tables.folder / name, f"{len(numbers):,} rows where {next_begin:,} belong")
+        yield damage(tables.folder / name, f"{len(numbers):,} rows where {next_begin:,} belong")
 
 
 def _states(tables: Tables) -> dict[str, Bools]:
@@ -129,11 +129,11 @@ def _ranges(tables: Tables) -> Iterator[DatasetError]:
     for intervals in fmt.EXPLAINED.values():
         decides += np.bincount(tables.numbers(intervals, "row"), minlength=total)
     without = decides != 1
-    listed = tables.numbers(name, "row")
-    without[listed[listed < total]] = False
+    rows = tables.numbers(name, "row")
+    without[rows[rows < total]] = False
     if without.any():
         problem = f"row {int(np.argmax(without))} decides not one interval, and has no range"
-        yield damaged(tables.folder / name, problem, "row")
+        yield damage(tables.folder / name, problem, "row")
 
 
 def _ascending(tables: Tables, name: str, total: int) -> Iterator[DatasetError]:
@@ -184,13 +184,13 @@ def values(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.beyond_limits(name, fields.BY_SOURCE_COLUMN)
     batch = tables.batches[name]
     if decoded_bytes(batch) > _MAX_BYTES:
-        yield damaged(tables.folder / name, "its texts take more than 2 GiB")
+        yield damage(tables.folder / name, "its texts take more than 2 GiB")
         return
     try:
         sums = object_sums(batch, [name for name in fmt.STATED if name in batch.schema.names])
     except (pa.ArrowException, MemoryError) as error:
         problem = f"cannot be compared ({(str(error) or 'no memory').splitlines()[0]})"
-        yield damaged(tables.folder / name, problem)
+        yield damage(tables.folder / name, problem)
         return
     bad = tables.numbers(name, fmt.CHECKSUMS) != sums
     yield from tables.bad(name, fmt.CHECKSUMS, bad, "not the checksum of the row's values")

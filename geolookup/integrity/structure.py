@@ -13,7 +13,7 @@ from geolookup.contract.tzdatabase import database, is_key, rules
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.errors import DatasetError
-from geolookup.integrity.tables import Tables, damaged
+from geolookup.integrity.tables import Tables, damage
 
 _NO_BYTES = pa.scalar(0, pa.int32())
 
@@ -70,7 +70,7 @@ def _jump(tables: Tables) -> Iterator[DatasetError]:
     bits = (len(stored) - 1).bit_length() - 1
     least, most = fmt.JUMP_BITS
     if not least <= bits <= most or len(stored) != (1 << bits) + 1:
-        yield damaged(tables.folder / fmt.IPV4_JUMP, f"{len(stored):,} rows are not a jump table")
+        yield damage(tables.folder / fmt.IPV4_JUMP, f"{len(stored):,} rows are not a jump table")
         return
     firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
     starts = tables.numbers(fmt.IPV4, "start")
@@ -84,7 +84,7 @@ def _sparse_index(tables: Tables) -> Iterator[DatasetError]:
     right = tables.numbers(fmt.IPV6, "start_high")[:: fmt.SPARSE_STRIDE]
     if len(stored) != len(right):
         problem = f"{len(stored):,} rows where {len(right):,} belong"
-        yield damaged(tables.folder / fmt.IPV6_SPARSE_INDEX, problem)
+        yield damage(tables.folder / fmt.IPV6_SPARSE_INDEX, problem)
         return
     yield from tables.bad(
         fmt.IPV6_SPARSE_INDEX, "start_high", stored != right, "not the start of its interval"
@@ -97,10 +97,10 @@ def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
         for column, kind in fmt.COLUMNS[name].items():
             first = tables.batches[name].column(column)[0]
             if first.is_valid if kind.nullable else column in ("country", "zone") and first.as_py():
-                yield damaged(tables.folder / name, "not unknown", column, 0)
-    named = tables.batches[fmt.ZONE].column("zone").is_valid().to_numpy(zero_copy_only=False)
-    named[0] = True
-    yield from tables.bad(fmt.ZONE, "zone", ~named, "null")
+                yield damage(tables.folder / name, "not unknown", column, 0)
+    has_name = tables.batches[fmt.ZONE].column("zone").is_valid().to_numpy(zero_copy_only=False)
+    has_name[0] = True
+    yield from tables.bad(fmt.ZONE, "zone", ~has_name, "null")
 
 
 def _numbers(tables: Tables) -> Iterator[DatasetError]:
@@ -169,5 +169,5 @@ def _provenance(tables: Tables, name: str, sources: int) -> Iterator[DatasetErro
         numbers = tables.numbers(name, layer)
         yield from tables.bad(name, layer, numbers > sources, f"of {sources} sources")
         if not numbers.any():
-            yield damaged(tables.folder / name, "a layer that no source decides", layer)
+            yield damage(tables.folder / name, "a layer that no source decides", layer)
     yield from _distinct_neighbours(tables, name, layers)

@@ -29,12 +29,12 @@ THREADS = 2
 _REMEDY = "fetch it again, or build it with 'geolookup build'"
 
 
-def damaged(path: Path, problem: str, column: str = "", row: int | None = None) -> DatasetError:
+def damage(path: Path, problem: str, column: str = "", row: int | None = None) -> DatasetError:
     """Return the error for one damage of a file; rows count from 0."""
-    place = [f"column {column}"] if column else []
-    place += [f"row {row}"] if row is not None else []
+    position = [f"column {column}"] if column else []
+    position += [f"row {row}"] if row is not None else []
     return DatasetError(
-        path, ": ".join([", ".join(place), problem] if place else [problem]), _REMEDY
+        path, ": ".join([", ".join(position), problem] if position else [problem]), _REMEDY
     )
 
 
@@ -45,7 +45,7 @@ def damaged_rows(
     count = int(np.count_nonzero(bad))
     if count:
         more = f" (and {count - 1:,} rows more)" if count > 1 else ""
-        yield damaged(path, problem + more, column, int(np.argmax(bad)))
+        yield damage(path, problem + more, column, int(np.argmax(bad)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,25 +105,25 @@ class Tables:
 def shapes(tables: Tables) -> Iterator[DatasetError]:
     """Yield wrong names, types, nulls, dictionaries and buffer lengths of columns."""
     for name, batch in tables.batches.items():
-        path, wanted = tables.folder / name, fmt.COLUMNS[name]
+        path, columns = tables.folder / name, fmt.COLUMNS[name]
         stored = batch.schema.names
         if stored != [
-            column for column in wanted if column in stored or not wanted[column].optional
+            column for column in columns if column in stored or not columns[column].optional
         ]:
-            yield damaged(path, f"its columns are {', '.join(stored)}")
+            yield damage(path, f"its columns are {', '.join(stored)}")
         elif not batch.num_rows:
-            yield damaged(path, "no rows")
+            yield damage(path, "no rows")
         else:
             for column in stored:
-                problem = _shape_problem(batch.column(column), wanted[column])
+                problem = _shape_problem(batch.column(column), columns[column])
                 if problem:
-                    yield damaged(path, problem, column)
+                    yield damage(path, problem, column)
 
 
-def _shape_problem(values: pa.Array, wanted: fmt.Column) -> str:
-    if not wanted.has(str(values.type)):
-        return f"of type {values.type}, not {wanted.type}"
-    if values.null_count and not wanted.nullable:
+def _shape_problem(values: pa.Array, column: fmt.Column) -> str:
+    if not column.has(str(values.type)):
+        return f"of type {values.type}, not {column.type}"
+    if values.null_count and not column.nullable:
         return f"{values.null_count:,} values are null"
     if not _exact(values):
         return "a buffer is longer or shorter than its rows"
@@ -162,4 +162,4 @@ def distinct(tables: Tables) -> Iterator[DatasetError]:
             if pa.types.is_dictionary(values.type):
                 repeated = len(values.dictionary) - pc.count_distinct(values.dictionary).as_py()
                 if repeated:
-                    yield damaged(tables.folder / name, "its dictionary has a value twice", column)
+                    yield damage(tables.folder / name, "its dictionary has a value twice", column)

@@ -23,7 +23,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import DatasetError
-from geolookup.integrity.tables import THREADS, Tables, damaged
+from geolookup.integrity.tables import THREADS, Tables, damage
 from geolookup.parallel import in_order
 
 #: Repeated on purpose, like the codec below: an independent check of ``dataset.rows``.
@@ -47,15 +47,15 @@ def texts(tables: Tables) -> Iterator[DatasetError]:
     for table in _TABLES:
         name = fmt.TABLES[table]
         try:
-            bad = _compared(tables.batches[name], table)
+            bad = _differences(tables.batches[name], table)
         except (pa.ArrowException, MemoryError) as error:  # texts of gigabytes
             problem = f"cannot be compared ({(str(error) or 'no memory').splitlines()[0]})"
-            yield damaged(tables.folder / name, problem, "json")
+            yield damage(tables.folder / name, problem, "json")
         else:
             yield from tables.bad(name, "json", bad, "differs from the other columns")
 
 
-def _compared(batch: pa.RecordBatch, table: str) -> Bools:
+def _differences(batch: pa.RecordBatch, table: str) -> Bools:
     columns = [_values(batch.column(field.column)) for field in fields.in_table(table)]
     stored = batch.column("json")
 
@@ -119,20 +119,20 @@ def _objects(columns: dict[str, pa.Array]) -> pa.Array:
 def _values(column: pa.Array) -> pa.Array:
     """Return a column with texts written as JSON; a dictionary is written once."""
     if pa.types.is_dictionary(column.type):
-        return pa.DictionaryArray.from_arrays(column.indices, _quoted(column.dictionary))
+        return pa.DictionaryArray.from_arrays(column.indices, _quote(column.dictionary))
     return column
 
 
 def _differ(columns: list[pa.Array], table: str, stored: pa.Array) -> Bools:
     """Return the rows whose stored text differs from their values."""
     absent = ["" if field.optional else _NULL for field in fields.in_table(table)]
-    columns = [_written(column, of) for column, of in zip(columns, absent, strict=True)]
+    columns = [_json_texts(column, of) for column, of in zip(columns, absent, strict=True)]
     lengths = sum(map(_length, columns, absent)) + len(columns) - 1
     same: Bools = lengths == _lengths(stored)
     if not same.all():
-        kept = pa.array(np.flatnonzero(same))
-        stored, columns = stored.take(kept), [column.take(kept) for column in columns]
-    members = map(_decoded, columns, absent)
+        candidates = pa.array(np.flatnonzero(same))
+        stored, columns = stored.take(candidates), [column.take(candidates) for column in columns]
+    members = map(_decode, columns, absent)
     written = pc.binary_join_element_wise(
         *members, _LINE_FEED, null_handling="replace", null_replacement=_NULL
     )
@@ -153,36 +153,36 @@ def _lengths(array: pa.Array) -> Any:
     return pc.binary_length(array).to_numpy().astype(np.int64)
 
 
-def _written(column: pa.Array, absent: str) -> pa.Array:
+def _json_texts(column: pa.Array, absent: str) -> pa.Array:
     """Return the JSON text of each value, ``absent`` for null; dictionaries do not change."""
     if pa.types.is_dictionary(column.type):
         return column
     if column.null_count == len(column):  # as many fields of most datasets
-        return _repeated(absent, len(column))
+        return _repeat(absent, len(column))
     if pa.types.is_list(column.type):
         texts = _lists(column)
     elif pa.types.is_string(column.type):
-        texts = _quoted(column)
+        texts = _quote(column)
     else:
         texts = _numbers(column)
     return without_nulls(texts, absent)
 
 
-def _decoded(column: pa.Array, absent: str) -> pa.Array:
+def _decode(column: pa.Array, absent: str) -> pa.Array:
     """Return each JSON text, ``absent`` for null; null may stay where that is ``_NULL``."""
     if column.null_count == len(column):
-        return _repeated(absent, len(column))
+        return _repeat(absent, len(column))
     if not pa.types.is_dictionary(column.type):
         return column
     texts = column.dictionary.take(column.indices)
     return texts if absent == _NULL else without_nulls(texts, absent)
 
 
-def _repeated(text: str, rows: int) -> pa.Array:
+def _repeat(text: str, rows: int) -> pa.Array:
     return pa.repeat(pa.scalar(text, pa.string()), rows)
 
 
-def _quoted(texts: pa.Array) -> pa.Array:
+def _quote(texts: pa.Array) -> pa.Array:
     """Return JSON strings; the standard library writes those with characters to escape."""
     if not len(texts):
         return texts
@@ -193,11 +193,11 @@ def _quoted(texts: pa.Array) -> pa.Array:
     special = without_nulls(special, False)
     chosen = texts.filter(special)
     parts = (chosen.slice(begin, PART) for begin in range(0, len(chosen), PART))
-    escaped = pa.chunked_array([_escaped(part) for part in parts], pa.string())
+    escaped = pa.chunked_array([_escape(part) for part in parts], pa.string())
     return pc.replace_with_mask(quoted, special, escaped.combine_chunks())
 
 
-def _escaped(texts: pa.Array) -> pa.Array:
+def _escape(texts: pa.Array) -> pa.Array:
     written = [json.dumps(text, ensure_ascii=False) for text in texts.to_pylist()]
     return pa.array(written, pa.string())
 
@@ -205,7 +205,7 @@ def _escaped(texts: pa.Array) -> pa.Array:
 def _lists(column: pa.Array) -> pa.Array:
     """Return JSON arrays of texts; a list with an unknown text has no text."""
     lists = pc.take(column, pa.array(np.arange(len(column))))  # without offset
-    quoted = pa.ListArray.from_arrays(lists.offsets, _quoted(lists.values))
+    quoted = pa.ListArray.from_arrays(lists.offsets, _quote(lists.values))
     joined = pc.binary_join_element_wise(_OPEN, pc.binary_join(quoted, _COMMA), _CLOSE, _EMPTY)
     return pc.if_else(column.is_valid(), joined, _NONE)
 

@@ -111,7 +111,7 @@ def from_verified(dataset: Verified) -> Arriving:
     """Return a verified dataset on the disk of the store, whose files are moved there."""
     folder = dataset.folder
     text, signature = manifest_text(folder), read_signature(folder)
-    return Arriving(folder, dataset.generation, text, signature, dataset.moved_to)
+    return Arriving(folder, dataset.generation, text, signature, dataset.move_to)
 
 
 def _link(source: Path, names: tuple[str, ...], copy: bool, fresh: Path) -> Verified:

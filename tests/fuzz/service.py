@@ -21,7 +21,7 @@ from geolookup.errors import AccountsError, PlansError
 from geolookup.gate import backup, plans
 from geolookup.gate.accounts import open_accounts
 from geolookup.gate.plans import MAX_QUOTA, MAX_RATE, read_plans
-from geolookup.http.application import address_asked
+from geolookup.http.application import ip_parameter
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
 from tests.contract.test_proxies import LIES, TOLD, F, X, as_sent
 from tests.fuzz.target import Change, Target, accepted, emptied, own_folder, scratch
@@ -49,7 +49,7 @@ def _ask(data: bytes) -> None:
     query = data.decode("latin-1")  # as a server hands it on
     given = [value for name, value in parse_qsl(query, keep_blank_values=True) if name == "ip"]
     expected = None if not given else given[0] if len(given) == 1 else ""
-    assert address_asked(query) == expected
+    assert ip_parameter(query) == expected
 
 
 def _headers() -> Iterator[bytes]:

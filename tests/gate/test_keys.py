@@ -36,19 +36,19 @@ def test_a_key_says_its_environment_and_holds_160_random_bits() -> None:
 @given(st.integers(0, len(GOOD) - 1), st.sampled_from("abcdefghijklmnopqrstuvwxyz234567_0189A"))
 def test_one_wrong_character_is_told_without_a_store(place: int, character: str) -> None:
     near = GOOD[:place] + character + GOOD[place + 1 :]
-    assert keys.well_formed(near) is (near == GOOD)
+    assert keys.is_well_formed(near) is (near == GOOD)
 
 
 @given(st.one_of(st.text(), st.none(), st.integers(), st.binary(), st.just(["a"])))
 def test_anything_else_is_no_key(value: object) -> None:
     assert (keys.digest(value) is not None) is (isinstance(value, str) and value.isascii())
-    assert not (isinstance(value, str) and keys.well_formed(value))
+    assert not (isinstance(value, str) and keys.is_well_formed(value))
 
 
 def test_empty_repeated_or_decorated_is_no_key() -> None:
     decorated = (f"{GOOD}\n", f" {GOOD}", f"{GOOD}, {GOOD}", GOOD.upper(), GOOD * 9000)
     for value in ("", *decorated, "\udc80", "\0" * 49):
-        assert not keys.well_formed(value), value
+        assert not keys.is_well_formed(value), value
 
 
 def test_built_in_plans_and_those_of_a_file(path: Path) -> None:
@@ -59,7 +59,7 @@ def test_built_in_plans_and_those_of_a_file(path: Path) -> None:
     with pytest.raises(PlansError, match="cannot be read"):
         read_plans(path)
     with pytest.raises(PlansError, match="did you mean 'free'"):
-        read_plans().named("fre")
+        read_plans().by_name("fre")
     path.write_text('[plan.free]\nrate = 1\nquota = 9\n[plan."big one"]\nrate = 101\n', "utf-8")
     plans = read_plans(path)
     assert plans["free"] == Plan("free", 1, 9)

@@ -155,7 +155,7 @@ def test_the_follower_has_the_options_of_the_server() -> None:
 def test_wrong_options_end_a_follower_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
     processes = [Mock(wait=Mock(return_value=end)) for end in (1, -signal.SIGKILL, 2, 2)]
     monkeypatch.setattr(supervision.Backoff, "delay", lambda *_: 0.0)
-    monkeypatch.setattr(supervision._Follower, "_started", lambda _: processes.pop(0))
+    monkeypatch.setattr(supervision._Follower, "_start", lambda _: processes.pop(0))
     follower = supervision._Follower([])
     follower._thread.join(PATIENCE)
     assert (follower.gave_up.is_set(), len(processes)) == (True, 1)

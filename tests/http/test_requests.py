@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.http.application import address_asked
+from geolookup.http.application import ip_parameter
 from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT
 from tests.http.clients import allow_descriptors, beside_silent, kept, request
 from tests.http.serving import PATH, Server, Store, connected, serving
@@ -63,7 +63,7 @@ def test_the_query_is_read_as_the_library_reads_forms(pairs: list[tuple[str, str
     query = "&".join(f"{name}={quote(value, errors='replace')}" for name, value in pairs)
     found = [value for name, value in parse_qsl(query, keep_blank_values=True) if name == "ip"]
     expected = None if not found else found[0] if len(found) == 1 else ""
-    assert address_asked(query) == expected
+    assert ip_parameter(query) == expected
 
 
 def test_a_head_over_the_limit_is_431(server: Server) -> None:

@@ -15,7 +15,7 @@ import geolookup
 from geolookup.contract.fields import FIELDS
 from geolookup.errors import TableFileError
 from geolookup.inline import Part, Rows
-from geolookup.inline.annotate import Tags, Template, annotated
+from geolookup.inline.annotate import Tags, Template, annotate_blocks
 from geolookup.inline.grep import LineFilter, Lines
 from geolookup.kernel import python as kernel_python
 from geolookup.prefixes.conditions import conditions_of
@@ -38,7 +38,7 @@ def written(tag: str) -> bytes:
 
 def annotate(state: Any, *blocks: bytes, form: str = FORM) -> bytes:
     tags = Tags(state, Template(form, str), written)
-    return b"".join(map(bytes, annotated(state, blocks, tags)))
+    return b"".join(map(bytes, annotate_blocks(state, blocks, tags)))
 
 
 def test_tags(state: Any) -> None:
@@ -86,7 +86,7 @@ def test_many_tags(state: Any, monkeypatch: pytest.MonkeyPatch, few: int) -> Non
     monkeypatch.setattr("geolookup.inline.annotate._FEW", few)
     monkeypatch.setattr("geolookup.inline.annotate._MOST", 2)
     tags = Tags(state, Template(form, str), written)
-    assert b"".join(map(bytes, annotated(state, [text] * 3, tags))) == whole
+    assert b"".join(map(bytes, annotate_blocks(state, [text] * 3, tags))) == whole
     assert len(tags._known) <= 6
 
 
@@ -118,7 +118,7 @@ TAG = b" [tag]"  # no line of ``lines`` has it
 def test_cuts_change_nothing(state: Any, text: bytes, cuts: list[int]) -> None:
     places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
     blocks = [text[first:end] for first, end in pairwise(places)]
-    found = b"".join(map(bytes, annotated(state, blocks, OneTag())))
+    found = b"".join(map(bytes, annotate_blocks(state, blocks, OneTag())))
     assert found.replace(TAG, b"") == text
     expected = [(first, end) for first, end, _, _ in find(kernel_python, text)]
     ends = [each.start() for each in re.finditer(re.escape(TAG), found)]
@@ -133,19 +133,21 @@ def test_every_cut(state: Any) -> None:
         b"ip6:2001:db8::ffff:1.2.3.4. lib-1.2.3.4 a/8.8.8.8 /a/8.8.8.8-9 " + b"0:" * 70 + b":1 ::1"
     )
     text += b"." + b"a" * 70 + b"/1.1.1.1 [1:2:3:4:5:6:1.2.3.4]:443\n8.8.8.8"
-    whole = b"".join(map(bytes, annotated(state, [text], OneTag())))
+    whole = b"".join(map(bytes, annotate_blocks(state, [text], OneTag())))
     for size in range(1, len(text)):
         blocks = [text[at : at + size] for at in range(0, len(text), size)]
-        assert b"".join(map(bytes, annotated(state, blocks, OneTag()))) == whole, size
+        assert b"".join(map(bytes, annotate_blocks(state, blocks, OneTag()))) == whole, size
 
 
 def test_an_empty_block_ends_a_text(state: Any) -> None:
-    parts = [bytes(part) for part in annotated(state, [b"8.8.8.8", b"", b"8.8.8.8"], OneTag())]
+    parts = [
+        bytes(part) for part in annotate_blocks(state, [b"8.8.8.8", b"", b"8.8.8.8"], OneTag())
+    ]
     assert parts == [b"", b"8.8.8.8" + TAG, b"", b"8.8.8.8" + TAG]
 
 
 def test_what_is_decided_does_not_wait(state: Any) -> None:
-    parts = annotated(state, iter([b"8.8.8.8 a 8.8.8.8\n", b"$ ", b"x" * 99]), OneTag())
+    parts = annotate_blocks(state, iter([b"8.8.8.8 a 8.8.8.8\n", b"$ ", b"x" * 99]), OneTag())
     assert bytes(next(parts)) == b"8.8.8.8" + TAG + b" a 8.8.8.8" + TAG + b"\n"
     assert bytes(next(parts)) == b"$ "
     assert len(next(parts)) == 99 - 64
@@ -168,7 +170,7 @@ def masks(state: Any, where: str) -> RowMasks:
 
 def kept(state: Any, *blocks: bytes, where: str = "country=US", **options: Any) -> bytes:
     lines = Lines(state, LineFilter(masks(state, where).chosen, **options), "text")
-    found = b"".join(map(bytes, lines.kept(blocks)))
+    found = b"".join(map(bytes, lines.matching(blocks)))
     assert lines.count == found.count(b"\n")
     return found
 
@@ -201,7 +203,7 @@ def test_cuts_change_no_selection(state: Any, cuts: list[int], every: bool, inve
 
 def test_lines_do_not_wait_for_the_next(state: Any) -> None:
     lines = Lines(state, LineFilter(masks(state, "country=US").chosen), "text")
-    found = lines.kept(iter([b"a 8.8.8.8\nb", b" 8.8.8.8", b"\n"]))
+    found = lines.matching(iter([b"a 8.8.8.8\nb", b" 8.8.8.8", b"\n"]))
     assert [bytes(next(found)) for _ in range(3)] == [b"a 8.8.8.8\n", b"", b"b 8.8.8.8\n"]
 
 

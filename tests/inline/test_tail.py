@@ -38,7 +38,7 @@ class Log:
             event()
 
         monkeypatch.setattr(blocks, "_pause", pause)
-        arrived = blocks.appended(str(self.path), 1, self.told.append)
+        arrived = blocks.follow_file(str(self.path), 1, self.told.append)
         return list(_until_error(arrived))
 
     def append(self, text: bytes) -> Callable[[], object]:
@@ -119,7 +119,7 @@ def test_a_file_that_does_not_exist_yet(log: Log, monkeypatch: pytest.MonkeyPatc
 def test_nobody_reads_the_output(log: Log) -> None:
     log.path.write_bytes(b"one\n")
     ours, theirs = os.pipe()
-    found = blocks.appended(str(log.path), theirs, log.told.append)
+    found = blocks.follow_file(str(log.path), theirs, log.told.append)
     assert next(found) == b"one\n"
     os.close(ours)
     with pytest.raises(BrokenPipeError):
