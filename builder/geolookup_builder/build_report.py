@@ -199,6 +199,7 @@ class Rejects:
             reasons, numbers = np.unique(np.concatenate(member.reasons), return_counts=True)
             counts.update({REASONS[r]: int(n) for r, n in zip(reasons, numbers, strict=True)})
             counts[WRONG_CELL_COUNT] += len(member.numbers.skipped)
+        # Unary plus drops the reasons without a row.
         return +counts
 
     def located(self) -> Iterator[Reject]:

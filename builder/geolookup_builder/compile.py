@@ -248,6 +248,7 @@ class _Build:
 
         def overlaid(family: int) -> TableIntervals:
             intervals = intervals_of(by_family.pop(family), family, report.read)
+            # Only this thread changes the entry of its family.
             self._merged[family] = underlay(self._merged[family], intervals.layered)
             return intervals
 
@@ -281,6 +282,7 @@ class _Build:
     def _limit(self, name: str, rejected: Rejects, report: SourceReport) -> None:
         limit = self._options.max_rejects
         if limit is None:
+            # 1 % of 250 rows is 2.
             limit = math.floor(report.read * DEFAULT_REJECTED_SHARE)
         count = report.rejected.total()
         if count > limit:

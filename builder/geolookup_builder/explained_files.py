@@ -89,10 +89,12 @@ def _tables(rows: Sequence[TableRows], begins: I64) -> pa.Table:
     columns: dict[str, list[int]] = {"row": begins.tolist()}
     for family, name in fmt.EXPLAINED_STARTS.items():
         sizes = [len(table.intervals[family].owner) for table in rows]
+        # Two tables of 3 and 5 intervals: 0, 3, 8.
         columns[name] = np.cumsum([0, *sizes]).tolist()
     columns |= {layer: [0] * len(begins) for layer in fields.LAYERS}
     begin = 1
     for at, layer in _stated_layers(rows):
+        # 0 stays where no row states the layer; so the numbers begin at 1.
         columns[layer][at] = begin
         begin += len(rows[at])
     return pa.table({name: pa.array(numbers, pa.uint32()) for name, numbers in columns.items()})
@@ -139,6 +141,7 @@ def _are_intervals(rows: TableRows) -> Bools:
             ends[at].in_128_bits() for ends in (intervals.starts, lasts(intervals.starts))
         )
         are_equal = (rows.family[owner] == family) & rows.first[owner].equals(first)
+        # A row of several intervals gets any of their results; ``decides`` removes it.
         same[owner] = are_equal & rows.last[owner].equals(last)
     same &= decides == 1
     return same
@@ -149,6 +152,7 @@ def _lines(rows: Sequence[TableRows], begins: I64) -> pa.Table:
     file = _joined([table.file for table in rows], np.uint32)
     line = _joined([table.line for table in rows], np.uint32)
     follows = np.zeros(int(begins[-1]), bool)
+    # Line 0 is "none": it is followed by 0, any other line by the next one.
     follows[1:] = (file[1:] == file[:-1]) & (line[1:] == np.where(line[:-1], line[:-1] + 1, 0))
     row = np.flatnonzero(~follows)
     stated = line[row]
@@ -213,5 +217,6 @@ def objects(values: pa.Table) -> pa.Array:
         key = pa.scalar(f'"{name}":', pa.string())
         member = pc.binary_join_element_wise(key, json_texts(column), _EMPTY)
         members.append(pc.if_else(column.is_valid(), member, _NONE))
+    # A null member is left out, with its comma.
     inside = pc.binary_join_element_wise(*members, _COMMA, null_handling="skip")
     return pc.binary_join_element_wise(_BEGIN, inside, _END, _EMPTY)

@@ -43,6 +43,7 @@ def matches(base: Sequence[pa.Array], rows: Sequence[pa.Array]) -> Codes:
         return np.full(len(rows[0]), -1, np.int32)
     joined = [_codes(*pair) for pair in zip(base, rows, strict=True)]
     codes, first = factorize(joined)
+    # The base comes first in ``joined``: its rows appear first at an index below ``size``.
     numbers = first[codes[size:]].astype(np.int32)
     return np.where(numbers < size, numbers, np.int32(-1))
 
@@ -66,6 +67,7 @@ def numbering(base: Codes) -> Codes:
     keep = numbers >= 0
     free = np.ones(len(numbers), bool)
     free[numbers[keep]] = False
+    # Base numbers 7 1 -1 of three rows: 7 is not below 3. 1 keeps its number: 0 1 2.
     numbers[~keep] = np.flatnonzero(free)
     return numbers
 

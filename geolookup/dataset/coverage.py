@@ -69,6 +69,7 @@ def _known_rows(batches: Mapping[str, pa.RecordBatch]) -> Iterator[tuple[str, st
         values = batches[fmt.TABLES[field.table]].column(field.column)
         known = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
         if field.table in fmt.LINKS:
+            # By row of the country or zone table; here: by row of the location table.
             known = known[batches[fmt.LOCATION].column(field.table).to_numpy()]
         network = field.table == fields.NETWORK
         yield field.path, fields.NETWORK if network else fields.LOCATION, known
@@ -85,6 +86,7 @@ def _known(
     counts: dict[bytes, int] = {}  # most facts of a country are known together
     with_value = {}
     for path, table, known in tables:
+        # By row of a table; here: by interval.
         chosen = known[rows[table]]
         key = chosen.tobytes()
         if key not in counts:

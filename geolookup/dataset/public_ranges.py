@@ -130,6 +130,7 @@ class _Intervals:
         if len(at):
             _clip(firsts, 0, bounds[0] if at[0] == 0 else None)
             _clip(lasts, -1, bounds[1] if at[-1] == end - begin - 1 else None)
+        # ``Addresses`` has only "<": each range must end before the next one begins.
         if np.any(lasts < firsts) or np.any(~(lasts[:-1] < firsts[1:])):
             raise self._damaged()
         (first_low, first_high), (last_low, last_high) = firsts.halves(), lasts.halves()

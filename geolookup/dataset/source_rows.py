@@ -141,6 +141,7 @@ class _RowValues:
             raise DatasetError(self._path, "the columns differ in length", REBUILD) from None
         if not inside:
             raise DatasetError(self._path, f"there is no row {row} in table {table}", REBUILD)
+        # No row of the table states the layer.
         if not begin:
             return 0
         try:
@@ -210,6 +211,7 @@ class _Lines:
             "date": sources[source - 1].date,
             "licence": sources[source - 1].licence,
             "file": name,
+            # The first rows of runs are 1 and 501, on lines 2 and 9: row 503 is on line 11.
             "line": None if line is None else line + row - self._rows[at],
         }
 

@@ -148,6 +148,7 @@ cdef int _find(State state, object ip, Found* answer) except -1:
 
 cdef inline bint _read_text(object ip, Address* address) noexcept:
     """Parse a text, copied to where ``_parse_quickly`` may read the bytes after it."""
+    # On the stack, padded with NUL: no address has one, and ``_parse_quickly`` reads 48 bytes.
     cdef unsigned char text[QUICK_IPV6]
     cdef Py_ssize_t size = PyUnicode_GET_LENGTH(ip)
     if size > LONGEST or not PyUnicode_IS_COMPACT_ASCII(ip):

@@ -95,6 +95,7 @@ def _patch(base: Path, former: Manifest, target: Path, manifest: Manifest, name:
 
 def largest_patch(size: int) -> int:
     """Return the most bytes that the patch of a file of so many bytes may have."""
+    # An incompressible file: its bytes, and heads and frames of the arrays.
     return size + size // 16 + (1 << 16)
 
 
@@ -176,6 +177,7 @@ def _pairs(
             continue
         same_kind = before is not None and before.width == part.width
         base = before.of(former.whole) if before is not None and same_kind else part.none()
+        # The values of a dictionary are not by row: they correspond by their numbers.
         by_row = part.by_row and len(base) == len(rows.kept)
         yield values, base, rows if by_row else same_numbers(len(base), part.count)
 

@@ -166,6 +166,7 @@ def _stored(column: BufferDescription) -> object:
     kind = column.type
     if not isinstance(kind, str) or not kind.startswith(_DICTIONARY):
         return kind
+    # "dictionary<values=string, indices=int16, ordered=0>" gives "int16".
     return kind.rpartition("indices=")[2].partition(",")[0]
 
 
@@ -192,6 +193,7 @@ def _values(
     width = _WIDTHS.get(kind) if isinstance(kind, str) else None
     others = places
     match places:
+        # Arrow's layout: validity bits and numbers, or validity bits, offsets and bytes.
         case [validity, Place() as values] if width and values.length == width * count:
             yield name, Numbers(values, width, count, by_row)
             others = [validity]
@@ -211,6 +213,8 @@ def _between(named: dict[str, Part], size: int) -> Iterator[Place]:
     taken = sorted(
         (place for place in places if place.length), key=lambda place: (place.offset, place.length)
     )
+    # |   frame   | part | frame | part | part |   frame   |
+    # 0           begin  end     begin  end               size
     ends = [0, *(place.offset + place.length for place in taken)]
     begins = [*(place.offset for place in taken), size]
     for end, begin in zip(ends, begins, strict=True):

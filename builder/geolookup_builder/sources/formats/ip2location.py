@@ -94,6 +94,7 @@ class Catalogue:
     def named(self, names: Sequence[str]) -> str | None:
         """Return the database that one of these file names states: DB11, or its columns."""
         for name in map(str.upper, names):
+            # "IP2LOCATION-LITE-DB11.CSV" has DB11; "MYDB11" and "DB111" have none.
             numbered = re.search(rf"(?<![A-Z0-9]){self.prefix}([0-9]{{1,2}})(?![0-9])", name)
             database = (
                 f"{self.prefix}{int(numbered[1])}" if numbered else self._database_by_columns(name)
@@ -105,6 +106,7 @@ class Catalogue:
     def _database_by_columns(self, name: str) -> str | None:
         """Return the database of a name such as ``IP-COUNTRY-REGION-CITY.CSV``."""
         words = re.split(r"[^A-Z0-9]+", name) if self.product in name else []
+        # IP-COUNTRY-REGION-CITY: the databases with exactly these columns.
         columns = {column for word in words for column in self.holds.get(word, ())}
         return next((db for db, held in self.databases.items() if set(held) == columns), None)
 
@@ -165,6 +167,7 @@ def _range_reader(rows_seen: sniffing.Sample, edition: Edition) -> Ranges:
     if edition.name == "networks":
         return lambda rows: from_networks(rows.column("cidr"))
     if edition.name == "hexadecimal":
+        # 8 digits are 32 bits, 32 digits are 128.
         family = 6 if len(rows_seen.column(1)[0][1]) > 8 else 4
         return lambda rows: from_hexadecimal_pairs(
             rows.column("ip_from"), rows.column("ip_to"), family

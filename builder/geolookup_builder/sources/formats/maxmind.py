@@ -192,6 +192,7 @@ def _provided(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.Di
     at = providers.rows(ids)
     columns = providers.columns
     fields = {name: take(columns[key], at) for key, name in PROVIDER_FIELDS.items()}
+    # An id of 0 is "no provider".
     none = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
     orphans = pc.and_(pc.and_not(pc.is_valid(ids), none), pc.is_null(at))
     if pc.any(orphans).as_py():

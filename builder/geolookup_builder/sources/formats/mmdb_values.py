@@ -76,6 +76,7 @@ def _fill(columns: dict[str, list[str | None]], name: str, texts: list[str | Non
 def _at(path: str, reached: dict[str, Sequence[Record]]) -> Sequence[Record]:
     """Return the value of each record at a path; None if there is none."""
     if path not in reached:
+        # "city.names.en": the values at "city.names" are found once for all languages.
         above, _, step = path.rpartition(".")
         values = _at(above, reached)
         if step.isdigit():

@@ -93,6 +93,7 @@ def _parts(
         try:
             with in_order(parsed, blocks) as parts:
                 for part, rows, skipped in parts:
+                    # Records before this block; those of a block count from 1.
                     passed = numbers.delivered + len(numbers.skipped)
                     numbers.skipped.extend(passed + record for record in skipped)
                     yield part

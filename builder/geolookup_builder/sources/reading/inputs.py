@@ -60,6 +60,7 @@ class Member:
     @property
     def file_names(self) -> list[str]:
         """The name of the file, then that of its archive if it has one; without folders."""
+        # "rirs.zip!ripe/delegated.txt" gives "delegated.txt" and "rirs.zip".
         return [re.split(r"[/\\]", part)[-1] for part in reversed(self.label.split("!"))]
 
 
@@ -127,6 +128,8 @@ def _files_of(folder: Path) -> Iterator[Path]:
     read = {_identity(folder)}
     for parent, folders, names in os.walk(folder, followlinks=True):
         below = [Path(parent, name) for name in folders if not name.startswith(".")]
+        # ``os.walk`` descends into what is left in ``folders``; links come last, so a folder is read
+        # under its own path if it has one.
         folders.clear()
         for folder_below in sorted(below, key=lambda path: (path.is_symlink(), os.fsencode(path))):
             if _identity(folder_below) not in read:

@@ -108,8 +108,10 @@ def _read(
     line, block = numbered
     _check_utf8(line, block)
     table = parsed(Lines.of(block, line), known, "infer" if others else "ignore")
+    # A block is one chunk of Arrow at most times; a batch needs one array a column.
     columns = [column.combine_chunks() for column in table.columns]
     rows = pa.RecordBatch.from_arrays(columns, schema=table.schema)
+    # Keys that the first records lack.
     if others and set(leaves(rows.schema)) != set(leaves(schema)):
         layout, meaning = others(rows.schema)
         steps = steps_of(member, rows.schema, layout)

@@ -72,6 +72,7 @@ def opening(member: Member) -> Opening:
     with member.open() as stream:
         data = stream.read(_OPENING_BYTES)
     if len(data) == _OPENING_BYTES:
+        # Whole lines only; one line that is longer than the opening stays.
         data = data[: data.rfind(b"\n") + 1] or data
 
     def opener() -> AbstractContextManager[io.BytesIO]:
@@ -122,6 +123,7 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
             if cells:  # Arrow skips empty lines too
                 records.append((line, cells))
             line = reader.line_num + 1
+    # Fewer records than asked for, and the file goes on.
     if not whole and len(records) in range(2, _SAMPLE_RECORDS):
         records.pop()  # incomplete: the sample ends inside it
     if not records:
@@ -188,6 +190,7 @@ def integer_family(rows: Sample) -> int:
     """Return the family of the integers in the second column: 6 if most exceed IPv4."""
     cells = [cell for _, cell in rows.column(1)]
     integers = [cell for cell in cells if INTEGER.fullmatch(cell)]
+    # Digits are counted first: ``int`` refuses more than 4,300 of them.
     beyond = [i for i in integers if len(i) > _INTEGER_DIGITS or int(i) > _IPV4_MAX]
     return 6 if 2 * len(beyond) > len(cells) else 4
 

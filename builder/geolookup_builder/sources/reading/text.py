@@ -57,6 +57,7 @@ class Layout:
 def line_layout(*masked_starts: str) -> Layout:
     """Return a layout with a row a line, without blank lines and those that begin as given."""
     starts = "|".join((*masked_starts, r"[ \t]+\r?$"))
+    # A byte order mark may precede the first line.
     mask = re.compile(rf"(?m)^(?:\xef\xbb\xbf)?(?:{starts})[^\n]*\n?".encode("latin-1"))
     return Layout(
         (_LINE,),
@@ -151,6 +152,7 @@ class _TranscodedStream(io.RawIOBase):
         block = b" "
         while block and (size < 0 or len(self._ready) < size):
             block = self._stream.read(_BLOCK_BYTES)
+            # An empty block ends the input; the decoder is then told that it is final.
             self._ready += self._decoded(block)
         end = len(self._ready) if size < 0 else size
         data, self._ready = self._ready[:end], self._ready[end:]

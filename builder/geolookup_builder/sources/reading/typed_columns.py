@@ -124,6 +124,7 @@ def _steps_within(kind: pa.DataType, path: str) -> Steps | None:
     if pa.types.is_map(kind):
         return (path,)
     position, _, rest = path.partition(".")
+    # "subdivisions.0.iso_code" within a list: position "0", rest "iso_code".
     if not is_list(kind) or not _is_position(position):
         return None
     below = _steps_within(kind.value_type, rest) if rest else ()
@@ -169,6 +170,7 @@ def column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
             column = pc.map_lookup(column, step, "first")
         else:
             at = int(step)
+            # Of fixed size: a shorter list is padded with null instead of an error of ``list_element``.
             padded = pc.list_slice(column, at, at + 1, return_fixed_size_list=True)
             column = pc.list_element(padded, 0)
     return column

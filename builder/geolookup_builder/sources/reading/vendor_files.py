@@ -144,6 +144,7 @@ def columns_option(
     for name in needed:
         if name not in listed:
             raise BuildError(spec.recipe, f"no {name} in columns", remedy=f"add {name!r}")
+    # Names must be distinct: "-" twice becomes "- 2" and "- 5".
     return tuple(f"- {at}" if name == "-" else name for at, name in enumerate(listed))
 
 
@@ -156,6 +157,7 @@ class KeyedTable:
 
     def rows(self, keys: pa.DictionaryArray) -> pa.Array:
         """Return the row of each key; null if there is none."""
+        # By distinct key its row, then by row of the batch.
         at = pc.index_in(keys.dictionary.cast(pa.string()), self.keys)
         return at.take(keys.indices)
 
