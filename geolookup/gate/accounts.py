@@ -121,6 +121,7 @@ class Accounts:
                 raise InvalidKeyError
             return known.admission
         # Only here: a cached key was well-formed.
+        # A time more than a second ahead is ignored: the clock was set back.
         refused = now < self._refused.get(digest, 0) <= now + SECOND
         if refused or not keys.well_formed(str(api_key)):
             raise InvalidKeyError
@@ -195,6 +196,7 @@ class Accounts:
 
     def _ask(self, digest: bytes) -> Admission:
         """Read a key from the store, and cache the answer for a second from now."""
+        # The second counts from before the read: a revocation during the read is seen in time.
         asked = self._store.now()
         key = self._store.find(digest)
         now = self._store.now()  # the reply may have adjusted the clock

@@ -125,6 +125,7 @@ def _outcomes(accounts: Accounts, asked: Sequence[_Asked]) -> list[Exception | N
         request if type(request) is Admission else _admission(accounts, request)
         for request in asked
     ]
+    # Equal exceptions of two keys are two objects: each is an entry of its own.
     numbers = Counter(admissions)
     requests = [
         Requests(admission.account, admission.plan, number)
@@ -138,6 +139,7 @@ def _outcomes(accounts: Accounts, asked: Sequence[_Asked]) -> list[Exception | N
         else repeat(admission)
         for admission in numbers
     }
+    # The first requests of an account are admitted, in the order in which they came.
     return [next(outcomes[admission]) for admission in admissions]
 
 

@@ -133,6 +133,7 @@ def _parts(
         for array in addresses.iterchunks():
             for at in range(0, len(array), CHUNK):
                 part = array.slice(at, CHUNK)
+                # Chunks of addresses and of instants can have different bounds.
                 own = None if instants is None else _slice(instants, begin, len(part))
                 yield _Part(before + begin, part, own)
                 begin += len(part)

@@ -152,6 +152,7 @@ def _categorical(column: pa.DictionaryArray) -> pd.Categorical:
     occurs = np.zeros(len(column.dictionary) + 1, bool)
     occurs[codes] = True
     occurs[-1] = False  # index -1 is null
+    # Categories that occur: yes no yes; renumbered 0, -1, 1, and -1 for null.
     renumbered = np.where(occurs, np.cumsum(occurs) - 1, -1)
     categories = column.dictionary.filter(pa.array(occurs[:-1])).to_pandas()
     return pd.Categorical.from_codes(renumbered[codes], categories)

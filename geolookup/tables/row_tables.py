@@ -50,6 +50,7 @@ def first_equal(columns: Iterable[pa.Array], count: int) -> NDArray[np.int32]:
     group = np.zeros(count, np.int64)
     for column in columns:
         number = _numbers(column)
+        # Mixed radix: equal if group and number are equal. ``unique`` keeps the groups small.
         joint = group * (int(number.max(initial=0)) + 1) + number
         group = np.unique(joint, return_inverse=True)[1]
     _, first, group = np.unique(group, return_index=True, return_inverse=True)

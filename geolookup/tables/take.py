@@ -120,6 +120,7 @@ class Taker:
         ``instants`` are n, if each id has its own.
         """
         locations = np.empty(len(ids) if self._needs_location else 0, np.uint32)
+        # Empty: ``take_rows`` skips a table that no field needs.
         networks = np.empty(len(ids) if self._needs_network else 0, np.uint32)
         self._state.take_rows(ids, locations, networks)
         try:
@@ -144,6 +145,7 @@ class Taker:
         links |= {ZONE: ZONE} if self._times else {}
         columns = self._of_table(LOCATION, rows, self._columns(LOCATION) | links)
         if of_country:
+            # Rows of countries by row of locations; so a country is taken by two steps.
             countries = columns[COUNTRY].to_numpy().astype(np.uint32)
             columns |= self._of_table(COUNTRY, countries, of_country)
         return columns

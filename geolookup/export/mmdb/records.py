@@ -67,6 +67,7 @@ class Records:
         """Return the pair of each of n intervals, by its rows."""
         pairs = np.zeros(len(location_rows), np.int64)
         if LOCATION in self._parts:
+            # Location code l and network code n of N: (l + 1) * N + n + 1. Both -1 is 0.
             pairs = (self._parts[LOCATION].codes[location_rows] + 1) * self._networks
         if NETWORK in self._parts:
             pairs = pairs + self._parts[NETWORK].codes[network_rows] + 1
@@ -101,6 +102,7 @@ class Records:
             sizes.append(lengths(chunk))
             chunks.append(placed_bytes(chunk))
         size = np.concatenate(sizes)
+        # In the order of the file; by record of the argument.
         begins = np.empty_like(size)
         begins[order.records] = np.cumsum(size) - size
         return Written(chunks, begins, int(size.sum()))
@@ -126,6 +128,7 @@ def _uses_within(slot: Slot, parents: I64) -> Iterator[tuple[Slot, I64]]:
         count = _uses_of(codes, inner.count, parents)
         yield inner, count
         if inner.inner:
+            # A shared group counts its members once, however many parents it has.
             yield from _uses_within(inner, np.ones(len(count), np.int64))
 
 

@@ -128,7 +128,7 @@ def _files_of(folder: Path) -> Iterator[Path]:
     read = {_identity(folder)}
     for parent, folders, names in os.walk(folder, followlinks=True):
         below = [Path(parent, name) for name in folders if not name.startswith(".")]
-        # ``os.walk`` descends into what is left in ``folders``; links come last, so a folder is read
+        # ``os.walk`` descends into what is left in ``folders``. Links come last: a folder is read
         # under its own path if it has one.
         folders.clear()
         for folder_below in sorted(below, key=lambda path: (path.is_symlink(), os.fsencode(path))):

@@ -170,7 +170,7 @@ def column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
             column = pc.map_lookup(column, step, "first")
         else:
             at = int(step)
-            # Of fixed size: a shorter list is padded with null instead of an error of ``list_element``.
+            # Of fixed size: shorter lists are padded with null; ``list_element`` would fail.
             padded = pc.list_slice(column, at, at + 1, return_fixed_size_list=True)
             column = pc.list_element(padded, 0)
     return column
