@@ -71,6 +71,7 @@ def _results(
         return
     pool = block.enter_context(ThreadPoolExecutor(threads))
     for item in chain(head, items):
+        # With two threads, three items are in memory: one waits, so no thread does.
         running.append(pool.submit(function, item))
         del item  # may be large
         if len(running) > threads:
@@ -90,4 +91,5 @@ def alongside(call: Callable[[], _R], rows: int) -> Iterator[Callable[[], _R]]:
         with ThreadPoolExecutor(1) as pool:
             yield pool.submit(call).result
     else:
+        # ``cache``: however often the result is asked for, the call is made once.
         yield cache(call)

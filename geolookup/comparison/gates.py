@@ -96,6 +96,7 @@ def read_gate(text: str, known: Metrics) -> Gate:
     if match["percent"] and metric in KILOMETRES:
         problem = f"{metric} is in kilometres, in gate {text!r}"
         raise DiffError(problem, "leave out the percent sign")
+    # In decimals: 2.2% is 0.022, and not 2.2 / 100 = 0.022000000000000002.
     limit = float(Decimal(match["limit"]) / (100 if match["percent"] else 1))
     if limit > 1 and metric not in KILOMETRES:
         hint = "write a percentage such as 95%, or a number from 0 to 1"

@@ -95,6 +95,7 @@ def joints(old: Dataset, new: Dataset) -> dict[int, Joint]:
 def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
     before, after = Side(old, family), Side(new, family)
     blocked, is_blocked = blocked_space(family)
+    # The fewest intervals first: the union grows as late as possible.
     partitions = [blocked, before.decided, after.decided, before.starts, after.starts]
     starts, at = overlay(partitions)
     in_blocked, in_old_decided, in_new_decided, in_old, in_new = at

@@ -131,6 +131,7 @@ def _table(dataset: Dataset, table: str, *links: str) -> pa.Table:
 
 
 def _in_common(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Pair:
+    # One dictionary for both columns, so their codes compare.
     both = pa.chunked_array([_encoded(old), _encoded(new)]).unify_dictionaries()
     codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in both.chunks]
     return Pair(codes[0], codes[1], both.chunk(0).dictionary)

@@ -55,6 +55,7 @@ class ArrowIpc:
         with explained(wanted.name, _IPC):
             first = filled(stream.plain, len(_MAGIC) + _PADDING)
             is_file = first.startswith(_MAGIC)
+            # The magic and its padding are skipped: what follows is a stream.
             source = _Prefixed(b"" if is_file else first, stream.plain)
             reader = pa.ipc.open_stream(pa.PythonFile(source, "r"))
         check_columns(wanted.name, reader.schema.names, wanted.keys)
@@ -106,6 +107,7 @@ def _to_the_end(
 def _ends_with_magic(plain: Any) -> bool:
     last = b""
     while part := plain.read(_BLOCK):
+        # The footer's magic may lie across two parts.
         last = (last + part)[-len(_MAGIC) :]
     return last == _MAGIC
 

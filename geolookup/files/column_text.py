@@ -41,8 +41,10 @@ def joined(*parts: pa.Array | bytes) -> pa.Array:
 def bytes_of(texts: pa.Array) -> pa.Buffer:
     """Return the texts of a column without nulls as one buffer, without a copy."""
     _, offsets, data = texts.buffers()
+    # The offsets as an array: only the first and the last are read.
     bounds = pa.Array.from_buffers(pa.int64(), texts.offset + len(texts) + 1, [None, offsets])
     first, last = bounds[texts.offset].as_py(), bounds[len(bounds) - 1].as_py()
+    # A column of texts is its bytes, one text after the other.
     return (data or pa.py_buffer(b"")).slice(first, last - first)
 
 
@@ -113,6 +115,7 @@ def _struct(array: pa.Array) -> pa.Array:
     parts: list[Any] = []
     for at, field in enumerate(array.type):
         parts += [b"," if at else b"{", json.dumps(field.name).encode() + b":"]
+        # {"a":1,"b":null}: the names once, the values by row.
         parts.append(json_texts(pc.struct_field(array, [at])).fill_null(b"null"))
     texts = joined(*parts, b"}") if parts else joined(pa.array([b"{}"] * len(array), _BYTES))
     return pc.if_else(array.is_valid(), texts, pa.scalar(None, _BYTES))

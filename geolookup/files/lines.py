@@ -52,6 +52,7 @@ class Lines:
         if not block.endswith(b"\n"):
             block += b"\n"
         ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE) + 1
+        # The block itself is the memory of the texts: each begins after a line feed.
         bounds = np.concatenate([[0], ends]).astype(np.int64)
         buffers = [None, pa.py_buffer(bounds), pa.py_buffer(block)]
         texts = pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
@@ -234,6 +235,7 @@ def _first_refused(lines: Lines, schema: pa.Schema | None) -> int:
     first, end = 0, len(lines.texts)
     while end - first > 1:
         middle = (first + end) // 2
+        # The lines before ``first`` are accepted, one before ``end`` is not.
         try:
             _table(Lines(lines.texts[first:middle], lines.numbers), schema, "ignore")
         except pa.ArrowException:
@@ -264,6 +266,7 @@ class ObjectSink:
         lines = batch.column(self._line)
         is_empty = pc.match_substring_regex(lines, r"^\{\s*\}$")
         empty, comma = (pa.scalar(text, pa.large_binary()) for text in (b"", b","))
+        # {"ip":"8.8.8.8"} loses its last byte, and the members follow after a comma.
         without_bracket = pc.binary_replace_slice(lines, -1, 1 << 60, b"")
         return [without_bracket, pc.if_else(is_empty, empty, comma)]
 

@@ -98,6 +98,7 @@ def _is_combined(lines: Lines) -> bool | None:
     if not len(sample.texts):
         return True
     combined, common = (np.sum(~_parsed(sample, kind).malformed) for kind in (True, False))
+    # A combined line is a common line with more after it: half of them decide.
     return bool(combined * 2 >= common) if common else None
 
 
@@ -151,6 +152,7 @@ def _times(parsed: _Parsed) -> tuple[Int64, Bools]:
     texts = np.empty(int(valid.sum()) * COMMON_LOG_SIZE, np.uint8)
     copy_texts(parsed.data, first, np.where(valid, size, -1), texts)
     seconds = np.zeros(len(valid), np.int64)
+    # Of texts of the right size, those that are no times are not valid either.
     seconds[valid], valid[valid] = common_log_seconds(texts.reshape(-1, COMMON_LOG_SIZE))
     return seconds, valid
 
@@ -164,6 +166,7 @@ def _bytes(parsed: _Parsed, field: int, *, dashes: bool = False) -> pa.Array:
     """Return the texts of a field; a dash is null unless ``dashes``."""
     first, size = parsed.parts[field].copy()
     if not dashes and len(parsed.data):
+        # Absent fields have no position; the minimum keeps it inside.
         at = np.minimum(first, len(parsed.data) - 1)
         size[(size == 1) & (parsed.data[at] == _DASH)] = -1
     offsets = np.concatenate([[0], np.cumsum(np.maximum(size, 0))])

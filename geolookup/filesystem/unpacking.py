@@ -121,6 +121,7 @@ class Stepwise(io.RawIOBase):
 
     def _begin_next(self) -> bool:
         """Begin the stream that follows; return whether there is one."""
+        # .bz2 and .xz files may be several streams in a row, as after ``cat a.xz b.xz``.
         following = self._unpacker.unused_data
         while not (following := following.lstrip(_PADDING)):
             if not (following := self._packed.read(_CHUNK)):

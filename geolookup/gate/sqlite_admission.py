@@ -43,8 +43,8 @@ from geolookup.gate.plans import Plan
 #: The highest rate of a plan whose accounts have a ring.
 MAX_RING = 100
 _STAMP_BYTES = 8
-# ?1 is now, ?2 a second before, ?3 the quota, ?4 the size of a ring. The oldest stamp is dropped and
-# now is appended, if the oldest is a second old and the newest is not in the future.
+# ?1 is now, ?2 a second before, ?3 the quota, ?4 the size of a ring. The oldest stamp is dropped
+# and now is appended, if the oldest is a second old and the newest is not in the future.
 _ADMIT = (
     "UPDATE account SET used = used + 1, ring = CAST(substr(ring, 9) || ?1 AS BLOB)"
     " WHERE used < ?3 AND length(ring) = ?4 AND substr(ring, 1, 8) <= ?2 AND substr(ring, -8) <= ?1"

@@ -73,8 +73,8 @@ def _followed(shown: AddressMap, number: int) -> dict[str, Any] | None:
     values = shown.values[number]
     for earlier, others in enumerate(shown.values[:number]):
         table = np.zeros(len(shown.views[earlier].labels), np.uint32)
-        # By label of the earlier view one label of this one; the last assignment wins. It holds only if
-        # no other assignment differed.
+        # By label of the earlier view one label of this one; of several, the last assignment. It
+        # is a rule only if all of them were equal.
         table[others] = values
         if np.array_equal(table[others], values):
             return {"follows": earlier, "table": table.tolist()}
@@ -140,7 +140,7 @@ def _column(numbers: Numbers, back: int, contexts: U8 | None) -> dict[str, Any]:
 
 def _backward(numbers: Numbers, back: int) -> U8:
     symbols = np.zeros(len(numbers), np.uint8)
-    # 5 7 5 7 9 5: symbols 0 0 1 1 0 3. The nearest repetition is written last.
+    # 5 7 5 7 9 5: symbols 0 0 1 1 0 2. The nearest repetition is written last.
     for symbol in range(back, 0, -1):
         again = numbers[symbol + 1 :] == numbers[: -symbol - 1]
         symbols[symbol + 1 :][again] = symbol

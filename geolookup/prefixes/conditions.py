@@ -42,6 +42,7 @@ _PLACE = tuple(_BY_PATH[f"location.{member}"] for member in DEGREES)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 #: The most characters of a value in a message.
 _LONGEST = 60
+# AT, "a ""b"", c" and null: in quotes or plain, then a comma or the end.
 _ITEM = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|([^",]*?))\s*(,|$)""")
 
 
@@ -208,6 +209,7 @@ def _number(field: Field, value: Any) -> float | None:
         return None
     if field.type == "double":
         return float(value)
+    # 64512.0 is accepted, 0.5 is not.
     whole: int = math.floor(cast(Any, value))
     most = (1 << 32 if field.type == "uint32" else 1 << 63) - 1
     return whole if whole == value and 0 <= whole <= most else None

@@ -134,6 +134,7 @@ def read_list(path: Path, syntax: Syntax) -> Lists:
     Raises TableFileError for a file that cannot be read, and for one that holds changes, a
     malformed prefix, or no list.
     """
+    # A comment may have words of the form of a prefix.
     content = _COMMENT.sub(b"", _content(path))
     if _CHANGE.search(content):
         raise TableFileError(path, "holds changes, not a list", "name a file without changes")

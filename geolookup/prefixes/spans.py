@@ -81,6 +81,7 @@ def _joined(spans: Spans) -> Spans:
     begins = np.flatnonzero(~_continues(spans))
     if len(begins) == len(spans):
         return spans
+    # A range ends where the next one begins: ranges 0-2 and 3-4 have the begins 0 3, the ends 2 4.
     ends = np.append(begins[1:], len(spans)) - 1
     codes = tuple(column[begins] for column in spans.codes)
     return Spans(spans.family, spans.first.take(begins), spans.last.take(ends), codes)

@@ -42,6 +42,7 @@ def groups_of(summary: Summary, kind: str, top: int, least: int) -> Groups:
     if kind == "cities":
         shown = _covered_by_country(summary, every, sizes, shown, least)
     shown = covered(shown, sizes, least)
+    # The numbers of the shown groups: the first ``top`` and the further ones.
     at, rest = np.split(np.flatnonzero(shown), [top])
     return Groups(
         kind,
@@ -64,6 +65,7 @@ def _covered_by_country(
     shown = shown.copy()
     for code, total in of_country.items():
         among = codes == code
+        # A reader could compute a single hidden city as its country less all shown cities.
         beside = total - int(sizes[among].sum())  # without a known city
         shown[among] = covered(shown[among], sizes[among], least, beside)
     return shown
