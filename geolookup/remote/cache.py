@@ -32,6 +32,7 @@ from geolookup.filesystem.unpacking import reading_errors
 from geolookup.remote import Answer, Version
 from geolookup.remote.address import Remote
 
+#: Hexadecimal digits of the digest in a folder's name: enough to tell the files of one address.
 _DIGEST_DIGITS = 16
 
 
@@ -110,6 +111,7 @@ class Cached:
         path = self._folder / digest[:_DIGEST_DIGITS] / self._remote.file
         if not digest or sha256 not in ("", digest):
             return None
+        # Read anew at each use: a file changed on disk counts as missing.
         if not path.is_file() or sha256_of(path) != digest:
             return None
         etag, modified, validator = (
@@ -121,6 +123,7 @@ class Cached:
         """Return the partial file."""
         path, stated = self._folder / "part" / self._remote.file, _read(self._folder / "part.json")
         total, validator = stated.get("total"), str(stated.get("validator", ""))
+        # ``type(...) is int``: True is an int for isinstance.
         part = Part(path, validator, total if type(total) is int and total > 0 else None)
         if part.total and part.size >= part.total:
             # The last run ended before the checks: request one byte, to learn if it is current.
@@ -155,6 +158,8 @@ class Cached:
         with atomic.output_errors(path):
             atomic.fsync_file(part.path)
             path.parent.mkdir(exist_ok=True)
+            # A crash after this line leaves the file without its kept.json: it is downloaded once
+            # more.
             part.path.replace(path)
             stated = {"address": self._remote.shown, "bytes": size, "sha256": digest}
             _write(self._folder / "kept.json", {**stated, **asdict(version)})

@@ -134,7 +134,7 @@ class _Ballot:
 
     def _count(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the first dataset with the most votes, and whether these are a majority."""
-        # A dataset votes for its own answer, and for the equal ones of others: AT AT DE has 2 2 1 votes.
+        # Answers AT AT DE have 2, 2 and 1 votes: each counts for itself and for its equals.
         votes = np.array(self._says).astype(np.int64)
         for (one, other), both in self._same.items():
             agree = both.compared & ~both.moved
