@@ -139,6 +139,7 @@ def is_archive(path: str | os.PathLike[str]) -> bool:
 
 
 def _read(members: Members) -> Head:
+    # The order of members is fixed: delta.json (only in a delta), manifest.json, its digest, ...
     stated = members.text(DELTA, LARGEST_HEADER)
     header = None if stated is None else parsed_header(stated, members.archive)
     text = members.text(fmt.MANIFEST, LARGEST_MANIFEST)

@@ -131,8 +131,7 @@ def _seek_last_lines(stream: BinaryIO) -> None:
         size = min(BLOCK, at)
         at = stream.seek(at - size)
         block = os.read(stream.fileno(), size)
-        # "a\nb\n", last 1 line: the final \n is skipped, the one before "b" found, reading begins
-        # at b.
+        # The last line of "a\nb\n": the final \n is skipped, that before "b" is found.
         feed = len(block) - 1 if is_last and block.endswith(b"\n") else len(block)
         is_last = False
         while missing and (feed := block.rfind(b"\n", 0, feed)) >= 0:

@@ -100,8 +100,7 @@ def _numbers(tables: Tables) -> Iterator[DatasetError]:
             if begin:
                 next_begin = begin + size
                 part = numbers[begin:next_begin]
-                # A number beyond the layer's values was reported above; it must not stop numpy
-                # here.
+                # A number beyond the values was reported above; it must not stop numpy here.
                 inside = np.minimum(part, len(states[layer]) - 1)
                 bad[begin:next_begin] = (part > 0) & ~states[layer][inside]
     yield from tables.bad(name, "value", bad, "of no value of its layer")

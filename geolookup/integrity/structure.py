@@ -99,8 +99,7 @@ def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
     for name in (fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE):
         for column, kind in fmt.COLUMNS[name].items():
             first = tables.batches[name].column(column)[0]
-            # Row 0: null where nulls are allowed; row number 0 where a column refers to another
-            # table.
+            # In row 0: null where nulls are allowed, else the row 0 of another table.
             if first.is_valid if kind.nullable else column in ("country", "zone") and first.as_py():
                 yield damaged(tables.folder / name, "not unknown", column, 0)
     named = tables.batches[fmt.ZONE].column("zone").is_valid().to_numpy(zero_copy_only=False)

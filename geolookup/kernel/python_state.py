@@ -57,8 +57,7 @@ class State:
     def interval_ipv4(self, value: int) -> int:
         """See ``protocol.State``."""
         jump, bucket = self._jump, value >> self._jump_shift
-        # jump[b] is the interval of the bucket's first address, jump[b + 1] that of the next
-        # bucket's:
+        # jump[b] is the interval of the first address of bucket b:
         #   bucket     |    b      |   b+1
         #   intervals  ---i--|--i+1--|--i+2    bisect in starts[i : i+2+1]
         return bisect_right(self._ipv4_starts, value, jump[bucket], jump[bucket + 1] + 1) - 1

@@ -145,8 +145,7 @@ def _ipv6_around(text: bytes, colon: int) -> tuple[int, _Hit | None]:
 
 def _after_name(text: bytes, first: int, colon: int) -> int | None:
     """Return where the address in a run begins: after a name and its colon, None if nowhere."""
-    # "client:2001:db8::1" -> "client" is no group of at most 4 digits; the address follows its
-    # colon.
+    # "host:2001:db8::1": the name is no group of the address, which follows its colon.
     if colon - first > 4:
         return None
     if re.match(rb"[0-9A-Za-z_]", text[max(first - 1, 0) : first]):
@@ -196,8 +195,7 @@ def split_log_lines(
         if match is not None:
             spans = [match.span(number) for number in range(1, _LOG_FIELDS + 1)]
             if not combined:
-                # "Common" lines have no referrer and no agent: the empty groups of the pattern are
-                # no fields.
+                # Referrer and agent: the empty groups of the pattern for "common" lines.
                 spans[7:9] = [(0, -1)] * 2
             for field, (first, end) in enumerate(spans):
                 if end >= 0:

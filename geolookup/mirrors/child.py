@@ -66,6 +66,7 @@ def install_in_child(source: Source, index_file: Path, before: Status) -> Polled
         except BaseException:  # such as the SystemExit of a signal
             _end(child)
             raise
+    # A child that dies while it writes leaves a line without its end.
     if not answer.endswith("\n"):
         raise MirrorError(source.store, _death(child.returncode), _RETRY)
     return _polled(json.loads(answer))
@@ -98,6 +99,7 @@ def _polled(answer: dict[str, Any]) -> Polled:
 
 def _death(status: int) -> str:
     if status < 0:
+        # Popen: -9 for a process that signal 9 killed.
         return f"the installation was killed by {signal.Signals(-status).name}"
     return f"the installation ended with status {status}"
 

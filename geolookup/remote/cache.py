@@ -158,8 +158,7 @@ class Cached:
         with atomic.output_errors(path):
             atomic.fsync_file(part.path)
             path.parent.mkdir(exist_ok=True)
-            # A crash after this line leaves the file without its kept.json: it is downloaded once
-            # more.
+            # After a crash here the file has no kept.json, and is downloaded once more.
             part.path.replace(path)
             stated = {"address": self._remote.shown, "bytes": size, "sha256": digest}
             _write(self._folder / "kept.json", {**stated, **asdict(version)})

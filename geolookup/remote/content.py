@@ -81,8 +81,7 @@ def _decompressed(path: Path, largest: int) -> Iterator[bytes]:
     with reading_errors(str(path)), gzip.open(path) as stream:
         allowed = limits.allowed_bytes(path.stat().st_size)
         while chunk := stream.read(_CHUNK):
-            # Two limits: the bytes of any download, and the ratio to the compressed size (a gzip
-            # bomb).
+            # Two limits: bytes of any download, and a ratio to the compressed size (gzip bombs).
             if stream.tell() > largest:
                 raise too_large(str(path), largest)
             if stream.tell() > allowed:

@@ -121,8 +121,7 @@ class _Transfer:
             try:
                 return self._attempt()
             except TransientError as error:
-                # A part without a validator cannot be continued: nothing tells whether the file has
-                # changed.
+                # Without a validator nothing tells whether the file changed: no resuming.
                 if error.discard or not self.cached.part().validator:
                     self.cached.discard_part()
                 failures += 1
@@ -139,8 +138,8 @@ class _Transfer:
 
     def _attempt(self) -> Fetched:
         part = self.cached.part()
-        # 3 MB of 10 are there -> request bytes 3,000,000- with If-Range; 206 continues, 200 begins
-        # anew.
+        # 3 MB of 10 are there: bytes from 3,000,000 on are requested, with If-Range. Status 206
+        # continues the part, 200 begins anew.
         start = part.size if part.validator else 0
         held = Held(self.kept.version if self.kept else None, start, part.validator)
         with _origin(self.remote)(self.remote, held, self.limits) as answer:

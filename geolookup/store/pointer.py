@@ -88,6 +88,8 @@ def published_now(generation: str) -> Published:
 
 
 def _published(stated: Any, path: str) -> list[Published]:
+    # {"format": ..., "published": [{"generation": A, ...}, {"generation": B, "withdrawn": true}]}:
+    # current is A, the last one that is not withdrawn.
     if stated["format"] != _FORMAT:
         raise ValueError
     version = stated["format_version"]

@@ -39,6 +39,7 @@ from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import AsNames, as_fields, header, load_as_names
 
 _ASN, _PREFIX, _LENGTH = "ASN", "IP Prefix", "Max Length"
+#: "0", "AS0", "as00".
 _AS0 = "^([Aa][Ss])?0+$"
 _KEYS = ("roas", "prefix", "maxLength")
 
