@@ -59,6 +59,7 @@ class DecidingRows:
             }
             stated, places = rows.stated(used[:-1]), located()
         ranges = stated.family, stated.first, stated.last
+        # Files are numbered over all tables; 0 is "no file".
         file = places.file + len(self._files) + 1
         self._rows.append(TableRows(*ranges, file, places.line, stated.numbers, intervals))
         names = (label_in_recipe(label, spec.path, spec.base) for label in places.labels)

@@ -59,6 +59,7 @@ def tables(
     ``rows`` are those of each source table in order of precedence, ``files`` the number of the
     source and the name of each file, ``values`` the distinct values of each layer, by field.
     """
+    # Tables of 3 and 2 rows: begins 1 4 6; row 0 is "unknown".
     begins = np.cumsum([1, *map(len, rows)])
     with alongside(partial(_ranges, rows, begins), int(begins[-1])) as ranges:
         valued = _values(values)
@@ -176,6 +177,7 @@ def _files(files: Sequence[tuple[int, str]]) -> pa.Table:
 
 def _values(layers: Mapping[str, pa.Table]) -> pa.Table:
     """Return the values of all layers, layer after layer, with their checksums."""
+    # One row without columns: the unknown row.
     none = pa.table({"": pa.nulls(1)}).select([])
     blocks = [none, *(layers[layer] for layer in fields.LAYERS if layers[layer].num_rows)]
     sizes = [block.num_rows for block in blocks]
@@ -199,6 +201,7 @@ def _checksums(layers: Sequence[pa.Table]) -> NDArray[np.uint32]:
         texts = objects(part)
         sums.append(checksums(texts))
         size += texts.nbytes
+    # One Arrow array of int32 offsets must be able to hold them all when they are verified.
     if size >= 1 << 31:
         raise BuildError("dataset", "more than 2 GiB of distinct values in one table")
     return np.concatenate(sums)

@@ -74,6 +74,7 @@ def numbering(base: Codes) -> Codes:
 
 def inverse(numbers: Codes) -> I64:
     """Return the row that has each number."""
+    # numbers 2 0 1 -> rows 1 2 0
     rows = np.empty(len(numbers), np.int64)
     rows[numbers] = np.arange(len(numbers))
     return rows
@@ -82,6 +83,7 @@ def inverse(numbers: Codes) -> I64:
 def reencoded(column: pa.DictionaryArray, base: pa.Array) -> pa.DictionaryArray:
     """Return a column with its dictionary reordered: values of ``base`` keep their index there."""
     stated = pc.index_in(column.dictionary, base).fill_null(-1)
+    # Dictionary [b c a] over base [a b]: numbers 1 2 0, so the new dictionary is [a b c].
     numbers = numbering(np.asarray(stated.to_numpy(zero_copy_only=False), np.int32))
     indices = pa.array(numbers).take(column.indices).cast(column.type.index_type)
     return pa.DictionaryArray.from_arrays(indices, column.dictionary.take(inverse(numbers)))

@@ -88,6 +88,7 @@ def _known(
     for path, table, known in tables:
         # By row of a table; here: by interval.
         chosen = known[rows[table]]
+        # By the bits themselves, not by a hash: equal keys are equal columns.
         key = chosen.tobytes()
         if key not in counts:
             counts[key] = count_addresses(starts, chosen)

@@ -62,6 +62,7 @@ def _add_rows(path: str, layers: dict[str, Any], rows: list[dict[str, Any]]) -> 
     """Add to each layer the row that decided it: the first with a value there."""
     for layer, decided in layers.items():
         row = next((row for row in rows if layer in row["values"]), None)
+        # None on both sides: no source decides the layer, and no row has a value.
         if (decided and decided["source"]) != (row and row["source"]):
             raise DatasetError(path, f"its files differ about {layer}", REBUILD)
         if decided and row:
@@ -74,6 +75,7 @@ class Provenance:
     def __init__(self, file: File, family: int) -> None:
         self._path, self._family = file.path, family
         self._starts = Starts(file, family)
+        # A layer that no source decides has no column; zeros stand for it.
         none = memoryview(bytes(len(self._starts)))
         self._sources = {
             layer: file.view(layer, "uint8") if layer in file else none for layer in fields.LAYERS

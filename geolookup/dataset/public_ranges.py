@@ -102,6 +102,8 @@ class _Intervals:
         ]
         self._highs = np.asarray(self._starts.highs)
         lows = self._starts.lows
+        # Of IPv6, indices into the few distinct lower halves; they are decoded for chosen intervals
+        # only.
         self._lows = np.asarray(lows.indices if isinstance(lows, Encoded) else lows)
         self._values = np.asarray(lows.values) if isinstance(lows, Encoded) else None
 
@@ -165,6 +167,7 @@ class _Intervals:
 def _before(starts: Addresses) -> Addresses:
     """Return each address - 1; 0 becomes the family's last address."""
     low = starts.low - starts.low.dtype.type(1)
+    # (low == 0) is 1 where the low half borrows: 1:: - 1 is 0:ffff:ffff:ffff:...
     return Addresses(low, None if starts.high is None else starts.high - (starts.low == 0))
 
 

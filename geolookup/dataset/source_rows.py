@@ -68,6 +68,7 @@ class _Deciding:
 
     def rows(self, value: int) -> Iterator[_DecidingRow]:
         """Yield the row that decides in each table that has one."""
+        # Begins 0 3 8: table 0 has the intervals 0 to 2, table 1 the intervals 3 to 7.
         for table, (begin, end) in enumerate(pairwise(self._begins)):
             if not begin < end <= len(self._rows):
                 raise self._disordered()
@@ -172,6 +173,8 @@ class _Values:
         except (IndexError, UnicodeDecodeError):
             raise self._damaged(at) from None
         known = {name: _plain(value) for name, value in values.items() if value is not None}
+        # The text that was summed when the dataset was built: known fields only, in order of
+        # columns.
         row = json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode()
         if crc32c(row) != self._sums[at] or not known or not are_of_kinds(row, VALUES):
             raise self._damaged(at)

@@ -46,6 +46,7 @@ def opened(dataset: Dataset, output: str, chosen: ExportFormat, *, force: bool) 
 
 def _check_outside(dataset: Dataset, output: Path) -> None:
     source = Path(os.path.realpath(dataset.path))
+    # realpath: a link into the dataset is the dataset.
     if source in (place := Path(os.path.realpath(output)), *place.parents):
         raise OutputError(output, "is in the dataset itself", "choose another name")
 

@@ -103,6 +103,7 @@ class FieldColumns:
     def known(self, locations: U32, networks: U32) -> Bools:
         """Return for n pairs of rows whether any of the fields is known."""
         # Row 0 of both tables is "unknown", and so are rows that equal it in the chosen fields.
+        # "or" of two row numbers is 0 only if both are.
         is_known: Bools = (self._locations[locations] | self._networks[networks]) != 0
         return is_known
 

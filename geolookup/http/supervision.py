@@ -56,6 +56,7 @@ class Backoff:
 
     def delay(self, worker: int, ran: float) -> float:
         """Return the seconds to wait for a worker that ran for so many seconds."""
+        # A worker that ran long enough begins anew: its next start does not wait.
         self._early[worker] = self._early[worker] + 1 if ran < _EARLY else 0
         return backoff_wait(self._early[worker], _FIRST_DELAY, _MOST_DELAY)
 
@@ -116,6 +117,7 @@ def _until(due: dict[int, float]) -> float | None:
 
 
 def _ended(status: int | None) -> str:
+    # multiprocessing: -9 for a worker that signal 9 killed.
     if status is not None and status < 0:
         return f"was killed by {signal.Signals(-status).name}"
     return f"ended with status {status}"
@@ -151,6 +153,7 @@ def end_with_server() -> None:
 def _end_with(server: int | None) -> None:
     # Polled: what a fork inherits keeps the pipe of parent_process().sentinel open in the
     # other workers.
+    # The parent of an orphan is init or a subreaper.
     while os.getppid() == server:
         time.sleep(_POLL)
     _log.error("the server process is gone; this worker ends")

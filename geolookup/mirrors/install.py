@@ -36,6 +36,7 @@ def install(source: Source, index_file: Path, before: Status) -> Polled:
     """
     index = _checked(index_file, f"{source.shown}/{INDEX}", source.store, before)
     current = current_in(source.store)
+    # Another generation was made current here, and the mirror has not published since.
     if current not in ("", index.current) and followed(index) == before.followed:
         return _polled(HELD, current, index)
     kind, size = _Installation(source, index).run()
@@ -71,6 +72,7 @@ def _checked(path: Path, shown: str, store: Path, before: Status) -> Index:
         index = read_index(file.read(), trust.keys if trust else None, shown)
     if index.is_expired(datetime.now(UTC)):
         raise DatasetError(shown, f"expired at {index.expires_at}", _WRITE)
+    # Two memories: of the last index, and of the signatures in the store if follow.json is lost.
     accepted = max(before.serial, trust.serial if trust else 0)
     if index.serial < accepted:
         problem = f"older than what was accepted before (serial {index.serial}, then {accepted})"
@@ -96,6 +98,7 @@ class _Installation:
         if self._is_taken():
             return "stored", 0
         kind, size = self._fetched()
+        # ``publish`` has made it current; this marks the withdrawn ones and adopts the signature.
         self._take()
         return kind, size
 

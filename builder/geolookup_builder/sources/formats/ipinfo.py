@@ -122,6 +122,7 @@ def _meaning(
             if name in rows.schema.names
         ]
         if flagged:
+            # A flag such as is_hosting takes precedence over the word that the row states.
             fields[field] = first_known(*flagged, *([fields[field]] if field in fields else []))
     for field, word in CONSTANTS.get(product, {}).items():
         fields[field] = constant(word, len(rows))
