@@ -80,6 +80,7 @@ def _gate(verdict: Verdict) -> tuple[str, ...]:
 def kind_table(difference: Difference) -> Table:
     """Return the addresses by the kind of their change; the kinds of a family are all it knows."""
     parts, changes = difference.judged.parts, difference.overlaid.changes
+    # "ipv4" -> 4
     sums = [by_kind(difference.kinds[int(name[-1])], changes[name]) for name in parts]
     rows = [
         (

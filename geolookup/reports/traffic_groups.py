@@ -61,6 +61,7 @@ def _covered_by_country(
     of_country = Counter[str]()
     for country in summary.by("countries"):
         of_country[country.members[0]] += country.addresses
+    # City, region, country code: the members of a city.
     codes = np.array([city.members[2] or "" for city in cities], str)
     shown = shown.copy()
     for code, total in of_country.items():
@@ -88,6 +89,7 @@ def _table(kinds: Sequence[Groups]) -> Table:
     rows = [
         (
             groups.kind,
+            # groups[3:]: further, hidden, unknown.
             *map(wording.count, (groups.number, sum(n.addresses for n in groups.top), *groups[3:])),
         )
         for groups in kinds

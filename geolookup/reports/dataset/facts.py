@@ -42,6 +42,7 @@ class RowCounts:
         size = len(self.space)
         self.space[:] += np.bincount(rows, space, size)
         self.intervals[:] += np.bincount(rows, minlength=size)
+        # bincount sums weights as floats, which are exact below 2^53.
         self.prefixes[:] += np.bincount(rows, prefixes, size).astype(np.int64)
 
 

@@ -89,6 +89,7 @@ def dataset_views(
     ``tables`` are those that ``comparison.values.read_tables`` returns.
     """
     side = Side(dataset, family)
+    # Two partitions: of equal answers, and of equal deciding sources.
     answers, decided = Partition.of(side.starts), Partition.of(side.decided)
     locations, networks = (rows[answers.intervals] for rows in (side.locations, side.networks))
     sources = dataset.manifest.metadata().sources
@@ -113,6 +114,7 @@ def _country(space: Partition, locations: NDArray[np.uint32], tables: Tables) ->
 
 def _depth(space: Partition, locations: NDArray[np.uint32], tables: Tables) -> View:
     levels = finest_levels(tables) + 1
+    # Positions 1 to 4 of LEVELS; 0 is the unknown row.
     levels[0] = 0
     note = "The finest level of the location that is known."
     values = space.classes(levels[locations])
