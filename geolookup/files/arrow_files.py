@@ -31,6 +31,7 @@ from geolookup.files.text_blocks import filled
 
 _IPC = "an Arrow file"
 _MAGIC = b"ARROW1"
+#: Bytes after the magic number at the begin of a file, up to a multiple of 8.
 _PADDING = 2
 _BATCH = 1 << 16
 _BLOCK = 1 << 16
@@ -255,6 +256,7 @@ def _compact(column: pa.ChunkedArray) -> pa.ChunkedArray:
     unified = column.unify_dictionaries()
     chunks = [chunk.indices for chunk in unified.chunks]
     dictionary = unified.chunk(0).dictionary
+    # A small dictionary costs less than the search for its used values.
     if len(dictionary) <= 1 << 10:
         return unified
     used = pc.drop_null(pc.unique(pa.chunked_array(chunks)))

@@ -146,8 +146,10 @@ class _Table:
             ),
             arrow_csv.ConvertOptions(
                 column_types=types,
+                # An empty list means all columns.
                 include_columns=keys if wanted.rest == "dropped" else [],
                 check_utf8=wanted.rest == "typed",
+                # An unquoted empty cell is null, "" is an empty text: both survive from CSV to CSV.
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
                 null_values=[""],

@@ -97,6 +97,7 @@ def stamp(task: Task, options: EnrichOptions, generation: str) -> str:
     state = Path(task.source.path).stat()
     depends_on = {
         "generation": generation,
+        # The number of threads does not change an output.
         "options": {**asdict(options), "threads": None},
         "formats": [task.source.kind.format.name, task.target.kind.format.name],
         "input": [state.st_size, state.st_mtime_ns],

@@ -51,6 +51,8 @@ class Lines:
         """Return the lines of a block, the first of which has the number ``first``."""
         if not block.endswith(b"\n"):
             block += b"\n"
+        # b"a\n\nb\n": ends 2 3 5, bounds 0 2 3 5, texts "a\n", "\n", "b\n"; the blank one is
+        # dropped.
         ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE) + 1
         # The block itself is the memory of the texts: each begins after a line feed.
         bounds = np.concatenate([[0], ends]).astype(np.int64)
@@ -190,6 +192,7 @@ def parsed(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") -
         table = _table(lines, schema, unexpected)
     except pa.ArrowException as error:
         raise _refused(lines, schema, str(error)) from None  # Arrow's text quotes cells
+    # "{} {}" in one line is two objects for Arrow.
     if table.num_rows != len(lines.texts):
         raise _refused(lines, schema, "")
     return table
@@ -199,6 +202,7 @@ def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:
     data = bytes_of(joined(lines.texts, b"\n"))
     return arrow_json.read_json(
         pa.BufferReader(data),
+        # One block: an object is never cut at the end of a block.
         arrow_json.ReadOptions(use_threads=False, block_size=max(data.size, 1)),
         arrow_json.ParseOptions(
             explicit_schema=schema,
@@ -234,6 +238,7 @@ def _first_refused(lines: Lines, schema: pa.Schema | None) -> int:
     """Return the number of the first line that Arrow refuses, of lines with one such."""
     first, end = 0, len(lines.texts)
     while end - first > 1:
+        # Bisection: log2(n) parses of a block instead of one for each line.
         middle = (first + end) // 2
         # The lines before ``first`` are accepted, one before ``end`` is not.
         try:

@@ -61,6 +61,7 @@ cdef dict _location(State state, uint32_t row, _Country country, Text texts, Py_
         else:
             state.location_misses[slot] = row
     for at in range(country.list_count):
+        # [:] copies: the templates of a country are shared by all its answers.
         location[country.list_names[at]] = (<list>country.lists[at])[:]
     if _place_has_lists:
         _copy_lists(location, _PLACE_LISTS)
@@ -103,6 +104,7 @@ cdef int _fill(State state, dict target, tuple names, Text texts, Py_ssize_t siz
     cdef Py_ssize_t at, count = len(names)
     for at in range(count):
         stop = <Text>memchr(texts, c"\n", end - texts)
+        # The last text ends the row without a line feed; any other must have one.
         if (stop == NULL) != (at == count - 1):
             raise _outside(state)
         if stop == NULL:
@@ -122,6 +124,7 @@ cdef object _member(State state, _Texts table, uint32_t row, int number):
     cdef Text end = texts + size
     cdef Text stop
     while number:
+        # "a\nb\nc": number 1 skips "a\n", and the next line feed ends "b".
         stop = <Text>memchr(texts, c"\n", end - texts)
         if stop == NULL:
             raise _outside(state)
@@ -184,6 +187,7 @@ cdef struct Parts:
     Py_ssize_t place_size, network_size
     bint without_asn
     Piece* ip_type
+    # An IPv6 text has at most 39 characters; _write_ipv6 may write beyond its end.
     char echo[64]
     Py_ssize_t echo_size
 

@@ -21,6 +21,7 @@ from geolookup.prefixes.spans import Halves, Spans
 _ONE = np.uint64(1)
 _ALL = ~np.uint64(0)
 #: Masks of the pairs, nibbles and bytes whose bits are counted together.
+#: (1 << 64) // 255 is 0x0101...01: a product with it adds all bytes into the highest one.
 _PAIRS, _NIBBLES, _BYTES, _SUM = (
     np.uint64(mask)
     for mask in (
@@ -165,6 +166,8 @@ def _popcounts_128(halves: Halves) -> I64:
 
 def _popcounts(words: U64) -> I64:
     """Return the number of bits that are set in each word; numpy has this from version 2 on."""
+    # Bits counted in ever wider fields, 0b1011 as pairs: 0b01_10 -> as nibble 3 (Hacker's Delight,
+    # section 5-1).
     words = words - (words >> _ONE & _PAIRS)
     words = (words & _NIBBLES) + (words >> np.uint64(2) & _NIBBLES)
     words = words + (words >> np.uint64(4)) & _BYTES

@@ -96,6 +96,7 @@ class Around:
         places = np.stack([_floats(column) for column in columns])
         point = np.array([[self.latitude], [self.longitude]])
         marks: Bools = distances(places, point) <= self.kilometres
+        # NaN <= x is False: unknown coordinates are in no circle.
         return marks
 
 

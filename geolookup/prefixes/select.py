@@ -47,6 +47,7 @@ class RowMasks(NamedTuple):
 
     def chosen(self, location_rows: U32, network_rows: U32) -> Bools:
         """Mark the intervals that meet the conditions, by their rows in both tables."""
+        # Rows of locations marked [F T T], intervals with the rows [2 0 1]: T F T.
         marks: Bools = self.location[location_rows] & self.network[network_rows]
         return marks
 
@@ -70,9 +71,11 @@ def row_masks(dataset: Dataset, conditions: Iterable[Condition]) -> RowMasks:
 def _marks(tables: RowTables, condition: Condition) -> Bools:
     """Mark the rows of the location or network table that meet one condition."""
     columns = map(tables.column, condition.fields)
+    # ^ True inverts the marks, also those of unknown values.
     marks: Bools = condition.predicate.marks(*columns) ^ condition.negated
     table = condition.fields[0].table
     if table in fmt.LINKS:  # a table to which locations refer
+        # A mark by row of the country table becomes one by row of the location table.
         marks = marks[tables.values(LOCATION, table).to_numpy()]
     return marks
 

@@ -28,6 +28,7 @@ _HIDDEN = 1 << 16
 def cidr_texts(prefixes: Prefixes) -> pa.StringArray:
     """Return the text of each prefix: ``1.2.3.0/24``, ``2001:db8::/32``."""
     cells = _address_cells(prefixes.family, prefixes.high, prefixes.low)
+    # Lengths 0 to 128: 129 texts.
     return _joined(cells, _cell("/"), _decimals(129)[prefixes.lengths])
 
 
@@ -81,6 +82,7 @@ def _ipv6_cells(high: U64, low: U64) -> U8:
     colons, hidden = _colons()
     parts = []
     for at, group in enumerate(groups):
+        # A group that is left out is 0, so 0 | 1 << 16 is the number of the empty row.
         parts += [colons[zeros, at], _hexadecimals()[group | hidden[zeros, at]]]
     return np.concatenate(parts, axis=1)
 

@@ -155,6 +155,7 @@ class _File:
 
     def frame(self) -> Bytes:
         """Return the bytes outside all parts: schema, padding and footer of the Arrow file."""
+        # whole[:0] first: np.concatenate needs one array, also where no frame exists.
         return np.concatenate([self.whole[:0], *(part.of(self.whole) for part in self.parts.frame)])
 
     def set_frame(self, frame: Bytes) -> None:
@@ -172,6 +173,7 @@ def _pairs(
     for name, part in file.parts.named.items():
         values, before = part.of(file.whole), former.parts.named.get(name)
         index = derived.get(name)
+        # A computed index that equals the stored one leaves an empty difference.
         if index is not None and index.itemsize == part.width:
             yield values, index, same_numbers(len(index), part.count)
             continue

@@ -68,6 +68,8 @@ class Records:
         pairs = np.zeros(len(location_rows), np.int64)
         if LOCATION in self._parts:
             # Location code l and network code n of N: (l + 1) * N + n + 1. Both -1 is 0.
+            # N = 3 (two network codes, and none): location 1, network 0 -> 2 * 3 + 1 = 7; divmod(7,
+            # 3) = 2, 1.
             pairs = (self._parts[LOCATION].codes[location_rows] + 1) * self._networks
         if NETWORK in self._parts:
             pairs = pairs + self._parts[NETWORK].codes[network_rows] + 1
@@ -86,6 +88,7 @@ class Records:
         headers = binary(header(MAP, count) for count in range(len(self._members) + 1))
         counts = np.zeros(len(order.records), np.int64)
         for part, codes in zip(order.parts, order.codes, strict=True):
+            # Code -1 reads the appended 0: no member.
             counts += np.append(part.group.counts, 0)[codes]
         positions = Places(order, lengths(headers)[counts]).positions(shared)
         contents = Contents(BYTES, positions)
