@@ -274,6 +274,7 @@ class _Build:
                 report.add_keys(batch.keys)
                 self._progress.rows(len(batch))
         report.rejected = rejected.counts()
+        # Unary plus drops the fields whose count is 0.
         report.nulled = +report.nulled
         report.read += rejected.skipped()
         self._limit(table.name, rejected, report)
@@ -320,6 +321,7 @@ class _Build:
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
             rows = max(table.num_rows for table in content.values())
+            # The id is computed from the tables in memory while they are written.
             with alongside(partial(generation, described, content), rows) as identity:
                 files = output_files.write_tables(folder, content)
             complete = described.with_generation(identity(), files, self._base.of(identity()))

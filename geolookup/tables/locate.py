@@ -110,7 +110,9 @@ def _read_dictionary(locator: Locator, array: pa.Array, located: Located) -> Non
         located.ids[:], located.families[:] = plain.ids, plain.families
         return
     values = locate_chunk(locator, array.dictionary)
+    # A null row reads entry 0; ``locate_chunk`` marks it as invalid afterwards.
     at = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    # A dictionary without values: all rows are null.
     if len(values.ids):
         located.ids[:], located.families[:] = values.ids[at], values.families[at]
 
@@ -223,6 +225,7 @@ def _nodes(texts: pa.Array) -> pa.Array:
 
 def _one_by_one(texts: pa.Array) -> pa.Array:
     """Clean the distinct texts; texts that are not UTF-8 hold no address."""
+    # Bytes: large_binary takes texts that are not UTF-8.
     distinct = texts.cast(pa.large_binary()).dictionary_encode()
     addresses = [
         clean_text(text.decode("ascii", "replace")) for text in distinct.dictionary.to_pylist()

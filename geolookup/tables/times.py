@@ -177,6 +177,7 @@ class Clock:
 
         Sorted by zone and instant, the rows of a period lie together: one search finds their end.
         """
+        # lexsort sorts by its last key first: zone, then second.
         order = np.lexsort((seconds, zone_rows))
         zones, sorted_seconds = zone_rows[order], seconds[order]
         ends = [*np.flatnonzero(np.diff(zones)) + 1, len(zones)]
@@ -210,6 +211,9 @@ class Clock:
         name = self._zones[zone]
         current = period(name, second) if name else None
         if current is not None:
+            # New lists replace the old ones at once: a thread that reads sees either, and a lost
+            # update only
+            # costs another look-up.
             self._periods[zone] = (
                 [*starts[:at], current.start, *starts[at:]],
                 [*periods[:at], current, *periods[at:]],

@@ -52,6 +52,7 @@ def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
         blocks = record_blocks(stream, _CHUNK, layout.delimiter, quoted=False)
         parts = (masked(block, layout) for _, block in blocks)
         if layout.mask is not None:
+            # Masked lines have become empty ones.
             parts = (part.lstrip(b"\n") for part in parts)
         text = io.BytesIO(next(filter(None, parts), b""))
     line = io.TextIOWrapper(text, "utf-8", "replace", newline="").readline(_MAX_RECORD)
@@ -164,6 +165,8 @@ def _first_bad_line(member: Member) -> int | None:
         while chunk := stream.read(_CHUNK):
             try:
                 decoder.decode(chunk)
+            # The decoder keeps the begin of a character at the end of a chunk: error.object begins
+            # with it.
             except UnicodeDecodeError as error:
                 return line + error.object[: error.start].count(b"\n")
             line += chunk.count(b"\n")

@@ -37,6 +37,7 @@ from geolookup_builder.sources.reading.tar_files import tar_files
 from geolookup_builder.sources.reading.zip_files import zip_files
 
 #: The compression of each ending of a tar archive.
+#: ".tar.gz" -> ".gz", ".tgz" -> ".gz" and so on.
 _TARS = {f".tar{ending}": ending for ending in COMPRESSED} | SHORT_TARS
 
 
@@ -90,6 +91,7 @@ def label_in_recipe(label: str, pattern: str, base: Path) -> str:
     before the first wildcard are removed. Characters that a line cannot hold are escaped.
     """
     parts = Path(pattern).parts
+    # "/data/2026/*.csv": "data" and "2026" are before the wildcard, and removed.
     fixed = takewhile(lambda part: not _is_glob(part), parts[:-1])
     folder = Path(*fixed) if Path(pattern).is_absolute() else base
     return name_text(label.removeprefix(str(folder).rstrip(os.sep) + os.sep).replace(os.sep, "/"))
@@ -139,6 +141,7 @@ def _files_of(folder: Path) -> Iterator[Path]:
 
 
 def _identity(folder: Path) -> tuple[int, int]:
+    # Device and inode: links that lead back to a folder above do not loop.
     status = folder.stat()
     return status.st_dev, status.st_ino
 

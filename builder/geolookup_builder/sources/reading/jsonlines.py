@@ -44,6 +44,7 @@ _SAMPLES = 100  # until all keys that are looked for were seen
 #: Of 128 bits: 39 digits.
 _INTEGER = pa.decimal256(39, 0)
 
+#: Nested deeper, values are ignored: Arrow's types are nested as deep as the values.
 _DEPTH = 40
 #: ``bool`` before the numbers: it is an ``int``.
 _TYPES = ((bool, pa.bool_()), (str, pa.string()), (int | float, pa.float64()))

@@ -37,11 +37,13 @@ _INTEGER_DIGITS = 39  # of 2^128 - 1
 _SHOWN = 50  # characters of a cell, in messages
 
 INTEGER = re.compile(r"[0-9]+")
+#: Of the form of an address, whether valid or not.
 ADDRESS = re.compile(r"[0-9]+\.[0-9.]+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
 NETWORK = re.compile(rf"({ADDRESS.pattern})/[0-9]+")
 ALPHA2 = re.compile(r"[A-Za-z]{2}")
 DEGREES = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]*)?")
 AS_NUMBER = re.compile(r"(AS)?[0-9]{1,10}", re.IGNORECASE)
+#: The first cell of a row: an address, a prefix, or an integer, also in hexadecimal.
 _RANGE = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|[0-9A-Fa-f]+")
 
 
@@ -87,6 +89,7 @@ def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool
         text = masked(stream.read(), layout).decode("utf-8-sig", "replace")
     rows = [line for line in text.splitlines() if line.strip()]
     matching = [pattern.fullmatch(line) is not None for line in rows]
+    # The first line must match: a header shows another format.
     return matching[:1] == [True] and 2 * sum(matching) > len(rows)
 
 
@@ -124,6 +127,7 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
                 records.append((line, cells))
             line = reader.line_num + 1
     # Fewer records than asked for, and the file goes on.
+    # A record that alone fills the sample is kept.
     if not whole and len(records) in range(2, _SAMPLE_RECORDS):
         records.pop()  # incomplete: the sample ends inside it
     if not records:
@@ -206,6 +210,7 @@ def ending(member: Member) -> bytes:
     """Return the last bytes of a member; a compressed one is read through."""
     with member.open() as stream:
         if isinstance(stream, io.BufferedReader):
+            # A file on the disk is seekable: only its end is read.
             stream.seek(max(0, stream.seek(0, io.SEEK_END) - END_BYTES))
         last = b""
         while block := stream.read(END_BYTES):

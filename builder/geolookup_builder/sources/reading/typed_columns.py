@@ -109,6 +109,7 @@ def leaves(fields: Iterable[pa.Field], before: str = "") -> Iterator[str]:
 def steps_to(fields: Iterable[pa.Field], path: str) -> Steps | None:
     """Return how a path is reached; None if the fields do not have it."""
     for field in fields:
+        # The whole path first: a column may be named "a.b" itself.
         if field.name == path:
             return (path,)
         if path.startswith(f"{field.name}."):
@@ -122,6 +123,7 @@ def _steps_within(kind: pa.DataType, path: str) -> Steps | None:
     if pa.types.is_struct(kind):
         return steps_to(kind, path)
     if pa.types.is_map(kind):
+        # A key of a map may have dots: it is all that is left of the path.
         return (path,)
     position, _, rest = path.partition(".")
     # "subdivisions.0.iso_code" within a list: position "0", rest "iso_code".

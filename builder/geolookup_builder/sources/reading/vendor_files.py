@@ -31,6 +31,7 @@ from geolookup_builder.sources.reading.text import Layout
 _File = TypeVar("_File")
 _UNKNOWN_COLUMNS = Layout((), frozenset(), frozenset())
 _SHOWN = 80  # characters of a header, in messages
+#: The end of "CLOUDFLARENET - Cloudflare, Inc., US".
 _COUNTRY = r", [A-Z]{2}$"
 _REMEDY = "give a JSON object or a CSV of AS number and name"
 
@@ -247,4 +248,5 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _digits(numbers: pa.Array) -> pa.Array:
+    # "AS13335" -> "13335".
     return pc.replace_substring_regex(numbers.cast(pa.string()), r"^\s*[Aa][Ss]", "")
