@@ -26,6 +26,7 @@ _WORTH_THREADS = 1 << 16
 def cores() -> int:
     """Return how many cores this process may use."""
     usable = getattr(os, "sched_getaffinity", None)
+    # Affinity: a container or ``taskset`` may allow fewer than the machine has.
     return len(usable(0)) if usable else os.cpu_count() or 1
 
 
@@ -65,6 +66,7 @@ def _results(
     running: deque[Future[_R]],
     threads: int,
 ) -> Iterator[_R]:
+    # One item needs no pool.
     head = list(islice(items, 2))
     if len(head) < 2:
         yield from map(function, head)

@@ -141,6 +141,7 @@ def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Return a column as one dictionary, of one width of indices; lists become texts."""
     values = column.combine_chunks()
     if pa.types.is_list(values.type):
+        # No code or name of a list has a line feed.
         values = pc.binary_join(values, "\n")
     if not pa.types.is_dictionary(values.type):
         return values.dictionary_encode()

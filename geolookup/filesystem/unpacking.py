@@ -110,6 +110,8 @@ class Stepwise(io.RawIOBase):
                 self._ready = self._packed.read(_CHUNK)
                 if not self._ready:
                     raise OSError("Compressed file ended before the end of the stream")
+            # Once given, the input is in the decompressor, which returns it in parts of at most
+            # ``most``.
             data, self._ready = self._ready, b""
             try:
                 part = self._unpacker.decompress(data, most)
@@ -123,6 +125,7 @@ class Stepwise(io.RawIOBase):
         """Begin the stream that follows; return whether there is one."""
         # .bz2 and .xz files may be several streams in a row, as after ``cat a.xz b.xz``.
         following = self._unpacker.unused_data
+        # Past zeros, also those of the next chunk, to the first byte of a stream.
         while not (following := following.lstrip(_PADDING)):
             if not (following := self._packed.read(_CHUNK)):
                 return False

@@ -175,4 +175,5 @@ class Admission:
     def _raise(self, now: int) -> NoReturn:
         if self._quota_used_up:
             raise QuotaError
+        # In seconds, at most one: a rate is per second.
         raise RateLimitError(min(max(0, self._refused_until - now), SECOND) / SECOND)

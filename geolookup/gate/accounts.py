@@ -116,6 +116,7 @@ class Accounts:
         if digest is None:
             raise MissingKeyError if api_key is None else InvalidKeyError
         known = self._cache.get(digest)
+        # now < asked: the clock was set back, and the entry could live too long.
         if known is not None and known.asked <= now < known.until:
             if not compare_digest(known.digest, digest):
                 raise InvalidKeyError

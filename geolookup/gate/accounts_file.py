@@ -243,6 +243,7 @@ def _parsed(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     options = parse_qs(parts.query)
     synchronous = options.pop("synchronous", ["normal"])[-1]
+    # sqlite:///a.db has the path "/a.db", so "a.db"; sqlite:////tmp/a.db keeps its second slash.
     path = unquote(parts.path.removeprefix("/"))
     if parts.scheme != "sqlite":
         remedy = "write sqlite:///PATH, or use the backups of Redis (BGSAVE)"

@@ -50,6 +50,7 @@ class GroupCommit:
     @coroutine
     def _together(self, asked: _Asked) -> Generator[None, None, None]:
         """Wait for the next iteration of the loop, then for the decision of all."""
+        # The group before was decided in this or an earlier iteration: a new one begins.
         if self._group.outcomes is not None:
             self._group = _Group()
         group = self._group

@@ -205,6 +205,7 @@ class SQLiteStore:
 def _busy(error: sqlite3.Error) -> bool:
     """Return whether SQLite reports a locked file."""
     code: int = getattr(error, "sqlite_errorcode", 0)  # absent if SQLite did not raise it
+    # SQLITE_BUSY_SNAPSHOT is 517 = 0x205: its low byte is SQLITE_BUSY, 5.
     return code & _PRIMARY == sqlite3.SQLITE_BUSY
 
 

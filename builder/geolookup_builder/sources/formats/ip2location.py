@@ -85,6 +85,7 @@ class Catalogue:
         stated_db = spec.options.get("db")
         if stated_db is None:
             return None
+        # ``type(...) is int``: true would be the database "DB1".
         name = f"{self.prefix}{stated_db}" if type(stated_db) is int else str(stated_db).upper()
         if name not in self.databases:
             problem = f"source.db is {stated_db!r}"
@@ -126,6 +127,7 @@ class Catalogue:
     def _edition(self, rows: sniffing.Sample, table: str) -> Edition:
         """Return how the range is written; BuildError if the columns do not fit the database."""
         width = len(self.databases[table])
+        # Columns of the range: 1 for a network, 2 for its ends, more if they are repeated.
         extra = rows.width - width
         of_width = [edition for edition in EDITIONS if len(edition.columns) == extra]
         remedy = f"correct db in the recipe{self._fitting(rows)}"
@@ -198,6 +200,7 @@ def _regions(spec: SourceSpec) -> Regions | None:
     for _, row in read_table(spec.base / path, _REGION_COLUMNS):
         country, name, code = (row[column] for column in _REGION_COLUMNS)
         if code not in ("", MISSING):
+            # "US-CA" -> "CA", by "US\\nCalifornia".
             codes[country + _SEPARATOR + name] = code.removeprefix(f"{country}-")
     return Regions(pa.array(list(codes), pa.string()), pa.array(list(codes.values()), pa.string()))
 

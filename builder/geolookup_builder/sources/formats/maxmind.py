@@ -177,6 +177,7 @@ def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.Dictio
     stated, at = pc.is_valid(located), locations.rows(located)
     if "registered_country_geoname_id" in rows.schema.names:
         registered = rows.column("registered_country_geoname_id")
+        # Row by row: geoname_id if it is stated, else the id of the registered country.
         at = pc.if_else(stated, at, locations.rows(registered))
         stated = pc.or_(stated, pc.is_valid(registered))
     encoded = at.dictionary_encode()  # once for all columns
