@@ -208,8 +208,7 @@ class Rejects:
             bad_ranges = member.numbers.of(np.concatenate(member.records))
             reasons = [REASONS[reason] for reason in np.concatenate(member.reasons)]
             wanted = dict(zip(bad_ranges.tolist(), reasons, strict=True))
-            # Records with a wrong number of cells have no row in a batch: they are known by number
-            # only.
+            # Records with a wrong number of cells have no row in a batch, only a number.
             wanted.update(dict.fromkeys(member.numbers.skipped, WRONG_CELL_COUNT))
             yield from member.numbers.find_rejects(member.numbers.member, wanted)
 

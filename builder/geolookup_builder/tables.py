@@ -71,8 +71,7 @@ def _location(interned: Interned) -> pa.Table:
     }
     return pa.table(
         {
-            # uint16: far fewer than 65,536 countries and zones exist; ``astype`` would not notice
-            # more.
+            # uint16: far fewer than 65,536 countries and zones exist.
             "country": located.country.astype(np.uint16),
             "zone": located.zone.astype(np.uint16),
             **own,

@@ -102,8 +102,7 @@ class _Intervals:
         ]
         self._highs = np.asarray(self._starts.highs)
         lows = self._starts.lows
-        # Of IPv6, indices into the few distinct lower halves; they are decoded for chosen intervals
-        # only.
+        # Of IPv6: indices into the distinct lower halves, decoded for chosen intervals only.
         self._lows = np.asarray(lows.indices if isinstance(lows, Encoded) else lows)
         self._values = np.asarray(lows.values) if isinstance(lows, Encoded) else None
 

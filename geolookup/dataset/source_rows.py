@@ -173,8 +173,7 @@ class _Values:
         except (IndexError, UnicodeDecodeError):
             raise self._damaged(at) from None
         known = {name: _plain(value) for name, value in values.items() if value is not None}
-        # The text that was summed when the dataset was built: known fields only, in order of
-        # columns.
+        # The text that was summed in the build: known fields, in the order of the columns.
         row = json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode()
         if crc32c(row) != self._sums[at] or not known or not are_of_kinds(row, VALUES):
             raise self._damaged(at)

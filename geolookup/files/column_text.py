@@ -42,8 +42,7 @@ def bytes_of(texts: pa.Array) -> pa.Buffer:
     """Return the texts of a column without nulls as one buffer, without a copy."""
     _, offsets, data = texts.buffers()
     # The offsets as an array: only the first and the last are read.
-    # Only the first and last offset count: texts 1 and 2 of "abc" with offsets 0 1 2 3 are bytes 1
-    # to 3.
+    # Texts 1 and 2 of "abc", whose offsets are 0 1 2 3, are the bytes from 1 to 3.
     bounds = pa.Array.from_buffers(pa.int64(), texts.offset + len(texts) + 1, [None, offsets])
     first, last = bounds[texts.offset].as_py(), bounds[len(bounds) - 1].as_py()
     # A column of texts is its bytes, one text after the other.
@@ -54,8 +53,7 @@ def _render(array: pa.Array, table: _Table) -> pa.Array:
     if isinstance(array, pa.ExtensionArray):
         return _render(array.storage, table)
     if pa.types.is_dictionary(array.type):
-        # A slice may refer to a few values of a large dictionary: then each row is rendered
-        # instead.
+        # A slice may refer to few values of a large dictionary: its rows are rendered instead.
         if len(array.dictionary) > len(array):
             return _render(array.dictionary_decode(), table)
         return _render(array.dictionary, table).take(array.indices)

@@ -51,8 +51,7 @@ class Lines:
         """Return the lines of a block, the first of which has the number ``first``."""
         if not block.endswith(b"\n"):
             block += b"\n"
-        # b"a\n\nb\n": ends 2 3 5, bounds 0 2 3 5, texts "a\n", "\n", "b\n"; the blank one is
-        # dropped.
+        # b"a\n\nb\n": ends 2 3 5, bounds 0 2 3 5, texts "a\n", "\n" (dropped), "b\n".
         ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE) + 1
         # The block itself is the memory of the texts: each begins after a line feed.
         bounds = np.concatenate([[0], ends]).astype(np.int64)

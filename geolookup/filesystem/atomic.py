@@ -85,9 +85,8 @@ def staged_folder(output: Path) -> Iterator[Path]:
         with output_errors(output), claimed(fresh, fresh.mkdir):
             yield fresh
             fsync_folder(fresh)
-            # Content, then name, then the folder's entry: after a power failure the name leads to a
-            # whole
-            # folder, the old one or the new one.
+            # Content, then name, then the folder's entry: after a power failure the name leads to
+            # a whole folder, the old one or the new one.
             _rename_into(fresh, output)
             fsync_folder(output.parent)
     finally:

@@ -110,8 +110,7 @@ class Stepwise(io.RawIOBase):
                 self._ready = self._packed.read(_CHUNK)
                 if not self._ready:
                     raise OSError("Compressed file ended before the end of the stream")
-            # Once given, the input is in the decompressor, which returns it in parts of at most
-            # ``most``.
+            # The decompressor keeps the input, and returns its bytes in parts of at most ``most``.
             data, self._ready = self._ready, b""
             try:
                 part = self._unpacker.decompress(data, most)

@@ -161,8 +161,7 @@ class Application:
         while True:
             engine, _, answers = self.backend
             body = engine.lookup_json(ip)
-            # Else a reload came between: the body may be of either generation, and is looked up
-            # again.
+            # Else a reload came between, and the body may be of either generation.
             if engine.generation == answers.generation:
                 return answers.looked_up(body)
             self.backend = self.renewed()

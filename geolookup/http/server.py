@@ -141,8 +141,7 @@ def check_free(host: str, port: int) -> None:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with closing(socket.socket(family, socket.SOCK_STREAM)) as probe:
-        # Without SO_REUSEADDR, connections in TIME_WAIT of a server that has ended would occupy the
-        # port.
+        # Else connections in TIME_WAIT, of a server that has ended, would occupy the port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))

@@ -72,8 +72,7 @@ cdef class _Texts:
         self.offsets = _Column(texts.offsets)
         self.data = _Column(texts.data)
         self.checksums = _Column(texts.sums)
-        # The shortest column bounds the rows: damaged lengths are found as missing rows, not as
-        # reads
+        # The shortest column bounds the rows: damaged lengths become missing rows, and no read
         # outside a buffer.
         self.count = min(self.checksums.count, self.offsets.count - 1)
         self.checked = <uint8_t*>calloc(max(self.count, 1), 1)

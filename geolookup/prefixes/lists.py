@@ -139,8 +139,7 @@ def read_list(path: Path, syntax: Syntax) -> Lists:
     if _CHANGE.search(content):
         raise TableFileError(path, "holds changes, not a list", "name a file without changes")
     prefixes = syntax.prefixes_in(content)
-    # An empty list of nftables has its head, an empty plain list nothing; a foreign file has
-    # neither.
+    # Without prefixes: a list of nftables has its head, a plain list is empty.
     if not prefixes and content.split()[:1] != _first_word(syntax):
         raise TableFileError(path, "holds no prefix", _REMEDY)
     lists: dict[int, list[str]] = {family: [] for family in BITS}

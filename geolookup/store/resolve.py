@@ -63,8 +63,7 @@ def opened(
     """
     while True:
         # seen -> read -> same fingerprint: nothing changed meanwhile. Also for errors: the
-        # generation may
-        # have been pruned between the reading of the pointer and the opening.
+        # generation may have been pruned after the pointer was read.
         seen = fingerprint(path)
         try:
             published = pointer.standing(pointer.read(path))

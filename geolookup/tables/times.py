@@ -211,9 +211,8 @@ class Clock:
         name = self._zones[zone]
         current = period(name, second) if name else None
         if current is not None:
-            # New lists replace the old ones at once: a thread that reads sees either, and a lost
-            # update only
-            # costs another look-up.
+            # New lists replace the old ones at once: a thread that reads sees either. A lost
+            # update only costs another look-up.
             self._periods[zone] = (
                 [*starts[:at], current.start, *starts[at:]],
                 [*periods[:at], current, *periods[at:]],

@@ -68,8 +68,8 @@ class Records:
         pairs = np.zeros(len(location_rows), np.int64)
         if LOCATION in self._parts:
             # Location code l and network code n of N: (l + 1) * N + n + 1. Both -1 is 0.
-            # N = 3 (two network codes, and none): location 1, network 0 -> 2 * 3 + 1 = 7; divmod(7,
-            # 3) = 2, 1.
+            # N = 3, for two networks and none: location 1 and network 0 are 2 * 3 + 1 = 7, and
+            # divmod(7, 3) is 2, 1.
             pairs = (self._parts[LOCATION].codes[location_rows] + 1) * self._networks
         if NETWORK in self._parts:
             pairs = pairs + self._parts[NETWORK].codes[network_rows] + 1

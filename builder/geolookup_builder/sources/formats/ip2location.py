@@ -200,7 +200,7 @@ def _regions(spec: SourceSpec) -> Regions | None:
     for _, row in read_table(spec.base / path, _REGION_COLUMNS):
         country, name, code = (row[column] for column in _REGION_COLUMNS)
         if code not in ("", MISSING):
-            # "US-CA" -> "CA", by "US\\nCalifornia".
+            # "US-CA" -> "CA", by "US\nCalifornia".
             codes[country + _SEPARATOR + name] = code.removeprefix(f"{country}-")
     return Regions(pa.array(list(codes), pa.string()), pa.array(list(codes.values()), pa.string()))
 

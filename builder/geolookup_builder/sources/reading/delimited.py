@@ -165,8 +165,7 @@ def _first_bad_line(member: Member) -> int | None:
         while chunk := stream.read(_CHUNK):
             try:
                 decoder.decode(chunk)
-            # The decoder keeps the begin of a character at the end of a chunk: error.object begins
-            # with it.
+            # error.object begins with what the decoder kept: a character cut by the chunk before.
             except UnicodeDecodeError as error:
                 return line + error.object[: error.start].count(b"\n")
             line += chunk.count(b"\n")
