@@ -41,7 +41,7 @@ class _Line:
 
     def _write(self, text: str) -> None:
         if self._shown:
-            # \r: back to the begin of the line; ESC [ K: erase to its end (ECMA-48, EL).
+            # \r: back to the beginning of the line; ESC [ K: erase to its end (ECMA-48, EL).
             self._stream.write(f"\r\x1b[K{text}")
             self._stream.flush()
 

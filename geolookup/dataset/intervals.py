@@ -194,7 +194,7 @@ def cut_at(family: int, ranges: Iterable[Range]) -> tuple[Addresses, Bools]:
     """
     bounds = {0: False}
     # 10-19 and 30-39: from 0 no, from 10 yes, from 20 no, from 30 yes, from 40 no. Of adjacent
-    # ranges the begin of the second replaces the end of the first.
+    # ranges the start of the second replaces the end of the first.
     for first, last in ranges:
         bounds |= {first: True, last + 1: False}
     bounds.pop(MAX[family] + 1, None)

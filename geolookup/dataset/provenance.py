@@ -133,7 +133,7 @@ def _run(numbers: memoryview, interval: int) -> tuple[int, int]:
     """
     same = bytes(numbers[interval : interval + 1])
     # Numbers 1 2 2 2 1, interval 2: begin is 1, the length of "1 2" without 2 at its end; end is
-    # 5 - 1 - 1 = 3, as "2 2 1" without 2 at its begin has one number.
+    # 5 - 1 - 1 = 3, as "2 2 1" without 2 at its beginning has one number.
     begin = len(bytes(numbers[:interval]).rstrip(same))
     end = len(numbers) - len(bytes(numbers[interval:]).lstrip(same)) - 1
     return begin, end

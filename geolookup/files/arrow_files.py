@@ -31,7 +31,7 @@ from geolookup.files.text_blocks import filled
 
 _IPC = "an Arrow file"
 _MAGIC = b"ARROW1"
-#: Bytes after the magic number at the begin of a file, up to a multiple of 8.
+#: Bytes after the magic number at the beginning of a file, up to a multiple of 8.
 _PADDING = 2
 _BATCH = 1 << 16
 _BLOCK = 1 << 16

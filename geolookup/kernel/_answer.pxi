@@ -170,7 +170,7 @@ cdef class _View:
     def __getattribute__(self, name):
         cdef PyObject* found
         cdef int code
-        # A view that was made by its class alone, without an answer: only repr and pickles meet it.
+        # A view that was made by its class alone has no answer.
         if self.answer is None:
             return PyObject_GenericGetAttr(self, name)
         found = PyDict_GetItemWithError(self.codes, name)

@@ -187,7 +187,7 @@ cdef struct Parts:
     Py_ssize_t place_size, network_size
     bint without_asn
     Piece* ip_type
-    # An IPv6 text has at most 39 characters; _write_ipv6 may write beyond its end.
+    # At most 39 characters of IPv6, and what ``_copy`` reads after them: whole chunks of 16.
     char echo[64]
     Py_ssize_t echo_size
 

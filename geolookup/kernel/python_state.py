@@ -59,7 +59,7 @@ class State:
         jump, bucket = self._jump, value >> self._jump_shift
         # jump[b] is the interval of the first address of bucket b:
         #   bucket     |    b      |   b+1
-        #   intervals  ---i--|--i+1--|--i+2    bisect in starts[i : i+2+1]
+        #   intervals  ---i--|--i+1--|--i+2    jump[b + 1] is i + 1: bisect in starts[i : i + 2]
         return bisect_right(self._ipv4_starts, value, jump[bucket], jump[bucket + 1] + 1) - 1
 
     def interval_ipv6(self, value: int) -> int:

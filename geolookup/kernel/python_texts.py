@@ -70,7 +70,7 @@ def parse_texts(data: U8, starts: I64, lengths: I64, families: U8, highs: U64, l
     out_families, out_highs, out_lows = families.data, highs.data, lows.data
     for at, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
         family = value = 0
-        # start + length may overflow in the compiled kernels; this form is the one all of them use.
+        # As in the compiled kernel, where start + length could overflow.
         if 0 <= start <= size and 0 <= length <= size - start:
             family, value = _parsed(text[start : start + length])
         out_families[at], out_highs[at], out_lows[at] = family, value >> 64, value & _LOW

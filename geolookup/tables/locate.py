@@ -132,7 +132,7 @@ def _read_bytes(locator: Locator, array: pa.Array, located: Located) -> None:
     used = np.frombuffer(data or b"", np.uint8)[first : bounds[-1]]
     padded = np.concatenate([used, np.zeros(16, np.uint8)])  # 16 bytes from every offset
     located.families[:] = np.where(lengths == 4, 4, np.where(lengths == 16, 6, 0))
-    # 16 bytes from the begin of each address, as two numbers. Of IPv4 the first 4 bytes are the
+    # 16 bytes from the start of each address, as two numbers. Of IPv4 the first 4 bytes are the
     # upper 32 bits of the first number; the bytes behind belong to the next address.
     halves = padded[(bounds[:-1, None] - first) + np.arange(16)].view(">u8").astype(np.uint64)
     ipv4 = located.families == 4

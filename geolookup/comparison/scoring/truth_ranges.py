@@ -188,7 +188,7 @@ def _place_numbers(output: Path) -> NDArray[np.int64]:
     numbers = _table(output, fmt.EXPLAINED_NUMBERS)["value"].to_numpy()
     rows, begins = tables["row"].to_pylist(), tables["location"].to_pylist()
     places = np.zeros(rows[-1], np.int64)
-    # Rows and numbers of table after table; a begin of 0: its rows state no location.
+    # Rows and numbers of table after table; a beginning of 0: its rows state no location.
     for (row, end), begin in zip(pairwise(rows), begins[:-1], strict=True):
         if begin:
             places[row:end] = numbers[begin : begin + end - row]
