@@ -97,7 +97,7 @@ def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
     blocked, is_blocked = blocked_space(family)
     # The fewest intervals first: the union grows as late as possible.
     partitions = [blocked, before.decided, after.decided, before.starts, after.starts]
-    # OLD   |----a----|----b----|        joint  |--0--|--1-|-2--|--3-|
+    # OLD   |----a----|----b----|        joint  |--0--|-1-|--2--|-3-|
     # NEW   |--x--|----y----|-z-|        at of OLD 0 0 1 1, of NEW 0 1 1 2
     starts, at = overlay(partitions)
     in_blocked, in_old_decided, in_new_decided, in_old, in_new = at

@@ -72,7 +72,7 @@ def _checked(path: Path, shown: str, store: Path, before: Status) -> Index:
         index = read_index(file.read(), trust.keys if trust else None, shown)
     if index.is_expired(datetime.now(UTC)):
         raise DatasetError(shown, f"expired at {index.expires_at}", _WRITE)
-    # Two memories: of the last index, and of the signatures in the store if follow.json is lost.
+    # The last index, and the signatures in the store in case follow.json is lost.
     accepted = max(before.serial, trust.serial if trust else 0)
     if index.serial < accepted:
         problem = f"older than what was accepted before (serial {index.serial}, then {accepted})"

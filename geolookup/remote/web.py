@@ -164,7 +164,7 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
 
 
 def _ascii(url: str) -> str:
-    # "%" is safe: what is encoded already stays; "\xfc" (u umlaut) becomes %C3%BC.
+    # "%" is safe: encoded characters stay, and others are encoded as UTF-8.
     return quote(url, safe="/%:?#[]@!$&'()*+,;=~")
 
 

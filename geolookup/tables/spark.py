@@ -137,7 +137,7 @@ def _task(
 def _shipped(context: SparkContext, engine: Engine) -> str:
     """Have the executors fetch the dataset as one file, and return the file's name."""
     name = f"geolookup-{engine.metadata.generation}{SUFFIX}"
-    # listFiles has addresses such as spark://host:port/files/NAME.
+    # ``listFiles`` has addresses, which end with the name.
     if not any(sent.endswith(name) for sent in context.listFiles):
         # Spark removes this folder, and those of executors, when the session stops.
         folder = Path(SparkFiles.getRootDirectory()) / "geolookup"

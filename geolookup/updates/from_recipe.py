@@ -102,7 +102,7 @@ class FromRecipe:
         """Update the store, and tell each step."""
         make_data_folder(self.store)
         with updating(self.store, tell) as staging:
-            # The begin, not the end: what a server changes during the update is not covered by it.
+            # When it began, not when it ended: later changes of a server are not in this update.
             began = datetime.now(UTC)
             if self._is_recent():  # also if this update waited for another one
                 return Updated("recent", str(self.store), current_of(self.store))

@@ -91,7 +91,7 @@ class Stations:
         stations = _load(path)
         self._codes = pa.array(stations.values(), pa.string())
         points = np.array(list(stations))
-        # A tree of degrees would take 179 E and 179 W for opposite sides of the earth.
+        # In degrees, 179 E and 179 W would be 358 apart.
         self._tree = cKDTree(_vectors(points[:, 0], points[:, 1]))
         self._max_km = max_km
 

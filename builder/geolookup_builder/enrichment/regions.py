@@ -89,7 +89,7 @@ def _codes_by_name(regions: Iterable[Any] | None) -> dict[str, str | None]:
         level = upper if region.parent_code is None else lower
         for name in {fold(text) for text in names_of(region.name)} - {""}:
             level.setdefault(name, set()).add(region.code.partition("-")[2])
-    # The right side wins: the upper level, as the docstring of the module says.
+    # ``|`` keeps the value of its right side: the upper level.
     return {name: _only(codes) for name, codes in (lower | upper).items()}
 
 

@@ -176,7 +176,7 @@ def _plain(name: str) -> str:
 def _of_document(member: Member, provider: _Provider) -> Iterator[Batch]:
     listed = _listed(member, provider)
     ranges = from_networks(json_document.texts(row.prefix for row in listed))
-    # 3.5.0.0/16 of AMAZON and of CLOUDFRONT: both rows get the fields of the second.
+    # A prefix of AMAZON and of CLOUDFRONT: both rows get the fields of the second.
     decided = deciding(ranges, _ranks(listed))
     fields = {
         name: pa.array([getattr(row, name) for row in listed], pa.string())
