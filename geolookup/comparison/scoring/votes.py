@@ -124,12 +124,15 @@ class _Ballot:
             (one, other): compared(level, stated[one], stated[other])
             for one, other in combinations(range(len(stated)), 2)
         }
+        # Against itself a dataset is compared wherever it states something.
         self._says = [compared(level, side, side).compared for side in stated]
         verdicts = np.array([dataset.verdicts[level] for dataset in judged])
         self._leader, self._is_majority = self._count()
         rows = np.arange(len(self._leader))
+        # Verdicts have the shape (datasets, intervals); these are of the leader at each interval.
         leading = verdicts[self._leader, rows]
         counted = (verdicts != NOT_COUNTED).any(axis=0)
+        # Without a majority NULL, but only where some dataset is judged.
         self._verdict = np.where(self._is_majority, leading, np.where(counted, NULL, NOT_COUNTED))
 
     def _count(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -156,6 +159,7 @@ class _Ballot:
             differs, counted = np.zeros(len(weight), bool), np.zeros(len(weight), bool)
             for leader in range(len(self._says)):
                 rows = self._is_majority & (self._leader == leader)
+                # A leader does not differ from itself.
                 if leader == at:
                     counted |= rows
                     continue

@@ -138,7 +138,9 @@ def _shared(values: pa.Array, parents: I64, begin: int) -> tuple[I64, pa.Array, 
     # A pointer must be shorter than the value.
     is_shared = (count > 1) & (sizes > np.where(is_frequent, _SHORT_POINTER, _POINTER))
     numbers = np.where(is_shared, begin + np.cumsum(is_shared) - 1, -1)
+    # Positions are not known yet: a pointer by number, of the size of a long one, stands for it.
     stand_ins = pointers(_FAR + numbers[is_shared])
+    # The stand-ins follow the distinct values: of 5 with 1 and 3 shared, 0 5 2 6 4.
     chosen = np.where(is_shared, len(distinct) + numbers - begin, np.arange(len(distinct)))
     references = pa.concat_arrays([distinct, stand_ins]).take(pa.array(chosen[codes]))
     return numbers[codes], references, count[is_shared]
@@ -176,6 +178,7 @@ def _ordered(parts: Sequence[Slot], codes: Sequence[I64], uses: I64) -> Order:
     for part, of_part in zip(parts, codes, strict=True):
         part.record = _firsts(of_part, part.count)
     _find_first(parts, len(uses))
+    # The weight of a record: the uses of all values that it has in full.
     weights = np.zeros(len(codes[0]), np.int64)
     for slot in (inner for part in parts for inner in part.all()):
         written = slot.written()
