@@ -178,6 +178,9 @@ class _Around:
 
     def same_values(self, layer: str, first: int, last: int) -> tuple[int, int]:
         """Return the ends of the adjacent addresses in a range with the same values in a layer."""
+        # range that the source decides   |-----------------|
+        # intervals, with their keys    |--1--|--2--|--2*--|-1-|    * holds the address
+        # same values                         |------------|
         begin = end = self._interval
         same = self._key(begin, layer)
         while begin and self._starts[begin] > first and self._key(begin - 1, layer) == same:

@@ -197,6 +197,7 @@ def _values(dataset: Dataset, field: Field) -> Values:
     column = row_tables(dataset).by_row(field)
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
+    # Values AT DE null AT: codes 0 1 -1 0.
     codes = column.indices.fill_null(-1).to_numpy()
     return Values(field, table_of(field), codes, column.dictionary)
 
@@ -204,6 +205,7 @@ def _values(dataset: Dataset, field: Field) -> Values:
 def _spans(ranges: Ranges, values: tuple[Values, ...]) -> Spans:
     first = Halves(ranges.first_high, ranges.first_low)
     last = Halves(ranges.last_high, ranges.last_low)
+    # By "the field is of the location table".
     rows = {True: ranges.location_rows, False: ranges.network_rows}
     codes = tuple(field.codes[rows[field.table == LOCATION]] for field in values)
     return Spans(ranges.family, first, last, codes)
