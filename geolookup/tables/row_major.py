@@ -72,9 +72,9 @@ class RowMajor:
             values,
             validity,
         )
+        # A column without nulls in these rows has no validity buffer, as in Arrow.
         return {
             name: _column(
-                # A column without nulls in these rows has no validity buffer, as in Arrow.
                 position.column, count, bits if nulls >> position.number & 1 else None, numbers
             )
             for (name, position), bits, numbers in zip(
