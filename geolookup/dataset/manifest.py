@@ -334,5 +334,5 @@ def _json(text: bytes) -> Any:
 
 def _is_day_from(earliest: str, date: str) -> bool:
     # Characters 4 and 7 of YYYY-MM-DD are its hyphens.
-    is_day = date[4:8:3] == "--" and (date[:4] + date[5:7]).isdecimal()
+    is_day = date[4:8:3] == "--" and (date[:4] + date[5:7] + date[8:10]).isdecimal()
     return is_day and date >= earliest

@@ -31,7 +31,7 @@ from granian.server.mp import MPServer
 
 from geolookup.errors import SettingsError
 from geolookup.http.settings import Settings
-from geolookup.mirrors.child import command, environment
+from geolookup.mirrors.child import command, ending, environment
 from geolookup.mirrors.polling import Polling, current_in
 from geolookup.remote import backoff_wait
 
@@ -92,7 +92,7 @@ class Supervisor(MPServer):
         delay = backoff.delay(index, time.monotonic() - worker.birth)
         _log.error(
             "worker-%d %s; starting it again in %.1f seconds",
-            *(index + 1, _ended(worker.inner.exitcode), delay),
+            *(index + 1, ending(worker.inner.exitcode), delay),
         )
         return delay
 
@@ -114,13 +114,6 @@ class Supervisor(MPServer):
 
 def _until(due: dict[int, float]) -> float | None:
     return max(0.0, min(due.values()) - time.monotonic()) if due else None
-
-
-def _ended(status: int | None) -> str:
-    # multiprocessing: -9 for a worker that signal 9 killed.
-    if status is not None and status < 0:
-        return f"was killed by {signal.Signals(-status).name}"
-    return f"ended with status {status}"
 
 
 def hold_while_forking(signum: int) -> None:

@@ -134,6 +134,6 @@ def _spellings(family: int, value: int) -> Iterator[str]:
     """Yield the usual spellings of an address in lower case."""
     yield canonical(family, value)
     if family == 6:
-        for text in (canonical(family, value), IPv6Address(value).exploded):
-            yield text
-            yield quote(text, safe="").lower()
+        exploded = IPv6Address(value).exploded
+        yield exploded
+        yield from (quote(text, safe="").lower() for text in (canonical(family, value), exploded))

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import DEGREES
+from geolookup.dataset.distances import EARTH_RADIUS_KM
 from geolookup.errors import BuildError
 from geolookup_builder.factorize import factorize
 from geolookup_builder.reference import Credit
@@ -27,7 +28,6 @@ Vectors = NDArray[np.float64]
 COORDINATES = ("latitude", "longitude")
 _NAUTICAL = "Etc/"
 _COLUMNS = ("code", *COORDINATES)
-_EARTH_KM = 6371.0088  # the mean radius
 
 
 def _distinct_coordinates(
@@ -113,7 +113,7 @@ def _vectors(latitude: Degrees, longitude: Degrees) -> Vectors:
 def _kilometres(chord: Degrees) -> Degrees:
     """Return great-circle distances in km for chord lengths in the unit sphere."""
     # chord = 2 sin(angle / 2); minimum: rounding may give a little more than 1.
-    distances: Degrees = 2 * _EARTH_KM * np.arcsin(np.minimum(chord / 2, 1.0))
+    distances: Degrees = 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(chord / 2, 1.0))
     return distances
 
 

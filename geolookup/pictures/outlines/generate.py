@@ -147,10 +147,6 @@ def _distinct(points: I64) -> I64:
     return kept
 
 
-if __name__ == "__main__":
-    main()
-
-
 def cut_line(points: F64) -> list[F64]:
     """Return the parts of a line on each side."""
     # From 179 to -179 is a step of 358: over the date line.
@@ -196,3 +192,7 @@ def _until(ring: F64, limit: float, sign: int) -> F64:
             share = (limit - one[0]) / (other[0] - one[0])
             kept.append((limit, one[1] + share * (other[1] - one[1])))
     return np.array(kept).reshape(-1, 2)
+
+
+if __name__ == "__main__":
+    main()
