@@ -26,6 +26,7 @@ _WORTH_THREADS = 1 << 16
 def cores() -> int:
     """Return how many cores this process may use."""
     usable = getattr(os, "sched_getaffinity", None)
+    # Affinity: a container or ``taskset`` may allow fewer than the machine has.
     return len(usable(0)) if usable else os.cpu_count() or 1
 
 
@@ -65,12 +66,14 @@ def _results(
     running: deque[Future[_R]],
     threads: int,
 ) -> Iterator[_R]:
+    # One item needs no pool.
     head = list(islice(items, 2))
     if len(head) < 2:
         yield from map(function, head)
         return
     pool = block.enter_context(ThreadPoolExecutor(threads))
     for item in chain(head, items):
+        # With two threads, three items are in memory: one waits, so no thread does.
         running.append(pool.submit(function, item))
         del item  # may be large
         if len(running) > threads:
@@ -90,4 +93,5 @@ def alongside(call: Callable[[], _R], rows: int) -> Iterator[Callable[[], _R]]:
         with ThreadPoolExecutor(1) as pool:
             yield pool.submit(call).result
     else:
+        # ``cache``: however often the result is asked for, the call is made once.
         yield cache(call)

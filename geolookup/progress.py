@@ -41,6 +41,7 @@ class _Line:
 
     def _write(self, text: str) -> None:
         if self._is_shown:
+            # \r: back to the beginning of the line; ESC [ K: erase to its end (ECMA-48, EL).
             self._stream.write(f"\r\x1b[K{text}")
             self._stream.flush()
 
@@ -95,6 +96,7 @@ class RowProgress(_Line):
         """Draw the line; ``fraction`` is the part of the work that is done, None: unknown."""
         if self._due():
             passed = max(self.seconds, 1e-9)
+            # 20 s for a quarter: 80 s in all, 60 s left.
             left = f"  {_clock(passed / fraction - passed)} left" if fraction else ""
             self._draw(f"{rows:,} rows  {rows / passed:,.0f} rows/s{left}")
 

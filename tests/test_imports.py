@@ -158,6 +158,12 @@ def test_every_path_and_part_is_on_the_page() -> None:
     assert sum(each.package == "geolookup_builder" for each in imports()) > 300
 
 
+def test_a_module_that_runs_is_defined_before() -> None:
+    for path in {each.path for each in imports() if each.path.suffix == ".py"}:
+        *before, _ = ast.parse(path.read_text(encoding="utf-8")).body
+        assert not any("__main__" in ast.unparse(each)[:40] for each in before), path
+
+
 def test_imports_point_one_way() -> None:
     rank = {room: number for number, room in enumerate((*ROOMS, "__main__"))}
     wrong = [

@@ -102,6 +102,7 @@ def with_successors(
     """
     parts = [_of_new_rows(known, table, starts, rows, base) for starts, rows in intervals]
     new, former = (np.concatenate(rows) for rows in zip(*parts, strict=True))
+    # A row of the base that the build still has keeps its own number: nothing succeeds it.
     gone = ~np.isin(former, known)
     new, former = _paired(new[gone], former[gone])
     numbers = known.copy()
@@ -121,7 +122,9 @@ def _paired(new: Codes, former: Codes) -> tuple[Codes, Codes]:
     """Return pairs in which no row occurs twice, of those given the most frequent."""
     # Example: 9 was 4 in two intervals and 5 in one, 8 was 4 in one: 9 succeeds 4, 8 nothing.
     codes, first = factorize([new, former])
+    # stable: pairs of equal frequency stay in the order of their first interval.
     by_frequency = first[np.argsort(-np.bincount(codes), kind="stable")]
+    # Each new row with its most frequent former one, then each former row once.
     best = by_frequency[np.sort(_first_occurrences(new[by_frequency]))]
     best = best[_first_occurrences(former[best])]
     return new[best], former[best]

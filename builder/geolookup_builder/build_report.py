@@ -199,6 +199,7 @@ class Rejects:
             reasons, numbers = np.unique(np.concatenate(member.reasons), return_counts=True)
             counts.update({REASONS[r]: int(n) for r, n in zip(reasons, numbers, strict=True)})
             counts[WRONG_CELL_COUNT] += len(member.numbers.skipped)
+        # Unary plus drops the reasons without a row.
         return +counts
 
     def located(self) -> Iterator[Reject]:
@@ -207,6 +208,7 @@ class Rejects:
             bad_ranges = member.numbers.of(np.concatenate(member.records))
             reasons = [REASONS[reason] for reason in np.concatenate(member.reasons)]
             wanted = dict(zip(bad_ranges.tolist(), reasons, strict=True))
+            # Records with a wrong number of cells have no row in a batch, only a number.
             wanted.update(dict.fromkeys(member.numbers.skipped, WRONG_CELL_COUNT))
             yield from member.numbers.find_rejects(member.numbers.member, wanted)
 

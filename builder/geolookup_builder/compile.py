@@ -248,6 +248,7 @@ class _Build:
 
         def overlaid(family: int) -> TableIntervals:
             intervals = intervals_of(by_family.pop(family), family, report.read)
+            # Only this thread changes the entry of its family.
             self._merged[family] = underlay(self._merged[family], intervals.layered)
             return intervals
 
@@ -273,6 +274,7 @@ class _Build:
                 report.add_keys(batch.keys)
                 self._progress.rows(len(batch))
         report.rejected = rejected.counts()
+        # Unary plus drops the fields whose count is 0.
         report.nulled = +report.nulled
         report.read += rejected.skipped()
         self._limit(table.name, rejected, report)
@@ -281,6 +283,7 @@ class _Build:
     def _limit(self, name: str, rejected: Rejects, report: SourceReport) -> None:
         limit = self._options.max_rejects
         if limit is None:
+            # 1 % of 250 rows is 2.
             limit = math.floor(report.read * DEFAULT_REJECTED_SHARE)
         count = report.rejected.total()
         if count > limit:
@@ -318,6 +321,7 @@ class _Build:
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
             rows = max(table.num_rows for table in content.values())
+            # The id is computed from the tables in memory while they are written.
             with alongside(partial(generation, described, content), rows) as identity:
                 files = output_files.write_tables(folder, content)
             complete = described.with_generation(identity(), files, self._base.of(identity()))

@@ -47,6 +47,7 @@ def complete(
     names = tuples.values("country_code")
     country = pc.index_in(names, pa.array(codes, pa.string()))
     usual = pa.array([known.countries[code].continent_code for code in codes], pa.string())
+    # By tuple: the continent stated, else the usual one of its country; null without a country.
     continent = pc.coalesce(tuples.values("continent_code"), usual.take(country))
     single = pa.array([known.countries[code].time_zone for code in codes], pa.string())
     zone = pc.coalesce(tuples.values("time_zone"), single.take(country))
@@ -83,6 +84,8 @@ def _pairs(
     continents, continent_codes = _numbered(continent)
     numbers, first = factorize([country_codes, continent_codes])
     occurring = [(countries[country_codes[at]], continents[continent_codes[at]]) for at in first]
+    # (None, None) sorts first, so it is row 0.
     ordered = sorted({(None, None), *occurring}, key=lambda pair: (pair[0] or "", pair[1] or ""))
     row_of = {pair: row for row, pair in enumerate(ordered)}
+    # By pair its row, then by tuple.
     return ordered, np.array([row_of[pair] for pair in occurring], np.int32)[numbers]

@@ -51,6 +51,7 @@ class DecidingRows:
             used[of_family.owner] = True
         used[-1] = False
         with alongside(partial(positions.of, np.flatnonzero(used)), len(used)) as located:
+            # Used: yes no yes. Numbers: 0, -1, 1.
             number = np.where(used, np.cumsum(used) - 1, -1)
             intervals = {
                 family: coalesce(Intervals(of_family.starts, number[of_family.owner]))
@@ -58,6 +59,7 @@ class DecidingRows:
             }
             stated, places = rows.stated(used[:-1]), located()
         ranges = stated.family, stated.first, stated.last
+        # Files are numbered over all tables; 0 is "no file".
         file = places.file + len(self._files) + 1
         self._rows.append(TableRows(*ranges, file, places.line, stated.numbers, intervals))
         names = (label_in_recipe(label, spec.path, spec.base) for label in places.labels)
@@ -83,9 +85,11 @@ class DecidingRows:
         stated = [table.numbers.get(layer, _NONE) for table in self._rows]
         tuples, numbers = known.in_use(np.concatenate([_ZERO, *stated]))
         # In the order of the rows, independent of the blocks in which they were read.
+        # The first number is UNKNOWN, so code 0 is "no value".
         codes, first = factorize([numbers])
         distinct = tuples.take(numbers[first[1:]])
         codes = np.where(codes > 0, codes + np.int32(begin - 1), np.int32(0))
+        # Tables of 3 and 2 rows: split after 1 (UNKNOWN) and after 1 + 3.
         bounds = np.cumsum([1, *map(len, stated)])[:-1]
         columns = {name: distinct.values(name) for name in STATED[layer]}
         return pa.table(columns), np.split(codes, bounds)[1:]

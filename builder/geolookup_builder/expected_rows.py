@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ KEYS = ("empty", "min_rows", "max_drop", "releases")
 _PERCENT = re.compile(r"(\d{1,2}(?:\.\d+)?|100)%", re.ASCII)
 #: A date in a path, with or without separators and a time; a month needs a separator before it.
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
+# 20261101, 2026-11-01T0930, 2026_11; a separator must be repeated (\1). Not in 120261101.
 _DATE = re.compile(
     rf"(?<![0-9])(?:{_YEAR}([-_.]?){_MONTH}\1{_DAY}(?:[-_.T][0-2][0-9][0-5][0-9](?:[0-5][0-9])?)?"
     rf"|(?<![A-Za-z]){_YEAR}[-_.]?{_MONTH})(?![0-9])"
@@ -71,6 +73,8 @@ def check_releases(expected: Expected, labels: Iterable[str]) -> None:
 
 def product(label: str) -> str:
     """Return a path without dates, compression and a folder that repeats the archive's name."""
+    # "GeoLite2-City_20260101.tar.gz!GeoLite2-City_20260101/GeoLite2-City.mmdb" becomes
+    # "GeoLite2-City_@/GeoLite2-City.mmdb".
     parts = re.split(r"[/\\!]", _PACKED.sub("", _DATE.sub("@", label)))
     return "/".join(part for at, part in enumerate(parts) if at == 0 or part != parts[at - 1])
 
@@ -131,7 +135,8 @@ def check_drop(
         return None
     if before is None:
         return "max_drop was not checked: the base has no rows of this source"
-    least = math.ceil(before * (100 - expected.max_drop) / 100)
+    # 1,001 rows and 20%: 801 at least, not 800.8. In floats 10,500 * 99.4 / 100 is above 10,437.
+    least = math.ceil(before * (100 - Fraction(str(expected.max_drop))) / 100)
     if rows < least:
         problem = (
             f"{name} has {rows:,} usable rows, {before:,} in the base,"

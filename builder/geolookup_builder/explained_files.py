@@ -59,6 +59,7 @@ def tables(
     ``rows`` are those of each source table in order of precedence, ``files`` the number of the
     source and the name of each file, ``values`` the distinct values of each layer, by field.
     """
+    # Tables of 3 and 2 rows: begins 1 4 6; row 0 is "unknown".
     begins = np.cumsum([1, *map(len, rows)])
     with alongside(partial(_ranges, rows, begins), int(begins[-1])) as ranges:
         valued = _values(values)
@@ -89,10 +90,12 @@ def _tables(rows: Sequence[TableRows], begins: I64) -> pa.Table:
     columns: dict[str, list[int]] = {"row": begins.tolist()}
     for family, name in fmt.EXPLAINED_STARTS.items():
         sizes = [len(table.intervals[family].owner) for table in rows]
+        # Two tables of 3 and 5 intervals: 0, 3, 8.
         columns[name] = np.cumsum([0, *sizes]).tolist()
     columns |= {layer: [0] * len(begins) for layer in fields.LAYERS}
     begin = 1
     for at, layer in _stated_layers(rows):
+        # 0 stays where no row states the layer; so the numbers begin at 1.
         columns[layer][at] = begin
         begin += len(rows[at])
     return pa.table({name: pa.array(numbers, pa.uint32()) for name, numbers in columns.items()})
@@ -139,6 +142,7 @@ def _are_intervals(rows: TableRows) -> Bools:
             ends[at].in_128_bits() for ends in (intervals.starts, lasts(intervals.starts))
         )
         are_equal = (rows.family[owner] == family) & rows.first[owner].equals(first)
+        # A row of several intervals gets any of their results; ``decides`` removes it.
         same[owner] = are_equal & rows.last[owner].equals(last)
     same &= decides == 1
     return same
@@ -149,6 +153,7 @@ def _lines(rows: Sequence[TableRows], begins: I64) -> pa.Table:
     file = _joined([table.file for table in rows], np.uint32)
     line = _joined([table.line for table in rows], np.uint32)
     follows = np.zeros(int(begins[-1]), bool)
+    # Line 0 is "none": it is followed by 0, any other line by the next one.
     follows[1:] = (file[1:] == file[:-1]) & (line[1:] == np.where(line[:-1], line[:-1] + 1, 0))
     row = np.flatnonzero(~follows)
     stated = line[row]
@@ -172,6 +177,7 @@ def _files(files: Sequence[tuple[int, str]]) -> pa.Table:
 
 def _values(layers: Mapping[str, pa.Table]) -> pa.Table:
     """Return the values of all layers, layer after layer, with their checksums."""
+    # One row without columns: the unknown row.
     none = pa.table({"": pa.nulls(1)}).select([])
     blocks = [none, *(layers[layer] for layer in fields.LAYERS if layers[layer].num_rows)]
     sizes = [block.num_rows for block in blocks]
@@ -195,6 +201,7 @@ def _checksums(layers: Sequence[pa.Table]) -> NDArray[np.uint32]:
         texts = objects(part)
         sums.append(checksums(texts))
         size += texts.nbytes
+    # One Arrow array of int32 offsets must be able to hold them all when they are verified.
     if size >= 1 << 31:
         raise BuildError("dataset", "more than 2 GiB of distinct values in one table")
     return np.concatenate(sums)
@@ -213,5 +220,6 @@ def objects(values: pa.Table) -> pa.Array:
         key = pa.scalar(f'"{name}":', pa.string())
         member = pc.binary_join_element_wise(key, json_texts(column), _EMPTY)
         members.append(pc.if_else(column.is_valid(), member, _NONE))
+    # A null member is left out, with its comma.
     inside = pc.binary_join_element_wise(*members, _COMMA, null_handling="skip")
     return pc.binary_join_element_wise(_BEGIN, inside, _END, _EMPTY)

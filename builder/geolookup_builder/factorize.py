@@ -41,8 +41,8 @@ def factorize(columns: Sequence[NDArray[np.generic]]) -> tuple[Codes, I64]:
 def _keys(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
     """Return keys of the rows: each column takes as many bits as its range of values.
 
-    With values from 3 to 6 in one column (2 bits, less 3) and 0 or 1 in another, the row (5, 1) has
-    the key 0b10_1.
+    With values from -1 to 2 in one column (2 bits, plus 1) and 0 or 1 in another, the row (1, 1)
+    has the key 0b10_1. The range includes 0: values from 3 to 6 take 3 bits.
     """
     keys: list[U64] = []
     used = 0  # bits of the last key
@@ -51,6 +51,7 @@ def _keys(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
         bits = (greatest - least).bit_length()
         if keys and not bits:
             continue
+        # A uint64 beyond 2^63 wraps here and back below.
         above = column.astype(np.int64).view(np.uint64)
         if least:
             above -= np.uint64(least & _ALL)  # modulo 2^64
@@ -81,6 +82,7 @@ def _encode(keys: U64) -> tuple[Codes, I64]:
     encoded = pa.array(keys).dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     # A code greater than all before it appears for the first time.
+    # Codes 0 1 0 2 1: the greatest so far are 0 1 1 2 2, which grow at 0, 1 and 3.
     return codes, np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=np.int32(-1)))
 
 
@@ -90,6 +92,7 @@ def _looked_up(keys: U64, size: int) -> tuple[Codes, I64]:
     # Of repeated indices numpy keeps the last assignment: in reverse order, the first row.
     first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
     present = np.flatnonzero(first >= 0)
+    # Keys 7 5 7: first row 1 for key 5, 0 for key 7. By appearance 7, 5; numbers 0 and 1.
     by_appearance = present[np.argsort(first[present])]
     numbers = np.empty(size, np.int32)
     numbers[by_appearance] = np.arange(len(present), dtype=np.int32)

@@ -82,6 +82,10 @@ def flatten(ranges: Ranges, family: int) -> Intervals:
 def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
     """Interleave ordered, disjoint ranges with the gaps between them."""
     family, size = first.family, len(first)
+    # ranges   10-19 20-29 40-49
+    # before   0     20    30         the first address after the range before
+    # gap      yes   no    yes
+    # index    1     2     4          in the result:  0 10 20 30 40 50
     before = concat([Addresses.of(family, [0]), last[:-1].successor()])
     gap = ~before.equals(first)
     index = np.arange(size) + np.cumsum(gap)
@@ -89,6 +93,7 @@ def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
     owners = np.full(int(index[-1]) + 1 + open_end, -1)
     owners[index] = owner
     after = [last[-1:].successor()] if open_end else []
+    # The starts of the gaps: 0 and 30, and 50 after the last range.
     gaps = concat([before[gap], *after])
     at_gaps = np.flatnonzero(owners < 0)
     low = np.empty(len(owners), first.low.dtype)
@@ -103,12 +108,14 @@ def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
 def _flatten_overlaps(ranges: Ranges, family: int) -> Intervals:
     bounded = ~ranges.last.is_last()
     ends = ranges.last[bounded].successor()
+    # All bounds: where a range begins, and the address after its end.
     starts, index = _distinct(concat([Addresses.of(family, [0]), ranges.first, ends]))
     begin = index[1 : 1 + len(ranges)]
     end = np.full(len(ranges), len(starts))
     end[bounded] = index[1 + len(ranges) :]
     order = _specificity(ranges)
     least = _least_rank(begin[order], end[order], len(starts))
+    # The index of a gap is out of range; ``minimum`` keeps it valid until ``where`` replaces it.
     owner = np.where(least == _NONE, -1, order[np.minimum(least, len(order) - 1)])
     return Intervals(starts, owner)
 
@@ -127,6 +134,7 @@ def _specificity(ranges: Ranges) -> I64:
     """Return the row numbers, the most specific first."""
     keys = ranges.keys or stated_keys(ranges.first, ranges.last)
     later_first = -np.arange(len(ranges))
+    # ``lexsort`` takes the most significant key last.
     return np.lexsort((later_first, *reversed(keys)))
 
 
@@ -134,6 +142,7 @@ def stated_keys(first: Addresses, last: Addresses) -> Keys:
     """Return sort keys that put the smaller range first, of equal sizes the later start."""
     size = last.minus(first)
     if first.high is None or size.high is None:
+        # The complement reverses the order of unsigned integers: later starts come first.
         return size.low, ~first.low
     return size.high, size.low, ~first.high, ~first.low
 
@@ -145,6 +154,7 @@ def _least_rank(begin: I64, end: I64, segments: int) -> NDArray[np.int32]:
     j … j + 2^k - 1; the docstring of this module explains the algorithm.
     """
     length = end - begin
+    # 5 is 0.625 * 2^3, so its level is 2.
     level = np.frexp(length.astype(np.float64))[1] - 1  # exact below 2^53
     rank = np.arange(len(begin), dtype=np.int32)
     least = np.full(segments, _NONE, np.int32)
@@ -155,6 +165,7 @@ def _least_rank(begin: I64, end: I64, segments: int) -> NDArray[np.int32]:
         if k:
             half = 1 << (k - 1)
             lower = least.copy()
+            # Entry i + half of the lower level: the minimum of itself and of entry i above.
             np.minimum(lower[half:], least[:-half], out=lower[half:])
             least = lower
     return least
@@ -167,6 +178,7 @@ def duplicates(ranges: Ranges) -> int:
     same_first = first[1:].equals(first[:-1])
     if not same_first.any():
         return 0
+    # The numbers of distinct addresses are one key each, of either family.
     both = _distinct(ranges.first)[1], _distinct(ranges.last)[1]
     order = np.lexsort(both)
     return int((~changes(both[0][order], both[1][order])).sum())

@@ -78,7 +78,9 @@ def json_columns(texts: list[pa.Array]) -> dict[str, pa.Array]:
 
 def rows(columns: list[pa.Array]) -> pa.Array:
     """Join the JSON texts of each row's members."""
+    # ptp: greatest less least bound, which is the size of the texts also of a slice.
     size = sum(int(np.ptp(_bounds(column))) for column in columns)
+    # One separator between two members of each row. Offsets of Arrow's strings have 32 bits.
     if size + (len(columns) - 1) * len(columns[0]) >= 1 << 31:
         raise BuildError("dataset", "more than 2 GiB of distinct values in one table")
     return pc.binary_join_element_wise(*columns, _SEPARATOR)

@@ -137,6 +137,7 @@ class SourceRows:
         for family, rows in self._families.items():
             chosen, first, last = batch.families[family]
             taken = {layer: numbered[chosen] for layer, numbered in numbers.items()}
+            # ``read`` is the number of rows of earlier batches.
             rows.add(first, last, chosen + self._report.read, taken)
         self._report.read += batch.size
         self._report.nulled.update(batch.nulled)
@@ -193,8 +194,11 @@ def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered
     if not len(folded):
         return ipv4
     wide_first, wide_last = ipv6.ranges.first[folded], ipv6.ranges.last[folded]
+    # ::fffe:ffff:0 - ::ffff:8.8.8.8 becomes 0.0.0.0 - 8.8.8.8; its keys stay those of the
+    # range as stated, so narrower IPv4 rows decide.
     first, last = (_from_mapped(clamp(ends, *FOLDED)) for ends in (wide_first, wide_last))
     report.rows_folded += len(folded)
+    # Last less first, and one more address of each row.
     report.addresses_folded += last.minus(first).total() + len(folded)
     position = np.concatenate([ipv4.position, ipv6.position[folded]])
     order = np.argsort(position, kind="stable")
@@ -227,6 +231,7 @@ def _mapped_keys(ranges: Ranges) -> Keys:
 
 
 def _as_mapped(ends: Addresses) -> Addresses:
+    # 8.8.8.8 becomes ::ffff:8.8.8.8.
     return Addresses(ends.low | np.uint64(FOLDED[0]), np.zeros(len(ends), np.uint64))
 
 

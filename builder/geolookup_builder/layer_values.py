@@ -108,6 +108,7 @@ class LayerValues:
 
     def sources(self, numbers: Codes) -> NDArray[np.uint8]:
         """Return the source (from 1) of each number; 0 for UNKNOWN."""
+        # Begins 1, 4, 4 and size 9: 1 to 3 are of source 1, none of source 2, 4 to 8 of source 3.
         sizes = np.diff([UNKNOWN, *self.begins, self.size])
         return np.repeat(np.arange(len(sizes)).astype(np.uint8), sizes)[numbers]
 
@@ -154,6 +155,7 @@ def _distinct(numbers: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
     flags[UNKNOWN] = True
     if flags.all():
         return np.arange(len(flags)), numbers.astype(np.int32, copy=False)
+    # Numbers 0 5 5 2: 0, 2 and 5 are distinct, with the indices 0 2 2 1.
     index = np.cumsum(flags, dtype=np.int32) - np.int32(1)
     return np.flatnonzero(flags), index[numbers]
 
@@ -172,6 +174,7 @@ def _joined(parts: list[Column]) -> Column:
     codes, begin = [], 0
     for part in parts:
         of_part = np.append(renumbered[begin : begin + len(part.values)], -1).astype(np.int32)
+        # The codes of a part count from its own values on; ``begin`` values are before them.
         codes.append(of_part[part.codes])
         begin += len(part.values)
     return Column(np.concatenate(codes), encoded.dictionary)

@@ -58,6 +58,7 @@ def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> Layered:
 
 def underlay(base: Layered, below: Layered) -> Layered:
     """Fill the layers that are unknown in ``base`` from ``below``."""
+    # The first source: there is nothing to overlay.
     if len(base.starts) == 1 and not any(codes[0] for codes in base.numbers.values()):
         unknown = np.zeros(len(below.starts), np.int32)
         numbers = {layer: below.numbers.get(layer, unknown) for layer in base.numbers}
@@ -82,6 +83,7 @@ def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
     bounds, hidden = cut_at(intervals.starts.family, ranges)
     within = intervals.starts.search(bounds) - 1  # 0, 0, 1: the interval of each bound
     fresh = np.flatnonzero(~intervals.starts[within].equals(bounds))  # 1, 2: not 0
+    # -1, -1, 7, 7, 8: the owners at 10 and 30 are those of the intervals that hold them.
     owner = np.insert(intervals.owner, within[fresh] + 1, intervals.owner[within[fresh]])
     # 0, 1, 3: the bounds in the result, moved by the fresh ones up to each
     begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
@@ -98,6 +100,7 @@ def _inserted(starts: Addresses, at: I64, values: Addresses) -> Addresses:
 
 
 def _coalesce(layered: Layered) -> Layered:
+    # Layers that no source states share one array: compared once.
     distinct = {id(codes): codes for codes in layered.numbers.values()}
     keep = changes(*distinct.values())
     return Layered(layered.starts[keep], _take(layered.numbers, keep))

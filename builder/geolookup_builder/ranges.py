@@ -90,6 +90,7 @@ def _text(column: pa.Array) -> _Text:
     if column.null_count:  # fill_null copies even without nulls
         column = pc.fill_null(column, "")
     _, offsets, data = column.buffers()
+    # An array can be a slice: its rows begin at ``offset`` of the buffers.
     bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
     return _Text(np.frombuffer(data or b"\0", np.uint8), bounds[:-1], np.diff(bounds))
 
@@ -111,6 +112,7 @@ def _bytes(text: _Text, rows: I64, size: int) -> NDArray[np.uint8]:
     """Return the bytes of cells that have ``size`` each, as a matrix with a row for each cell."""
     if not len(rows):  # the data may be shorter than a window
         return np.empty((0, size), np.uint8)
+    # Window i is the view of bytes i to i + size - 1: no byte is copied before the selection.
     return sliding_window_view(text.data, size)[text.starts[rows]]
 
 
@@ -130,6 +132,7 @@ def from_networks(column: pa.Array) -> ParsedRanges:
     packed = _packed(column, text)
     slash[packed] = -1
     bare = slash < 0
+    # The part before the slash, or all of a bare address.
     parsed = parse(text.data, text.starts, np.where(bare, text.lengths, slash))
     _unpack(parsed, text, packed)
     bits = np.where(parsed.family == 4, 32, 128)
@@ -137,6 +140,7 @@ def from_networks(column: pa.Array) -> ParsedRanges:
     length = np.where(bare, bits, length)
     reason = np.where(parsed.family == 0, NOT_ADDRESS, 0).astype(np.uint8)
     reason[(reason == 0) & ~bare & (~good | (length > bits))] = _BAD_LENGTH
+    # 10.1.0.0/8: the mask 0.255.255.255 and 10.1.0.0 share a bit, so host bits are set.
     host_high, host_low = _host_mask(np.where(reason == 0, bits - length, 0))
     host_bits = (parsed.high & host_high) | (parsed.low & host_low)
     reason[(reason == 0) & (host_bits != 0)] = _HOST_BITS
@@ -155,6 +159,7 @@ def _prefix_lengths(text: _Text, slash: I64) -> tuple[I64, Bools]:
         digit = text.data[text.starts[rows] + slash[rows] + 1 + at].astype(np.int64) - ord("0")
         value[rows] = value[rows] * 10 + digit
         good[rows] = (digit >= 0) & (digit <= 9)
+    # "/08" has two digits and a value below 10: a leading zero.
     least = np.array([0, 0, 10, 100])[np.where(good, digits, 0)]  # by the number of digits
     return value, good & (value >= least)
 
@@ -175,6 +180,7 @@ def from_pairs(first: pa.Array, last: pa.Array, family: int | None = None) -> Pa
     An integer, as a number or a decimal text, up to 2^32 - 1 is IPv4 unless ``family`` is 6.
     """
     low_end, high_end = _ends(first, family), _ends(last, family)
+    # Later reasons replace earlier ones; "descending" only marks rows without a reason.
     reason = np.zeros(len(first), np.uint8)
     reason[low_end.family != high_end.family] = _TWO_FAMILIES
     reason[(low_end.family == 0) | (high_end.family == 0)] = NOT_ADDRESS
@@ -200,6 +206,7 @@ def _ends(column: pa.Array, family: int | None) -> MixedAddresses:
 def _decimals(texts: pa.Array) -> tuple[U64, U64, Bools]:
     """Parse decimal integers below 2^128; return high halves, low halves and the valid rows."""
     good = pc.match_substring_regex(texts, _DECIMAL).fill_null(False)
+    # 39 digits can exceed 2^128 (3.4 * 10^38), and never 2^192.
     numbers = pc.if_else(good, texts, None).cast(pa.string()).cast(pa.decimal256(_DIGITS))
     # Arrow stores a decimal256 as four words, the lowest first; 10^39 is below 2^192.
     words = np.frombuffer(numbers.buffers()[1], np.uint64).reshape(-1, 4)[: len(numbers)]
@@ -217,6 +224,7 @@ def _of_integers(high: U64, low: U64, good: Bools, family: int | None) -> MixedA
     """Return the ``good`` integers as addresses; family 0 for others, and for those too large."""
     if family == 4:
         good = good & (high == 0) & (low <= _IPV4_MAX)
+    # Up to 2^32 - 1 it is IPv4, unless the family is 6.
     small = (high == 0) & (low <= _IPV4_MAX) & (family != 6)
     families = np.where(good, np.where(small, 4, 6), 0).astype(np.uint8)
     return MixedAddresses(families, np.where(good, high, 0), np.where(good, low, 0))
@@ -241,6 +249,7 @@ def from_hexadecimal_pairs(first: pa.Array, last: pa.Array, family: int | None) 
 
 def _as_ipv6_text(digits: pa.Array) -> pa.Array:
     """Return hexadecimal numbers as texts of IPv6 addresses; null for an invalid number."""
+    # "a000001" becomes 0000:0000:0000:0000:0000:0000:0a00:0001.
     padded = pc.utf8_lpad(digits, 32, "0")
     good = pc.and_(pc.match_substring_regex(padded, _HEX_GROUPS), pc.not_equal(digits, ""))
     return pc.if_else(good, pc.replace_substring_regex(padded, _HEX_GROUPS, _IPV6_TEXT), None)

@@ -222,6 +222,7 @@ def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:
 
 def _with_date(table: _Table) -> _Table:
     """Return a table with its TOML dates as texts in ISO 8601."""
+    # TOML reads 2026-01-31 without quotes as a date.
     dates = {key: v.isoformat() for key, v in table.values.items() if isinstance(v, dt.date)}
     return _Table(table.recipe, "source", {**table.values, **dates})
 

@@ -43,6 +43,7 @@ def matches(base: Sequence[pa.Array], rows: Sequence[pa.Array]) -> Codes:
         return np.full(len(rows[0]), -1, np.int32)
     joined = [_codes(*pair) for pair in zip(base, rows, strict=True)]
     codes, first = factorize(joined)
+    # The base comes first in ``joined``: its rows appear first at an index below ``size``.
     numbers = first[codes[size:]].astype(np.int32)
     return np.where(numbers < size, numbers, np.int32(-1))
 
@@ -66,12 +67,14 @@ def numbering(base: Codes) -> Codes:
     keep = numbers >= 0
     free = np.ones(len(numbers), bool)
     free[numbers[keep]] = False
+    # Base numbers 7 1 -1 of three rows: 7 is not below 3. 1 keeps its number: 0 1 2.
     numbers[~keep] = np.flatnonzero(free)
     return numbers
 
 
 def inverse(numbers: Codes) -> I64:
     """Return the row that has each number."""
+    # numbers 2 0 1 -> rows 1 2 0
     rows = np.empty(len(numbers), np.int64)
     rows[numbers] = np.arange(len(numbers))
     return rows
@@ -80,6 +83,7 @@ def inverse(numbers: Codes) -> I64:
 def reencoded(column: pa.DictionaryArray, base: pa.Array) -> pa.DictionaryArray:
     """Return a column with its dictionary reordered: values of ``base`` keep their index there."""
     stated = pc.index_in(column.dictionary, base).fill_null(-1)
+    # Dictionary [b c a] over base [a b]: numbers 1 2 0, so the new dictionary is [a b c].
     numbers = numbering(np.asarray(stated.to_numpy(zero_copy_only=False), np.int32))
     indices = pa.array(numbers).take(column.indices).cast(column.type.index_type)
     return pa.DictionaryArray.from_arrays(indices, column.dictionary.take(inverse(numbers)))

@@ -50,6 +50,8 @@ def _clipped(ranges: Ranges, family: int) -> Clipped:
 def _rows_inside(ranges: Ranges, blocks: Sequence[Range]) -> Bools:
     """Mark the ranges with an address in a block; the blocks are not adjacent."""
     starts, within = cut_at(ranges.first.family, blocks)
+    # Of two neighbours in the partition one is in a block: a range that leaves its interval has
+    # an address in a block.
     begin, end = starts.search(ranges.first) - 1, starts.search(ranges.last) - 1
     inside: Bools = within[begin] | (begin != end)
     return inside
@@ -63,6 +65,7 @@ def _addresses_inside(ranges: Ranges, blocks: Sequence[Range]) -> int:
         if touched.any():
             inner_first = clamp(ranges.first[touched], first, last)
             inner_last = clamp(ranges.last[touched], first, last)
+            # Last less first, and one more address of each range.
             total += inner_last.minus(inner_first).total() + int(touched.sum())
     return total
 
@@ -114,4 +117,5 @@ def count(families: Sequence[TableIntervals], report: SourceReport) -> None:
     report.used, report.rows_clipped = int(used.sum()), int(clipped.sum())
     report.known = bool((used & known).any())
     accepted = report.read - report.rejected.total()
+    # Accepted rows that own nothing, of which the duplicates are counted by themselves.
     report.covered = max(0, accepted - int(owning.sum()) - report.duplicates)

@@ -49,6 +49,7 @@ def starts(first: Addresses) -> dict[str, pa.Array]:
 
 
 def _provenance(family: Provenance) -> pa.Table:
+    # A layer that no source decides has no column.
     decided = {layer: numbers for layer, numbers in family.sources.items() if numbers.any()}
     return pa.table({**starts(family.starts), **decided})
 
@@ -70,6 +71,7 @@ def _location(interned: Interned) -> pa.Table:
     }
     return pa.table(
         {
+            # uint16: far fewer than 65,536 countries and zones exist.
             "country": located.country.astype(np.uint16),
             "zone": located.zone.astype(np.uint16),
             **own,
@@ -129,6 +131,7 @@ def encoded(column: pa.Array) -> pa.Array:
         )
     distinct = column.dictionary_encode()
     last = len(distinct.dictionary) - 1
+    # 128 distinct values have the last index 127, the greatest of int8.
     kinds = (kind for kind in (np.int8, np.int16, np.int32) if last <= np.iinfo(kind).max)
     indices = distinct.indices.cast(pa.from_numpy_dtype(next(kinds)))
     return pa.DictionaryArray.from_arrays(indices, distinct.dictionary)

@@ -20,8 +20,10 @@ from geolookup.dataset.intervals import Bools
 from geolookup_builder.reference.countries import Country
 from geolookup_builder.vocabulary import VOCABULARY, translated
 
+#: "12.5", ".5", "5.", "1e3"; not "nan", "inf" or "0x1".
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _INTEGER = r"^-?[0-9]{1,18}$"  # of so many digits all are 64-bit integers
+#: "AS64500" and "64500".
 _ASN = r"^([Aa][Ss])?[0-9]{1,10}$"
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 # Of a stated type: to find that of a Python value, Arrow looks for ``dateutil`` each time.
@@ -77,6 +79,7 @@ def _text(cells: pa.Array, _field: Field, _known: Known) -> Cleaned:
 
 def _listed(cells: pa.Array, words: Sequence[str]) -> Cleaned:
     """Return the words that are in a list, in any case, in the list's spelling."""
+    # "nl" -> "NL": found in lower case, returned as listed.
     lower = pa.array([word.lower() for word in words], pa.string())
     values = pa.array(words, pa.string()).take(pc.index_in(pc.utf8_lower(cells), lower))
     return Cleaned(values, _lost(cells, values))

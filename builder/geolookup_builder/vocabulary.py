@@ -71,6 +71,7 @@ def translated(cells: pa.Array, words: Words) -> tuple[pa.Array, pa.Array]:
     field holds one word, and vendors state the fixed line first.
     """
     lower = pc.utf8_lower(cells)
+    # "isp/mob" -> "residential"; "foo/mob" has an unknown part and is invalid as a whole.
     table = {**words, **_joined(lower, words)}
     positions = pc.index_in(lower, pa.array(list(table), pa.string()))
     return pa.array(list(table.values()), pa.string()).take(positions), pc.is_valid(positions)

@@ -39,6 +39,7 @@ def extract(
     """
     missing = described_files(head.manifest, members.archive, REPACK)
     shared = {} if head.header is None else _shared_files(missing, head.header.files)
+    # Hard links take no space; copies do.
     _check_size(members, missing, base, folder, {} if copy else shared)
     for name, content in head.texts():
         _write(folder / name, [content])
@@ -65,6 +66,7 @@ def _check_size(
     size = _bytes(described)
     allowed = limits.allowed_bytes(members.archive.stat().st_size)
     if base is not None:
+        # A patch can copy any part of the base, so a small delta may make a large file.
         allowed += _bytes(described_files(read_manifest(base), base, REBUILD))
     if size > allowed:
         raise members.error(limits.excess())
@@ -82,6 +84,7 @@ def _take_all(members: Members, folder: Path, base: Path | None, missing: _Descr
         name = member.name.removesuffix(suffix)
         if name not in missing or member.name != name + suffix:
             raise members.error(f"unexpected member {member.name!r}")
+        # pop: a second member of the same name is refused.
         size, sha256 = missing.pop(name)
         content = (
             _whole(members, member, size)
@@ -118,6 +121,7 @@ def _patched_file(
 def _write(path: Path, content: Iterable[bytes | memoryview]) -> str:
     """Write a file and return its digest."""
     digest = hashlib.sha256()
+    # "x": never an existing file, nor a link that another member has made.
     with path.open("xb") as file:
         for chunk in content:
             digest.update(chunk)

@@ -139,6 +139,7 @@ def is_archive(path: str | os.PathLike[str]) -> bool:
 
 
 def _read(members: Members) -> Head:
+    # The order of members is fixed: delta.json (only in a delta), manifest.json, its digest, ...
     header_text = members.text(DELTA, LARGEST_HEADER)
     header = None if header_text is None else parsed_header(header_text, members.archive)
     text = members.text(fmt.MANIFEST, LARGEST_MANIFEST)

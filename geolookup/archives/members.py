@@ -83,6 +83,7 @@ class Members:
         if self._at_end:
             return None
         block = self._exactly(tarfile.BLOCKSIZE)
+        # A tar archive ends with two blocks of zeros; the second is read as padding.
         if not any(block):
             self._check_end()
             self._at_end = True
@@ -91,6 +92,7 @@ class Members:
             member = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
         except (tarfile.TarError, ValueError):
             raise self.error("not an archive that 'geolookup pack' wrote") from None
+        # Sizes in base 256 (GNU) may be negative.
         if member.type not in _PLAIN or member.size < 0:
             raise self.error(f"{member.name!r} is not a regular file")
         return member
@@ -110,11 +112,13 @@ class Members:
         """Yield the bytes of the current member."""
         for begin in range(0, member.size, _CHUNK):
             yield self._exactly(min(_CHUNK, member.size - begin))
+        # Padding to 512 bytes: -700 % 512 is 324.
         self._exactly(-member.size % tarfile.BLOCKSIZE)
 
     def _check_end(self) -> None:
         """Check that only padding follows the end of the archive."""
         padding = self._read(_CHUNK)
+        # At least the second block of zeros, and less than 1 MiB of padding.
         if any(padding) or not tarfile.BLOCKSIZE <= len(padding) < _CHUNK:
             raise self.error("does not end as a tar archive does")
 

@@ -62,6 +62,7 @@ def pack(
     described = described_files(manifest, folder / fmt.MANIFEST, REBUILD)
     former = None if base is None else Path(resolve.folder(os.fspath(base)))
     atomic.check_file(archive, force=force)
+    # Read before the file is written: an unreadable signature leaves no archive.
     head = list(_head(folder, keys, latest_serial(dataset)))
     with atomic.staged_file(archive) as fresh, _output(fresh) as members:
         if former is not None:
@@ -146,6 +147,7 @@ class _Output:
             if actual != size:
                 problem = f"{actual} bytes, but the manifest says {size}"
                 raise DatasetError(path, problem, REBUILD)
+            # Digest and copy in one pass; a file that changes meanwhile has another digest.
             digesting = _Digesting(path, file)
             member = _member(path.name, size)
             self._tar.addfile(member, digesting)  # type: ignore[arg-type]  # it reads only

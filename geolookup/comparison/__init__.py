@@ -232,6 +232,7 @@ def _by_source(
 ) -> list[SourceChange]:
     """Measure the pairs of each source separately, without pairs that no source decided."""
     order = np.argsort(sources, kind="stable")
+    # Sorted sources 0 0 1 1 3: bounds 2 4 4 5, so source 1 has two pairs, 2 none, 3 one.
     bounds = np.searchsorted(sources[order], np.arange(1, len(metadata.sources) + 2))
     return [
         source_change(source.name, values, pairs.take(order[begin:end]))

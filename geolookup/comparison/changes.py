@@ -93,6 +93,7 @@ def kinds(values: Values, changes: Changes) -> NDArray[np.uint8]:
     of_location = _location_kinds(values, changes)[changes.location_of]
     network = _differ(values.network.values(), changes.networks)[changes.network_of]
     conditions = [~answers.in_new, ~answers.in_old, of_location != UNCHANGED, network]
+    # The first condition that holds decides.
     kind = np.select(conditions, [LOST, GAINED, of_location, NETWORK], UNCHANGED)
     return kind.astype(np.uint8)
 
@@ -152,6 +153,7 @@ def by_distance(changes: Changes) -> list[float]:
     """
     moved: NDArray[np.float64] = changes.moves.distances
     has_distance = ~np.isnan(moved)
+    # 0.5 km is class 1, at most 1 km; 20,000 km is the last class.
     classes = np.searchsorted(CLASSES_KM, moved[has_distance])
     weights = changes.locations.weight[has_distance]
     sums: list[float] = np.bincount(classes, weights, minlength=len(CLASSES_KM) + 1).tolist()
@@ -173,6 +175,7 @@ def top_movers(values: Values, changes: Changes, most: int) -> list[Mover]:
     answers, location = changes.answers, changes.moves.by_level["location"]
     size = len(values.new_networks)
     rows, group = _systems(values)
+    # By network row, then by system; in the same way for all that can be compared.
     moved_sums, sums = (
         np.bincount(group, np.bincount(answers.new_network, weight, minlength=size))
         for weight in (
@@ -199,6 +202,7 @@ def _systems(values: Values) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return a row for each system and holder, and the number of its system by table row."""
     asn = values.network["network.asn"].new.astype(np.int64)
     holder = values.network["network.asn_organization"].new.astype(np.int64)
+    # AS in the upper 32 bits, holder in the lower; the code -1 of no holder becomes 0.
     _, rows, group = np.unique(asn << 32 | holder + 1, return_index=True, return_inverse=True)
     return rows, group
 

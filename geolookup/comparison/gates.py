@@ -25,6 +25,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     "==": operator.eq,
 }
+#: "ipv4.km_p50 >= 12.5", "country_moved>2%"
 _FORM = re.compile(
     r"(?P<metric>[\w.]+)\s*(?P<test>[<>]=?|==)\s*(?P<limit>\d+(?:\.\d+)?|\.\d+)\s*(?P<percent>%?)",
     re.ASCII,
@@ -96,6 +97,7 @@ def read_gate(text: str, metrics: Metrics) -> Gate:
     if match["percent"] and metric in KILOMETRES:
         problem = f"{metric} is in kilometres, in gate {text!r}"
         raise DiffError(problem, "leave out the percent sign")
+    # In decimals: 2.2% is 0.022, and not 2.2 / 100 = 0.022000000000000002.
     limit = float(Decimal(match["limit"]) / (100 if match["percent"] else 1))
     if limit > 1 and metric not in KILOMETRES:
         hint = "write a percentage such as 95%, or a number from 0 to 1"
@@ -105,6 +107,7 @@ def read_gate(text: str, metrics: Metrics) -> Gate:
 
 def _split(name: str, metrics: Metrics) -> tuple[str | None, str]:
     """Return the part that a name begins with, if any, and the metric."""
+    # "ipv4.city_moved" has the part ipv4; "changed.location.city_name" has none.
     first, dot, metric = name.partition(".")
     return (first, metric) if dot and first in metrics.parts else (None, name)
 
@@ -165,6 +168,7 @@ def change_metrics(
     for path, change in changes.items():
         values[f"null_gained.{path}"] = share(change.null_gained, change.old).share
         values[f"null_lost.{path}"] = share(change.null_lost, change.new).share
+        # In both: those with a value in OLD, less those that lost it.
         values[f"changed.{path}"] = share(change.changed, change.old - change.null_gained).share
     return {name: values[name] for name in NAMES}
 

@@ -95,7 +95,10 @@ def joints(old: Dataset, new: Dataset) -> dict[int, Joint]:
 def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
     before, after = Side(old, family), Side(new, family)
     blocked, is_blocked = blocked_space(family)
+    # The fewest intervals first: the union grows as late as possible.
     partitions = [blocked, before.decided, after.decided, before.starts, after.starts]
+    # OLD   |----a----|----b----|        joint  |--0--|-1-|--2--|-3-|
+    # NEW   |--x--|----y----|-z-|        at of OLD 0 0 1 1, of NEW 0 1 1 2
     starts, at = overlay(partitions)
     in_blocked, in_old_decided, in_new_decided, in_old, in_new = at
     answers = Answers(
@@ -135,6 +138,7 @@ def _provenance(dataset: Dataset, family: int) -> tuple[Addresses, memoryview]:
     starts = _partition(file.path, Starts(file, family))
     if "location" in file:
         return starts, file.view("location", "uint8")
+    # No column: no source decides any location.
     return starts, memoryview(bytes(len(starts)))
 
 

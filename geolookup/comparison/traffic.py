@@ -61,11 +61,13 @@ def count_requests(
     """
     ends = np.cumsum([len(starts[family]) for family in FAMILIES])
     # After the intervals, since negative ids count from the end: private, then invalid.
+    # sums:  IPv4 intervals | IPv6 intervals | -2: private | -1: malformed
     sums = np.zeros(ends[-1] - min(PRIVATE_ID, INVALID_ID), np.float64)
     locator = _Locator(starts)
     for file in table_files(fspath(traffic.path), traffic.format):
         _add(sums, file, traffic, locator)
     requests = Requests(int(sums.sum()), int(sums[PRIVATE_ID]), int(sums[INVALID_ID]))
+    # IPv4 | IPv6 | two sums for ids below 0, which ``zip`` leaves out.
     weights = np.split(sums, ends)
     return requests, dict(zip(FAMILIES, weights, strict=False))
 
@@ -81,6 +83,7 @@ def _add(sums: NDArray[np.float64], file: TableFile, traffic: Traffic, locator: 
             for part in chunks(column_of(batch.column(0))):
                 ids = locate_chunk(locator, part).ids
                 end = begin + len(part)
+                # Unlike sums[ids] += 1, it counts an id as often as it occurs.
                 np.add.at(sums, ids, 1.0 if counts is None else counts[begin:end])
                 begin = end
 
@@ -92,6 +95,7 @@ class _Locator:
         ipv4, ipv6 = (starts[family] for family in FAMILIES)
         self.ipv4_starts = ipv4.low.data
         self.ipv6_highs = np.asarray(ipv6.high).data
+        # ``Encoded`` with the indices 0 1 2 ...: the plain lower halves.
         every = np.arange(len(ipv6), dtype=np.int32)
         self.ipv6_lows = Encoded(every.data, ipv6.low.data)
 

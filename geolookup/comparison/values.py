@@ -131,6 +131,7 @@ def _table(dataset: Dataset, table: str, *links: str) -> pa.Table:
 
 
 def _in_common(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Pair:
+    # One dictionary for both columns, so their codes compare.
     both = pa.chunked_array([_encode(old), _encode(new)]).unify_dictionaries()
     codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in both.chunks]
     return Pair(codes[0], codes[1], both.chunk(0).dictionary)
@@ -140,6 +141,7 @@ def _encode(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Return a column as one dictionary, of one width of indices; lists become texts."""
     values = column.combine_chunks()
     if pa.types.is_list(values.type):
+        # No code or name of a list has a line feed.
         values = pc.binary_join(values, "\n")
     if not pa.types.is_dictionary(values.type):
         return values.dictionary_encode()

@@ -78,6 +78,7 @@ def parse_ipv4(text: str) -> int | None:
     try:
         # A fifth octet stays in the fourth text, which is then invalid.
         a, b, c, d = text.split(".", 3)
+        # "8.8.4.4": 0x08000000 | 0x00080000 | 0x00000400 | 0x00000004
         return _FIRST[a] | _SECOND[b] | _THIRD[c] | _FOURTH[d]
     except (ValueError, KeyError):
         return None
@@ -102,6 +103,7 @@ def _dotted_tail_as_groups(text: str) -> str:
     """Rewrite a dotted-quad tail as two groups; return an invalid text if it is malformed."""
     colon = text.rfind(":") + 1
     value = parse_ipv4(text[colon:])
+    # "::ffff:8.8.8.8" becomes "::ffff:808:808".
     return "" if value is None else f"{text[:colon]}{value >> 16:x}:{value & 0xFFFF:x}"
 
 
@@ -109,6 +111,7 @@ def _join_groups(groups: list[str]) -> int | None:
     if len(groups) != 8 or not all(1 <= len(group) <= 4 for group in groups):
         return None
     digits = "".join([group.zfill(4) for group in groups])
+    # ``int`` would read "+1", "1_0" and digits of other scripts.
     if not digits.isascii() or digits.encode().translate(None, _HEX):
         return None
     return int(digits, 16)
@@ -144,6 +147,7 @@ def embedded_ipv4(value: int) -> int | None:
     if top == 0xFFFF or top == NAT64 >> 32:
         return value & IPV4_MAX
     if value >> 112 == 0x2002:
+        # 16 bits of 2002, 32 of IPv4, 80 more.
         return value >> 80 & IPV4_MAX
     return None
 
@@ -187,6 +191,8 @@ def _compress(text: str) -> str:
         for run in _ZERO_RUNS:
             at = text.find(run)
             if at >= 0:
+                # ":2001:db8:0:0:0:0:0:1:", run ":0:0:0:0:0:": head "2001:db8", tail "1".
+                # The outer colons let a run be at either end.
                 head, tail = text[1:at], text[at + len(run) : -1]
                 return f"{head}::{tail}"
     return text[1:-1]

@@ -25,6 +25,7 @@ LONGEST = 8192
 #: White space that may surround an address.
 BLANKS = " \t\r\n\v\f"
 _NAME = r"_[0-9A-Za-z._-]+"  # of an obfuscated node or port
+# 0 to 65535; RE2 and ``re`` read the same pattern, so no test of the number follows.
 _NUMBER = r"[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]"
 _PORT = rf"(?::(?:{_NUMBER}|{_NAME}))?"
 _ZONE = r"%[0-9A-Za-z._~-]{1,64}"
@@ -43,11 +44,15 @@ _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - of RFC 9110, section 5.6
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 #: A parameter of ``Forwarded``, which may be empty, and the delimiter after it. Brackets and colons
 #: should be in quotes, but not every proxy writes the quotes.
+# for="[2001:db8::1]:443";proto=https,for=8.8.8.8 has three matches, with the delimiters
+# ";", "," and none.
 _PARAMETER = re.compile(
     rf"[ \t]*(?:({_TOKEN})=([!#$%&'*+.^_`|~0-9A-Za-z:\[\]-]+|{_QUOTED})[ \t]*)?(?=([;,])|$)"
 )
 _ESCAPED = re.compile(r"\\(.)")
 #: Parts of any text that may be an address; ``readings`` parses them.
+# IPv6: a run of hexadecimal digits, colons and dots with two colons or more. IPv4: four
+# numbers that no digit touches.
 IN_TEXT = re.compile(
     r"(?<![0-9A-Fa-f:])(?=[0-9A-Fa-f]*:[0-9A-Fa-f]*:)[0-9A-Fa-f:.]*[0-9A-Fa-f:]"
     rf"|(?<!\d){_IPV4}(?!\d)",
@@ -121,6 +126,7 @@ def address_of(text: str | None) -> Address | None:
         family, value = parse_text(text or "")
     except InvalidAddressError:
         return None
+    # The upper 96 bits are ::ffff:0:0.
     is_mapped = family == 6 and value & ~IPV4_MAX == MAPPED
     return (4, value & IPV4_MAX) if is_mapped else (family, value)
 

@@ -71,7 +71,9 @@ def meaning(entry: Field) -> str:
 _LOWER = {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "\u0131": "i", "æ": "ae", "œ": "oe"}
 _UPPER = {"Ø": "O", "Ł": "L", "Đ": "D", "Ð": "D", "Æ": "AE", "Œ": "OE"}
 _REPLACEMENTS = str.maketrans({**_LOWER, **_UPPER, "ß": "ss"})
+#: Removed, not replaced by a blank: "L'Aquila" is "laquila" in any spelling.
 _APOSTROPHES = re.compile("[\u0060\u00b4\u02bb\u02bc\u02be\u02bf\u2018\u2019']")
+#: "Saint-Denis" and "Saint Denis" are the same name.
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
@@ -84,6 +86,7 @@ def fold(name: str) -> str:
 def without_marks(text: str) -> str:
     """Return text without accents and other combining marks (Unicode Standard Annex 15, NFKD)."""
     decomposed = unicodedata.normalize("NFKD", text)
+    # U+00E9 (e with acute) is "e" and U+0301, a combining mark, in NFKD.
     unmarked = "".join(mark for mark in decomposed if not unicodedata.combining(mark))
     return unmarked.translate(_REPLACEMENTS)
 

@@ -68,6 +68,7 @@ TAIL = b'},"error":false,"error_code":null,"error_message":null}'
 
 
 def _template(members: tuple[str, ...]) -> bytes:
+    # ("code", "name") -> b'"code":%b,"name":%b'
     return b",".join(b'"%b":%%b' % member.encode() for member in members)
 
 
@@ -90,6 +91,7 @@ def place_json(place: list[bytes]) -> bytes:
 
 def currency_json(country: list[bytes]) -> bytes:
     """Return the currency member, with a comma before and after it."""
+    # A row of the country table has the texts of both objects: location first, then currency.
     return _CURRENCY % tuple(country[len(COUNTRY_MEMBERS) :])
 
 

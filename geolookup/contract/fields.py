@@ -96,6 +96,7 @@ class Field:
         self.type = type
         #: the table and the column that store its values; "" if they derive from the
         #: address, or from zone and instant
+        # table "" -> column ""; else the stated column, else the member's name.
         self.table, self.column = table, column or (table and self.member)
         self.layer = layer  # one source decides all fields of a layer; "" if no table stores it
         #: the column of a source with its values; "" if they follow from others

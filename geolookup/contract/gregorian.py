@@ -15,6 +15,7 @@ DAY = 86400  # seconds
 
 #: Days of a common year before each month, and after the last.
 _BEFORE = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365)
+# One day more before March and all later months.
 _BEFORE_IN_LEAP_YEARS = tuple(days + (month >= 2) for month, days in enumerate(_BEFORE))
 
 
@@ -26,6 +27,7 @@ def is_leap(year: int) -> bool:
 def first_day(year: int) -> int:
     """Return 1 January of a year."""
     past = year - 1
+    # 719,162 days from 0001-01-01 to 1970-01-01.
     return past * 365 + past // 4 - past // 100 + past // 400 - 719_162
 
 
@@ -46,6 +48,7 @@ def date_text(day: int) -> str:
     """Return "YYYY-MM-DD" for a day of the years 1 to 9999."""
     year = year_of(day)
     days, of_year = _days_before(year), day - first_day(year)
+    # Day 58 of a common year: 59 days are before March, so month 2, and 58 - 31 + 1 = 28.
     month = bisect_right(days, of_year)
     return f"{year:04d}-{month:02d}-{of_year - days[month - 1] + 1:02d}"
 

@@ -160,6 +160,7 @@ def period(zone: str, at: int) -> Period | None:
 def _periods(rules: Zone, at: int) -> tuple[Period, ...]:
     """Return the periods of the local year of a Unix second."""
     offset, *_ = rules.state(at)
+    # The local year: 2026-12-31 23:30 UTC is in 2027 at +01:00.
     year = year_of((at + offset) // DAY)
     # One day more on each side covers the local year in every zone.
     start, end = (first_day(year) - 1) * DAY, (first_day(year + 1) + 1) * DAY
@@ -210,6 +211,8 @@ def _year(rules: Zone | Rule, year: int, start: int, end: int) -> tuple[Period, 
 
 def _runs(rules: Zone | Rule, year: int, start: int, end: int) -> Iterator[_Run]:
     first, after = first_day(year) * DAY, first_day(year + 1) * DAY
+    # start        first                           after       end
+    # |-- 1 day ---|---------- local year ----------|-- 1 day --|      begin .. stop: one clock
     changes = _changes(rules, start, end)
     ends = [begin for begin, _ in changes[1:]] + [end]
     for (begin, state), stop in zip(changes, ends, strict=True):
@@ -255,6 +258,7 @@ def _nearest(run: _Run, runs: list[_Run]) -> list[_Run]:
 
 
 def _period(run: _Run, is_dst: bool) -> Period:
+    # Mean times have seconds: -04:56:02 is -04:56, and +00:00:30 is +00:01.
     minutes = (abs(run.offset) + 30) // 60
     sign = "-" if minutes and run.offset < 0 else "+"
     utc_offset = f"{sign}{_TWO_DIGITS[minutes // 60]}:{_TWO_DIGITS[minutes % 60]}"

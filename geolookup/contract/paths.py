@@ -19,6 +19,7 @@ def expand(paths: Iterable[str], fields: tuple[Field, ...]) -> tuple[Field, ...]
     """
     chosen: dict[Field, None] = {}
     for path in paths:
+        # "location" is the group of its members; the empty text is the group of ip.
         matches = [field for field in fields if path in (field.path, field.group) and path]
         if not matches:
             raise unknown_path(path, *(field.path for field in fields if field.path not in PATHS))
@@ -46,8 +47,10 @@ def path_of_name(name: str) -> str | None:
     Other products' names are ``countryCode``, ``country.iso_code`` or ``zip``. A member without
     its object (``city_name``) and a column (``location_city_name``) count as well.
     """
+    # "country.iso_code" -> "countryisocode" and "isocode".
     whole, last = _plain(name), _plain(name.rpartition(".")[2])
     others = {other: entry.path for entry in ENTRIES for other in entry.other_names.split()}
+    # reversed: of equal member names the first field in contract order wins.
     own = {_plain(field.member): field.path for field in reversed(FIELDS)}
     own |= {_plain(field.path): field.path for field in FIELDS}
     paths = (names.get(word) for word in (whole, last) for names in (others, own))

@@ -76,6 +76,7 @@ class TrustedProxies:
             for name, read in _HEADERS.items()
             if (lines := lines_of(headers, name))
         }
+        # A set: both headers may name the same caller.
         return _text(callers.pop() if len(callers) == 1 else nearest)
 
     def _trusts_peer(self, peer: str, nearest: Address | None) -> bool:

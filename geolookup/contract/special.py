@@ -121,6 +121,7 @@ def ranges_of(family: int, *kinds: int) -> tuple[Range, ...]:
     ranges: list[Range] = []
     for first, last, kind in partition(family):
         if kind in kinds:
+            # Neighbours of two wanted kinds become one range.
             if ranges and ranges[-1][1] + 1 == first:
                 first = ranges.pop()[0]
             ranges.append((first, last))
@@ -166,6 +167,7 @@ def _flatten(family: int) -> tuple[Part, ...]:
     blocks = _blocks(family)
     carrying = EMBEDDED if family == 6 else ()
     ranges = [(first, last) for first, last, _ in blocks] + list(carrying)
+    # Every end of a block begins a part: 10.0.0.0/8 gives 10.0.0.0 and 11.0.0.0.
     starts = sorted({0, *(bound for first, last in ranges for bound in (first, last + 1))})
     parts: list[Part] = []
     for start, end in zip(starts, [*starts[1:], MAX[family] + 1], strict=True):
@@ -187,6 +189,7 @@ def _blocks(family: int) -> list[tuple[int, int, bool]]:
 
 def _kind(blocks: list[tuple[int, int, bool]], value: int) -> int:
     covering = [(last - first, ok) for first, last, ok in blocks if first <= value <= last]
+    # The smallest block decides: 192.0.0.9/32 is reachable in 192.0.0.0/24, which is not.
     return PUBLIC if not covering or min(covering)[1] else PRIVATE
 
 
@@ -200,6 +203,7 @@ def parse_block(text: str) -> tuple[int, int, int]:
     """Return ``(family, first, last)`` of a prefix in its canonical text."""
     address, _, length = text.partition("/")
     family, first = parse_text(address)
+    # 10.0.0.0/8: the last 24 bits become 1.
     return family, first, first | (1 << BITS[family] - int(length)) - 1
 
 

@@ -85,6 +85,7 @@ def newer(system: Database | None, package: Database | None) -> Database:
     """
     if package is None:
         return system or Database("none", None)
+    # "2025b" < "2025c" < "2026a"; an unknown version is "".
     if system is not None and (system.version or "") >= (package.version or ""):
         return system
     return package
@@ -140,6 +141,7 @@ def _tzdata() -> ModuleType | None:
 
 def _version(text: str) -> str | None:
     """Return a version as it is, such as "2025b" or "2025b-11-gf8a3"; None for another text."""
+    # "2025" and a lower-case letter.
     return text if text[:4].isdecimal() and text[4:5].islower() else None
 
 
@@ -177,6 +179,7 @@ def is_key(zone: str) -> bool:
         0 < len(zone) <= LONGEST_KEY
         and _KEY_CHARACTERS.issuperset(zone)
         and not zone.startswith(_NOT_IANA)
+        # No empty part; a dot is not a character of keys, so ".." cannot occur.
         and "//" not in f"/{zone}/"
     )
 

@@ -102,6 +102,7 @@ def _read(data: bytes) -> Zone:
     if data[4]:  # version 2 or later: a block of 32-bit times, one of 64-bit times, a footer
         if data[4] < _VERSION_2:
             raise ValueError("an unknown version")
+        # header 1 | 32-bit block | header 2 | 64-bit block | "\n" TZ string "\n"
         begin += _size(sizes, 4) + _HEADER
         sizes, width = _sizes(data, begin - _HEADER), 8
     end = begin + _size(sizes, width)
@@ -110,6 +111,7 @@ def _read(data: bytes) -> Zone:
     footer = _footer(data, end) if width == 8 else ""
     table = partial(_table, data, begin, sizes, width)
     last = begin + sizes[3] * width
+    # The last transition: after it only the footer counts.
     number = _numbers(data[last - width : last], _CODES[width])[0] if sizes[3] else None
     return Zone(number, table, parse(footer) if footer else Rule(table().state(_LATEST)))
 
@@ -152,10 +154,13 @@ def _numbers(data: bytes, code: Code) -> Sequence[int]:
     """View big-endian integers as numbers; ``code`` is that of the module `struct`."""
     if sys.byteorder == "big":
         return memoryview(data).cast(code)
+    # Two bytes each: 00 01 | 00 02 reversed is 02 00 | 01 00, little-endian 2 and 1; backwards
+    # 1 and 2. No byte is copied twice, and no number becomes an object.
     return memoryview(data[::-1]).cast(code)[::-1]
 
 
 def _state(data: bytes, at: int, names: str) -> State:
+    # 6 bytes: offset (4), daylight flag, index of the abbreviation. "UTC\0" ends with NUL.
     offset = int.from_bytes(data[at : at + 4], signed=True)
     name = names[data[at + 5] : names.index("\0", data[at + 5])]
     if not (-DAY < offset < DAY and ABBREVIATION.issuperset(name)):

@@ -44,6 +44,7 @@ class Rule:
         if not self._dates:
             return self._states[0]
         changes = _changes(self, year_of(at // DAY))
+        # The last change that is not after the second.
         return changes[bisect_right(changes, at, key=itemgetter(0)) - 1][1]
 
     def between(self, start: int, end: int) -> list[int]:
@@ -61,6 +62,8 @@ class Rule:
         (first, last), (standard, daylight) = self._dates, self._states
         years = range(year - 2, year + 3)
         starts = [_second(first, year) - standard[0] for year in years]
+        # Each date is by the clock in use before the change: a start by standard time, an end by
+        # daylight saving.
         ends = [_second(last, year) - daylight[0] for year in years]
         changes = [(start, daylight) for start in starts[:-1]]
         # An end at or after the next start is not a change: daylight saving is permanent.
@@ -86,9 +89,11 @@ def parse(text: str) -> Rule:
     ValueError for a malformed text, for daylight saving without dates, and for an offset of a
     day or more.
     """
+    # "EST5EDT,M3.2.0,M11.1.0": head "EST5EDT", dates "M3.2.0" and "M11.1.0".
     head, *dates = text.split(",")
     name, tail = _name(head)
     daylight = tail.lstrip(_DURATION)
+    # POSIX counts west of UTC as positive: EST5 is -05:00.
     standard = _state(-_seconds(tail[: len(tail) - len(daylight)], _LONGEST_OFFSET), False, name)
     if not daylight and not dates:
         return Rule(standard)
@@ -120,6 +125,7 @@ def _seconds(text: str, most: int) -> int:
     """Return the seconds of ``[+-]hours[:minutes[:seconds]]``, at most ``most`` hours."""
     sign, text = (-1, text[1:]) if text[:1] == "-" else (1, text.removeprefix("+"))
     hours, *parts = [_number(part) for part in text.split(":")]
+    # Two values, or a ValueError of the assignment: 1:2:3:4 has three parts.
     minutes, seconds = [*parts, 0, 0][: max(2, len(parts))]
     if hours > most or minutes >= 60 or seconds >= 60:
         raise ValueError("a time out of range")
@@ -150,12 +156,15 @@ def _date(text: str) -> Date:
 def _weekday(month: int, week: int, weekday: int, year: int) -> int:
     """Return the week-th weekday of a month; the fifth is the last one."""
     first = first_of_month(year, month)
+    # Day 0 was a Thursday: the weekday of a day is (day + 4) % 7, Sunday 0. See also
+    # ``_second_of`` in the compiled kernel, with an example.
     day = first + (weekday - first - _THURSDAY) % 7 + 7 * (week - 1)
     return day if day < first_of_month(year, month + 1) else day - 7
 
 
 def _without_leap_day(number: int, year: int) -> int:
     """Return a day from 1; 29 February does not count."""
+    # J60 is 1 March in all years.
     return first_day(year) + number - 1 + (is_leap(year) and number >= 60)
 
 

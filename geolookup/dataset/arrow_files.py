@@ -101,6 +101,7 @@ def _buffer(buffer: pa.Buffer | None, base: int) -> list[int] | None:
     """Return offset and length; an empty buffer lies nowhere in the file, so it gets offset 0."""
     if buffer is None:
         return None
+    # All buffers are views of the mapped file: the difference of addresses is the place in it.
     return [buffer.address - base, buffer.size] if buffer.size else [0, 0]
 
 
@@ -162,7 +163,9 @@ def _parts_of(named_column: tuple[str, pa.Array | pa.ChunkedArray]) -> list[Any]
         values = _decode(values)
         valid = _valid(values)
         kind, buffers = _text(values, valid) if _is_text(values.type) else _numbers(values)
+    # b"location.arrow/city_name:text:3\n", then bits, lengths and bytes.
     head = f"{name}:{kind}:{len(values)}\n".encode()
+    # The first value is in the highest bit: known, known, null is 0b110_00000.
     return [head, np.packbits(valid), *buffers]
 
 
@@ -196,10 +199,12 @@ def _text(values: pa.Array, valid: Bools) -> tuple[str, list[Any]]:
     """Return lengths as little-endian 64-bit integers, and all bytes; null is an empty text."""
     _, offsets, data = values.buffers()
     width = np.int32 if pa.types.is_string(values.type) else np.int64
+    # A slice shares the buffers of its array; ``offset`` is the row where it begins.
     bounds = np.frombuffer(offsets, width)[values.offset :][: len(values) + 1]
     lengths = np.subtract(bounds[1:], bounds[:-1])
     if values.null_count and lengths[~valid].any():  # bytes that belong to no value
         return _text(values.fill_null(""), np.ones_like(valid))
+    # "ab", "", "c": bounds 0 2 2 3, lengths 2 0 1, text "abc".
     text = memoryview(data or b"")[bounds[0] : bounds[-1]]
     return "text", [lengths.astype("<i8"), text]
 

@@ -53,6 +53,7 @@ def _indent(value: object, end: str) -> str:
         return encode_basestring(value)
     if value is None:
         return "null"
+    # One blank more for each level: "\n", "\n ", "\n  ".
     inner = f"{end} "
     if isinstance(value, dict) and value:
         members = [
@@ -68,6 +69,7 @@ def crc32c(data: Iterable[int]) -> int:
     """Return the CRC-32C of bytes."""
     table, crc = _table(), _ONES
     for byte in data:
+        # The byte goes into the lowest 8 bits, which leave; their remainder replaces them.
         crc = table[(crc ^ byte) & 0xFF] ^ crc >> 8
     return crc ^ _ONES
 
@@ -101,6 +103,7 @@ def _sums(
     longest_first = np.argsort(-lengths)
     starts, crc = starts[longest_first], np.full(len(starts), _ONES, np.uint32)
     # How many texts have a byte at each position: those at the beginning of the order.
+    # Of the lengths 3, 1, 2: 3 texts have a first byte, 2 a second, 1 a third.
     counts = len(lengths) - np.cumsum(np.bincount(lengths))
     for at, count in enumerate(counts[:-1].tolist()):
         before = crc[:count]
@@ -155,6 +158,7 @@ def _digest_problem(path: Path, described: FileDescription) -> str:
         return "not a plain file"
     with path.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
+        # A wrong size needs no digest.
         if size != described.bytes:
             return f"{size:,} bytes, but the manifest says {described.bytes:,}"
         if hashlib.file_digest(stream, "sha256").hexdigest() != described.sha256:

@@ -49,6 +49,7 @@ class Bits:
         self._bits = bits
 
     def __getitem__(self, row: int) -> bool:
+        # Row 10 is bit 2 of byte 1.
         return bool(self._bits[row >> 3] >> (row & 7) & 1)
 
 

@@ -69,6 +69,7 @@ def _known_rows(batches: Mapping[str, pa.RecordBatch]) -> Iterator[tuple[str, st
         values = batches[fmt.TABLES[field.table]].column(field.column)
         has_value = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
         if field.table in fmt.LINKS:
+            # By row of the country or zone table; here: by row of the location table.
             has_value = has_value[batches[fmt.LOCATION].column(field.table).to_numpy()]
         network = field.table == fields.NETWORK
         yield field.path, fields.NETWORK if network else fields.LOCATION, has_value
@@ -85,7 +86,9 @@ def _count_known(
     counts: dict[bytes, int] = {}  # most facts of a country are known together
     with_value = {}
     for path, table, has_value in tables:
+        # By row of a table; here: by interval.
         chosen = has_value[rows[table]]
+        # By the bits themselves, not by a hash: equal keys are equal columns.
         key = chosen.tobytes()
         if key not in counts:
             counts[key] = count_addresses(starts, chosen)

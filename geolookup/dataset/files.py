@@ -54,6 +54,7 @@ class Dataset:
         self._files: dict[str, File] = {}
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")
+        # 65,537 entries are 16 bits: bucket = address >> 16.
         self.jump_shift = 32 - _jump_bits(jump.path, len(self.jump))
         ipv4, ipv6 = self._file(fmt.IPV4), self._file(fmt.IPV6)
         self.ipv4_starts = ipv4.view("start", "uint32")
@@ -179,6 +180,11 @@ class Starts:
         if self.family == 4:
             return bisect_right(self.lows, value, begin, end) - 1
         high, low = value >> 64, value & _LOW
+        # The intervals from ``first`` to before ``end`` begin in the /64 of the address; their low
+        # halves ascend. If all are greater, or there is none, the one before them is returned:
+        #
+        #     highs   1  7  7  7  9        7:5 is in the interval that begins with 7:4
+        #     lows    0  0  4  8  0        8:0 is in 7:8, where first = end = 4
         end = bisect_right(self.highs, high, begin, end)
         first = bisect_left(self.highs, high, begin, end)
         try:
@@ -193,6 +199,7 @@ def outside(path: str) -> DatasetError:
 
 
 def _jump_bits(path: str, entries: int) -> int:
+    # 2^bits + 1 entries: one for each bucket, and the last interval.
     bits = (entries - 1).bit_length() - 1
     least, most = fmt.JUMP_BITS
     if not least <= bits <= most or entries != (1 << bits) + 1:
@@ -242,6 +249,7 @@ class File:
 
     def _numbers(self, described: BufferDescription, code: Code, width: int) -> memoryview:
         data = self._buffer(described, 1)
+        # Arrow pads buffers: bytes that make no whole number are cut off.
         return data[: len(data) // width * width].cast(code)
 
     def nullable(self, column: str, kind: str) -> Nullable:
@@ -289,6 +297,7 @@ class File:
         if byte_range is None:
             raise DatasetError(self.path, "a buffer is not described", REBUILD)
         offset, length = byte_range
+        # ``cast`` needs no alignment, but pointers of the compiled kernel do.
         if offset < 0 or length < 0 or offset % 8 or offset + length > len(self.whole):
             raise DatasetError(self.path, "a buffer lies outside the file", REBUILD)
         return self.whole[offset : offset + length]

@@ -227,6 +227,7 @@ class Manifest:
 
         False if all dates of deciding sources are of the form YYYY-MM-DD and not before that day.
         """
+        # ISO dates compare as texts: "2025-12-31" < "2026-01-01".
         earliest = time.strftime("%Y-%m-%d", time.gmtime(time.time() - OLD_AFTER * 86400))
         try:
             deciding = [source for source in self._document["sources"] if source["coverage"]]
@@ -332,5 +333,6 @@ def _json(text: bytes) -> Any:
 
 
 def _is_day_from(earliest: str, date: str) -> bool:
-    is_day = date[4:8:3] == "--" and (date[:4] + date[5:7]).isdecimal()
+    # Characters 4 and 7 of YYYY-MM-DD are its hyphens.
+    is_day = date[4:8:3] == "--" and (date[:4] + date[5:7] + date[8:10]).isdecimal()
     return is_day and date >= earliest

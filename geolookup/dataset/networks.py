@@ -91,6 +91,7 @@ def prefix_length(state: Intervals, family: int, value: int) -> int:
     """Return the prefix length that ``Intervals.rows_and_prefix`` does, for the Python kernel."""
     length = BITS[family]
     if family == 6 and (carried := embedded_ipv4(value)) is not None:
+        # 2002:808:808::1 carries 8.8.8.8 in bits 16 to 47: its prefix is /48 at most.
         length, family, value = length - _bits_after(value), 4, carried
     first, last, kind = _PARTS[family][bisect_right(_FIRSTS[family], value) - 1]
     if kind == PUBLIC:
@@ -102,6 +103,7 @@ def prefix_length(state: Intervals, family: int, value: int) -> int:
             raise outside(state.dataset.path)
         first = max(first, around_first)
         last = min(last, around_last)
+    # 8.8.8.0/24 has 8 host bits: /24; as 6to4 48 - 8 = /40; as IPv4-mapped 128 - 8 = /120.
     return length - _host_bits(family, value, first, last)
 
 
@@ -124,6 +126,7 @@ def aligned_around(family: int, value: int, first: int, last: int) -> Network:
 def _carrying(value: int, first: int, bits: int) -> Network:
     """Return the IPv6 network that carries an IPv4 network, around the address asked."""
     shift = _bits_after(value)
+    # | prefix of the block | IPv4 address | ``shift`` bits |
     base = value >> 32 + shift << 32 + shift
     return network_at(6, base | first << shift, bits + shift)
 
@@ -146,6 +149,7 @@ def _span(around: Around, family: int, value: int, ip: object) -> _Span:
 
 def _public_up_to(family: int, value: int) -> int:
     """Return which public range is the last to begin at or before an address; 0 if none is."""
+    # The pair is above every range that begins at ``value``.
     return max(bisect_right(_PUBLIC[family], (value, MAX[family])) - 1, 0)
 
 
@@ -165,6 +169,8 @@ def _host_bits(family: int, value: int, first: int, last: int) -> int:
 
     The highest bit in which an adjacent address outside differs from ``value`` is in the prefix.
     """
+    # 8.8.8.8 in 8.8.8.0 - 8.8.15.255: 8.8.7.255 differs in 0xFF7, so bit 11 at the highest, and
+    # 8.8.16.0 in 0x1808, bit 12. 11 host bits: 8.8.8.0/21.
     below = (value ^ first - 1).bit_length() - 1 if first else BITS[family]
     above = (value ^ last + 1).bit_length() - 1 if last < MAX[family] else BITS[family]
     return min(above, below)
@@ -245,11 +251,13 @@ def _public(family: int, first: int, last: int) -> Iterator[_Span]:
 def _prefixes(family: int, span: _Span) -> Iterator[Network]:
     first = span.first
     while first <= span.last:
+        # 8.8.8.4 - 8.8.8.15 are 8.8.8.4/30 and 8.8.8.8/29.
         bits = _largest_from(first, span.last, BITS[family])
         yield network_at(family, first, bits)
         first += 1 << bits
 
 
 def _largest_from(first: int, last: int, most: int) -> int:
+    # The lowest bit that is set limits the size: 4 addresses from 8.8.8.4 on. So does the length.
     aligned = (first & -first).bit_length() - 1 if first else most
     return min(aligned, (last - first + 1).bit_length() - 1)

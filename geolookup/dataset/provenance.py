@@ -62,6 +62,7 @@ def _add_rows(path: str, layers: dict[str, Any], rows: list[dict[str, Any]]) -> 
     """Add to each layer the row that decided it: the first with a value there."""
     for layer, decided in layers.items():
         row = next((row for row in rows if layer in row["values"]), None)
+        # None on both sides: no source decides the layer, and no row has a value.
         if (decided and decided["source"]) != (row and row["source"]):
             raise DatasetError(path, f"its files differ about {layer}", REBUILD)
         if decided and row:
@@ -74,6 +75,7 @@ class Provenance:
     def __init__(self, file: File, family: int) -> None:
         self._path, self._family = file.path, family
         self._starts = Starts(file, family)
+        # A layer that no source decides has no column; zeros stand for it.
         none = memoryview(bytes(len(self._starts)))
         self._sources = {
             layer: file.view(layer, "uint8") if layer in file else none for layer in fields.LAYERS
@@ -130,6 +132,8 @@ def _run(numbers: memoryview, interval: int) -> tuple[int, int]:
     Stripping bytes is much faster than a loop in Python.
     """
     same = bytes(numbers[interval : interval + 1])
+    # Numbers 1 2 2 2 1, interval 2: begin is 1, the length of "1 2" without 2 at its end; end is
+    # 5 - 1 - 1 = 3, as "2 2 1" without 2 at its beginning has one number.
     begin = len(bytes(numbers[:interval]).rstrip(same))
     end = len(numbers) - len(bytes(numbers[interval:]).lstrip(same)) - 1
     return begin, end
@@ -174,6 +178,9 @@ class _Around:
 
     def same_values(self, layer: str, first: int, last: int) -> tuple[int, int]:
         """Return the ends of the adjacent addresses in a range with the same values in a layer."""
+        # range that the source decides   |-----------------|
+        # intervals, with their keys    |--1--|--2--|--2*--|-1-|    * holds the address
+        # same values                         |------------|
         begin = end = self._interval
         same = self._key(begin, layer)
         while begin and self._starts[begin] > first and self._key(begin - 1, layer) == same:

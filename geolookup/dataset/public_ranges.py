@@ -102,6 +102,7 @@ class _Intervals:
         ]
         self._highs = np.asarray(self._starts.highs)
         lows = self._starts.lows
+        # Of IPv6: indices into the distinct lower halves, decoded for chosen intervals only.
         self._lows = np.asarray(lows.indices if isinstance(lows, Encoded) else lows)
         self._values = np.asarray(lows.values) if isinstance(lows, Encoded) else None
 
@@ -130,6 +131,7 @@ class _Intervals:
         if len(at):
             _clip(firsts, 0, bounds[0] if at[0] == 0 else None)
             _clip(lasts, -1, bounds[1] if at[-1] == end - begin - 1 else None)
+        # ``Addresses`` has only "<": each range must end before the next one begins.
         if np.any(lasts < firsts) or np.any(~(lasts[:-1] < firsts[1:])):
             raise self._damage_error()
         (first_low, first_high), (last_low, last_high) = firsts.halves(), lasts.halves()
@@ -164,6 +166,7 @@ class _Intervals:
 def _before(starts: Addresses) -> Addresses:
     """Return each address - 1; 0 becomes the family's last address."""
     low = starts.low - starts.low.dtype.type(1)
+    # (low == 0) is 1 where the low half borrows: 1:: - 1 is 0:ffff:ffff:ffff:...
     return Addresses(low, None if starts.high is None else starts.high - (starts.low == 0))
 
 

@@ -160,6 +160,7 @@ def network(row: bytes) -> Object:
 
 def _object(members: tuple[str, ...], row: bytes) -> Object:
     """Name the values of a row."""
+    # 15169\n"Google" becomes [15169,"Google"].
     values = _scan("[" + row.decode().replace(SEPARATOR, ",") + "]")[0]
     return dict(zip(members, values, strict=True))
 
@@ -173,6 +174,7 @@ def _kind(field: Field) -> Kind:
 
 
 def _is_string(text: str, _kind: Kind) -> bool:
+    # The text without its quotes, written again.
     if encode_basestring(text[1:-1]) == text:  # nothing in it is escaped
         return len(text) > 2
     value = _parse(text)
@@ -202,6 +204,7 @@ def _is_number(text: str, kind: Kind) -> bool:
         return False
     if not kind.least <= value <= kind.most:  # this form rejects NaN
         return False
+    # 48 and 48.5, not 48.0 or 4.85e1.
     return text == (str(int(value)) if value.is_integer() else repr(value))
 
 

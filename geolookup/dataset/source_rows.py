@@ -68,6 +68,7 @@ class _Deciding:
 
     def rows(self, value: int) -> Iterator[_DecidingRow]:
         """Yield the row that decides in each table that has one."""
+        # Begins 0 3 8: table 0 has the intervals 0 to 2, table 1 the intervals 3 to 7.
         for table, (begin, end) in enumerate(pairwise(self._begins)):
             if not begin < end <= len(self._rows):
                 raise self._order_error()
@@ -135,12 +136,14 @@ class _RowValues:
 
     def _number(self, table: int, row: int, layer: str) -> int:
         try:
+            # A table of rows 4 to 8 whose numbers begin at 20: that of row 6 is at 22.
             begin, in_table = self._layers[layer][table], row - self._begins[table]
             inside = 0 <= in_table < self._begins[table + 1] - self._begins[table]
         except IndexError:
             raise DatasetError(self._path, "the columns differ in length", REBUILD) from None
         if not inside:
             raise DatasetError(self._path, f"there is no row {row} in table {table}", REBUILD)
+        # No row of the table states the layer.
         if not begin:
             return 0
         try:
@@ -171,6 +174,7 @@ class _Values:
         except (IndexError, UnicodeDecodeError):
             raise self._damage_error(at) from None
         known_values = {name: _plain(value) for name, value in values.items() if value is not None}
+        # The text that was summed in the build: known fields, in the order of the columns.
         row = json.dumps(known_values, ensure_ascii=False, separators=(",", ":")).encode()
         if crc32c(row) != self._sums[at] or not known_values or not are_of_kinds(row, VALUES):
             raise self._damage_error(at)
@@ -210,6 +214,7 @@ class _Lines:
             "date": sources[source - 1].date,
             "licence": sources[source - 1].licence,
             "file": name,
+            # The first rows of runs are 1 and 501, on lines 2 and 9: row 503 is on line 11.
             "line": None if line is None else line + row - self._rows[at],
         }
 

@@ -45,6 +45,7 @@ def write(
 
     chosen = _format(name)
     options = _check_options(chosen, values)
+    # "text_rows:write_csv"
     module, _, function = chosen.writer.partition(":")
     writer: Write = getattr(import_module(f"{__name__}.{module}"), function)
     with open_target(dataset, os.fspath(output), chosen, force=force) as target:
@@ -64,6 +65,7 @@ def _check_options(chosen: ExportFormat, values: Values) -> Values:
     for name, value in values.items():
         if name not in own:
             raise ExportError(f"{chosen.name} has no option {name}", _whose(name, own))
+        # An empty tuple of several values counts as not given.
         if value is not None and (checked := _value(own[name], value)) != ():
             chosen_values[name] = checked
     return chosen_values

@@ -25,6 +25,7 @@ from geolookup.progress import Progress
 _NUMBERS = {4: "uinteger", 6: "uhugeint"}
 _ENDS = {
     4: "first_low::uinteger, last_low::uinteger",
+    # The halves are uint64; the cast comes first, or the shift would overflow.
     6: "first_high::uhugeint << 64 | first_low, last_high::uhugeint << 64 | last_low",
 }
 _TYPES = {
@@ -77,6 +78,7 @@ def _add_ranges(database: Any, ranges: FieldRanges, family: int) -> int:
         database.register("batch", batch)
         database.execute(insert)
         count += len(batch)
+        # True once for each 2^19 rows: batches are smaller.
         if count % _COMMIT < len(batch):
             database.execute("commit")
             database.execute("begin")

@@ -48,6 +48,7 @@ def open_target(
 
 def _check_outside(dataset: Dataset, output: Path) -> None:
     source = Path(os.path.realpath(dataset.path))
+    # realpath: a link into the dataset is the dataset.
     if source in (path := Path(os.path.realpath(output)), *path.parents):
         raise OutputError(output, "is in the dataset itself", "choose another name")
 

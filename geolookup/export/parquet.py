@@ -42,6 +42,7 @@ def write(dataset: Dataset, target: Path, values: Values, progress: Progress) ->
 def _write_files(folder: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> int:
     """Write at least one file: a family without rows has its columns."""
     number, count, first = 0, 0, next(batches, None)
+    # One batch is read ahead: whether a file is the last one is known before it is begun.
     while first is not None or not number:
         path = folder / f"part-{number:05}.parquet"
         count += _write_file(path, schema, chain([first] if first else [], batches))

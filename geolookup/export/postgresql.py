@@ -39,6 +39,7 @@ _LAYOUTS = {
     ),
 }
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
+#: PostgreSQL has no unsigned integers: a uint32 needs bigint.
 _TYPES = {
     "double": "double precision",
     "uint32": "bigint",
@@ -89,6 +90,7 @@ def _begin(layout: _Layout, ranges: FieldRanges, dataset: Dataset) -> str:
 
 def _array(column: pa.Array) -> pa.Array:
     """Return lists as array literals; a backslash escapes any character in them."""
+    # Twice: once for the literal {"a\"b"}, once for COPY's text format, which also unescapes.
     return escape(list_texts(column, "{", '"', "}"))
 
 

@@ -102,6 +102,8 @@ class FieldColumns:
 
     def has_any(self, locations: U32, networks: U32) -> Bools:
         """Return for n pairs of rows whether any of the fields is known."""
+        # Row 0 of both tables is "unknown", and so are rows that equal it in the chosen fields.
+        # "or" of two row numbers is 0 only if both are.
         is_known: Bools = (self._locations[locations] | self._networks[networks]) != 0
         return is_known
 
@@ -164,6 +166,7 @@ def _numbers(_high: U64, low: U64) -> pa.Array:
 
 
 def _bytes(high: U64, low: U64) -> pa.Array:
+    # Halves high and low, big-endian: 16 bytes in network order.
     data = np.stack([high, low], axis=1).astype(">u8")
     return pa.Array.from_buffers(_IPV6, len(high), [None, pa.py_buffer(data)])
 

@@ -77,6 +77,7 @@ def write_rows(syntax: Syntax, ranges: FieldRanges, form: Form, stream: Any) -> 
 def _segments(syntax: Syntax, ranges: FieldRanges) -> Iterator[tuple[bool, pa.Array]]:
     """Yield for consecutive fields of one table whether it is the networks', and a text by row."""
     columns = ranges.columns
+    # Fields in order: location location network location -> three segments, of two tables.
     for is_network, names in groupby(columns.schema.names, columns.is_of_network):
         members = list(names)
         yield is_network, syntax.texts(members, [columns.by_row[name] for name in members])
@@ -91,6 +92,7 @@ def escaped_cells(columns: list[pa.Array], lists: Callable[[pa.Array], pa.Array]
     for column in columns:
         texts = lists(column) if pa.types.is_list(column.type) else escape(cell_texts(column))
         parts += [b"\t", texts.fill_null(b"\\N")]
+    # [1:]: without the first tab.
     return join(*parts[1:])
 
 

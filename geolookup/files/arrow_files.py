@@ -31,6 +31,7 @@ from geolookup.files.text_blocks import read_full
 
 _IPC = "an Arrow file"
 _MAGIC = b"ARROW1"
+#: Bytes after the magic number at the beginning of a file, up to a multiple of 8.
 _PADDING = 2
 _BATCH = 1 << 16
 _BLOCK = 1 << 16
@@ -55,6 +56,7 @@ class ArrowIpc:
         with explain_errors(options.name, _IPC):
             first = read_full(stream.plain, len(_MAGIC) + _PADDING)
             is_file = first.startswith(_MAGIC)
+            # The magic and its padding are skipped: what follows is a stream.
             source = _Prefixed(b"" if is_file else first, stream.plain)
             reader = pa.ipc.open_stream(pa.PythonFile(source, "r"))
         check_columns(options.name, reader.schema.names, options.keys)
@@ -106,6 +108,7 @@ def _to_the_end(
 def _ends_with_magic(plain: Any) -> bool:
     last = b""
     while part := plain.read(_BLOCK):
+        # The footer's magic may lie across two parts.
         last = (last + part)[-len(_MAGIC) :]
     return last == _MAGIC
 
@@ -255,6 +258,7 @@ def _compact(column: pa.ChunkedArray) -> pa.ChunkedArray:
     unified = column.unify_dictionaries()
     chunks = [chunk.indices for chunk in unified.chunks]
     dictionary = unified.chunk(0).dictionary
+    # A small dictionary costs less than the search for its used values.
     if len(dictionary) <= 1 << 10:
         return unified
     used = pc.drop_null(pc.unique(pa.chunked_array(chunks)))

@@ -40,6 +40,7 @@ class InputStream:
 
     def fraction(self) -> float | None:
         """Return the part of the file that was read, 0 to 1; None if its size is unknown."""
+        # Of the stored bytes, also if they are compressed.
         return self._raw.tell() / self._size if self._size else None
 
     def seekable(self) -> Any:

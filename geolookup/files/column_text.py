@@ -41,8 +41,11 @@ def join(*parts: pa.Array | bytes) -> pa.Array:
 def bytes_of(texts: pa.Array) -> pa.Buffer:
     """Return the texts of a column without nulls as one buffer, without a copy."""
     _, offsets, data = texts.buffers()
+    # The offsets as an array: only the first and the last are read.
+    # Texts 1 and 2 of "abc", whose offsets are 0 1 2 3, are the bytes from 1 to 3.
     bounds = pa.Array.from_buffers(pa.int64(), texts.offset + len(texts) + 1, [None, offsets])
     first, last = bounds[texts.offset].as_py(), bounds[len(bounds) - 1].as_py()
+    # A column of texts is its bytes, one text after the other.
     return (data or pa.py_buffer(b"")).slice(first, last - first)
 
 
@@ -50,6 +53,7 @@ def _render(array: pa.Array, table: _Table) -> pa.Array:
     if isinstance(array, pa.ExtensionArray):
         return _render(array.storage, table)
     if pa.types.is_dictionary(array.type):
+        # A slice may refer to few values of a large dictionary: its rows are rendered instead.
         if len(array.dictionary) > len(array):
             return _render(array.dictionary_decode(), table)
         return _render(array.dictionary, table).take(array.indices)
@@ -105,6 +109,7 @@ def _list(array: pa.Array) -> pa.Array:
         lists = pa.concat_arrays([pc.take(lists, pa.array(range(len(lists)), pa.int64()))])
     values = json_texts(lists.values).fill_null(b"null").cast(pa.binary())
     texts = pa.ListArray.from_arrays(lists.offsets, values, mask=lists.is_null())
+    # binary_join takes lists of binary, not of large_binary.
     inner = pc.binary_join(texts, pa.scalar(b",", pa.binary())).cast(_BYTES)
     return pc.if_else(array.is_valid(), join(b"[", inner, b"]"), pa.scalar(None, _BYTES))
 
@@ -113,6 +118,7 @@ def _struct(array: pa.Array) -> pa.Array:
     parts: list[Any] = []
     for at, field in enumerate(array.type):
         parts += [b"," if at else b"{", json.dumps(field.name).encode() + b":"]
+        # {"a":1,"b":null}: the names once, the values by row.
         parts.append(json_texts(pc.struct_field(array, [at])).fill_null(b"null"))
     texts = join(*parts, b"}") if parts else join(pa.array([b"{}"] * len(array), _BYTES))
     return pc.if_else(array.is_valid(), texts, pa.scalar(None, _BYTES))
@@ -152,6 +158,7 @@ def _is_time(kind: pa.DataType) -> bool:
 
 
 def _duration(array: pa.Array) -> pa.Array:
+    # The number of its unit, such as microseconds.
     return _cast(array.cast(pa.int64()))
 
 

@@ -146,8 +146,10 @@ class _Table:
             ),
             arrow_csv.ConvertOptions(
                 column_types=types,
+                # An empty list means all columns.
                 include_columns=keys if options.others == "dropped" else [],
                 check_utf8=options.others == "typed",
+                # An unquoted empty cell is null, "" is an empty text: both survive from CSV to CSV.
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
                 null_values=[""],
@@ -214,6 +216,7 @@ def header_cells(names: list[str]) -> list[pa.Array]:
 
 def joined_cells(columns: list[pa.Array], delimiter: str) -> pa.Array:
     """Return n rows as texts: the cells, quoted where they must be, and delimiters."""
+    # A class of characters; the delimiter in it is escaped, as "\^" or "\-". A letter must not be.
     special = f'["\r\n{"" if delimiter.isalnum() else chr(92)}{delimiter}]'
     parts: list[Any] = []
     for column in columns:
@@ -222,6 +225,7 @@ def joined_cells(columns: list[pa.Array], delimiter: str) -> pa.Array:
 
 
 def _quote(texts: pa.Array, special: str) -> pa.Array:
+    # An empty text is written as "", an empty cell is null.
     needs = pc.or_(pc.match_substring_regex(texts, special), pc.equal(pc.binary_length(texts), 0))
     needs = pc.fill_null(needs, False)
     if not pc.any(needs).as_py():

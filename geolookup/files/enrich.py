@@ -114,6 +114,7 @@ class EnrichedRows:
             self._reader = self._enrich(engine)
         enriched = list(self._reader.schema)
         # The last columns are the error codes, and whether anything is known.
+        # user's columns | new columns | error code | known
         first, end = len(enriched) - len(options.paths()) - 2, len(enriched) - 1
         #: the numbers of the new columns to write
         new = range(first, end - (not options.error_code))

@@ -97,6 +97,7 @@ def stamp(task: Task, options: EnrichOptions, generation: str) -> str:
     state = Path(task.source.path).stat()
     depends_on = {
         "generation": generation,
+        # The number of threads does not change an output.
         "options": {**asdict(options), "threads": None},
         "formats": [task.source.kind.format.name, task.target.kind.format.name],
         "input": [state.st_size, state.st_mtime_ns],
@@ -179,11 +180,11 @@ class EnrichJob:
         stamps = {task.name: self._stamp(task) for task in files.tasks}
         due = [task for task in files.tasks if not self._is_done(task, record, stamps[task.name])]
         sizes = [max(Path(task.source.path).stat().st_size, 1) for task in due]
-        done = 0
+        done, total = 0, sum(sizes)
         for task, size in zip(due, sizes, strict=True):
             with output_errors(Path(task.target.path)):
                 Path(task.target.path).parent.mkdir(parents=True, exist_ok=True)
-            self._enrich(task.source, task.target, done / sum(sizes), size / sum(sizes))
+            self._enrich(task.source, task.target, done / total, size / total)
             record.add(task.name, stamps[task.name])
             done += size
         self._files = _file_counts(len(due), len(files.tasks) - len(due), files.others)

@@ -51,7 +51,9 @@ class Lines:
         """Return the lines of a block, the first of which has the number ``first``."""
         if not block.endswith(b"\n"):
             block += b"\n"
+        # b"a\n\nb\n": ends 2 3 5, bounds 0 2 3 5, texts "a\n", "\n" (dropped), "b\n".
         ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE) + 1
+        # The block itself is the memory of the texts: each begins after a line feed.
         bounds = np.concatenate([[0], ends]).astype(np.int64)
         buffers = [None, pa.py_buffer(bounds), pa.py_buffer(block)]
         texts = pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
@@ -193,6 +195,7 @@ def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") ->
         table = _table(lines, schema, unexpected)
     except pa.ArrowException as error:
         raise _error(lines, schema, str(error)) from None  # Arrow's text quotes cells
+    # "{} {}" in one line is two objects for Arrow.
     if table.num_rows != len(lines.texts):
         raise _error(lines, schema, "")
     return table
@@ -202,6 +205,7 @@ def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:
     data = bytes_of(join(lines.texts, b"\n"))
     return arrow_json.read_json(
         pa.BufferReader(data),
+        # One block: an object is never cut at the end of a block.
         arrow_json.ReadOptions(use_threads=False, block_size=max(data.size, 1)),
         arrow_json.ParseOptions(
             explicit_schema=schema,
@@ -237,7 +241,9 @@ def _first_bad_line(lines: Lines, schema: pa.Schema | None) -> int:
     """Return the number of the first line that Arrow refuses, of lines with one such."""
     first, end = 0, len(lines.texts)
     while end - first > 1:
+        # Bisection: log2(n) parses of a block instead of one for each line.
         middle = (first + end) // 2
+        # The lines before ``first`` are accepted, one before ``end`` is not.
         try:
             _table(Lines(lines.texts[first:middle], lines.numbers), schema, "ignore")
         except pa.ArrowException:
@@ -268,6 +274,7 @@ class ObjectSink:
         lines = batch.column(self._line)
         is_empty = pc.match_substring_regex(lines, r"^\{\s*\}$")
         empty, comma = (pa.scalar(text, pa.large_binary()) for text in (b"", b","))
+        # {"ip":"8.8.8.8"} loses its last byte, and the members follow after a comma.
         without_bracket = pc.binary_replace_slice(lines, -1, 1 << 60, b"")
         return [without_bracket, pc.if_else(is_empty, empty, comma)]
 

@@ -98,6 +98,7 @@ def _is_combined(lines: Lines) -> bool | None:
     if not len(sample.texts):
         return True
     combined, common = (np.sum(~_parse(sample, kind).is_malformed) for kind in (True, False))
+    # A combined line is a common line with more after it: half of them decide.
     return bool(combined * 2 >= common) if common else None
 
 
@@ -135,6 +136,7 @@ def _columns_to_read(names: list[str], options: ReadOptions) -> list[str]:
 def _parse(lines: Lines, combined: bool) -> _Parsed:
     """Split lines; those whose time is not one are malformed too."""
     count, texts = len(lines.texts), lines.texts
+    # An offset is 8 bytes; texts.offset is where a slice begins.
     bounds = np.frombuffer(texts.buffers()[1], np.int64, count + 1, texts.offset * 8)
     data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
     parts = np.empty((len(_FIELDS) + 1, 2, count), np.int64)
@@ -149,8 +151,10 @@ def _times(parsed: _Parsed) -> tuple[Int64, Bools]:
     first, size = parsed.parts[_TIME]
     valid = size == COMMON_LOG_SIZE
     texts = np.empty(int(valid.sum()) * COMMON_LOG_SIZE, np.uint8)
+    # All times have the same length: valid ones lie side by side, n rows of bytes.
     copy_texts(parsed.data, first, np.where(valid, size, -1), texts)
     seconds = np.zeros(len(valid), np.int64)
+    # Of texts of the right size, those that are no times are not valid either.
     seconds[valid], valid[valid] = common_log_seconds(texts.reshape(-1, COMMON_LOG_SIZE))
     return seconds, valid
 
@@ -164,8 +168,10 @@ def _bytes(parsed: _Parsed, field: int, *, dashes: bool = False) -> pa.Array:
     """Return the texts of a field; a dash is null unless ``dashes``."""
     first, size = parsed.parts[field].copy()
     if not dashes and len(parsed.data):
+        # Absent fields have no position; the minimum keeps it inside.
         at = np.minimum(first, len(parsed.data) - 1)
         size[(size == 1) & (parsed.data[at] == _DASH)] = -1
+    # Lengths 3 -1 2 -> offsets 0 3 3 5.
     offsets = np.concatenate([[0], np.cumsum(np.maximum(size, 0))])
     data = np.empty(int(offsets[-1]), np.uint8)
     copy_texts(parsed.data, first, size, data)

@@ -131,6 +131,7 @@ class Summary:
         dataset = self._state.dataset
         size = len(dataset.locations if table == LOCATION else dataset.networks)
         intervals = np.flatnonzero(self._addresses_by_interval).astype(np.int32)
+        # The other table gets an empty column: ``take_rows`` skips it.
         rows = {name: np.empty(len(intervals) * (name == table), np.uint32) for name in _TABLES}
         self._state.take_rows(intervals, *rows.values())
         # A sum of float64 is exact up to 2^53.
@@ -252,7 +253,9 @@ class LocalHours:
 
 def _counts(local: Int64) -> Int64:
     """Return the counts of local times, in seconds since 1970-01-01 without an offset."""
+    # Day 0 is 3, Thursday; // and % round down, so days before 1970 are right too.
     weekday = (local // DAY + _THURSDAY) % _DAYS
     hour = local // 3600 % _HOURS
+    # One number for weekday and hour, 0 to 167.
     counted = np.bincount(weekday * _HOURS + hour, minlength=_DAYS * _HOURS)
     return counted.reshape(_DAYS, _HOURS)

@@ -117,6 +117,7 @@ def kind_of(path: str, format_name: str | None, option: str) -> Kind:
 
 def path_in_format(path: PurePath, target: TableFormat) -> PurePath:
     """Return a file's name in another format, without compression."""
+    # "a.csv.gz" becomes "a.jsonl".
     while path.suffix.lower() in (*COMPRESSED, *_OF_SUFFIX):
         path = path.with_suffix("")
     return path.with_name(path.name + target.suffixes[0])

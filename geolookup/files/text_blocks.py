@@ -109,6 +109,7 @@ def _end_of_lines(text: bytes, before: int | None = None) -> int:
     """Return where the last whole line ends; a last return may be half a line end."""
     before = len(text) if before is None else before
     end = text.rfind(b"\n", 0, before) + 1
+    # Without a line feed a carriage return ends a line; the last byte could be half of "\r\n".
     return end or text.rfind(b"\r", 0, min(before, len(text) - 1)) + 1
 
 
@@ -123,6 +124,7 @@ def _end_of_records(text: bytes, delimiter: str) -> tuple[int, bool]:
     before = data[opening[opening > 0] - 1]
     if not np.isin(before, (ord(delimiter), _LINE_FEED, _RETURN, _QUOTE)).all():
         return _end_among_other_quotes(text, delimiter)
+    # An odd number of quotes before ``end``: a cell is open there.
     while end and (passed := int(np.searchsorted(quotes, end))) % 2:
         # In an open cell: try the last line feed before the quote that opens it.
         end = _end_of_lines(text, int(quotes[passed - 1]))
@@ -134,6 +136,7 @@ def _end_among_other_quotes(text: bytes, delimiter: str) -> tuple[int, bool]:
     records, quoted = _patterns(delimiter)
     whole = records.match(text)
     end, is_open = whole.end() if whole else 0, False
+    # After the last whole record; its last group is the closing quote, None if it is missing.
     for cell in quoted.finditer(text, end):
         is_open = cell.lastindex is None
     return end, is_open
@@ -146,6 +149,7 @@ def _patterns(delimiter: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
     They do not backtrack (``*+``, ``++``), in time and memory.
     """
     mark = re.escape(delimiter)
+    # After a closing quote, or in a plain cell: everything up to the delimiter or line end.
     tail = rf"[^{mark}\r\n]*+"
     cell = rf'(?:"(?:[^"]++|"")*+"{tail}|[^"{mark}\r\n]{tail}|)'
     records = rf"(?:{cell}(?:{mark}{cell})*+(?:\n|\r\n|\r(?=[^\n])))*+"

@@ -126,6 +126,7 @@ def _of_numbers(numbers: pa.Array, begin: int) -> pa.Array:
         "write it as ISO 8601",
         begin,
     )
+    # From the year 10000 on, in seconds, a number is of milliseconds.
     seconds = np.floor(np.where(size < LATEST, values, values / 1000))
     far = ~(np.abs(seconds) < LATEST)  # so is NaN
     _refuse(far, "a number is of no instant up to the year 9999", "write Unix seconds", begin)
@@ -148,6 +149,8 @@ def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
     absent, local = _absent(times), _whole_seconds(times).fill_null(0).to_numpy()
     local = np.clip(local, EARLIEST - 2 * DAY, LATEST + 2 * DAY)  # a sum could overflow
     clock = Clock([None, zone], 0)
+    # Berlin, 2026-10-25 02:30: +02:00 the day before and +01:00 the day after; both instants have
+    # this local time. 2026-03-29 02:30: neither has, as 02:00 to 03:00 does not occur.
     earlier = local - _offsets(clock, local - DAY)
     later = local - _offsets(clock, local + DAY)
     is_earlier = local - _offsets(clock, earlier) == earlier
@@ -176,6 +179,8 @@ def _of_names(texts: pa.Array, begin: int) -> pa.Array:
     absent = _absent(texts)
     if absent.all():
         return pa.nulls(len(texts), pa.int64())
+    # "Wed, 1 Jan 2025 10:00 GMT" becomes "Wed, 01 Jan 2025 10:00:00 GMT", then
+    # "01/Jan/2025:10:00:00 +0000".
     long = pc.replace_substring_regex(texts, _SHORT_DAY, r"\10\2")
     long = pc.replace_substring_regex(long, _SHORT_TIME, r"\1:00 ")
     common = pc.replace_substring_regex(long, _MAIL, r"\1/\2/\3:\4 \5")
@@ -211,6 +216,7 @@ def common_log_seconds(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
         valid &= (number >= least) & (number <= most)
     months = ((np.where(valid, year, 1970) - 1970) * 12 + month).astype("M8[M]")
     first = months.astype("M8[D]").astype(np.int64)
+    # The first of the next month less the first of this: 28 to 31 days.
     valid &= day <= (months + 1).astype("M8[D]").astype(np.int64) - first
     offset = (offset_hour * 60 + offset_minute) * np.where(west, -60, 60)
     return (first + day - 1) * DAY + hour * 3600 + minute * 60 + second - offset, valid
@@ -221,6 +227,7 @@ def _months(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
     codes = np.array([int.from_bytes(month) for month in _MONTHS])
     order = np.argsort(codes)
     lower = (texts | 0x20).astype(np.int64)
+    # "Oct" is 0x6F6374 in lower case: three bytes as one number.
     letters = lower[:, 0] << 16 | lower[:, 1] << 8 | lower[:, 2]
     at = np.minimum(np.searchsorted(codes[order], letters), len(codes) - 1)
     return order[at].astype(np.int64), codes[order][at] == letters
@@ -232,6 +239,7 @@ def _digits(texts: NDArray[np.uint8]) -> Int64:
     number = np.zeros(len(texts), np.int64)
     for at in range(texts.shape[1]):
         number = number * 10 + digits[:, at]
+    # 10,000 is above every limit of a part.
     return np.where(((digits >= 0) & (digits <= 9)).all(axis=1), number, 10**4)
 
 

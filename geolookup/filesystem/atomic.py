@@ -21,6 +21,7 @@ from typing import IO
 from geolookup.errors import OutputError
 from geolookup.filesystem.locks import claim, sweep, sweep_once, temporary_name
 
+#: Constants of Linux, from fcntl.h and linux/fs.h: paths as of the current folder; exchange.
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
@@ -84,6 +85,8 @@ def staged_folder(output: Path) -> Iterator[Path]:
         with output_errors(output), claim(fresh, fresh.mkdir):
             yield fresh
             fsync_folder(fresh)
+            # Content, then name, then the folder's entry: after a power failure the name leads to
+            # a whole folder, the old one or the new one.
             _rename_into(fresh, output)
             fsync_folder(output.parent)
     finally:
@@ -196,5 +199,6 @@ def _exchange(one: Path, other: Path) -> bool:
     with contextlib.suppress(OSError, AttributeError):
         rename = _libc().renameat2
         names = (os.fsencode(one), os.fsencode(other))
+        # After the exchange ``one`` is the old folder, which the caller removes.
         return bool(rename(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0)
     return False

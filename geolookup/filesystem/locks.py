@@ -30,6 +30,7 @@ _MARK = ".geolookup-"
 _BEGIN = 50
 _NAME = re.compile(rf"\..+{re.escape(_MARK)}[0-9a-f]{{16}}", re.DOTALL)
 _LOCKS = os.name == "posix"
+# O_NONBLOCK: opening a FIFO does not wait. O_NOFOLLOW: no symbolic link is followed.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -47,6 +48,7 @@ def hold_lock_if_free(path: Path) -> Iterator[bool]:
     with _open(path) as descriptor:
         try:
             lock_now(descriptor)
+        # flock raises BlockingIOError, msvcrt PermissionError.
         except (BlockingIOError, PermissionError):
             yield False
         else:
@@ -155,6 +157,7 @@ def sweep_once(folder: Path) -> None:
 def _remove_if_free(path: Path) -> None:
     descriptor = os.open(path, _FLAGS)
     try:
+        # OSError if a process holds it: ``sweep`` then leaves it.
         lock_now(descriptor)
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):

@@ -96,7 +96,10 @@ def is_binary(start: bytes) -> bool:
 
 def _without_mark(start: bytes) -> Kind | None:
     """Return UTF-16 or UTF-32 where zeros stand between the characters of a text."""
+    # A multiple of 4: no character is cut in either encoding.
     whole = start[: len(start) // 4 * 4]
+    # "a,b" in UTF-16: 61 00 2C 00 62 00 (little-endian), 00 61 00 2C 00 62 (big-endian). Letters
+    # are at 0 or at size - 1 of each character.
     for kind, size in ((_UTF32, 4), (_UTF16, 2)):
         for position in (0, size - 1):
             letters = whole[position::size]

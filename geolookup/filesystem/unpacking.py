@@ -110,6 +110,7 @@ class Stepwise(io.RawIOBase):
                 self._ready = self._packed.read(_CHUNK)
                 if not self._ready:
                     raise OSError("Compressed file ended before the end of the stream")
+            # The decompressor keeps the input, and returns its bytes in parts of at most ``most``.
             data, self._ready = self._ready, b""
             try:
                 part = self._unpacker.decompress(data, most)
@@ -121,7 +122,9 @@ class Stepwise(io.RawIOBase):
 
     def _begin_next(self) -> bool:
         """Begin the stream that follows; return whether there is one."""
+        # .bz2 and .xz files may be several streams in a row, as after ``cat a.xz b.xz``.
         following = self._unpacker.unused_data
+        # Past zeros, also those of the next chunk, to the first byte of a stream.
         while not (following := following.lstrip(_PADDING)):
             if not (following := self._packed.read(_CHUNK)):
                 return False

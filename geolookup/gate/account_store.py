@@ -168,10 +168,12 @@ class Admission:
             raise AccountsError("account store", "an account no longer exists", "restore it")
         now = self._store.now()
         self._quota_used_up = refusal == EXHAUSTED
+        # A quota can be raised at any time: it is asked for again after a second.
         self._refused_until = now + SECOND if self._quota_used_up else refusal
         self._raise(now)
 
     def _raise(self, now: int) -> NoReturn:
         if self._quota_used_up:
             raise QuotaError
+        # In seconds, at most one: a rate is per second.
         raise RateLimitError(min(max(0, self._refused_until - now), SECOND) / SECOND)

@@ -116,11 +116,13 @@ class Accounts:
         if digest is None:
             raise MissingKeyError if api_key is None else InvalidKeyError
         cached = self._cache.get(digest)
+        # now < asked: the clock was set back, and the entry could live too long.
         if cached is not None and cached.asked_at <= now < cached.until:
             if not compare_digest(cached.digest, digest):
                 raise InvalidKeyError
             return cached.admission
         # Only here: a cached key was well-formed.
+        # A time more than a second ahead is ignored: the clock was set back.
         refused = now < self._refused.get(digest, 0) <= now + SECOND
         if refused or not keys.is_well_formed(str(api_key)):
             raise InvalidKeyError
@@ -195,6 +197,7 @@ class Accounts:
 
     def _ask(self, digest: bytes) -> Admission:
         """Read a key from the store, and cache the answer for a second from now."""
+        # The second counts from before the read: a revocation during the read is seen in time.
         asked_at = self._store.now()
         key = self._store.find(digest)
         now = self._store.now()  # the reply may have adjusted the clock

@@ -76,6 +76,7 @@ class AccountsFile:
         if create:
             self._create()
         before = _inode(self.path)
+        # The log beside the path may be that of the file that was here before.
         if self._inodes and before != self._inodes[0]:
             self._remove_old_log(self._inodes)
         db = self._connect(create=create)
@@ -187,6 +188,7 @@ class Checkpoints:
                 self._drop()
                 self._changes, self._next = 0, 0.0
             fresh = changes - self._changes
+            # Within the pause only a long log is written back.
             if fresh < (self._enough if monotonic() < self._next else _LEAST_CHANGES):
                 return
             self._changes, self._next = changes, monotonic() + _PAUSE
@@ -196,6 +198,7 @@ class Checkpoints:
                 checkpoint = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
                 _, pages, _ = checkpoint.fetchone()
                 # The share of this process in a long log.
+                # 1,000 of 4,000 logged pages are of this process: a log of 8,000 has 2,000 of them.
                 self._enough = max(_LEAST_CHANGES, _LONG * fresh // max(fresh, pages))
             except sqlite3.Error:
                 self._drop()
@@ -240,6 +243,7 @@ def _parse(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     options = parse_qs(parts.query)
     synchronous = options.pop("synchronous", ["normal"])[-1]
+    # sqlite:///a.db has the path "/a.db", so "a.db"; sqlite:////tmp/a.db keeps its second slash.
     path = unquote(parts.path.removeprefix("/"))
     if parts.scheme != "sqlite":
         remedy = "write sqlite:///PATH, or use the backups of Redis (BGSAVE)"

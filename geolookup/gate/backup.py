@@ -99,6 +99,7 @@ def _open(backup: Path) -> sqlite3.Connection:
     if not backup.is_file():
         problem = "not a regular file" if backup.exists() else "no such file"
         raise AccountsError(str(backup), problem, "name a backup")
+    # mode=ro: a connection must not create a log beside the backup, or change it.
     return sqlite3.connect(f"file:{quote(str(backup))}?mode=ro", uri=True)
 
 

@@ -50,6 +50,7 @@ class GroupCommit:
     @coroutine
     def _together(self, request: _Asked) -> Generator[None, None, None]:
         """Wait for the next iteration of the loop, then for the decision of all."""
+        # The group before was decided in this or an earlier iteration: a new one begins.
         if self._group.outcomes is not None:
             self._group = _Group()
         group = self._group
@@ -125,6 +126,7 @@ def _outcomes(accounts: Accounts, requests: Sequence[_Asked]) -> list[Exception 
         request if type(request) is Admission else _admission(accounts, request)
         for request in requests
     ]
+    # Equal exceptions of two keys are two objects: each is an entry of its own.
     numbers = Counter(admissions)
     account_requests = [
         Requests(admission.account, admission.plan, number)
@@ -138,6 +140,7 @@ def _outcomes(accounts: Accounts, requests: Sequence[_Asked]) -> list[Exception 
         else repeat(admission)
         for admission in numbers
     }
+    # The first requests of an account are admitted, in the order in which they came.
     return [next(outcomes[admission]) for admission in admissions]
 
 

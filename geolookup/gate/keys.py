@@ -15,6 +15,7 @@ from hashlib import sha256
 from zlib import crc32
 
 ENVIRONMENTS = ("live", "test")
+#: 160 bits: 32 characters of 5 bits, so base32 needs no padding.
 _RANDOM_BYTES = 20
 _CHECKSUM = 8
 #: Copied for each key: faster than a new hash, for which OpenSSL looks up the algorithm.
@@ -40,6 +41,7 @@ def digest(key: object) -> bytes | None:
 
 def is_well_formed(key: str) -> bool:
     """Return whether a text has the form of a key and a correct checksum."""
+    # A character beyond ASCII becomes "?", which has no place in the shape.
     text = key.encode(errors="replace")
     return bool(_SHAPE.fullmatch(text)) and _checksum(text[:-_CHECKSUM]) == text[-_CHECKSUM:]
 

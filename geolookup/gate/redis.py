@@ -37,47 +37,59 @@ if now == 0 then
 end
 """
 
-#: KEYS account, runs; ARGV now, rate, limit, number of requests. Returns now, how many are
-#: admitted, and why the others are not: see ``account_store.Decision``.
+#: KEYS account and runs of each account; ARGV now, then rate, limit and number of requests of each.
+#: Returns now, then of each account how many are admitted, and why the others are not: see
+#: ``account_store.Decision``.
 #:
 #: The rule of ``sqlite_admission``, by runs at every rate. The list alternates stamps and numbers.
 _ADMIT_SCRIPT = f"""
 {_NOW}
-local account, runs = KEYS[1], KEYS[2]
-local rate, limit, number = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local used = tonumber(redis.call('HGET', account, 'used') or '')
-if not used then return {{now, 0, {GONE}}} end
--- A write: a server without memory refuses here, before anything changes.
-local recent = redis.call('HINCRBY', account, 'recent', 0)
-
-local function add(stamp, count)  -- sqlite_admission._insert
+local function add(runs, stamp, count)  -- sqlite_admission._insert
     redis.call('RPUSH', runs, string.format('%.0f', stamp), string.format('%.0f', count))
 end
-local moved = 0  -- sqlite_admission._move_to: the clock was set back
-while tonumber(redis.call('LINDEX', runs, -2) or '0') > now do
-    moved = moved + tonumber(redis.call('RPOP', runs))
-    redis.call('RPOP', runs)
-end
-if moved > 0 then add(now, moved) end
--- sqlite_admission._drop_until
-while tonumber(redis.call('LINDEX', runs, 0) or now) <= now - {SECOND} do
-    redis.call('LPOP', runs)
-    recent = recent - tonumber(redis.call('LPOP', runs))
+
+local function decide(account, runs, rate, limit, number)
+    local used = tonumber(redis.call('HGET', account, 'used') or '')
+    if not used then return 0, {GONE} end
+    -- A write: a server without memory refuses here, before anything changes.
+    local recent = redis.call('HINCRBY', account, 'recent', 0)
+
+    local moved = 0  -- sqlite_admission._move_to: the clock was set back
+    while tonumber(redis.call('LINDEX', runs, -2) or '0') > now do
+        moved = moved + tonumber(redis.call('RPOP', runs))
+        redis.call('RPOP', runs)
+    end
+    if moved > 0 then add(runs, now, moved) end
+    -- sqlite_admission._drop_until
+    while tonumber(redis.call('LINDEX', runs, 0) or now) <= now - {SECOND} do
+        redis.call('LPOP', runs)
+        recent = recent - tonumber(redis.call('LPOP', runs))
+    end
+
+    local admitted = math.max(0, math.min(number, rate - recent, limit - used))
+    if admitted > 0 then add(runs, now, admitted) end
+    used, recent = used + admitted, recent + admitted
+    redis.call('HSET', account,
+        'used', string.format('%.0f', used), 'recent', string.format('%.0f', recent))
+    if admitted == number then return admitted, 0 end
+    if recent < rate then return admitted, {EXHAUSTED} end
+    local above, at = recent - rate, 0  -- sqlite_admission._next_free
+    while above >= tonumber(redis.call('LINDEX', runs, at + 1)) do
+        above = above - tonumber(redis.call('LINDEX', runs, at + 1))
+        at = at + 2
+    end
+    return admitted, tonumber(redis.call('LINDEX', runs, at)) + {SECOND}
 end
 
-local admitted = math.max(0, math.min(number, rate - recent, limit - used))
-if admitted > 0 then add(now, admitted) end
-used, recent = used + admitted, recent + admitted
-redis.call('HSET', account,
-    'used', string.format('%.0f', used), 'recent', string.format('%.0f', recent))
-if admitted == number then return {{now, admitted, 0}} end
-if recent < rate then return {{now, admitted, {EXHAUSTED}}} end
-local above, at = recent - rate, 0  -- sqlite_admission._next_free
-while above >= tonumber(redis.call('LINDEX', runs, at + 1)) do
-    above = above - tonumber(redis.call('LINDEX', runs, at + 1))
-    at = at + 2
+local reply = {{now}}
+local argument = 2
+for i = 1, #KEYS, 2 do
+    local rate, limit, number = unpack(ARGV, argument, argument + 2)
+    argument = argument + 3
+    reply[i + 1], reply[i + 2] =
+        decide(KEYS[i], KEYS[i + 1], tonumber(rate), tonumber(limit), tonumber(number))
 end
-return {{now, admitted, tonumber(redis.call('LINDEX', runs, at)) + {SECOND}}}
+return reply
 """
 
 _COUNT = """
@@ -142,33 +154,28 @@ class RedisStore:
 
     def find(self, digest: bytes) -> Key | None:
         """Return the key with a digest."""
-        call = self._find, [f"geolookup:key:{digest.hex()}"], [self._time()]
         sent_at = wall_clock()
-        ((now, *members),) = self._server.run(call)
+        key = f"geolookup:key:{digest.hex()}"
+        now, *members = self._server.run(self._find, [key], [self._time()])
         self._adjust(sent_at, now)
         return _key(digest, members) if members else None
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
-        """Decide requests of accounts in one pipeline; see ``Store``."""
-        calls = [
-            (
-                self._admit,
-                [f"geolookup:account:{account}", f"geolookup:runs:{account}"],
-                [self._time(), plan.rate, plan.limit, number],
-            )
-            for account, plan, number in requests
-        ]
+        """Decide requests of accounts in one script; see ``Store``."""
+        keys, arguments = [], [self._time()]
+        for account, plan, number in requests:
+            keys += f"geolookup:account:{account}", f"geolookup:runs:{account}"
+            arguments += plan.rate, plan.limit, number
         sent_at = wall_clock()
-        replies = self._server.run(*calls)
-        self._adjust(sent_at, replies[-1][0])
-        return [Decision(admitted, refusal) for _, admitted, refusal in replies]
+        now, *decisions = self._server.run(self._admit, keys, arguments)
+        self._adjust(sent_at, now)
+        return list(map(Decision, decisions[::2], decisions[1::2]))
 
     def add(self, key: NewKey) -> str:
         """Add a key if its account has the same plan or is new; return the account's plan."""
         ends = 0 if key.expires is None else max(1, key.expires)  # 0: never
         values = [key.digest.hex(), *key[1:5], ends]
-        (plan,) = self._server.run((self._add, [], values))
-        return str(plan, "utf-8")
+        return str(self._server.run(self._add, [], values), "utf-8")
 
     def keys(self) -> list[Key]:
         """Return all keys, oldest first."""
@@ -229,7 +236,7 @@ class RedisStore:
 
     def _accounts(self) -> int:
         """Return the number of accounts; AccountsError if the server has none."""
-        return int(self._server.run((self._count, [], []))[0])
+        return int(self._server.run(self._count))
 
 
 def _key(digest: bytes, members: list[bytes]) -> Key:

@@ -21,8 +21,6 @@ from geolookup.gate.store_health import Outage
 _TIMEOUT = 1.0
 #: Milliseconds of one wait for the disk, below the timeout, and the number of waits.
 _SYNC_WAIT, _SYNC_WAITS = 500, 10
-#: A script and its keys and arguments.
-Call = tuple[Script, Sequence[str], Sequence[Any]]
 #: Settings with which a server loses or evicts acknowledged writes, and the setting to use.
 _FORGETS = {
     "appendonly": (("no",), "appendonly yes"),
@@ -43,17 +41,11 @@ class RedisServer:
         """Return a script, to be loaded when it first runs."""
         return self._client.register_script(text)
 
-    def run(self, *calls: Call) -> list[Any]:
-        """Run scripts in order, in one round trip; return their replies."""
+    def run(self, script: Script, keys: Sequence[str] = (), arguments: Sequence[Any] = ()) -> Any:
+        """Run a script; return its reply."""
         self._outage.check()
         try:
-            if len(calls) == 1:
-                script, keys, values = calls[0]
-                return [script(keys=keys, args=values)]
-            pipeline = self._client.pipeline(transaction=False)
-            for script, keys, values in calls:
-                script(keys=keys, args=values, client=pipeline)
-            return list(pipeline.execute())
+            return script(keys=keys, args=arguments)
         except redis.RedisError as error:
             raise self._unusable(error) from None
 

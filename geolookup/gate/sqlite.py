@@ -130,6 +130,7 @@ class SQLiteStore:
 
     def after_fork(self) -> None:
         """Set aside, in a child process, the connections of the parent."""
+        # POSIX drops all locks of a process on a file when any descriptor of it is closed.
         _of_parents.extend(filter(None, (self._connection, self._checkpoints.detach())))
         self._connection, self._lock, self._outage = None, Lock(), Outage()
 
@@ -174,6 +175,7 @@ class SQLiteStore:
         """Let the commit inside wait until the disk has it, and all that was logged before."""
         db.execute("PRAGMA synchronous = full")
         yield
+        # After an error the connection is dropped, so the setting does not remain.
         db.execute(f"PRAGMA synchronous = {self._file.synchronous}")
 
     def _connect(self, *, create: bool) -> sqlite3.Connection:
@@ -203,6 +205,7 @@ class SQLiteStore:
 def _busy(error: sqlite3.Error) -> bool:
     """Return whether SQLite reports a locked file."""
     code: int = getattr(error, "sqlite_errorcode", 0)  # absent if SQLite did not raise it
+    # SQLITE_BUSY_SNAPSHOT is 517 = 0x205: its low byte is SQLITE_BUSY, 5.
     return code & _PRIMARY == sqlite3.SQLITE_BUSY
 
 

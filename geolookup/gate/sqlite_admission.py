@@ -43,6 +43,8 @@ from geolookup.gate.plans import Plan
 #: The highest rate of a plan whose accounts have a ring.
 MAX_RING = 100
 _STAMP_BYTES = 8
+# ?1 is now, ?2 a second before, ?3 the quota, ?4 the size of a ring. The oldest stamp is dropped
+# and now is appended, if the oldest is a second old and the newest is not in the future.
 _ADMIT = (
     "UPDATE account SET used = used + 1, ring = CAST(substr(ring, 9) || ?1 AS BLOB)"
     " WHERE used < ?3 AND length(ring) = ?4 AND substr(ring, 1, 8) <= ?2 AND substr(ring, -8) <= ?1"
@@ -98,7 +100,9 @@ def _admit(db: sqlite3.Connection, accounts: list[int], plan: Plan, now: int) ->
     """Admit one request of each of several accounts; return whether all were admitted."""
     count = len(accounts)
     # Of 1, 2, 4, 8 ... accounts: few statements exist, and all stay prepared.
+    # 5 accounts: (5 - 1).bit_length() is 3, so the list has 8, of which 3 repeat the first.
     filled = (1 << (count - 1).bit_length()) - count
+    # An account that is repeated to fill the list is one row: it is admitted once.
     values = _stamp(now), _stamp(now - SECOND), plan.limit, _STAMP_BYTES * plan.rate
     statement = _admit_statement(count + filled)
     return db.execute(statement, (*values, *accounts, *accounts[:1] * filled)).rowcount == count
@@ -139,11 +143,13 @@ def decide(ring: bytes, rate: int, now: int) -> tuple[bytes, int]:
 
     A ring of another rate is resized.
     """
+    # Rate 3: a ring of 1 2 3 4 becomes 2 3 4, a ring of 4 becomes 0 0 4.
     stamps = [min(moment, now) for moment in _unpack(ring)][-rate:]
     stamps[:0] = [0] * (rate - len(stamps))
     free = stamps[0] + SECOND
     if free > now:
         return _pack(stamps), free
+    # Rate 2 at 5.0 s: the ring 3.9 4.5 becomes 4.5 5.0; the ring 4.2 4.5 is free at 5.2.
     return _pack([*stamps[1:], now]), ADMITTED
 
 
@@ -174,6 +180,7 @@ def _add_run(db: sqlite3.Connection, requests: Requests, now: int) -> Decision:
     used, recent, last = row
     if last > now:
         _move_to(db, account, now)
+    # Stamps are integers: a run of exactly a second ago does not count any more.
     recent -= _drop_until(db, account, now - SECOND)
     admitted = max(0, min(number, plan.rate - recent, plan.limit - used))
     if admitted:
@@ -182,8 +189,10 @@ def _add_run(db: sqlite3.Connection, requests: Requests, now: int) -> Decision:
     db.execute("UPDATE account SET used = ?, recent = ?, last = ? WHERE id = ?", values)
     if admitted == number:
         return ALL_ADMITTED
+    # The rate has room, so the quota refused.
     if recent + admitted < plan.rate:
         return Decision(admitted, EXHAUSTED)
+    # 0, or more if the plan had a greater rate before.
     above = recent + admitted - plan.rate
     return Decision(admitted, _next_free(db, account, above) + SECOND)
 
@@ -218,6 +227,7 @@ def _next_free(db: sqlite3.Connection, account: int, above: int) -> int:
     """Return the stamp of the oldest run, after as many requests as exceed a lowered rate."""
     runs = db.execute("SELECT stamp, number FROM run WHERE account = ? ORDER BY stamp", (account,))
     stamp = 0
+    # Runs of 4, 3 and 5 requests and 5 above: the second one makes room (5 - 4 - 3 < 0).
     while above >= 0:
         stamp, number = runs.fetchone()
         above -= number

@@ -108,6 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _runs(process: int) -> bool:
     try:
+        # Signal 0 only asks whether the process exists.
         os.kill(process, 0)
     except OSError:
         return False
@@ -115,6 +116,7 @@ def _runs(process: int) -> bool:
 
 
 def _address(where: str) -> tuple[str, int]:
+    # rpartition: "[::]:9090" has colons in its host.
     host, _, port = where.rpartition(":")
     if not host or not port.isascii() or not port.isdecimal() or int(port) > 65535:
         raise SettingsError(f"--admin {where!r}: write HOST:PORT, like 127.0.0.1:9090 or [::]:9090")

@@ -82,12 +82,14 @@ class Answers:
 
     def lookup_answer(self, body: bytes) -> Answer:
         """Return the answer for the JSON bytes of a lookup."""
+        # HEAD is the beginning of every successful envelope; failures are fixed texts.
         return ANSWERED if body.startswith(HEAD) else _BY_BODY[body], self._headers, body
 
     def refusal(self, error: ContractError) -> Answer:
         """Return the answer to a request that the gate refused."""
         answer = self._refused[type(error)]
         if isinstance(error, RateLimitError):
+            # Retry-After has whole seconds (RFC 9110, 10.2.3); 0 would invite an immediate retry.
             seconds = b"%d" % max(1, math.ceil(error.retry_after))
             outcome, headers, body = answer
             return outcome, [*headers, (b"Retry-After", seconds)], body

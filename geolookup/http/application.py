@@ -161,6 +161,7 @@ class Application:
         while True:
             engine, _, answers = self.backend
             body = engine.lookup_json(ip)
+            # Else a reload came between, and the body may be of either generation.
             if engine.generation == answers.generation:
                 return answers.lookup_answer(body)
             self.backend = self.new_backend()
@@ -182,4 +183,5 @@ def _api_key(headers: Headers) -> str | None:
     values = lines_of(headers, _KEY)
     if not values:
         return None
+    # An empty key is refused as invalid, an absent one as missing.
     return values[0].decode() if len(values) == 1 and values[0].isascii() else ""

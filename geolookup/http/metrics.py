@@ -42,6 +42,8 @@ _BOUNDS_NS = [round(bound * 1e9) for bound in BOUNDS]
 #: States of a worker.
 SERVING, DRAINING, ENDED = 1, 2, 3
 _GENERATION_BYTES = 32
+#: Words of 8 bytes: | process | state | written | generation, 4 words | unusable | outcomes |
+#: buckets | sum of nanoseconds |
 _HEAD = struct.Struct(f"=QQQ{_GENERATION_BYTES}s")
 #: 1 while the account store is unusable.
 _UNUSABLE = _HEAD.size // 8
@@ -92,6 +94,7 @@ class Counters:
         """Count one request and how long it took."""
         numbers = self._numbers
         numbers[_FIRST + outcome.counter] += 1
+        # bisect_left: "le" includes its bound; the last bucket is +Inf.
         numbers[_BUCKETS + bisect_left(_BOUNDS_NS, nanoseconds)] += 1
         numbers[_SUM] += nanoseconds
 
@@ -165,6 +168,7 @@ def _refusals(outcomes: Sequence[int]) -> Iterator[str]:
 def _latency(workers: Sequence[Reading]) -> Iterator[str]:
     name = "geolookup_http_request_duration_seconds"
     yield from _head(name, "histogram", "Time from a request to its answer, inside the worker.")
+    # Buckets of Prometheus are cumulative: 5 2 1 -> 5 7 8.
     counts = list(accumulate(_sums([reading.buckets for reading in workers], len(BOUNDS) + 1)))
     for bound, count in zip((*BOUNDS, "+Inf"), counts, strict=True):
         yield f'{name}_bucket{{le="{bound}"}} {count}'
@@ -183,4 +187,5 @@ def _datasets(running: Sequence[Reading]) -> Iterator[str]:
     for generation, written in sorted(
         {(reading.generation, reading.written) for reading in running}
     ):
+        # A clock that was set back must not give a negative age.
         yield f'{name}{{generation="{generation}"}} {max(0.0, now - written):.0f}'

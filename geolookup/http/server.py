@@ -141,6 +141,7 @@ def check_free(host: str, port: int) -> None:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with closing(socket.socket(family, socket.SOCK_STREAM)) as probe:
+        # Else connections in TIME_WAIT, of a server that has ended, would occupy the port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -158,6 +159,7 @@ def _install_signals(server: Supervisor, drain: float) -> None:
     """
 
     def on(signum: int, act: Callable[[], None], in_worker: Callable[[], None]) -> None:
+        # A forked worker inherits the handler; ``own`` is the process of the server.
         signal.signal(signum, lambda *_: act() if os.getpid() == own else in_worker())
 
     own = os.getpid()

@@ -31,7 +31,7 @@ from granian.server.mp import MPServer
 
 from geolookup.errors import SettingsError
 from geolookup.http.settings import Settings
-from geolookup.mirrors.child import command, environment
+from geolookup.mirrors.child import command, ending, environment
 from geolookup.mirrors.polling import Polling, current_in
 from geolookup.remote import backoff_wait
 
@@ -56,6 +56,7 @@ class Backoff:
 
     def delay(self, worker: int, ran: float) -> float:
         """Return the seconds to wait for a worker that ran for so many seconds."""
+        # A worker that ran long enough begins anew: its next start does not wait.
         self._early[worker] = self._early[worker] + 1 if ran < _EARLY else 0
         return backoff_wait(self._early[worker], _FIRST_DELAY, _MOST_DELAY)
 
@@ -91,7 +92,7 @@ class Supervisor(MPServer):
         delay = backoff.delay(index, time.monotonic() - worker.birth)
         _log.error(
             "worker-%d %s; starting it again in %.1f seconds",
-            *(index + 1, _end_text(worker.inner.exitcode), delay),
+            *(index + 1, ending(worker.inner.exitcode), delay),
         )
         return delay
 
@@ -113,12 +114,6 @@ class Supervisor(MPServer):
 
 def _until(due: dict[int, float]) -> float | None:
     return max(0.0, min(due.values()) - time.monotonic()) if due else None
-
-
-def _end_text(status: int | None) -> str:
-    if status is not None and status < 0:
-        return f"was killed by {signal.Signals(-status).name}"
-    return f"ended with status {status}"
 
 
 def hold_while_forking(signum: int) -> None:
@@ -151,6 +146,7 @@ def end_with_server() -> None:
 def _end_with(server: int | None) -> None:
     # Polled: what a fork inherits keeps the pipe of parent_process().sentinel open in the
     # other workers.
+    # The parent of an orphan is init or a subreaper.
     while os.getppid() == server:
         time.sleep(_POLL)
     _log.error("the server process is gone; this worker ends")

@@ -74,6 +74,8 @@ def with_texts(part: Part, places: I64, texts: Sequence[bytes]) -> U8:
         return part.data[part.begin : part.end]
     inserted = b"".join(texts)
     data = np.concatenate([part.data, np.frombuffer(inserted, np.uint8)])
+    # data: | part | T1 T2 |        pieces: part..p1, T1, p1..p2, T2, p2..end
+    #         p1 p2                 even pieces are of the part, odd ones are texts
     starts, lengths = np.empty((2, 2 * len(texts) + 1), np.int64)
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
     starts[0], starts[2::2] = part.begin, places
@@ -96,8 +98,10 @@ class Scanner:
         An empty block ends the text: the part is the rest of it. The next block begins another.
         """
         data = self._before + self._pending + block
+        # "from 203.0." + "113.7 to": the block ends in "203.0.", which is held for the next one.
         tail = data[-_CONTEXT:] if block else b""
         pending_size = len(tail) - len(tail.rstrip(_TOKEN))
+        # A held tail of 64 bytes of _TOKEN is longer than any address.
         part = _part(data, len(self._before), max(len(data) - pending_size, len(self._before)))
         self._before = data[max(part.end - _CONTEXT, 0) : part.end] if block else b""
         self._pending = data[part.end :]

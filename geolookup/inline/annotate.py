@@ -128,6 +128,7 @@ class Tags:
                 first[row] for first, row in zip(self._first_equal, of_tables, strict=True)
             ]
         locations, networks = (row.astype(np.uint64) for row in of_tables)
+        # | location row, 32 bits | network row, 32 bits |; all ones mark a private address.
         pairs: U64 = locations << np.uint64(32) | networks
         pairs[rows.is_private] = _PRIVATE_PAIR
         return pairs
@@ -136,6 +137,7 @@ class Tags:
         """Remove the known tags if there are too many."""
         is_first = self._first_equal is None and len(self._cache) > _FEW
         if is_first:
+            # The pairs of before are numbers of other rows: the tags known so far go too.
             self._first_equal = self._first_equal_rows()
         if is_first or len(self._cache) > _MOST:
             self._cache = {_PRIVATE_PAIR: self._cache[_PRIVATE_PAIR]}
@@ -150,6 +152,7 @@ class Tags:
         """Render the tags of pairs, each with the number of an address that has it."""
         text, places = part.data.data, [*missing.values()]
         ends = zip(part.starts[places].tolist(), part.ends[places].tolist(), strict=True)
+        # Any address with the pair will do: its fields depend on the two rows only.
         texts: list[object] = [str(text[first:end], "ascii") for first, end in ends]
         for pair, values in zip(
             missing, self._state.values(texts, self._template.paths, 0), strict=True

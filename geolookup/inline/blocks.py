@@ -99,6 +99,7 @@ def _until_replaced(
             yield block
             quiet = 0
             continue
+        # The size is below the position: truncated, as by "copytruncate" of logrotate.
         if os.fstat(descriptor).st_size < os.lseek(descriptor, 0, os.SEEK_CUR):
             tell(f"{path} was truncated; following it from its beginning")
             os.lseek(descriptor, 0, os.SEEK_SET)
@@ -114,6 +115,7 @@ def _until_replaced(
 def _other(descriptor: int, path: str) -> BinaryIO | None:
     """Return the file that has the name, None while it is the same, or none that can be read."""
     try:
+        # Device and inode.
         if not os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116
             return open_regular(path)
     except OSError:  # nothing has this name at the moment
@@ -129,6 +131,7 @@ def _seek_last_lines(stream: BinaryIO) -> None:
         size = min(BLOCK, at)
         at = stream.seek(at - size)
         block = os.read(stream.fileno(), size)
+        # The last line of "a\nb\n": the final \n is skipped, that before "b" is found.
         feed = len(block) - 1 if is_last and block.endswith(b"\n") else len(block)
         is_last = False
         while missing and (feed := block.rfind(b"\n", 0, feed)) >= 0:
@@ -146,5 +149,6 @@ def _pause(output: int) -> None:
         return
     poll = select.poll()
     poll.register(output, 0)
+    # No event is asked for (0): POLLERR and POLLHUP are reported anyway.
     if any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(_PAUSE * 1000)):
         raise BrokenPipeError

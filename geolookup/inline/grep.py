@@ -67,6 +67,7 @@ class Lines:
         for block in chain(blocks, [b""]):
             yield self._lines_of(scanner.part(block))
         if any(map(len, self._begun)):
+            # Two lines without addresses: the one that ends, and the empty one after it.
             none = np.zeros((2, 2), np.int64)
             yield self._end_lines(np.array([_LINE_FEED], np.uint8), *none)
 
@@ -76,6 +77,8 @@ class Lines:
         rows = rows_of(self._state, part)
         meets = self._filter.meets(rows.locations, rows.networks) & ~rows.is_private
         text = self._mark(part, meets)
+        # Line feeds at 5 and 9: an address at 2 is of line 0, at 7 of line 1, at 12 of line 2,
+        # which ends in a later part.
         lines = np.searchsorted(ends, part.starts)
         counts = tuple(
             np.bincount(lines[mask], minlength=len(ends) + 1) for mask in (meets, ~rows.is_private)

@@ -121,6 +121,7 @@ def _same(old: Any, new: Any) -> Any:
 def _without(text: str, spellings: list[str]) -> str:
     # A longer spelling may begin with a shorter one.
     ordered = map(re.escape, sorted(spellings, key=len, reverse=True))
+    # Not inside a longer address: "1.2.3.4" is not removed from "11.2.3.45".
     pattern = rf"(?<![0-9A-Fa-f])(?:{'|'.join(ordered)})(?![0-9A-Fa-f])"
     return re.sub(pattern, REMOVED, text, flags=re.IGNORECASE)
 
@@ -133,6 +134,6 @@ def _spellings(family: int, value: int) -> Iterator[str]:
     """Yield the usual spellings of an address in lower case."""
     yield canonical(family, value)
     if family == 6:
-        for text in (canonical(family, value), IPv6Address(value).exploded):
-            yield text
-            yield quote(text, safe="").lower()
+        exploded = IPv6Address(value).exploded
+        yield exploded
+        yield from (quote(text, safe="").lower() for text in (canonical(family, value), exploded))

@@ -43,6 +43,7 @@ def manifest_of(folder: Path) -> Manifest:
     if not _is_plain(path):
         raise damage(path, "not a plain file")
     manifest = read_manifest(folder)
+    # BASE may be missing: only a build on a base states it.
     if wrongs := (manifest.members - {BASE}) ^ MEMBERS:
         wrong = min(wrongs)
         raise damage(path, f"{wrong!r} is missing" if wrong in MEMBERS else f"unknown {wrong!r}")

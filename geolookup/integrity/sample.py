@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 #: Addresses of each family, at most, before private ones are left out.
 SIZE = 2000
+#: Unix seconds; any instant would do, but it must be the same for all paths.
 _AT = 1_795_132_800
 _HALF = (1 << 64) - 1
 _FILES = {4: fmt.IPV4, 6: fmt.IPV6}
@@ -69,6 +70,7 @@ def _choose(tables: Tables, family: int) -> _Sample:
     rng = random.Random(tables.manifest.generation)  # noqa: S311 - no secret
     count = min(SIZE // 4, len(starts))
     picked = [starts.item(at) for at in rng.sample(range(len(starts)), count)]
+    # The first address of an interval, and the last one of the interval before.
     values = {value for start in picked for value in (start, start - 1)}
     values |= {start + rng.getrandbits(16) for start in picked}
     values |= {rng.randrange(MAX[family] + 1) for _ in range(count)} | {MAX[family]}
@@ -145,6 +147,7 @@ def _columns(tables: Tables, chosen: _Sample, state: protocol.State) -> Iterator
     highs = np.array([value >> 64 for value in values], np.uint64)
     lows = np.array([value & _HALF for value in values], np.uint64)
     state.locate_numbers(families, highs, lows, rows)
+    # Ids of IPv6 intervals follow those of IPv4.
     before = 0 if chosen.family == 4 else tables.rows(fmt.IPV4)
     intervals = np.array(chosen.intervals, np.int64)
     bad = rows != intervals + before
@@ -160,6 +163,7 @@ def _columns(tables: Tables, chosen: _Sample, state: protocol.State) -> Iterator
 def _explanations(tables: Tables, chosen: _Sample, dataset: Dataset) -> Iterator[DatasetError]:
     """Explain some of the addresses; the provenance files must agree with the answers."""
     sources = tables.manifest.metadata().sources
+    # 2,000 values and 100 to explain: every 21st.
     for value in chosen.values[:: 1 + len(chosen.values) // _EXPLAINED]:
         try:
             explain(dataset, sources, canonical(chosen.family, value))

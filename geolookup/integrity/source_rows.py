@@ -44,11 +44,14 @@ def _tables(tables: Tables) -> Iterator[DatasetError]:
     """Yield tables that are out of order, or that end elsewhere than the intervals."""
     name = fmt.EXPLAINED_TABLES
     rows = _column(tables, "row")
+    # Rows 1 4 4 9: table 0 has the source rows 1 to 3, table 1 none, table 2 the rows 4 to 8; the
+    # last entry is the end. So equal neighbours are allowed here,
     bad = np.diff(rows, prepend=1) < 0
     bad[0] = rows[0] != 1
     yield from tables.bad(name, "row", bad, "not the first row of its table")
     for family, column in fmt.EXPLAINED_STARTS.items():
         begins, intervals = _column(tables, column), tables.rows(fmt.EXPLAINED[family])
+        # but not here: each table has an interval at least, the one that begins at 0.
         bad = np.diff(begins, prepend=-1) < 1
         bad[0] = begins[0] != 0
         bad[-1] |= begins[-1] != intervals
@@ -69,6 +72,7 @@ def _partitions(tables: Tables) -> Iterator[DatasetError]:
         bad[1:] = ~(starts[:-1] < starts[1:])
         yield from tables.bad(name, column, bad & ~begins, "not greater than the row before")
         deciding = tables.numbers(name, "row")
+        # For each interval the first row of its table, and the row after its last.
         least, end = (np.repeat(numbers, np.diff(firsts)) for numbers in (rows[:-1], rows[1:]))
         bad = (deciding > 0) & ((deciding < least) | (deciding >= end))
         yield from tables.bad(name, "row", bad, "no row of this table")
@@ -89,12 +93,14 @@ def _numbers(tables: Tables) -> Iterator[DatasetError]:
     for at, size in enumerate(np.diff(rows, append=rows[-1]).tolist()):
         for layer in fields.LAYERS:
             begin = int(begins[layer][at])
+            # Tables without this layer state 0; the others lie one after another, from row 1 on.
             if begin and (begin != next_begin or begin + size > len(numbers) or not size):
                 yield damage(tables.folder / fmt.EXPLAINED_TABLES, f"outside {name}", layer, at)
                 return
             if begin:
                 next_begin = begin + size
                 part = numbers[begin:next_begin]
+                # A number beyond the values was reported above; it must not stop numpy here.
                 inside = np.minimum(part, len(states[layer]) - 1)
                 bad[begin:next_begin] = (part > 0) & ~states[layer][inside]
     yield from tables.bad(name, "value", bad, "of no value of its layer")
@@ -127,6 +133,7 @@ def _ranges(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.bad(name, "family", bad, "neither 4 nor 6")
     decides = np.zeros(total, np.int64)
     for intervals in fmt.EXPLAINED.values():
+        # minlength: rows that decide nothing count 0. Row 0 stands for "no source row".
         decides += np.bincount(tables.numbers(intervals, "row"), minlength=total)
     without = decides != 1
     rows = tables.numbers(name, "row")
@@ -151,6 +158,7 @@ def _lines(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.outside(name, "file", fmt.EXPLAINED_FILES)
     bad = tables.numbers(name, "file") == 0
     bad[0] = not bad[0]
+    # [1:2] instead of [1]: the file may have row 0 only.
     bad[1:2] |= tables.numbers(name, "row")[1:2] != 1
     if total > 1 and len(bad) == 1:
         bad[0] = True

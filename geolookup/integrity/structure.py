@@ -67,14 +67,17 @@ def _distinct_neighbours(tables: Tables, name: str, columns: list[str]) -> Itera
 def _jump(tables: Tables) -> Iterator[DatasetError]:
     """Compare every bucket with a search for its first address."""
     stored = tables.numbers(fmt.IPV4_JUMP, "interval")
+    # 2^16 + 1 rows: 16 bits.
     bits = (len(stored) - 1).bit_length() - 1
     least, most = fmt.JUMP_BITS
     if not least <= bits <= most or len(stored) != (1 << bits) + 1:
         yield damage(tables.folder / fmt.IPV4_JUMP, f"{len(stored):,} rows are not a jump table")
         return
+    # 16 bits: bucket 1 begins at 1 << 16, which is 0.1.0.0.
     firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
     starts = tables.numbers(fmt.IPV4, "start")
     right = np.searchsorted(starts, firsts.astype(np.uint32), side="right") - 1
+    # The last row is a sentinel: the last interval.
     bad = stored != np.append(right, len(starts) - 1)
     yield from tables.bad(fmt.IPV4_JUMP, "interval", bad, "not the interval of its bucket")
 
@@ -96,6 +99,7 @@ def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
     for name in (fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE):
         for column, kind in fmt.COLUMNS[name].items():
             first = tables.batches[name].column(column)[0]
+            # In row 0: null where nulls are allowed, else the row 0 of another table.
             if first.is_valid if kind.nullable else column in ("country", "zone") and first.as_py():
                 yield damage(tables.folder / name, "not unknown", column, 0)
     has_name = tables.batches[fmt.ZONE].column("zone").is_valid().to_numpy(zero_copy_only=False)
@@ -157,6 +161,7 @@ def _empty_items(tables: Tables, name: str, column: str, lists: pa.Array) -> Ite
     """Yield lists with an empty or unknown text."""
     empty = without_nulls(_is_empty(lists.flatten()), True)
     bad = np.zeros(len(lists), bool)
+    # parents of [[a, ""], [b]] are 0 0 1; the empty text marks row 0.
     bad[pc.list_parent_indices(lists).filter(empty).to_numpy()] = True
     return tables.bad(name, column, bad, "an empty text in a list")
 

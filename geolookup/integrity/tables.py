@@ -135,11 +135,13 @@ def _exact(values: pa.Array) -> bool:
     buffers, rows = values.buffers(), len(values)
     if values.offset or pa.types.is_list(values.type):  # only Arrow reads lists
         return not values.offset
+    # Offsets 0 3 5 of "abcde": one more than rows, from 0 to the size of the data.
     if pa.types.is_string(values.type):
         offsets = np.frombuffer(buffers[1], np.int32) if buffers[1] else np.zeros(1, np.int32)
         size = buffers[2].size if buffers[2] else 0
         return len(offsets) == rows + 1 and offsets[0] == 0 and offsets[-1] == size
     kind = values.type.index_type if pa.types.is_dictionary(values.type) else values.type
+    # Bits are packed: 9 booleans take 2 bytes.
     return bool(buffers[1].size == (rows * kind.bit_width + 7) // 8)
 
 
@@ -150,6 +152,7 @@ def _dictionary_problem(values: pa.DictionaryArray) -> str:
     if len(distinct) and not _exact(distinct):
         return "a buffer of its dictionary is longer or shorter than its values"
     narrower = width >> 1
+    # Indices are signed: 128 values, 0 to 127, fit 8 bits, so 16 bits are too wide.
     if narrower >= 8 and len(distinct) <= 1 << narrower - 1:
         return f"{len(distinct):,} values need no indices of {width} bits"
     return ""

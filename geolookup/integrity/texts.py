@@ -98,6 +98,7 @@ def object_sums(batch: pa.RecordBatch, names: list[str]) -> NDArray[np.uint32]:
     Row 0 has no value, and 0 for a checksum; every other row has one.
     """
     columns = {name: _values(batch.column(name)) for name in names}
+    # Row 0, the unknown row, has no value.
     parts = [
         _sums(_objects({name: column.slice(begin, PART) for name, column in columns.items()}))
         for begin in range(1, batch.num_rows, PART)
@@ -112,6 +113,7 @@ def _objects(columns: dict[str, pa.Array]) -> pa.Array:
         text = column.dictionary.take(column.indices) if is_text else _numbers(column)
         key = pa.scalar(f'"{name}":', pa.string())
         members.append(pc.binary_join_element_wise(key, text, _EMPTY))
+    # null_handling skip: {"a":1,"c":2} if b is null, without a comma for it.
     inside = pc.binary_join_element_wise(*members, _COMMA, null_handling="skip")
     return pc.binary_join_element_wise(_BEGIN, inside, _END, _EMPTY)
 
@@ -127,6 +129,7 @@ def _differ(columns: list[pa.Array], table: str, stored: pa.Array) -> Bools:
     """Return the rows whose stored text differs from their values."""
     absent = ["" if field.optional else _NULL for field in fields.in_table(table)]
     columns = [_json_texts(column, of) for column, of in zip(columns, absent, strict=True)]
+    # Members and the line feeds between them.
     lengths = sum(map(_length, columns, absent)) + len(columns) - 1
     same: Bools = lengths == _lengths(stored)
     if not same.all():
@@ -136,6 +139,7 @@ def _differ(columns: list[pa.Array], table: str, stored: pa.Array) -> Bools:
     written = pc.binary_join_element_wise(
         *members, _LINE_FEED, null_handling="replace", null_replacement=_NULL
     )
+    # Rows of equal length were compared only: their results go back to their places.
     same[same] = pc.equal(written, stored).to_numpy(zero_copy_only=False)
     return ~same
 
@@ -144,6 +148,7 @@ def _length(column: pa.Array, absent: str) -> Any:
     """Return the length in bytes of each JSON text; null has that of ``absent``."""
     if not pa.types.is_dictionary(column.type):
         return _lengths(column)
+    # The last entry is for null: index -1 reads it.
     lengths = np.append(_lengths(column.dictionary), len(absent))
     return lengths[without_nulls(column.indices, -1).to_numpy()]
 
@@ -204,6 +209,7 @@ def _escape(texts: pa.Array) -> pa.Array:
 
 def _lists(column: pa.Array) -> pa.Array:
     """Return JSON arrays of texts; a list with an unknown text has no text."""
+    # A slice of a list array has offsets that begin above 0; take writes them anew.
     lists = pc.take(column, pa.array(np.arange(len(column))))  # without offset
     quoted = pa.ListArray.from_arrays(lists.offsets, _quote(lists.values))
     joined = pc.binary_join_element_wise(_OPEN, pc.binary_join(quoted, _COMMA), _CLOSE, _EMPTY)

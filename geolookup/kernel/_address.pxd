@@ -13,6 +13,7 @@ cdef enum:
 
 cdef struct Address:
     int family
+    # 8.8.8.8: high 0, low 0x08080808. 2001:db8::1: high 0x20010DB800000000, low 1.
     uint64_t high
     uint64_t low
 
@@ -22,11 +23,13 @@ cdef inline bint _parse_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexce
     cdef uint32_t octet, digit, number = 0
     cdef Py_ssize_t at = 0
     cdef int part
+    # "0.0.0.0" has 7 characters, "255.255.255.255" has 15.
     if size < 7 or size > 15:
         return False
     for part in range(4):
         if at >= size:
             return False
+        # Unsigned: a character below "0" wraps to a large number, which is above 9 too.
         octet = <uint32_t>text[at] - 48
         if octet > 9:
             return False
@@ -35,6 +38,7 @@ cdef inline bint _parse_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexce
             digit = <uint32_t>text[at] - 48
             if digit > 9:
                 break
+            # A second digit after 0: octal in some parsers, so refused ("010" is 8 or 10).
             if octet == 0:
                 return False
             octet = octet * 10 + digit
@@ -53,6 +57,7 @@ cdef inline bint _parse_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexce
 cdef inline int _nibble(unsigned char digit) noexcept nogil:
     if digit - 48u <= 9:
         return digit - 48
+    # "A" 0x41 becomes "a" 0x61.
     digit |= 32
     if digit - 97u <= 5:
         return digit - 87
@@ -68,6 +73,7 @@ cdef inline bint _parse_ipv6(Text text, Py_ssize_t size, Address* out) noexcept 
     cdef uint32_t group
     if size < 2 or size > LONGEST:
         return False
+    # ``gap`` is the number of groups before "::": 0 here; 2 in "2a00:1450::1".
     if text[0] == c":":
         if text[1] != c":":
             return False
@@ -76,6 +82,7 @@ cdef inline bint _parse_ipv6(Text text, Py_ssize_t size, Address* out) noexcept 
         if count == 8:
             return False
         begin, group = at, 0
+        # A fifth digit is read, to refuse it.
         while at < size and at - begin < 5:
             nibble = _nibble(text[at])
             if nibble < 0:
@@ -85,6 +92,7 @@ cdef inline bint _parse_ipv6(Text text, Py_ssize_t size, Address* out) noexcept 
         if at == begin or at - begin > 4:
             return False
         if at < size and text[at] == c".":
+            # A dotted tail is two groups: "::ffff:8.8.8.8" has the groups ffff, 0808, 0808.
             if count > 6 or not _parse_ipv4(text + begin, size - begin, &tail):
                 return False
             groups[count] = <uint16_t>(tail >> 16)
@@ -105,6 +113,7 @@ cdef inline bint _parse_ipv6(Text text, Py_ssize_t size, Address* out) noexcept 
                 return False
             gap = count
             at += 1
+    # "::" is one group of zeros or more (RFC 4291, section 2.2): at most 7 others.
     if (count != 8) if gap < 0 else (count > 7):
         return False
     _join(groups, count, gap, out)
@@ -117,6 +126,7 @@ cdef inline void _join(uint16_t* groups, int count, int gap, Address* out) noexc
     cdef uint64_t halves[2]
     halves[0] = halves[1] = 0
     for at in range(count):
+        # "2a00:1450::1": groups 0 and 1 stay, group 2 moves to 8 - 3 + 2 = 7.
         position = at if gap < 0 or at < gap else 8 - count + at
         halves[position >> 2] |= <uint64_t>groups[at] << (48 - 16 * (position & 3))
     out.high, out.low = halves[0], halves[1]
@@ -134,10 +144,13 @@ cdef inline int _parse(Text text, Py_ssize_t size, Address* out) noexcept nogil:
 
 cdef inline bint _embedded(Address* address, uint64_t* carried) noexcept nogil:
     """Set the IPv4 address that an IPv6 address carries; see ``address.embedded_ipv4``."""
+    # ::ffff:0:0/96, IPv4-mapped (RFC 4291, section 2.5.5.2)
     if address.high == 0 and address.low >> 32 == 0xFFFF:
         carried[0] = address.low & 0xFFFFFFFFu
+    # 64:ff9b::/96, NAT64 (RFC 6052, section 2.1)
     elif address.high == <uint64_t>0x0064FF9B00000000 and address.low >> 32 == 0:
         carried[0] = address.low
+    # 2002::/16, 6to4 (RFC 3056, section 2): 16 bits 2002, 32 bits IPv4, 16 bits subnet
     elif address.high >> 48 == 0x2002:
         carried[0] = address.high >> 16 & 0xFFFFFFFFu
     else:
@@ -175,6 +188,8 @@ cdef inline char* _write_ipv6(char* out, Address* address) noexcept nogil:
         return _write_octets(out + 7, carried)
     for at in range(8):
         groups[at] = <uint16_t>((address.high if at < 4 else address.low) >> (48 - 16 * (at & 3)))
+    # The longest run of zero groups becomes "::"; of equal ones the first, and no single group
+    # (RFC 5952, sections 4.2.2 and 4.2.3). With 1:0:0:2:0:0:0:3, begin is 4 and best is 3.
     for at in range(8):
         run = 0 if groups[at] else run + 1
         if run > best:
@@ -184,6 +199,7 @@ cdef inline char* _write_ipv6(char* out, Address* address) noexcept nogil:
         if at == begin:
             out[0] = out[1] = c":"
             out += 2
+            # "::" also separates from the group after it.
             at += best
             continue
         out = _write_group(out, groups[at])
@@ -198,6 +214,7 @@ cdef inline char* _write_group(char* out, uint32_t group) noexcept nogil:
     cdef int shift
     cdef bint begun = False
     for shift in range(12, -4, -4):
+        # No leading zeros, but one digit at least: 0x0db8 is "db8", 0 is "0".
         if begun or shift == 0 or group >> shift:
             out[0] = b"0123456789abcdef"[group >> shift & 15]
             out += 1

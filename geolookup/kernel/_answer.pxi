@@ -17,7 +17,8 @@ cdef object _rest():
     return answers
 
 
-# Answers and views refer to nothing that could refer back: the garbage collector need not visit them.
+# Answers and views refer to nothing that could refer back: the garbage collector need not visit
+# them.
 @cython.final
 @cython.no_gc
 @cython.freelist(16)
@@ -169,6 +170,7 @@ cdef class _View:
     def __getattribute__(self, name):
         cdef PyObject* found
         cdef int code
+        # A view that was made by its class alone has no answer.
         if self.answer is None:
             return PyObject_GenericGetAttr(self, name)
         found = PyDict_GetItemWithError(self.codes, name)
@@ -210,6 +212,7 @@ cdef object _local_time(Answer answer):
     """Return the local time as a datetime, which is made once for a zone and a second."""
     _country_row(answer.state, answer.found.location)  # checks the row
     cdef _Moment moment = _moment(answer.state, answer.found.location, answer.second)
+    # A list of one item: a moment is immutable, but this is made on demand.
     if moment.local[0] is None:
         moment.local[0] = _rest().local_time(moment.template["current_time"])
     return moment.local[0]

@@ -42,6 +42,9 @@ cdef enum:
 
 
 cdef struct Lane:
+    # A row: 8 bytes of null bits, little-endian, then the values, each 2, 4 or 8 bytes wide:
+    #
+    #     nulls (64 bits) | value of lane 0 | value of lane 1 | ...
     # A column: its position in a row, and the buffers of its values and their validity.
     int bit, width
     Py_ssize_t at
@@ -83,6 +86,7 @@ cdef Py_ssize_t _outside_table(const uint32_t* rows, Py_ssize_t count, Py_ssize_
     """Return the position of the first row that does not exist, or -1."""
     cdef uint32_t greatest = 0
     cdef Py_ssize_t at
+    # Without an exit the compiler can use vectors; the position is needed for the error only.
     for at in range(count):
         greatest = rows[at] if rows[at] > greatest else greatest
     if <Py_ssize_t>greatest < size:
@@ -107,6 +111,7 @@ cdef uint64_t _gather(
     cdef uint64_t of_all = 0, of_block
     cdef Py_ssize_t block, begin, at
     cdef int size, lane
+    # Block n is prefetched while block n - 1 is copied.
     _prefetch_block(table, stride, rows, min(count, <Py_ssize_t>ROWS))
     for block in range((count + ROWS - 1) // ROWS):
         begin = block * ROWS
@@ -155,8 +160,10 @@ cdef inline void _mark_nulls(
     const uint64_t* nulls, uint64_t of_block, int size, const Lane* lane, Py_ssize_t begin
 ) noexcept nogil:
     """Write the validity of a column of a block, the first row in the lowest bit."""
+    # A block of 3 rows: 0b111; if the middle one is null: 0b101.
     cdef uint64_t valid = ~<uint64_t>0 >> (ROWS - size)
     cdef int at
+    # Most blocks have no null in a column: their rows need not be visited.
     if of_block >> lane.bit & 1:
         for at in range(size):
             valid ^= (nulls[at] >> lane.bit & 1) << at
@@ -172,6 +179,7 @@ cdef enum:
 
 cdef inline int _boundary_length(uint64_t high, uint64_t low) noexcept nogil:
     """Return the number of bits up to the last one that is set; one is."""
+    # 0100 of 4 bits: the lowest bit that is set is number 2, and 4 - 2 = 2.
     return TREE_BITS - LOWEST_BIT(low) if low else 64 - LOWEST_BIT(high)
 
 
@@ -189,6 +197,7 @@ cdef inline int _first_new(
         return 0
     high, low = highs[at - 1] ^ highs[at], lows[at - 1] ^ lows[at]
     common = ZEROS_ABOVE(high) if high else 64 + ZEROS_ABOVE(low)
+    # 0100 and 0110 share 2 bits. 0100 is 2 long, so 01* is not a node yet: min(2, 1) + 1 = 2.
     return min(common, length_before - 1) + 1
 
 
@@ -247,6 +256,16 @@ cdef void _fill_nodes(
 ) noexcept nogil:
     """Fill in two numbers of each node."""
     cdef Py_ssize_t at, number = 0
+    # The boundaries 0100 and 0110, with values a below 0100, b below 0110, and c:
+    #
+    #          node 0
+    #     0* /        \ 1*
+    #     node 1       c
+    #     00* / \ 01*
+    #       a   node 2
+    #      010* / \ 011*
+    #         b     c
+    #
     cdef Py_ssize_t path[TREE_BITS]  # the nodes that hold the last boundary
     cdef bint is_open[TREE_BITS]  # whose right half is not known yet
     cdef int depth, first, length = 0, length_before
@@ -254,16 +273,20 @@ cdef void _fill_nodes(
         length_before = length
         length = _boundary_length(highs[at], lows[at])
         first = _first_new(highs, lows, at, length_before)
+        # Nodes below the common path are left for good: what is on their right is the range before.
         for depth in range(first, length_before):
             if is_open[depth]:
                 nodes[2 * path[depth] + 1] = values[at]
+        # The node where the paths part: its right half is the first new node.
         if 0 < first < length:
             nodes[2 * path[first - 1] + 1] = <uint32_t>number
             is_open[first - 1] = False
         for depth in range(first, length):
+            # One bit of the boundary: to the right, everything on the left is the range before it.
             path[depth] = number
             if _bit(highs[at], lows[at], depth):
                 nodes[2 * number] = values[at]
+                # At the last bit that is set, the right half begins with the boundary.
                 is_open[depth] = depth == length - 1
                 if not is_open[depth]:
                     nodes[2 * number + 1] = <uint32_t>number + 1

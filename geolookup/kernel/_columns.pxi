@@ -110,7 +110,7 @@ cdef inline void _add(State state, Column* column, Address* address, int32_t* id
 
 
 cdef inline void _add_ipv4(State state, Queue* queue, uint32_t value, int32_t* id) noexcept nogil:
-    cdef Py_ssize_t at = queue.count & (DEPTH - 1)
+    cdef Py_ssize_t at = queue.count & (DEPTH - 1)  # DEPTH is a power of two: the modulo
     queue.values[at], queue.ids[at] = value, id
     PREFETCH(&state.jump[value >> state.jump_shift])
     queue.count += 1
@@ -152,7 +152,7 @@ cdef inline void _bisect_ipv4(State state, Queue* queue, Py_ssize_t at) noexcept
         half = size >> 1
         low += half & (0 - <uint32_t>(state.ipv4_starts[low + half] <= value))
         size -= half
-    private = 0 - <uint32_t>_private_ipv4(value)
+    private = 0 - <uint32_t>_private_ipv4(value)  # all ones if it is private
     queue.ids[at][0] = <int32_t>(private & <uint32_t>PRIVATE_ID | low & ~private)
 
 
@@ -249,7 +249,7 @@ cdef int _locate_ipv6s(State state, Block* block, int32_t* ids) noexcept nogil:
         return DAMAGED
     _advance(state.sparse_index, state.sparse_count, block.highs, block.ipv6_count, positions)
     for at in range(block.ipv6_count):
-        # The last window overlaps the one before it, so that all windows have the same size.
+        # All windows have one size: of 150 intervals the last begins at 86, not at 128.
         start = min(<Py_ssize_t>positions[at] * _STRIDE, state.ipv6_count - window)
         positions[at] = <uint32_t>start
         PREFETCH(&state.ipv6_highs[start + (window >> 1)])
@@ -260,7 +260,7 @@ cdef int _locate_ipv6s(State state, Block* block, int32_t* ids) noexcept nogil:
             low = _low_index(state, start)
             if low >= state.low_values_column.count:
                 return DAMAGED
-            if state.ipv6_low_values[low] > block.lows[at]:
+            if state.ipv6_low_values[low] > block.lows[at]:  # several intervals in this /64
                 address.high, address.low = block.highs[at], block.lows[at]
                 start = _interval_ipv6(state, &address)
                 if start < 0:
@@ -279,7 +279,7 @@ cdef void _advance(
     """
     cdef uint32_t half, after, row
     cdef int at
-    while size > 1:
+    while size > 1:  # 10, 5, 3, 2; the halves are 5, 2, 1, 1
         half = <uint32_t>(size >> 1)
         size -= half
         after = <uint32_t>(size >> 1)
@@ -302,7 +302,7 @@ cdef Py_ssize_t _take_rows(
     cdef Py_ssize_t at, id, total = state.ipv4_count + state.ipv6_count
     for at in range(count):
         id = ids[at]
-        if id < 0:
+        if id < 0:  # no answer: the row "unknown"
             out[at] = 0
         elif id < state.ipv4_count:
             out[at] = ipv4[id]

@@ -18,6 +18,7 @@
 
 static uint32_t crc_tables[8][256];
 
+/* The polynomial is reflected: the lowest bit of a byte is the highest power of x. */
 static void crc_fill_tables(uint32_t polynomial) {
     for (uint32_t byte = 0; byte < 256; byte++) {
         uint32_t crc = byte;
@@ -26,16 +27,19 @@ static void crc_fill_tables(uint32_t polynomial) {
     }
     for (int at = 1; at < 8; at++)
         for (uint32_t byte = 0; byte < 256; byte++) {
+            /* One zero byte more: the low byte is replaced by its checksum. */
             uint32_t before = crc_tables[at - 1][byte];
             crc_tables[at][byte] = crc_tables[0][before & 255] ^ before >> 8;
         }
 }
 
 static uint32_t crc_by_table(const unsigned char* text, size_t size) {
+    /* All ones at first: leading zero bytes would leave a register of 0 at 0. Inverted last. */
     uint32_t crc = 0xFFFFFFFFu;
     for (; size >= 8; size -= 8, text += 8) {
         crc ^= (uint32_t)text[0] | (uint32_t)text[1] << 8 | (uint32_t)text[2] << 16
             | (uint32_t)text[3] << 24;
+        /* Byte 0 has seven bytes after it, byte 7 none. */
         crc = crc_tables[7][crc & 255] ^ crc_tables[6][crc >> 8 & 255]
             ^ crc_tables[5][crc >> 16 & 255] ^ crc_tables[4][crc >> 24]
             ^ crc_tables[3][text[4]] ^ crc_tables[2][text[5]]
@@ -64,11 +68,13 @@ static int crc_has_instruction(void) {
 static int crc_has_instruction(void) {
     int registers[4];
     __cpuid(registers, 1);
+    /* ECX, bit 20: SSE4.2. */
     return registers[2] >> 20 & 1;
 }
 #elif (defined(__GNUC__) || defined(__clang__)) && defined(__aarch64__) \
     && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && (defined(__linux__) || defined(__APPLE__))
 #define CRC_TARGET
+/* With the directive the assembler accepts the instruction without a flag of the compiler. */
 static uint64_t CRC_STEP8(uint64_t crc, uint64_t word) {
     uint32_t sum = (uint32_t)crc;
     __asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(sum) : "r"(word));
@@ -86,6 +92,7 @@ static uint64_t CRC_STEP1(uint64_t crc, unsigned char byte) {
 }
 #if defined(__linux__)
 #include <sys/auxv.h>
+/* Bit 7 is HWCAP_CRC32. */
 static int crc_has_instruction(void) { return (getauxval(AT_HWCAP) >> 7 & 1) != 0; }
 #else
 static int crc_has_instruction(void) { return 1; }

@@ -47,6 +47,7 @@ cdef _Period _period(State state, Py_ssize_t zone, int64_t second):
 
 cdef dict _location(State state, uint32_t row, _Country country, Text texts, Py_ssize_t size):
     """Return a location object that the caller may change; ``texts`` are the row's."""
+    # The lowest bits of a row are its slot: rows 5, 517 and 1029 share slot 5 of 512.
     cdef Py_ssize_t at, slot = row & (CACHE_SIZE - 1)
     cdef dict location
     cached = state.location_cache[slot]
@@ -60,6 +61,7 @@ cdef dict _location(State state, uint32_t row, _Country country, Text texts, Py_
         else:
             state.location_misses[slot] = row
     for at in range(country.list_count):
+        # [:] copies: the templates of a country are shared by all its answers.
         location[country.list_names[at]] = (<list>country.lists[at])[:]
     if _place_has_lists:
         _copy_lists(location, _PLACE_LISTS)
@@ -102,6 +104,7 @@ cdef int _fill(State state, dict target, tuple names, Text texts, Py_ssize_t siz
     cdef Py_ssize_t at, count = len(names)
     for at in range(count):
         stop = <Text>memchr(texts, c"\n", end - texts)
+        # The last text ends the row without a line feed; any other must have one.
         if (stop == NULL) != (at == count - 1):
             raise _outside(state)
         if stop == NULL:
@@ -121,6 +124,7 @@ cdef object _member(State state, _Texts table, uint32_t row, int number):
     cdef Text end = texts + size
     cdef Text stop
     while number:
+        # "a\nb\nc": number 1 skips "a\n", and the next line feed ends "b".
         stop = <Text>memchr(texts, c"\n", end - texts)
         if stop == NULL:
             raise _outside(state)
@@ -183,6 +187,7 @@ cdef struct Parts:
     Py_ssize_t place_size, network_size
     bint without_asn
     Piece* ip_type
+    # At most 39 characters of IPv6, and what ``_copy`` reads after them: whole chunks of 16.
     char echo[64]
     Py_ssize_t echo_size
 

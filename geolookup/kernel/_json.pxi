@@ -37,6 +37,7 @@ cdef class _Names:
         self.pieces = <Piece*>calloc(max(self.count, 1), sizeof(Piece))
         if self.pieces == NULL:
             raise MemoryError
+        # A row has a line feed between two texts, count - 1 of them, which are dropped.
         self.added = 1 - self.count
         for at, name in enumerate(names):
             self.pieces[at] = _piece(b'%b"%b":' % (b"," if at else before, name.encode()))
@@ -142,7 +143,9 @@ cdef inline char* _copy_members(
             # Copy up to the next line feed, or to the end of the row.
             left = end - texts
             memcpy(out, texts, CHUNK)
+            # 15169\n"Google"\n has line feeds at 5 and 14: 5 bytes are the first text.
             stops = MARKS(texts, c"\n")
+            # The bytes after the row belong to the next one.
             if left < CHUNK:
                 stops &= (<uint64_t>1 << left) - 1
             if stops:
@@ -192,6 +195,7 @@ cdef object _value(Text text, Py_ssize_t size):
     negative = size > 0 and text[0] == c"-"
     at = negative
     while at < size:
+        # -33.865: digits 33865, three of them after the point, so 33865 / 10^3.
         if text[at] == c"." and point < 0:
             point = at
         elif text[at] - 48u <= 9:

@@ -148,8 +148,10 @@ cdef int _find(State state, object ip, Found* answer) except -1:
 
 cdef inline bint _read_text(object ip, Address* address) noexcept:
     """Parse a text, copied to where ``_parse_quickly`` may read the bytes after it."""
+    # On the stack, padded with NUL: no address has one, and ``_parse_quickly`` reads 48 bytes.
     cdef unsigned char text[QUICK_IPV6]
     cdef Py_ssize_t size = PyUnicode_GET_LENGTH(ip)
+    # In a compact ASCII string, a character is a byte.
     if size > LONGEST or not PyUnicode_IS_COMPACT_ASCII(ip):
         return False
     memcpy(text, PyUnicode_1BYTE_DATA(ip), size)
@@ -181,6 +183,7 @@ cdef str _echo(object ip, Found* answer):
     """Return data.ip: the input if it is IPv4 text, else the canonical text."""
     cdef char written[64]
     cdef char* end
+    # An IPv4 text that parses is canonical: 1.2.3.4 has one spelling only.
     if answer.address.family == 4:
         if type(ip) is str:
             return <str>ip
@@ -200,6 +203,7 @@ cdef int _path_code(object path) except -1:
 
 
 cdef inline bint _is_time(int code) noexcept:
+    # TIME <= code < COUNTRY: the members of time lie between these codes.
     return code == TIME_GROUP or TIME <= code < COUNTRY
 
 

@@ -65,6 +65,10 @@ cdef bint _split_line(
     """Put the fields of a line, ``count`` apart; return false for a malformed line."""
     cdef Text stop
     cdef int field
+    # The numbers of the fields, below the first character of each:
+    #
+    # 192.0.2.9 - ann [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.0" 200 23 "http://a/" "curl/8" x
+    # 0         1 2    3                            4               5   6   7           8       9
     for field in range(2):  # address and identity
         stop = _find_byte(at, end, c" ")
         if stop == NULL or stop == at:
@@ -79,6 +83,7 @@ cdef bint _split_line(
         if stop[1] == c"[":
             break
     _put_field(out, 2, count, base, at, stop)
+    # Past the blank and the bracket.
     at = stop + 2
     stop = _find_byte(at, end, c"]")
     if stop == NULL or end - stop < 2 or stop[1] != c" ":
@@ -99,6 +104,7 @@ cdef bint _split_line(
     _put_field(out, 6, count, base, at + 1, stop)
     at = stop
     for field in range(7, 9):
+        # A length of -1: absent, as the common format has neither referrer nor user agent.
         out[(2 * field + 1) * count] = -1
         if combined:
             stop = _log_quoted(at + 1, end) if at < end and at[0] == c" " else NULL
@@ -125,6 +131,7 @@ cdef Text _log_quoted(Text at, Text end) noexcept nogil:
         return NULL
     at += 1
     while at < end and at[0] != c'"':
+        # A backslash escapes the byte after it: \" does not end the text.
         at += 2 if at[0] == c"\\" else 1
     return at if at < end else NULL
 
@@ -142,6 +149,7 @@ cdef Text _log_number(Text at, Text end, int least, int most) noexcept nogil:
 cdef inline void _put_field(
     int64_t* out, int field, Py_ssize_t count, Text base, Text first, Text end
 ) noexcept nogil:
+    # An array of LOG_FIELDS x 2 (position, length) x lines.
     out[2 * field * count] = first - base
     out[(2 * field + 1) * count] = end - first
 

@@ -103,6 +103,7 @@ cdef class _Lines:
         cdef Batch batch
         cdef Py_ssize_t begin, at, failures = 0
         _check_seconds(ips, seconds)
+        # One allocation for most lists, instead of a doubling of a growing output.
         self.out.reserve(len(ips) * USUAL)
         for begin in range(0, len(ips), BLOCK):
             _read_objects(self.state, ips, begin, &batch, ALL_TEXTS)
@@ -159,6 +160,7 @@ cdef list _many_json(State state, list ips, seconds):
             _approach(state, &batch, at, ALL_TEXTS)
             out.used = 0
             _write_line(state, &batch, at, _second(seconds, begin + at), out)
+            # Without the line feed.
             envelopes.append(PyBytes_FromStringAndSize(_bytes_start(out.data), out.used - 1))
     return envelopes
 
@@ -220,6 +222,7 @@ cdef Py_ssize_t _read_lines(State state, bytes lines, Py_ssize_t begin, Batch* b
         while begin < end and _is_space(text[end - 1]):
             end -= 1
         address = &batch.answers[batch.count].address
+        # White space beyond ASCII can only be at an end that is not ASCII: U+00A0 is C2 A0.
         if begin < end and (text[begin] | text[end - 1]) < 128:
             if not _parse_quickly(text + begin, end - begin, size - begin, address):
                 address.family = 0
@@ -259,6 +262,7 @@ cdef int _find_rows(State state, Batch* batch, int texts) except -1:
         elif id >= 0:
             PREFETCH(&state.ipv4_locations[id])
             PREFETCH(&state.ipv4_networks[id])
+    # Rows of answers 0 to FAR - 1, and texts of 0 to NEAR - 1.
     for at in range(-FAR, 0):
         _approach(state, batch, at, texts)
     return 0
@@ -266,6 +270,8 @@ cdef int _find_rows(State state, Batch* batch, int texts) except -1:
 
 cdef inline void _approach(State state, Batch* batch, Py_ssize_t at, int texts) noexcept:
     """Take the rows, and prefetch the texts, of answers ``FAR`` and ``NEAR`` after one of a block."""
+    #     at          at + NEAR            at + FAR
+    #     is written  text is prefetched   rows are taken, offsets are prefetched
     cdef Py_ssize_t far = at + FAR, near = at + NEAR
     if far < batch.count and batch.ids[far] >= 0:
         _take_answer(state, batch.ids[far], &batch.answers[far], texts)

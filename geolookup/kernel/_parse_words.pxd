@@ -67,6 +67,7 @@ cdef inline bint _begins_with_group(Text text) noexcept nogil:
 
     A word has a zero byte where ``(word - 0x01...) & ~word & 0x80...`` is not 0.
     """
+    # 58 is ":". The shift drops bytes 5 to 7: only the first five can be 0.
     cdef uint64_t word = (_word(text) ^ EACH_BYTE * 58) << 24
     return ((word - (EACH_BYTE << 24)) & ~word & EACH_BYTE * 128) != 0
 
@@ -76,6 +77,7 @@ cdef inline uint64_t _digits(Text text, int begin, int count) noexcept nogil:
 
     "81" becomes 0 0 8 1, lowest byte first; bytes after the digits are shifted out.
     """
+    # XOR with 0x30 subtracts "0" from a digit; any other byte gets a value above 9.
     return <uint32_t>((_half_word(text + begin) ^ 0x30303030u) << (32 - 8 * count))
 
 
@@ -88,6 +90,7 @@ cdef inline uint64_t _octets(uint64_t digits, int first, int second, uint64_t* b
     cdef uint64_t least = LEAST_OCTET[first] | LEAST_OCTET[second] << 32, octets
     # A byte from 10 on reaches 0x80 when 0x76 is added.
     bad[0] |= (digits | digits + EACH_BYTE * 0x76) & EACH_BYTE * 0x80
+    # Each sum is a pair of 16-bit lanes in each half: 0 2 5 5 is 2 and 55, then 255.
     octets = (digits >> 8 & EACH_WORD * 0xFF00FF) + 10 * (digits & EACH_WORD * 0xFF00FF)
     octets = (octets >> 16 & EACH_WORD * 0xFFFF) + 100 * (octets & EACH_WORD * 0xFFFF)
     # A difference below 0 has its top bit set.
@@ -99,6 +102,7 @@ cdef inline bint _quick_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexce
     """Parse four octets between dots; no branch depends on a digit."""
     cdef uint64_t stops, second, third, fourth, high, low, bad = 0
     cdef int end1, end2, end3, size1, size2, size3, size4
+    # One comparison for both ends, 7 and 15: a smaller size wraps to a large one.
     if <size_t>(size - 7) > 8:
         return False
     stops = (MARKS(text, c".") & ((<uint64_t>1 << size) - 1)) | <uint64_t>1 << size
@@ -117,11 +121,13 @@ cdef inline bint _quick_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexce
     high = _digits(text, 0, size1) | _digits(text, end1 + 1, size2) << 32
     low = _digits(text, end2 + 1, size3) | _digits(text, end3 + 1, size4) << 32
     high, low = _octets(high, size1, size2, &bad), _octets(low, size3, size4, &bad)
+    # The low half of each word has the first octet of its pair: 9 and 81, 0 and 255.
     value[0] = (high & 255) << 24 | high >> 32 << 16 | (low & 255) << 8 | low >> 32
     return bad == 0
 
 
 cdef inline int _count_bits(uint64_t bits) noexcept nogil:
+    # Counts of pairs, of nibbles, of bytes; the product adds the eight bytes in the highest.
     bits -= bits >> 1 & EACH_BYTE * 0x55
     bits = (bits & EACH_BYTE * 0x33) + (bits >> 2 & EACH_BYTE * 0x33)
     return <int>(((bits + (bits >> 4)) & EACH_BYTE * 0x0F) * EACH_BYTE >> 56)
@@ -134,11 +140,13 @@ cdef inline uint64_t _two_groups(const uint32_t* digits, uint64_t* bad) noexcept
     """
     cdef uint64_t word = _word(<Text>digits), nibbles
     cdef uint64_t alphas = word >> 6 & EACH_BYTE  # 1 in each byte of a to f, A to F
+    # After the XOR of ``_digits``, "a" is 0x51 and "F" is 0x76: 1 + 9 and 6 + 9.
     nibbles = (word & EACH_BYTE * 0x0F) + 9 * alphas
     # Digits have no other bit; letters have 0x50, and either 0x20 or not.
     bad[0] |= (word ^ 0x50 * alphas) & (EACH_BYTE * 0xF0 ^ 0x20 * alphas)
     # Digits are 0 to 9 and letters 10 to 15.
     bad[0] |= (nibbles & EACH_BYTE * 0x10) | (((nibbles + EACH_BYTE * 6) >> 4 ^ alphas) & EACH_BYTE)
+    # 01 04 05 00 becomes 14 50, then 1450.
     nibbles = (nibbles << 4 | nibbles >> 8) & EACH_WORD * 0xFF00FF  # a byte of each two
     nibbles = (nibbles << 8 | nibbles >> 16) & EACH_WORD * 0xFFFF
     return (nibbles << 16 | nibbles >> 32) & 0xFFFFFFFFu
@@ -154,10 +162,12 @@ cdef inline bint _quick_ipv6(Text text, Py_ssize_t size, Address* out) noexcept 
     cdef uint32_t groups[8]
     cdef uint32_t* group = groups
     cdef int at, missing, length, begin, end
+    # From "::1" to eight groups of four digits. The scalar parser reads "::".
     if <size_t>(size - 3) > 36:
         return False
     colons = MARKS(text, c":") | MARKS(text + 16, c":") << 16 | MARKS(text + 32, c":") << 32
     colons &= (<uint64_t>1 << size) - 1
+    # Bit i: colons at i and i + 1. Two of these are two "::", or ":::".
     pairs = colons & colons >> 1
     if pairs & (pairs - 1):
         return False
@@ -166,11 +176,13 @@ cdef inline bint _quick_ipv6(Text text, Py_ssize_t size, Address* out) noexcept 
     if (colons & 1) != <uint64_t>begin or colons >> (size - 1) != <uint64_t>end:
         return False
     end = <int>size - end
+    # "::1": begin is 1, and the stops are 1 and 3: an empty piece, then "1".
     stops = (colons & ((<uint64_t>1 << end) - 1) & ~<uint64_t>begin) | <uint64_t>1 << end
     missing = 8 - _count_bits(stops)  # groups that the empty piece stands for, less one
     if missing < 0 or (missing > 0 and pairs == 0):
         return False
     memset(groups, 0, sizeof(groups))
+    # The groups are zeros: the empty piece of "::" only skips 1 + missing of them.
     while stops:
         at = LOWEST_BIT(stops)
         stops &= stops - 1

@@ -114,8 +114,11 @@ cdef Text _after_character(Text at, Text end) noexcept nogil:
     """Return the end of one character of UTF-8 that is not ASCII."""
     cdef unsigned char lead = at[0], least = 0x80, most = 0xBF
     cdef Py_ssize_t size = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+    # C0 and C1 would be overlong, F5 and above are beyond U+10FFFF.
     if lead < 0xC2 or lead > 0xF4 or end - at < size:
         return NULL
+    # The second byte: E0 80..9F and F0 80..8F would be overlong, ED A0..BF are surrogates, and
+    # F4 90..BF are beyond U+10FFFF.
     if lead == 0xE0:
         least = 0xA0
     elif lead == 0xED:  # surrogates
@@ -158,6 +161,7 @@ cdef Text _after_digits(Text at, Text end, int most, uint64_t* value) noexcept n
 cdef Text _after_whole(Member* member, Text at, Text end) noexcept nogil:
     cdef uint64_t value = 0
     cdef Text after = _after_digits(at, end, WHOLE_DIGITS, &value)
+    # A leading zero: "0" is valid, "07" is not.
     if after == at or after - at > 1 and at[0] == c"0":
         return NULL
     return after if member.least_whole <= value <= member.most_whole else NULL
@@ -175,12 +179,16 @@ cdef Text _after_number(Member* member, Text at, Text end) noexcept:
     if point < end and point[0] == c".":
         at = _after_digits(point + 1, end, EXACT_DIGITS - (point - digits), &value)
         decimals = at - point - 1
+        # More than 15 digits: this way of comparing is not exact.
         if at < end and at[0] - 48u <= 9:
             return _after_long_number(member, begin, end)
+        # "1." and "1.50" are not the shortest texts.
         if decimals == 0 or (at - 1)[0] == c"0":
             return NULL
+        # Below 0.0001, ``repr`` has an exponent: 0.00001 is 1e-05.
         if digits[0] == c"0" and value * 10000 < _whole_powers[decimals]:
             return NULL
+    # "-0": ``dataset.rows`` decides.
     elif negative and value == 0:
         return NULL
     # Both are exact doubles, so one division rounds correctly.

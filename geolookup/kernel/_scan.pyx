@@ -115,8 +115,10 @@ cdef inline Text _next_stop(Text at, Text stop) noexcept nogil:
 cdef inline Text _ipv4_around(Text first, Text dot, Text stop, Hit* hit) noexcept nogil:
     """Read the address whose first dot this is; return where to search next."""
     cdef Text start = dot, end
+    # At least ".0.0.0" from the dot on, with digits on both sides of it.
     if stop - dot < 6 or dot == first or not _scan_class[dot[1]] & _scan_class[(dot - 1)[0]] & SCAN_DIGIT:
         return dot + 1
+    # A fourth digit stays before the address, where ``_may_begin`` refuses it.
     while start > first and dot - start < 3 and _scan_class[(start - 1)[0]] & SCAN_DIGIT:
         start -= 1
     end = _read_octets(start, stop, &hit.address.low)
@@ -141,6 +143,7 @@ cdef inline Text _read_octets(Text at, Text stop, uint64_t* value) noexcept nogi
             digit = <uint32_t>at[0] - 48
             if digit > 9:
                 break
+            # After 0 a digit is a leading zero; after 26 it exceeds 255. 250 to 259: see below.
             if octet == 0 or octet > 25:
                 return NULL
             octet = octet * 10 + digit
@@ -162,10 +165,13 @@ cdef bint _may_begin(Text first, Text start) noexcept nogil:
     if start == first:
         return True
     before = (start - 1)[0]
+    # No part of a longer number or name: 1.8.8.8.8, v8.8.8.8.
     if before == c"." or _scan_class[before] & SCAN_WORD:
         return False
+    # "-8.8.8.8" and "1-8.8.8.8" (a range), not "host-8.8.8.8".
     if before == c"-":
         return start - 1 == first or not _scan_class[(start - 2)[0]] & SCAN_LETTER
+    # "Chrome/8.8.8.8" is a version; "http://8.8.8.8" and "/api/8.8.8.8" are not.
     return before != c"/" or not _ends_product(first, start - 1)
 
 
@@ -183,6 +189,7 @@ cdef bint _may_end(Text end, Text stop) noexcept nogil:
         return True
     if _scan_class[end[0]] & SCAN_WORD:
         return False
+    # "8.8.8.8." ends a sentence; "8.8.8.8.in-addr.arpa" is a name.
     if end[0] == c".":
         return end + 1 == stop or not _scan_class[end[1]] & SCAN_WORD
     return end[0] != c"-" or end + 1 == stop or not _scan_class[end[1]] & SCAN_LETTER
@@ -200,6 +207,7 @@ cdef Text _ipv6_around(Text first, Text colon, Text stop, Hit* hit) noexcept nog
     cdef Text start = colon, end = colon + 1
     if end == stop or not _in_run(end[0]):
         return end
+    # Bounded: a long line of hexadecimal digits is not searched again at each colon.
     while start > first and colon - start <= LONGEST and _in_run((start - 1)[0]):
         start -= 1
     while end < stop and _in_run(end[0]):
@@ -219,6 +227,8 @@ cdef Text _after_name(Text first, Text start, Text end) noexcept nogil:
     cdef Text colon = <Text>memchr(start, c":", end - start)
     if colon == NULL or colon - start > 4:
         return NULL
+    # In "client:2001:db8::1" the run begins at the first colon, after the "t"; in "node:1::2" it
+    # begins with "de".
     if start > first and _scan_class[(start - 1)[0]] & SCAN_WORD:
         return colon + 1
     return start if _may_begin(first, start) else NULL
@@ -237,6 +247,7 @@ cdef Text _ipv6_end(Text start, Text end, Text stop, Address* address) noexcept 
         tail = _read_octets(tail, stop, &octets)
         if tail != NULL and _is_ipv6(start, tail, address):
             return tail if _may_end(tail, stop) else NULL
+    # "2001:db8::1: no route": a single colon after an address is not part of it.
     if end - start > 2 and (end - 1)[0] == c":" and ((end - 2)[0] != c":" or (end - 3)[0] == c":"):
         end -= 1  # of the sentence
     return end if _may_end(end, stop) and _is_ipv6(start, end, address) else NULL
@@ -248,6 +259,7 @@ cdef bint _is_ipv6(Text start, Text end, Address* address) noexcept nogil:
     cdef Py_ssize_t size = end - start
     if size > LONGEST:
         return False
+    # Names of programs such as "dead::beef" have no digit.
     while at < end and not _scan_class[at[0]] & SCAN_DIGIT:
         at += 1
     return at < end and not _is_eui_64(start, size) and _parse_ipv6(start, size, address)
@@ -259,6 +271,7 @@ cdef bint _is_eui_64(Text start, Py_ssize_t size) noexcept nogil:
     if size != EUI_64:
         return False
     for at in range(size):
+        # 00:11:22:ff:fe:33:44:55 is well-formed IPv6 too: eight groups.
         if (at % 3 == 2) != (start[at] == c":"):
             return False
     return True

@@ -27,10 +27,12 @@ cdef int _ipv4_count = 0, _ipv6_count = 0
 cdef inline bint _private_ipv4(uint64_t value) noexcept nogil:
     cdef int at = 0
     cdef uint8_t kind = _ipv4_class[value >> 24]
+    # The class of a leading octet: 0 public, 1 private, 2 both.
     if kind != 2:
         return kind
     while at < _ipv4_count and _ipv4_bounds[at] <= value:
         at += 1
+    # Odd: inside a range. With bounds 10.0.0.0, 11.0.0.0: 9.0.0.0 has 0 below, 10.1.0.0 has 1.
     return at & 1
 
 
@@ -70,6 +72,7 @@ cdef int _load_special() except -1:
             _ipv4_count += 1
     for first, last in ipv6:
         for bound in (first, last + 1):
+            # The end of ff00::/8 is 2^128, which no address reaches.
             if bound >> 128 == 0:
                 _ipv6_bounds[_ipv6_count].high = bound >> 64
                 _ipv6_bounds[_ipv6_count].low = bound & 0xFFFFFFFFFFFFFFFF
@@ -222,6 +225,7 @@ cdef int _prefix_length(State state, Address* address, bint public) noexcept nog
             own = _outside_ipv6(state, &at)
         return DAMAGED if own == DAMAGED else max(length, own)
     at.high = 0
+    # Lengths are those of 128 bits: 8.0.0.0/9 is 96 + 9.
     length = max(96, _outside_part(_parts4, _parts4_count, &at))
     if public:
         own = _outside_ipv4(state, &at)
@@ -230,6 +234,7 @@ cdef int _prefix_length(State state, Address* address, bint public) noexcept nog
     length = max(length, own)
     if address.family == 4:
         return length - 96
+    # In 2002::/16 the IPv4 address begins at bit 16, not at bit 96: 8.8.8.0/24 gives /40.
     return length - 80 if address.high >> 48 == 0x2002 else length
 
 
@@ -302,6 +307,7 @@ cdef inline int _without_below(Address* address, Address* first) noexcept nogil:
     cdef Address below
     if first.high == 0 and first.low == 0:
         return 0
+    # Less 1 in 128 bits: a low half of 0 borrows from the high half, and wraps.
     below.high, below.low = first.high - (first.low == 0), first.low - 1
     return _without(address, &below)
 
@@ -310,6 +316,8 @@ cdef inline int _without(Address* address, Address* other) noexcept nogil:
     """Return the shortest prefix of an address that another address does not have."""
     cdef uint64_t differing = address.high ^ other.high
     if differing:
+        # The first bit that differs is the last of the prefix. 8.8.8.8 and 8.8.7.255 differ in
+        # 0xFF7, of 12 bits: 129 - 12 = 117, which is /21 in IPv4.
         return 65 - _bit_length(differing)
     return 129 - _bit_length(address.low ^ other.low)
 

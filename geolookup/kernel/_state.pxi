@@ -14,6 +14,7 @@ cdef extern from "_crc32c.h":
 
 ctypedef uint32_t (*Checksum)(Text text, size_t size) noexcept nogil
 
+# The instruction of SSE 4.2 (x86-64) or of the CRC extension (Armv8), if the processor has it.
 cdef Checksum _crc32c = crc_by_instruction if crc_has_instruction() else crc_by_table
 crc_fill_tables(fmt.POLYNOMIAL)
 
@@ -36,6 +37,7 @@ cdef int _checksums(Checksum checksum, _Column data, _Column offsets, _Column su
     cdef bint is_outside
     if offsets.count != count + 1:
         raise ValueError("the columns differ in length")
+    # Ascending bounds between 0 and the end: then no text lies outside, however many there are.
     is_outside = bounds[0] < 0 or bounds[count] > data.count
     for at in range(count):
         is_outside |= bounds[at] > bounds[at + 1]
@@ -70,6 +72,8 @@ cdef class _Texts:
         self.offsets = _Column(texts.offsets)
         self.data = _Column(texts.data)
         self.checksums = _Column(texts.sums)
+        # The shortest column bounds the rows: damaged lengths become missing rows, and no read
+        # outside a buffer.
         self.count = min(self.checksums.count, self.offsets.count - 1)
         self.checked = <uint8_t*>calloc(max(self.count, 1), 1)
         self.member_count = len(texts.kinds)

@@ -145,13 +145,19 @@ cdef char* _write_clock(char* out, int64_t seconds) noexcept nogil:
     Counts days from 0000-03-01: then the leap day is the last day of a year. See Howard
     Hinnant, chrono-Compatible Low-Level Date Algorithms, ``civil_from_days``.
     """
+    # 62135596800 seconds from 0001-01-01 to 1970-01-01: no quotient of a negative number.
     cdef int64_t days = (seconds + 62135596800LL) // 86400  # since 0001-01-01
     cdef uint32_t second = <uint32_t>((seconds + 62135596800LL) % 86400)
+    # 306 days from 0000-03-01 to 0001-01-01. An era has 400 years, 146097 days.
     cdef uint32_t day = <uint32_t>days + 306, era, year, month
     era = day // 146097
     day %= 146097
+    # Day numbers without the leap days before them: one in 4 years (1461 days), none in the 100th
+    # (36524 days), one in the 400th (146097 days).
     year = (day - day // 1460 + day // 36524 - day // 146096) // 365
     day -= 365 * year + year // 4 - year // 100
+    # Month 0 is March; 153 days in five months. Day 365, 29 February: month 11, which begins with
+    # day 337; so day 28, counted from 0.
     month = (5 * day + 2) // 153
     day -= (153 * month + 2) // 5
     year += era * 400 + (month >= 10)

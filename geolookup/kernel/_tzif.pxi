@@ -44,6 +44,7 @@ cdef bint _read_rules(Text text, Text end, Rules* rules) noexcept nogil:
     cdef Text footer
     cdef Text stop
     cdef uint64_t size
+    # Byte 4 is the version: NUL for version 1, which has no footer, else "2", "3" or "4".
     if end - text < TZIF_HEADER or memcmp(text, b"TZif", 4) != 0 or text[4] < c"2":
         return False
     size = TZIF_HEADER + _block_size(text, 4)
@@ -72,6 +73,7 @@ cdef uint64_t _block_size(Text header, int width) noexcept nogil:
     """Return the size in bytes of the block after a header; ``width`` is that of a time."""
     cdef uint64_t ut = _big(header + 20, 4), standard = _big(header + 24, 4), leaps = _big(header + 28, 4)
     cdef uint64_t times = _big(header + 32, 4), types = _big(header + 36, 4), names = _big(header + 40, 4)
+    # Six counts below 2^32 times at most 12: no overflow in 64 bits.
     return times * (width + 1) + types * TIME_TYPE + names + leaps * (width + 4) + standard + ut
 
 
@@ -79,6 +81,7 @@ cdef int64_t _big(Text text, int width) noexcept nogil:
     """Return a big-endian number: signed if it has 8 bytes, else unsigned."""
     cdef uint64_t value = 0
     cdef int at
+    # 00 00 0e 10 is 3600.
     for at in range(width):
         value = value << 8 | text[at]
     return <int64_t>value
@@ -117,6 +120,8 @@ cdef bint _is_table(Rules* rules) noexcept nogil:
 cdef bint _read_type(Rules* rules, Py_ssize_t number, Clock* clock) noexcept nogil:
     cdef Text text = rules.types + TIME_TYPE * number
     cdef Text stop
+    # Bytes 0 to 3: offset in seconds, 4: daylight flag, 5: where the name begins in ``names``.
+    # Names can share bytes: "AHST" has "HST" from index 1 on.
     if text[5] >= rules.name_count:
         return False
     clock.name = rules.names + text[5]
@@ -136,6 +141,7 @@ cdef bint _read_footer(Text text, Text end, Rules* rules) noexcept nogil:
     text = _read_seconds(text, end, 24, &rules.standard.offset)
     if text == NULL:
         return False
+    # A TZ string counts west of UTC as positive: EST5 is -05:00.
     rules.standard.offset = -rules.standard.offset
     rules.standard.marked, rules.changes = False, text < end
     if text < end:
@@ -143,6 +149,7 @@ cdef bint _read_footer(Text text, Text end, Rules* rules) noexcept nogil:
         rules.daylight.marked = True
         if text == NULL or text == end:
             return False
+        # One hour ahead unless it is stated: EST5EDT is EST5EDT4.
         rules.daylight.offset = rules.standard.offset + 3600
         if text[0] != c",":
             text = _read_seconds(text, end, 24, &rules.daylight.offset)
@@ -155,6 +162,7 @@ cdef bint _read_footer(Text text, Text end, Rules* rules) noexcept nogil:
 
 cdef Text _read_name(Text text, Text end, Clock* clock) noexcept nogil:
     """Read an abbreviation and return its end; NULL for a malformed one, here and below."""
+    # CET, or <+0330>
     cdef bint quoted = text < end and text[0] == c"<"
     cdef Text stop
     text += quoted
@@ -185,6 +193,7 @@ cdef Text _read_seconds(Text text, Text end, int most, int64_t* seconds) noexcep
     negative = text[0] == c"-"
     text = _read_number(text + (negative or text[0] == c"+"), end, most, &part)
     seconds[0] = part * 3600
+    # 5:30:15 is 5 * 3600 + 30 * 60 + 15; after the seconds, unit is 1.
     while text != NULL and text < end and text[0] == c":" and unit > 1:
         unit //= 60
         text = _read_number(text + 1, end, 59, &part)
@@ -214,10 +223,12 @@ cdef Text _read_date(Text text, Text end, Date* date) noexcept nogil:
     text = _read_number(text + 2, end, 12, &date.month)
     text = _read_number(_after(text, end, c"."), end, 5, &date.week)
     text = _read_number(_after(text, end, c"."), end, 6, &date.weekday)
+    # M3.5.0 is the last Sunday of March at 2:00; M3.5.0/-1 is an hour before that Sunday.
     date.seconds = 7200
     if text == NULL or date.month == 0 or date.week == 0:
         return NULL
     if text < end and text[0] == c"/":
+        # RFC 9636, section 3.3.1: the time is from -167 to 167 hours.
         return _read_seconds(text + 1, end, 167, &date.seconds)
     return text
 
@@ -238,7 +249,9 @@ cdef int64_t _second_of(Date* date, int64_t year) noexcept nogil:
     (0 - 20513 - 4) modulo 7 is 0 days to the first Sunday, and 7 more days give 8 March.
     """
     cdef int64_t first = _first_of_month(year, date.month)
+    # C's % keeps the sign of the dividend: + 7 and % 7 again make it 0 to 6.
     cdef int64_t day = first + ((date.weekday - first - 4) % 7 + 7) % 7 + 7 * (date.week - 1)
+    # A fifth weekday that does not exist is the fourth: the last one.
     if day >= _first_of_month(year, date.month + 1):
         day -= 7
     return day * DAY + date.seconds
@@ -262,6 +275,7 @@ cdef int64_t _first_of_month(int64_t year, int64_t month) noexcept nogil:
 cdef int64_t _year_of(int64_t second) noexcept nogil:
     """Return the year of a Unix second, which must be in year 1 or later."""
     cdef int64_t year = 1970 + second // 31556952  # of 365.2425 days
+    # Years differ from the mean, and C's quotient of a negative second is rounded up.
     while _first_of_month(year, 1) * DAY > second:
         year -= 1
     while _first_of_month(year + 1, 1) * DAY <= second:

@@ -30,6 +30,7 @@ cdef list _many_values(State state, list ips, tuple paths, seconds):
         _read_objects(state, ips, begin, &batch, texts)
         for at in range(batch.count):
             _approach(state, &batch, at, texts)
+            # A new tuple has null pointers as items; every path sets its own below.
             values.append(nothing if batch.ids[at] < 0 else PyTuple_New(len(codes)))
         for at in range(len(codes)):
             if kept[at] is None:
@@ -42,6 +43,7 @@ cdef list _many_values(State state, list ips, tuple paths, seconds):
 cdef list _kept_values(State state, int code):
     """Return the values of a path by row, with ``_UNREAD`` in most places; None if no row has it."""
     cdef Py_ssize_t rows
+    # Below COUNTRY: ip, time and whole groups, which do not follow from one row alone.
     if code < COUNTRY:
         return None
     if state.values_by_row[code] is None:
@@ -97,6 +99,7 @@ cdef int _set_kept_values(
         value = kept[rows[at]] if rows[at] >= 0 else _UNREAD
         if value is _UNREAD:
             value = _project(state, &batch.answers[at], code, None, 0)
+            # A list could be changed by a caller, and with it the later answers.
             if rows[at] >= 0 and type(value) is not list:
                 kept[rows[at]] = value
         _set_value(values, begin + at, path, value)
@@ -104,6 +107,7 @@ cdef int _set_kept_values(
 
 
 cdef inline int _set_value(list values, Py_ssize_t at, Py_ssize_t path, value) except -1:
+    # PyTuple_SET_ITEM takes the reference over, unlike PyTuple_SetItem it checks nothing.
     Py_INCREF(value)
     PyTuple_SET_ITEM(<tuple>values[at], path, value)
     return 0
@@ -116,6 +120,7 @@ cdef int _find_kept(State state, Batch* batch, int code, list kept, Py_ssize_t* 
     cdef _Texts table = _table_of(state, code)
     cdef PyObject* unread = <PyObject*>_UNREAD
     cdef bint is_unread = False
+    # Two passes: the pointers first, then what they point to, so that a block waits once for each.
     for at in range(batch.count):
         rows[at] = -1 if batch.ids[at] < 0 else _row_of(state, &batch.answers[at], code)
         if rows[at] >= size:

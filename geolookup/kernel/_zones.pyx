@@ -20,6 +20,7 @@ include "_tzif.pxi"
 
 cdef enum:
     MOST_RUNS = 8  # of a local year; the tz database has at most five
+    # Two changes in each of four years; see ``_set_year``.
     RULE_CHANGES = 8  # of a rule, in a year and those beside it
 
 
@@ -70,6 +71,7 @@ cdef Run* _run_of(Rules* rules, Year* year, int64_t second) noexcept nogil:
     """Fill the local year of a second and return its run that holds it, or NULL."""
     cdef Clock clock
     cdef int at
+    # 2026-12-31 23:30 UTC is in 2027 by a clock at +01:00: the local year needs the clock.
     _set_year(rules, year, _year_of(second))
     if not _clock(rules, year, second, &clock):
         return NULL
@@ -96,6 +98,7 @@ cdef bint _fill_runs(Rules* rules, Year* year) noexcept nogil:
         stop = second
         while True:
             stop = _next_change(rules, year, stop, end)
+            # Changes between equal states are joined: a run ends where the clock itself differs.
             if stop >= end:
                 break
             if not _clock(rules, year, stop, &later):
@@ -122,6 +125,7 @@ cdef int64_t _next_change(Rules* rules, Year* year, int64_t second, int64_t end)
     """Return the first change after a second, or ``end``."""
     cdef int at
     cdef Py_ssize_t index
+    # The table decides before its last transition, the rule of the footer from there on.
     if rules.count and second < rules.last:
         index = _transitions_until(rules, second)
         return min(end, _big(rules.times + 8 * index, 8))
@@ -141,6 +145,7 @@ cdef bint _clock(Rules* rules, Year* year, int64_t second, Clock* clock) noexcep
         if not rules.is_right:
             return False
         index = _transitions_until(rules, second)
+        # Type 0 holds before the first transition (RFC 9636, section 3.2).
         return _read_type(rules, rules.kinds[index - 1] if index else 0, clock)
     clock[0] = rules.standard
     for at in range(year.count):
@@ -155,6 +160,7 @@ cdef void _set_year(Rules* rules, Year* year, int64_t number) noexcept nogil:
     year.year, year.count = number, 0
     if not rules.changes:
         return
+    # A time of -167 to 167 hours can move a change into the year beside its own.
     for at in range(number - 2, number + 2):
         start = _second_of(&rules.first, at) - rules.standard.offset
         _put_change(year, start, &rules.daylight)
@@ -186,12 +192,14 @@ cdef bint _is_daylight(Run* run, Year* year) noexcept nogil:
     for at in range(year.run_count):
         other = &year.runs[at]
         if other.clock.marked != run.clock.marked:
+            # The distance of two runs: 0 for neighbours.
             nearest = min(nearest, max(other.start - run.end, run.start - other.end))
     for at in range(year.run_count):
         other = &year.runs[at]
         gap = max(other.start - run.end, run.start - other.end)
         if other.clock.marked == run.clock.marked or gap != nearest:
             continue
+        # Dublin marks its winter, which is behind the summer without a mark: not daylight saving.
         if other.clock.offset != run.clock.offset:
             verdict = run.clock.offset > other.clock.offset if run.clock.marked else not _is_daylight(other, year)
             yes, no = yes or verdict, no or not verdict

@@ -73,12 +73,14 @@ def equal(answer: Answer, other: object) -> Any:
 
 def hashed(answer: Answer) -> int:
     """Return the hash of an answer."""
+    # Equal answers have equal hashes; the prefix, which takes a search, is left out.
     return hash((answer.ip, answer.error_code, answer.time.current_timestamp))
 
 
 def reduced(answer: Answer) -> tuple[object, ...]:
     """Return how an answer is pickled: by its data, its prefix and its error code."""
     text = None if answer.prefix is None else str(answer.prefix)
+    # code 0: no error. ``restored`` is a function of this module: either kernel reads the pickle.
     return restored, (answer.to_dict()["data"], text, answer.error_code or 0)
 
 
@@ -116,6 +118,7 @@ def equal_views(view: View, other: object) -> Any:
 def hashed_view(view: View) -> int:
     """Return the hash of a view."""
     values = members(view).values()
+    # Lists cannot be hashed.
     return hash(tuple(tuple(value) if isinstance(value, list) else value for value in values))
 
 

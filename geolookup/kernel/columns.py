@@ -79,6 +79,7 @@ def locate_numbers(
         4: (None, np.asarray(dataset.ipv4_starts)),
         6: (np.asarray(dataset.ipv6_highs), _Lows(dataset.ipv6_lows)),
     }
+    # Ids of IPv4 are 0 to n - 1, those of IPv6 follow from n on.
     for family, (first_highs, first_lows) in starts.items():
         chosen = np.flatnonzero(addresses.family == family)
         high = addresses.high[chosen] if family == 6 else None
@@ -128,10 +129,13 @@ def gather(
     if len(rows) and int(rows.max()) >= count:
         raise IndexError(f"row {rows[rows >= count][0]} does not exist in this table")
     taken = table[rows]
+    # The first 8 bytes of a row are its null bits: bit 3 set = lane 3 is null.
     nulls = np.ascontiguousarray(taken[:, :8]).view(np.uint64)[:, 0]
     for (bit, begin, width), out, bits in zip(lanes, values, validity, strict=True):
         out[:] = taken[:, begin : begin + width].reshape(-1)
+        # Arrow's validity bitmap: 1 = valid, least significant bit first: rows T F T -> 0b101.
         bits[:] = np.packbits(nulls >> np.uint64(bit) & np.uint64(1) == 0, bitorder="little")
+    # The union of the null bits: a lane whose bit is 0 here has no null at all.
     return int(np.bitwise_or.reduce(nulls))
 
 
@@ -141,6 +145,8 @@ def carried_as_ipv4(addresses: MixedAddresses) -> MixedAddresses:
     rows = np.flatnonzero(addresses.family == 6)
     bounds, carries = cut_at(6, ranges_of(6, CARRIES_IPV4))
     rows = rows[carries[bounds.search(Addresses(low[rows], high[rows])) - 1]]
+    # 2002:AABB:CCDD::/48 (6to4, RFC 3056) carries AA.BB.CC.DD in bits 16 to 47, that is in the high
+    # half; all other ranges of CARRIES_IPV4 carry it in the last 32 bits.
     six_to_four = high[rows] >> np.uint64(48) == np.uint64(SIX_TO_FOUR >> 112)
     carried = np.where(six_to_four, high[rows] >> np.uint64(16), low[rows])
     family[rows], high[rows], low[rows] = 4, 0, carried & _MASK_32

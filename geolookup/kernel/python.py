@@ -85,6 +85,7 @@ __all__ = [
 
 Addresses = list[object]
 Seconds = int | list[int]
+# The JSON of each failure is one fixed text: lines are counted as failures by comparison.
 _FAILURES = frozenset(envelope.FAILURES_JSON.values())
 
 
@@ -320,6 +321,7 @@ class _Lines:
 
     def add_text(self, text: bytes, second: int) -> int:
         """See ``protocol.Lines``."""
+        # surrogateescape: invalid UTF-8 becomes a malformed address, no exception.
         texts = [line.decode("utf-8", "surrogateescape").strip() for line in text.split(b"\n")]
         return self.add([text for text in texts if text], second)
 

@@ -158,6 +158,7 @@ def restored(data: Data | None, prefix: str | None, code: int) -> Answer:
 
 
 def _made(**members: object) -> Answer:
+    # object.__setattr__: the own __setattr__ refuses. "_state" takes the argument ``state``.
     answer = Answer()
     for name in Answer.__slots__:
         object.__setattr__(answer, name, members.get(name[1:]))

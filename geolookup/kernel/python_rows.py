@@ -42,6 +42,8 @@ class Cache(dict[int, _V], Generic[_V]):
         value = self._older.get(row)
         if value is None:
             value = self._make(row)
+        # Halves of 2 entries, rows read 1 2 3:  {1 2} {} -> {3} {1 2}. A row of the older half
+        # that is read again is copied to the younger; the others go with the next replacement.
         if len(self) >= _CACHED:
             self._older = self.copy()
             self.clear()

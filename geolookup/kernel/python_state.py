@@ -57,6 +57,9 @@ class State:
     def interval_ipv4(self, value: int) -> int:
         """See ``protocol.State``."""
         jump, bucket = self._jump, value >> self._jump_shift
+        # jump[b] is the interval of the first address of bucket b:
+        #   bucket     |    b      |   b+1
+        #   intervals  ---i--|--i+1--|--i+2    jump[b + 1] is i + 1: bisect in starts[i : i + 2]
         return bisect_right(self._ipv4_starts, value, jump[bucket], jump[bucket + 1] + 1) - 1
 
     def interval_ipv6(self, value: int) -> int:
@@ -164,6 +167,7 @@ def find(state: State, ip: object) -> Found:
 
 def resolve(state: State, ip: object) -> Found:
     """Return family, echo and rows of an address; raises the contract's errors 10001 and 10002."""
+    # A valid dotted text is canonical already (no leading zeros): it is its own echo.
     if type(ip) is str and (value := parse_ipv4(ip)) is not None:
         return 4, ip, _rows_ipv4(state, value, ip)
     family, value = parse(ip)
@@ -178,6 +182,7 @@ def resolve(state: State, ip: object) -> Found:
 
 
 def _rows_ipv4(state: State, value: int, ip: object) -> tuple[int, int]:
+    # By the first octet: most octets have no private range, and need no comparison.
     if _IPV4_CLASSES[value >> 24] and is_private(4, value):
         raise PrivateAddressError(ip)
     interval = state.interval_ipv4(value)

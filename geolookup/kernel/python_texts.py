@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 _LOW = (1 << 64) - 1
 _LONGEST = 45  # characters of an address
 _STOP = re.compile(rb"[.:]")
+#: 0 to 255 without leading zeros.
 _OCTET = rb"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+#: Four octets; no digit follows: 1.2.3.256 must not match as 1.2.3.25.
 _OCTETS = re.compile(rb"%b(?:\.%b){3}(?![0-9])" % (_OCTET, _OCTET))
+#: What follows no address: a word character, ".5" as in 1.2.3.4.5, "-x" as in 1.2.3.4-x.
 _NO_END = re.compile(rb"[0-9A-Za-z_]|\.[0-9A-Za-z_]|-[A-Za-z_]")
 _RUN = re.compile(rb"[0-9A-Fa-f:]*")
+#: Eight pairs, as in 00:11:22:33:44:55:66:77: a hardware address, though IPv6 in form.
 _EUI_64 = re.compile(rb"(?:[0-9A-Fa-f]{2}:){7}[0-9A-Fa-f]{2}")
+#: The up to 3 digits before a dot; \Z binds the match to the end of the slice.
 _DIGITS = re.compile(rb"[0-9]{0,3}\Z")
 _RUN_BEFORE = re.compile(rb"[0-9A-Fa-f:]*\Z")
 #: What stands before no address: a word or a dot, a name and a hyphen, a product and a slash.
@@ -40,7 +45,9 @@ _BEFORE = 34
 _LOG_FIELDS = 10
 # Every part ends where the next begins, so that no line needs more than one pass. There are no
 # possessive quantifiers: early releases of Python 3.11 misplace the groups around them.
+# "([^"\\]*(?:\\.[^"\\]*)*)": runs without quote and backslash, between them escapes as \" and \\.
 _QUOTED = rb'"([^"\\]*(?:\\.[^"\\]*)*)"'
+# host identity user [date] "request" status bytes; the user may contain blanks, but no " [".
 _COMMON = (
     rb"([^ ]+) ([^ ]+) (.(?:(?! \[).)*) \[([^\]]*)\] " + _QUOTED + rb" ([0-9]{3}|-) ([0-9]{1,18}|-)"
 )
@@ -63,6 +70,7 @@ def parse_texts(data: U8, starts: I64, lengths: I64, families: U8, highs: U64, l
     out_families, out_highs, out_lows = families.data, highs.data, lows.data
     for at, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
         family = value = 0
+        # As in the compiled kernel, where start + length could overflow.
         if 0 <= start <= size and 0 <= length <= size - start:
             family, value = _parsed(text[start : start + length])
         out_families[at], out_highs[at], out_lows[at] = family, value >> 64, value & _LOW
@@ -111,6 +119,7 @@ def _hits(text: bytes, at: int) -> Iterator[_Hit]:
 
 def _ipv4_around(text: bytes, dot: int) -> _Hit | None:
     """Return the address whose first dot this is."""
+    # "x10.1.2.3": the digits "10" before the first dot; the "x" is left to _may_begin.
     first = dot - len(_DIGITS.search(text[max(dot - 3, 0) : dot])[0])  # type: ignore[index]
     octets = _OCTETS.match(text, first)
     if octets is None or first == dot or not _may_begin(text, first):
@@ -127,6 +136,7 @@ def _ipv6_around(text: bytes, colon: int) -> tuple[int, _Hit | None]:
     end = _RUN.match(text, colon).end()  # type: ignore[union-attr]
     if end == colon + 1:
         return end, None
+    # One byte more than an address has: a run that fills it is longer than any address.
     before = text[max(colon - _LONGEST - 1, 0) : colon]
     first = colon - len(_RUN_BEFORE.search(before)[0])  # type: ignore[index]
     start = _after_name(text, first, text.index(b":", first))
@@ -135,6 +145,7 @@ def _ipv6_around(text: bytes, colon: int) -> tuple[int, _Hit | None]:
 
 def _after_name(text: bytes, first: int, colon: int) -> int | None:
     """Return where the address in a run begins: after a name and its colon, None if nowhere."""
+    # "host:2001:db8::1": the name is no group of the address, which follows its colon.
     if colon - first > 4:
         return None
     if re.match(rb"[0-9A-Za-z_]", text[max(first - 1, 0) : first]):
@@ -144,11 +155,14 @@ def _after_name(text: bytes, first: int, colon: int) -> int | None:
 
 def _ipv6(text: bytes, start: int, end: int) -> _Hit | None:
     """Return the address from a start to the end of its run, or to that of octets after it."""
+    # ::ffff:192.0.2.1: the run ends at the dot, and its last group is the first octet.
     if text[end : end + 1] == b".":
         octets = _OCTETS.match(text, max(text.rfind(b":", start, end) + 1, start))
         whole = octets and _hit(text, start, octets.end())
         if octets and whole:
             return None if _NO_END.match(text, octets.end()) else whole
+    # A colon that ends a sentence part: "2001:db8::1: up" and "2001:db8::: up" lose one colon,
+    # "2001:db8::" keeps both.
     if re.search(rb"(?:[^:]|::):\Z", text[max(end - 3, start) : end]):
         end -= 1
     return None if _NO_END.match(text, end) else _hit(text, start, end)
@@ -181,6 +195,7 @@ def split_log_lines(
         if match is not None:
             spans = [match.span(number) for number in range(1, _LOG_FIELDS + 1)]
             if not combined:
+                # Referrer and agent: the empty groups of the pattern for "common" lines.
                 spans[7:9] = [(0, -1)] * 2
             for field, (first, end) in enumerate(spans):
                 if end >= 0:

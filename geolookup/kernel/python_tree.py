@@ -46,10 +46,14 @@ def fill_nodes(
     added = _added(starts)
     counts = added.lengths - added.firsts
     bases = np.cumsum(counts) - counts
+    # Boundaries 64.0.0.0 and 96.0.0.0, as first bits 01 and 011 (lengths 2 and 3, firsts 0 and 2):
+    #   counts [2, 1], bases [0, 2]          node 0   node 1    node 2
+    #   owners [0, 0, 1], depths [0, 1, 2]   depth 0  depth 1   depth 2
     owners = np.repeat(np.arange(len(lows)), counts)
     numbers = np.arange(len(owners))
     depths = added.firsts[owners] + numbers - bases[owners]
     bit = _bit(starts[owners], depths)
+    # Bit 1: the half before the boundary has no other boundary inside, so it is one value.
     nodes[:, 0] = np.where(bit, values[owners], numbers + 1)
     # Where the boundary's bit is 1, it lies on the right of the node: in the next node, or after
     # the last bit in none, because its range begins there.
@@ -79,6 +83,8 @@ def _added(starts: Addresses) -> _Added:
     lengths = _lengths(starts)
     firsts = np.zeros(len(starts), np.int64)
     if len(starts):
+        # 0100 and 0111 have lengths 2 and 4, and 2 bits in common: 0100 adds the nodes of depths 0
+        # and 1, so 0111 adds those of depths 2 and 3.
         firsts[1:] = np.minimum(_common(starts), lengths[:-1] - 1) + 1
     return _Added(firsts, lengths)
 
@@ -87,6 +93,7 @@ def _lengths(starts: Addresses) -> I64:
     """Return the number of bits up to the last one that is set."""
     low, high = starts.halves()
     last_low, last_high = low & (~low + np.uint64(1)), high & (~high + np.uint64(1))
+    # v & -v keeps the last set bit: 0110 -> 0010; its bit length is its distance from the end, + 1.
     return np.where(low != 0, _BITS - _bit_length(last_low) + 1, 64 - _bit_length(last_high) + 1)
 
 
@@ -100,6 +107,8 @@ def _common(starts: Addresses) -> I64:
 def _bit_length(values: U64) -> I64:
     """Return the number of bits of each value; floats hold halves of 32 bits exactly."""
     upper, lower = values >> np.uint64(32), values & np.uint64(0xFFFF_FFFF)
+    # frexp(5.0) = (0.625, 3): the exponent is the bit length, 0 for 0. A float has 53 bits, so a
+    # value of 64 bits could be rounded up to the next power of two.
     of_upper, of_lower = (np.frexp(half.astype(np.float64))[1] for half in (upper, lower))
     return np.where(upper != 0, of_upper + 32, of_lower).astype(np.int64)
 
@@ -107,6 +116,7 @@ def _bit_length(values: U64) -> I64:
 def _bit(addresses: Addresses, depths: I64) -> NDArray[np.bool_]:
     low, high = addresses.halves()
     half = np.where(depths < 64, high, low)
+    # Bit 0 of the address is the highest bit of its high half; bit 64 that of its low half.
     is_set: NDArray[np.bool_] = (half >> (63 - depths % 64).astype(np.uint64) & np.uint64(1)) != 0
     return is_set
 
@@ -114,6 +124,7 @@ def _bit(addresses: Addresses, depths: I64) -> NDArray[np.bool_]:
 def _start_of_right(addresses: Addresses, depths: I64) -> _Half:
     """Return the right halves of the prefixes of these depths around the addresses."""
     low, high = addresses.halves()
+    # Depth 2 around 01011: the bits before depth 2 stay, that bit is set, the rest is 0: 01100.
     bit = np.uint64(1) << (63 - depths % 64).astype(np.uint64)
     kept = ~(bit - np.uint64(1))
     in_high = depths < 64

@@ -29,6 +29,7 @@ _LOCK = ".lock"
 _UNFINISHED = ".unfinished"
 #: Digits of its own digest in the name of an archive; the index has all 64.
 _DIGITS = 16
+#: GENERATION.DIGITS.tar.zst and BASE-GENERATION.DIGITS.tar.zst
 _ARCHIVE = re.compile(r"[0-9a-f]{64}(?:-[0-9a-f]{64})?\.[0-9a-f]{16}" + re.escape(SUFFIX))
 
 
@@ -50,6 +51,7 @@ def _make(folder: Path) -> None:
     if not folder.parent.is_dir():
         raise OutputError(folder.parent, "no such folder", "create it first")
     folder.mkdir(exist_ok=True)
+    # Hidden names (.lock, .well-known) do not count.
     others = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     if INDEX not in others and others - {_PACKS, _DELTAS}:
         raise OutputError(folder, "is not empty and not a mirror", "choose another name")
@@ -123,6 +125,7 @@ def _pack_file(folder: Path, dataset: Path, base: Path | None) -> File:
         archive = unfinished / f"{name}{SUFFIX}"
         size, sha256 = pack(dataset, archive, base=base), _sha256(archive)
         path = f"{kind}/{name}.{sha256[:_DIGITS]}{SUFFIX}"
+        # Renamed under its final name only when it is complete: a web server serves the folder.
         archive.replace(folder / path)
         atomic.fsync_folder(folder / kind)
     finally:

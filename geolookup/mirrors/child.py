@@ -41,6 +41,15 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
+def ending(status: int | None) -> str:
+    """Return how a process ended, by its exit status: -9 if signal 9 killed it."""
+    if status is None or status >= 0:
+        return f"ended with status {status}"
+    # Real-time signals have numbers only.
+    names = {number.value: number.name for number in signal.Signals}
+    return f"was killed by {names.get(-status, f'signal {-status}')}"
+
+
 def end_with_input() -> None:
     """Send this process SIGTERM when its standard input ends; return at once.
 
@@ -66,8 +75,9 @@ def install_in_child(source: Source, index_file: Path, before: Status) -> Polled
         except BaseException:  # such as the SystemExit of a signal
             _end(child)
             raise
+    # A child that dies while it writes leaves a line without its end.
     if not answer.endswith("\n"):
-        raise MirrorError(source.store, _death(child.returncode), _RETRY)
+        raise MirrorError(source.store, f"the installation {ending(child.returncode)}", _RETRY)
     return _outcome(json.loads(answer))
 
 
@@ -94,12 +104,6 @@ def _outcome(answer: dict[str, Any]) -> Polled:
     if "error" in answer:
         raise MirrorError(**answer["error"])
     return Polled(**answer["polled"])
-
-
-def _death(status: int) -> str:
-    if status < 0:
-        return f"the installation was killed by {signal.Signals(-status).name}"
-    return f"the installation ended with status {status}"
 
 
 def _end(child: subprocess.Popen[str]) -> None:

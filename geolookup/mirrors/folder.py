@@ -126,6 +126,7 @@ def _pack_all(
         try:
             entries = tuple(_entry(item, archives) for item in generations)
         except DatasetError:
+            # The error is real only if the store is as it was asked for; else it is tried again.
             if ask() == generations:
                 raise
         else:
@@ -187,6 +188,7 @@ def _set_later(fresh: Path, former: Path) -> None:
     ETag of second and size: readers would never learn of a second index within one.
     """
     second = 1_000_000_000
+    # Former index at 12:00:05.3: the new one is of 12:00:06.0 at least.
     earliest = (former.stat().st_mtime_ns // second + 1) * second
     if fresh.stat().st_mtime_ns < earliest:
         os.utime(fresh, ns=(earliest, earliest))

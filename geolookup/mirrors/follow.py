@@ -134,6 +134,7 @@ def _alone(store: Path, tell: Tell) -> Iterator[None]:
         with atomic.output_errors(lock):
             lock.parent.mkdir(exist_ok=True)
             is_free = stack.enter_context(hold_lock_if_free(lock))
+        # First without waiting, in order to tell; then the lock is waited for.
         if not is_free:
             tell(f"another process polls for {store}; waiting until it has finished")
             with atomic.output_errors(lock):
@@ -146,6 +147,7 @@ def _poll(source: Source, before: Status, install: Install) -> tuple[Polled, Sta
     path, fetched = source.index()
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     current = current_in(source.store)
+    # The same bytes as those that were followed last: no signature needs to be checked again.
     if current and _is_followed(before, digest):
         return Polled(CURRENT, current), before.after_success(
             CURRENT, generation=current, bytes=before.bytes + fetched

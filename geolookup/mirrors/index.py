@@ -29,6 +29,7 @@ _LARGEST_FILE = 64 << 30
 _LARGEST_TEXT = 64 << 10
 _MOST_ENTRIES = 1000
 _FORMAT, _VERSION = "geolookup-mirror", 1
+#: No part begins with a dot: neither ".." nor a hidden name.
 _PART = "[A-Za-z0-9_][A-Za-z0-9._-]{0,254}"
 _PATH = re.compile(rf"{_PART}(?:/{_PART}){{0,7}}")
 _FETCH = "fetch it again, or write it again with 'geolookup mirror'"
@@ -158,6 +159,7 @@ def _entry(members: Mapping[str, Any]) -> Listed:
     )
     _require(type(entry.withdrawn) is bool and entry.withdrawn == (pack is None))
     _require(not (entry.withdrawn and entry.deltas))
+    # Also: no delta of a generation from itself.
     _require_distinct((entry.generation, *(delta.base for delta in entry.deltas)))
     return entry
 

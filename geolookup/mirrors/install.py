@@ -36,6 +36,7 @@ def install(source: Source, index_file: Path, before: Status) -> Polled:
     """
     index = _acceptable_index(index_file, f"{source.display_url}/{INDEX}", source.store, before)
     current = current_in(source.store)
+    # Another generation was made current here, and the mirror has not published since.
     if current not in ("", index.current) and publication_of(index) == before.followed:
         return _outcome(HELD, current, index)
     kind, size = _Installation(source, index).run()
@@ -71,6 +72,7 @@ def _acceptable_index(path: Path, address: str, store: Path, before: Status) -> 
         index = read_index(file.read(), trust.keys if trust else None, address)
     if index.is_expired(datetime.now(UTC)):
         raise DatasetError(address, f"expired at {index.expires_at}", _WRITE)
+    # The last index, and the signatures in the store in case follow.json is lost.
     accepted = max(before.serial, trust.serial if trust else 0)
     if index.serial < accepted:
         problem = f"older than what was accepted before (serial {index.serial}, then {accepted})"
@@ -96,6 +98,7 @@ class _Installation:
         if self._is_taken():
             return "stored", 0
         kind, size = self._fetch()
+        # ``publish`` has made it current; this marks the withdrawn ones and adopts the signature.
         self._take()
         return kind, size
 

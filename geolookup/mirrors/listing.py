@@ -57,6 +57,7 @@ def wanted_generations(store: Path, deltas: int) -> list[Wanted]:
     standing = pointer.standing(published)
     current, withdrawn = standing[-1], [item for item in reversed(published) if item.withdrawn]
     generations = [_standing(store, current, _bases(store, published, current, deltas))]
+    # [-2:-1] is empty where only one stands, which [-2] is not.
     generations += [_standing(store, item) for item in standing[-2:-1] if _is_readable(store, item)]
     generations += [Wanted(_folder(store, item), item.at, withdrawn=True) for item in withdrawn]
     order = {item.generation: number for number, item in enumerate(published)}

@@ -24,6 +24,7 @@ STATUS = "follow.json"
 CURRENT, UPDATED, HELD, FAILED = RESULTS = ("current", "updated", "held", "failed")
 _FORMAT, _VERSION = "geolookup-follow", 1
 #: The first wait after a failure is the interval over this; it doubles with each further one.
+#: every 300 s: waits after failures of 30, 60, 120, 240, 300, 300 ... s, each times 0.9 to 1.1.
 _FIRST_PART = 10
 #: Seconds: the longest wait that a mirror may ask for, unless the interval is longer.
 _LONGEST_ASKED = 3600.0
@@ -146,6 +147,7 @@ def _status(members: dict[str, Any]) -> Status:
     status = Status(**members)
     for member in fields(Status):
         value = getattr(status, member.name)
+        # The defaults are all of the type of their member.
         if member.name != "polls" and type(value) is not type(member.default):
             raise TypeError
     for time in filter(None, (status.polled_at, status.succeeded_at, status.expires_at)):

@@ -87,6 +87,7 @@ class Source:
 
     def _location(self, path: str) -> str | Remote:
         is_uri = "://" in self.url
+        # https://host/m/index.json?token=x -> https://host/m/packs/...?token=x
         address, mark, query = self.url.partition("?") if is_uri else (self.url, "", "")
         folder = address.removesuffix(INDEX).removesuffix("/")
         try:

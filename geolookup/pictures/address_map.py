@@ -30,6 +30,7 @@ class AddressMap:
         """Return the map with cells of 4^steps times as many addresses."""
         bits = np.uint64(2 * steps)
         up = np.uint64((1 << 2 * steps) - 1)
+        # Rounded up: a coarse cell shows the label of its first fine cell.
         cells = self.starts + up >> bits
         space = self.space.coarser(steps)
         # A range within the last cell does not decide any.

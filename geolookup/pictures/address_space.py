@@ -98,6 +98,7 @@ class Space:
     def cell(self, address: int) -> int | None:
         """Return the cell that holds an address; None for one that is not on the curve."""
         block = bisect_right(self.blocks, address) - 1
+        # After the last address of its block.
         if block < 0 or (address - self.blocks[block]) >> self.block_bits:
             return None
         offset = address - self.blocks[block] >> self.cell_bits
@@ -132,8 +133,10 @@ class Space:
         position, of_block = _positions(starts), _positions(firsts)[block]
         offset = position - of_block
         # Up to the next whole cell, whose first address is the first that it decides.
+        # Cells of 4: offset 5 is (5 + 3) // 4 = 2, the cell that begins at 8.
         rest = np.uint64((1 << self.cell_bits - unit) - 1)
         if starts.high is not None:
+            # A start inside a /64 decides from the next /64 on.
             rest = rest + (starts.low != 0)
         cell = offset + rest >> np.uint64(self.cell_bits - unit)
         inside = np.flatnonzero((position >= of_block) & (cell < np.uint64(self.cells_per_block)))
@@ -165,6 +168,7 @@ def space_of(views: Sequence[View]) -> Space:
 
 def _order(begins: I64, ends: I64, length: int) -> int:
     cells = int((ends - begins).sum()) << BITS[6] - length - _SITE_BITS
+    # 5 cells need order 2, 4 x 4; 4 cells order 1.
     return (max(cells - 1, 0).bit_length() + 1) // 2
 
 
@@ -175,6 +179,7 @@ def _blocks(firsts: U64, lasts: U64, length: int) -> tuple[I64, I64]:
     """
     shift = np.uint64(64 - length)
     begins, ends = (firsts >> shift).astype(np.int64), (lasts >> shift).astype(np.int64) + 1
+    # Runs 1-4 and 3-6 become 1-4 and 4-6: each block is in one run.
     begins[1:] = np.maximum(begins[1:], np.maximum.accumulate(ends)[:-1])
     fresh = begins < ends
     return begins[fresh], ends[fresh]

@@ -55,6 +55,7 @@ class Chart:
         light = self._svg("currentColor", self.spec, frame)
         if self.dark is None:
             return light
+        # Both drawings have the same colours in the same order, so they pair one by one.
         dark = iter(_SCALE.findall(self._svg("currentColor", self.dark, frame)))
         return _SCALE.sub(lambda colour: f"light-dark({colour[0]}, {next(dark)})", light)
 

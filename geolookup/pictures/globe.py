@@ -35,7 +35,9 @@ class Grid:
     def columns(self) -> I64:
         """How many cells each row has, from north to south; shape (rows,)."""
         edges = np.abs(np.linspace(np.pi / 2, -np.pi / 2, self.rows + 1))
+        # The edge nearer to the pole is the shorter one: columns are wide enough there.
         poleward = np.maximum(edges[:-1], edges[1:])
+        # The length of a parallel, in km.
         around = 2 * np.pi * _RADIUS * np.cos(poleward)
         return np.maximum(1, around // self.km).astype(np.int64)
 
@@ -51,6 +53,7 @@ class Grid:
         """
         rows = np.floor((90 - latitudes) / 180 * self.rows).astype(np.int64)
         rows = np.clip(rows, 0, self.rows - 1)  # the south pole is in the last row
+        # Rounding can give 1.0 of a row: it stays in the last column.
         columns = np.floor((longitudes + 180) % 360 / 360 * self.columns[rows]).astype(np.int64)
         return self._firsts[rows] + np.minimum(columns, self.columns[rows] - 1)
 
@@ -68,6 +71,7 @@ _ROOT = np.sqrt(3)
 
 
 def _y(theta: F64) -> F64:
+    # A1 t + A2 t^3 + A3 t^7 + A4 t^9
     squared = theta * theta
     y: F64 = theta * (_A1 + squared * (_A2 + squared**2 * (_A3 + squared * _A4)))
     return y
@@ -88,5 +92,6 @@ HEIGHT = float(_y(np.array(np.pi / 3)))
 def project(latitudes: F64, longitudes: F64) -> tuple[F64, F64]:
     """Return x, to the east, and y, to the north, of places in degrees; all of shape (n,)."""
     theta = np.arcsin(_ROOT / 2 * np.sin(np.radians(latitudes)))
+    # sin t = sqrt(3) / 2 sin(latitude); x = 2 sqrt(3) longitude cos t / (3 y'(t)).
     x = 2 * np.radians(longitudes) * np.cos(theta) / (_ROOT * _slope(theta))
     return x, _y(theta)

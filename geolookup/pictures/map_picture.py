@@ -34,6 +34,7 @@ def pixels(shown: AddressMap, number: int) -> U8:
 
     A pixel is the position of its label's colour, or ``NOTHING``; by row and column.
     """
+    # Labels beyond the colours have the last one.
     last = len(shown.views[number].colours) - 1
     colours = np.minimum(shown.values[number], last).astype(np.uint8)
     runs = np.diff(shown.starts, append=np.uint64(shown.space.filled)).astype(np.int64)
@@ -64,6 +65,10 @@ def along_curve(along: NDArray[Any]) -> NDArray[Any]:
     order = (len(along).bit_length() - 1) // 2
     if len(along) != 4**order:
         raise ValueError(f"{len(along)} values are not a square of 2^order a side")
+    # Order 1:  0 3      order 2:   0  1 14 15
+    #           1 2                 3  2 13 12
+    #                               4  7  8 11
+    #                               5  6  9 10
     squares = along.reshape(-1, 1, 1)
     for level in range(order):
         half = 1 << level
@@ -122,6 +127,7 @@ def _grid(space: Space) -> str:
     """Return thin lines, and in each square of the grid its first address."""
     step = _SIDE >> _GRID
     lines = "".join(f"M0 {at}H{_SIDE}M{at} 0V{_SIDE}" for at in range(0, _SIDE + 1, step))
+    # By cell of the curve its row and column: the inverse of ``along_curve``.
     y, x = np.divmod(np.argsort(along_curve(np.arange(4**_GRID)).ravel()), 1 << _GRID)
     cells = 4 ** max(space.order - _GRID, 0)
     texts = (

@@ -73,6 +73,8 @@ def _followed(shown: AddressMap, number: int) -> dict[str, Any] | None:
     values = shown.values[number]
     for earlier, others in enumerate(shown.values[:number]):
         table = np.zeros(len(shown.views[earlier].labels), np.uint32)
+        # By label of the earlier view one label of this one; of several, the last assignment. It
+        # is a rule only if all of them were equal.
         table[others] = values
         if np.array_equal(table[others], values):
             return {"follows": earlier, "table": table.tolist()}
@@ -93,6 +95,7 @@ def _texts(view: View) -> dict[str, Any]:
 
 def _trailing_zeros(cells: U64) -> U8:
     """Return how many zero bits each cell's number ends with; 0 for cell 0."""
+    # 12 is 0b1100: its lowest bit is 4, so two zeros.
     lowest = np.maximum(cells & (~cells + np.uint64(1)), np.uint64(1))
     return np.log2(lowest.astype(np.float64)).astype(np.uint8)
 
@@ -120,10 +123,12 @@ def _column(numbers: Numbers, back: int, contexts: U8 | None) -> dict[str, Any]:
     symbols = _backward(numbers, back)
     others = numbers[symbols == 0]
     common, places = _commonest(others, 255 - back)
+    # Symbols: 0 rest, 1 to ``back`` repetitions, then the common numbers.
     symbols[symbols == 0] = np.where(places, places + back, 0)
     if contexts is None:
         contexts = np.minimum(_before(symbols), np.uint8(back + 1))
     rest = numbers[symbols == 0].astype("<u8").view(np.uint8).reshape(-1, 8)
+    # Planes of high bytes that are all 0 are left out.
     width = np.flatnonzero(rest.any(axis=0)).max(initial=-1) + 1
     return {
         "back": back,
@@ -135,6 +140,7 @@ def _column(numbers: Numbers, back: int, contexts: U8 | None) -> dict[str, Any]:
 
 def _backward(numbers: Numbers, back: int) -> U8:
     symbols = np.zeros(len(numbers), np.uint8)
+    # 5 7 5 7 9 5: symbols 0 0 1 1 0 2. The nearest repetition is written last.
     for symbol in range(back, 0, -1):
         again = numbers[symbol + 1 :] == numbers[: -symbol - 1]
         symbols[symbol + 1 :][again] = symbol

@@ -27,6 +27,7 @@ def short(number: float) -> str:
     """Return a number in three digits, with the word for its size: 1.23 million."""
     for size, word in _SCALES:
         if number >= 0.995 * size:
+            # From 0.995 on: 995,000 is "0.995 million", 994,000 remains a count.
             return f"{float(f'{number / size:.3g}'):,g} {word}"
     return count(number)
 
@@ -75,6 +76,7 @@ def covered(shown: Bools, counts: F64 | I64, least: float, beside: float = 0) ->
     If they would not, the smallest count is hidden too, the last of equal ones. ``beside`` is
     what a reader cannot tell from the hidden counts: a part of the total, but of no count.
     """
+    # Counts 50 9 3 1 and least 5: 3 + 1 is only 4, so 9 is hidden too.
     hidden = float(counts[~shown].sum())
     if not 0 < hidden < least - beside or not shown.any():
         return shown

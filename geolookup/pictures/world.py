@@ -124,6 +124,7 @@ def _binned(placed: Sequence[_Placed]) -> tuple[Grid, list[_Sums]]:
     for side in SIDES:
         grid = Grid(side)
         sums = [of_density.sums(grid) for of_density in placed]
+        # A number for the cell itself, and one for each density.
         if len(_together(sums)) * (len(placed) + 1) <= _NUMBERS:
             break
     return grid, sums
@@ -135,6 +136,7 @@ def _together(sums: Sequence[_Sums]) -> I64:
 
 def _layer(density: Density, cells: I64, every: _Sums, shown: _Sums) -> Layer:
     weights = np.zeros(len(cells))
+    # Cells ascend and hold all that are shown: the search finds the very cell.
     weights[np.searchsorted(cells, shown.cells)] = shown.weights
     return Layer(
         density,

@@ -45,6 +45,7 @@ def colour_steps(sums: F64) -> I64:
     """Return the position in ``COLOURS`` of each sum, by its logarithm; the largest is darkest."""
     logarithms = np.log(sums)
     extent = np.ptp(logarithms)
+    # 0 for the least, 1 for the largest; COLOURS begins with the darkest.
     shares = (logarithms - logarithms.min()) / extent if extent else np.ones(len(sums))
     return np.round((1 - shares) * (len(COLOURS) - 1)).astype(np.int64)
 
@@ -106,6 +107,7 @@ def _labels(sums: F64) -> Iterator[tuple[float, str]]:
     """Yield the shares and texts of powers of ten, five at most."""
     low, high = np.log10(sums.min()), np.log10(sums.max())
     powers = np.arange(np.ceil(low), np.floor(high) + 1)
+    # Every power, or every second, third and so on: rounded up, so five labels at most.
     for power in powers[:: max(1, -(-len(powers) // 5))].tolist():
         share = (power - low) / (high - low) if high > low else 1.0
         yield share, wording.short(10.0**power)

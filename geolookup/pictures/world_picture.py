@@ -51,6 +51,7 @@ def _svg(world: World, layer: Layer, defaults: Sequence[DefaultCoordinates]) -> 
 
 def _side(km: float) -> float:
     """Return the sides of squares in px: a cell's sides, doubled until they can be seen."""
+    # Radians are units of the plane near its middle.
     cell = km / _RADIUS_KM * SCALE
     return float(cell * 2 ** max(0, np.ceil(np.log2(_SQUARE / cell))))
 
@@ -59,6 +60,7 @@ def _squares(world: World, layer: Layer, side: float) -> tuple[I64, I64, F64]:
     """Return column, row and sum of the squares that have a weight."""
     x, y = pixels(*world.centres)
     chosen = layer.weights > 0
+    # Pixels of cells, floored to squares.
     places = np.column_stack([x, y])[chosen] // side
     squares, of = np.unique(places.astype(np.int64), axis=0, return_inverse=True)
     sums = sums_by(of.ravel(), layer.weights[chosen], len(squares))

@@ -21,6 +21,7 @@ from geolookup.prefixes.spans import Halves, Spans
 _ONE = np.uint64(1)
 _ALL = ~np.uint64(0)
 #: Masks of the pairs, nibbles and bytes whose bits are counted together.
+#: (1 << 64) // 255 is 0x0101...01: a product with it adds all bytes into the highest one.
 _PAIRS, _NIBBLES, _BYTES, _SUM = (
     np.uint64(mask)
     for mask in (
@@ -78,12 +79,14 @@ def prefixes_of(spans: Spans) -> tuple[Prefixes, I64]:
 
 def _mask(first: Halves, last: Halves) -> Halves:
     """Return the host mask of the smallest prefix that holds each range."""
+    # 5 and 17 differ in 0b10100: the mask is 0b11111. If the high halves differ, all of the low.
     high, low = first.high ^ last.high, first.low ^ last.low
     return Halves(_filled(high), np.where(high != 0, _ALL, _filled(low)))
 
 
 def _filled(words: U64) -> U64:
     """Set all bits below the highest one that is set."""
+    # 0b10000, 0b11000, 0b11110, 0b11111: the number of ones doubles.
     for shift in (1, 2, 4, 8, 16, 32):
         words = words | words >> np.uint64(shift)
     return words
@@ -93,12 +96,14 @@ def _is_split(first: Halves, last: Halves, mask: Halves) -> Bools:
     """Mark the ranges that are not the whole prefix of a host mask."""
     differs = np.zeros(len(first.low), np.uint64)
     for begin, end, bits in zip(first, last, mask, strict=True):
+        # A whole prefix begins with host bits 0 and ends with host bits 1.
         differs |= begin & bits | ~end & bits
     marks: Bools = differs != 0
     return marks
 
 
 def _split(first: Halves, last: Halves, mask: Halves) -> _Split:
+    # Of 5 to 17: half 15, middle 17 & ~15 = 16, before 16 - 5 = 11, after (17 & 15) + 1 = 2.
     half = Halves(mask.high >> _ONE, mask.low >> _ONE | mask.high << np.uint64(63))
     middle = Halves(last.high & ~half.high, last.low & ~half.low)
     after = Halves(last.high & half.high, last.low & half.low).successor()
@@ -113,6 +118,7 @@ def _before(split: _Split, begins: I64) -> Iterator[_Put]:
     (middle, before, _), zero = split, np.zeros_like(begins, np.uint64)
     for rows, nth, rest, bit in _bits(before.low):
         distance = Halves(before.high[rows], rest)
+        # 16 - 11, 16 - 10 and 16 - 8: 5, 6 and 8. Bit 8 less 1 has three ones: three host bits.
         yield begins[rows] + nth, middle.take(rows).minus(distance), _popcounts(bit - _ONE)
     begins = begins + _popcounts(before.low)
     for rows, nth, rest, bit in _bits(before.high):
@@ -127,7 +133,9 @@ def _after(split: _Split, ends: I64) -> Iterator[_Put]:
     """
     middle, _, after = split
     for rows, nth, rest, bit in _bits(after.low):
+        # The bits above the current one are the larger prefixes, which lie before it.
         start = Halves(middle.high[rows] | after.high[rows], middle.low[rows] | rest ^ bit)
+        # From the lowest bit up, so from the last prefix back.
         yield ends[rows] - 1 - nth, start, _popcounts(bit - _ONE)
     ends = ends - _popcounts(after.low)
     for rows, nth, rest, bit in _bits(after.high):
@@ -143,6 +151,7 @@ def _bits(words: U64) -> Iterator[tuple[I64, int, U64, U64]]:
     rows, nth = np.flatnonzero(words), 0
     rest = words[rows]
     while len(rows):
+        # The lowest bit that is set: 0b1011 & -0b1011 is 1; then 0b1010 gives 2, 0b1000 gives 8.
         bit = rest & (~rest + _ONE)
         yield rows, nth, rest, bit
         rest, nth = rest ^ bit, nth + 1
@@ -157,6 +166,8 @@ def _popcounts_128(halves: Halves) -> I64:
 
 def _popcounts(words: U64) -> I64:
     """Return the number of bits that are set in each word; numpy has this from version 2 on."""
+    # Bits counted in ever wider fields, 0b1011 as pairs: 0b01_10 -> as nibble 3 (Hacker's Delight,
+    # section 5-1).
     words = words - (words >> _ONE & _PAIRS)
     words = (words & _NIBBLES) + (words >> np.uint64(2) & _NIBBLES)
     words = words + (words >> np.uint64(4)) & _BYTES

@@ -33,6 +33,7 @@ Where = str | Mapping[str, Any] | Iterable[str | Mapping[str, Any]] | None
 _COMPARE = {">=": pc.greater_equal, "<=": pc.less_equal, ">": pc.greater, "<": pc.less}
 _PATH, _OPERATOR = r"\s*([^\s=<>~^]+)\s*", r"(>=|<=|\^=|[=<>~])"
 _TEXT = re.compile(rf"{_PATH}{_OPERATOR}(.*)", re.DOTALL)
+#: "network.asn>=" -> "network.asn" and ">="; "network.asn" has no operator.
 _KEY = re.compile(rf"{_PATH}{_OPERATOR}?\s*")
 _NOT = "not"
 _EXAMPLE = "write PATH=VALUE, such as location.country_code=AT,DE"
@@ -42,6 +43,7 @@ _PLACE = tuple(_BY_PATH[f"location.{member}"] for member in DEGREES)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 #: The most characters of a value in a message.
 _LONGEST = 60
+# AT, "a ""b"", c" and null: in quotes or plain, then a comma or the end.
 _ITEM = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|([^",]*?))\s*(,|$)""")
 
 
@@ -121,6 +123,7 @@ def _items(text: str) -> list[str | None]:
 def _place_texts(text: str) -> list[str]:
     """Return the numbers of a place as texts: three of a circle, four of a box."""
     *first, last = (number.strip() for number in text.split(","))
+    # Two numbers before the last: a circle, whose distance ends in km; three: a box.
     if (len(first) == 2) != last.endswith("km"):
         raise _malformed_place()
     return [*first, last.removesuffix("km")]
@@ -199,6 +202,7 @@ def _is_text(value: object) -> bool:
 def _number(field: Field, value: Any) -> float | None:
     """Return a number that the column of a field can have, or None."""
     if isinstance(value, str):
+        # "AS15169" is 15169.
         text = value[2:] if field.member == "asn" and value[:2].upper() == "AS" else value
         try:
             value = float(text) if field.type == "double" else int(text)
@@ -208,6 +212,7 @@ def _number(field: Field, value: Any) -> float | None:
         return None
     if field.type == "double":
         return float(value)
+    # 64512.0 is accepted, 0.5 is not.
     whole: int = math.floor(cast(Any, value))
     most = (1 << 32 if field.type == "uint32" else 1 << 63) - 1
     return whole if whole == value and 0 <= whole <= most else None
@@ -249,6 +254,7 @@ def _place_predicate(value: Any) -> Predicate:
         raise _malformed_place() from None
     if len(numbers) == 3 and _are_degrees(numbers[:2]) and numbers[2] >= 0:
         return Around(*numbers)
+    # (south, west) and (north, east), each a latitude and a longitude.
     if len(numbers) == 4 and all(map(_are_degrees, (numbers[:2], numbers[2:]))):
         south, _, north, _ = numbers
         if south <= north:

@@ -134,10 +134,12 @@ def read_list(path: Path, syntax: Syntax) -> Lists:
     Raises TableFileError for a file that cannot be read, and for one that holds changes, a
     malformed prefix, or no list.
     """
+    # A comment may have words of the form of a prefix.
     content = _COMMENT.sub(b"", _content(path))
     if _CHANGE.search(content):
         raise TableFileError(path, "holds changes, not a list", "name a file without changes")
     prefixes = syntax.prefixes_in(content)
+    # Without prefixes: a list of nftables has its head, a plain list is empty.
     if not prefixes and content.split()[:1] != _first_word(syntax):
         raise TableFileError(path, "holds no prefix", _REMEDY)
     lists: dict[int, list[str]] = {family: [] for family in BITS}
@@ -168,6 +170,7 @@ def _family(prefix: str) -> int:
     """Return the family of a prefix; raises InvalidAddressError for a malformed one."""
     address, _, length = prefix.partition("/")
     family, _ = parse_text(address)
+    # The number of digits first: int() of a text of thousands of digits is slow or refused.
     if not length.isdecimal() or len(length) > _DIGITS or int(length) > BITS[family]:
         raise InvalidAddressError
     return family

@@ -96,6 +96,7 @@ class Around:
         places = np.stack([_floats(column) for column in columns])
         point = np.array([[self.latitude], [self.longitude]])
         marks: Bools = distances(places, point) <= self.kilometres
+        # NaN <= x is False: unknown coordinates are in no circle.
         return marks
 
 
@@ -114,6 +115,7 @@ class InBox:
     def marks(self, *columns: pa.Array) -> Bools:
         """See ``Predicate``; the columns are latitude and longitude in degrees."""
         latitude, longitude = map(_floats, columns)
+        # West 170, east -170: from 170 on, or up to -170.
         after, before = longitude >= self.west, longitude <= self.east
         within = after & before if self.west <= self.east else after | before
         marks: Bools = (latitude >= self.south) & (latitude <= self.north) & within
@@ -125,10 +127,12 @@ def _of_distinct(column: pa.Array, marked: Callable[[pa.Array], pa.Array]) -> Bo
     if pa.types.is_list(column.type):
         marks = np.zeros(len(column), bool)
         items = _bools(marked(column.flatten()))
+        # By item of all lists, its list.
         marks[pc.list_parent_indices(column).to_numpy()[items]] = True
         return marks
     if not pa.types.is_dictionary(column.type):
         return _bools(marked(column))
+    # One more entry, false: the index of a null.
     of_text: Bools = np.append(_bools(marked(column.dictionary)), False)
     of_row: Bools = of_text[column.indices.fill_null(len(of_text) - 1).to_numpy()]
     return of_row

@@ -47,6 +47,7 @@ class RowMasks(NamedTuple):
 
     def chosen(self, location_rows: U32, network_rows: U32) -> Bools:
         """Mark the intervals that meet the conditions, by their rows in both tables."""
+        # Rows of locations marked [F T T], intervals with the rows [2 0 1]: T F T.
         marks: Bools = self.location[location_rows] & self.network[network_rows]
         return marks
 
@@ -70,9 +71,11 @@ def row_masks(dataset: Dataset, conditions: Iterable[Condition]) -> RowMasks:
 def _marks(tables: RowTables, condition: Condition) -> Bools:
     """Mark the rows of the location or network table that meet one condition."""
     columns = map(tables.column, condition.fields)
+    # ^ True inverts the marks, also those of unknown values.
     marks: Bools = condition.predicate.marks(*columns) ^ condition.negated
     table = condition.fields[0].table
     if table in fmt.LINKS:  # a table to which locations refer
+        # A mark by row of the country table becomes one by row of the location table.
         marks = marks[tables.values(LOCATION, table).to_numpy()]
     return marks
 
@@ -194,6 +197,7 @@ def _values(dataset: Dataset, field: Field) -> Values:
     column = row_tables(dataset).by_row(field)
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
+    # Values AT DE null AT: codes 0 1 -1 0.
     codes = column.indices.fill_null(-1).to_numpy()
     return Values(field, table_of(field), codes, column.dictionary)
 
@@ -201,6 +205,7 @@ def _values(dataset: Dataset, field: Field) -> Values:
 def _spans(ranges: Ranges, values: tuple[Values, ...]) -> Spans:
     first = Halves(ranges.first_high, ranges.first_low)
     last = Halves(ranges.last_high, ranges.last_low)
+    # By "the field is of the location table".
     rows = {True: ranges.location_rows, False: ranges.network_rows}
     codes = tuple(field.codes[rows[field.table == LOCATION]] for field in values)
     return Spans(ranges.family, first, last, codes)

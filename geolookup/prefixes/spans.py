@@ -27,11 +27,13 @@ class Halves(NamedTuple):
 
     def minus(self, other: Halves) -> Halves:
         """Return the differences, modulo 2^128."""
+        # (low < other.low) is 1 where the low halves borrow.
         return Halves(self.high - other.high - (self.low < other.low), self.low - other.low)
 
     def successor(self) -> Halves:
         """Return each integer + 1, modulo 2^128."""
         low = self.low + _ONE
+        # A low half that wraps to 0 carries 1 into the high half.
         return Halves(self.high + (low == 0), low)
 
 
@@ -81,6 +83,7 @@ def _joined(spans: Spans) -> Spans:
     begins = np.flatnonzero(~_continues(spans))
     if len(begins) == len(spans):
         return spans
+    # A range ends where the next one begins: ranges 0-2 and 3-4 have the begins 0 3, the ends 2 4.
     ends = np.append(begins[1:], len(spans)) - 1
     codes = tuple(column[begins] for column in spans.codes)
     return Spans(spans.family, spans.first.take(begins), spans.last.take(ends), codes)
@@ -89,8 +92,10 @@ def _joined(spans: Spans) -> Spans:
 def _continues(spans: Spans) -> Bools:
     """Mark the ranges that begin right after the range before, and have the same codes."""
     marks = np.ones(len(spans), bool)
+    # [:1] instead of [0]: there may be no range.
     marks[:1] = False
     after = spans.last.take(slice(None, -1)).successor()
+    # Both halves must be equal: the high ones, then the low ones.
     for begin, end in zip(spans.first, after, strict=True):
         marks[1:] &= begin[1:] == end
     for column in spans.codes:

@@ -16,6 +16,7 @@ from geolookup.prefixes.list_text import Entries, ListName, Lists, Syntax
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# /24 is 2^32 - 2^8: 255.255.255.0
 _MASKS = [canonical_ipv4((1 << 32) - (1 << 32 - length)) for length in range(33)]
 _LENGTHS = {mask: length for length, mask in enumerate(_MASKS)}
 _HOST = re.compile(rb"^ host ([0-9.]+)$", re.MULTILINE)

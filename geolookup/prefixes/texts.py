@@ -28,6 +28,7 @@ _HIDDEN = 1 << 16
 def cidr_texts(prefixes: Prefixes) -> pa.StringArray:
     """Return the text of each prefix: ``1.2.3.0/24``, ``2001:db8::/32``."""
     cells = _address_cells(prefixes.family, prefixes.high, prefixes.low)
+    # Lengths 0 to 128: 129 texts.
     return _joined(cells, _cell("/"), _decimals(129)[prefixes.lengths])
 
 
@@ -51,6 +52,7 @@ def _joined(first: U8, *further: U8) -> pa.StringArray:
     count = len(first)
     wide = [np.broadcast_to(part, (count, part.shape[1])) for part in (first, *further)]
     cells = np.concatenate(wide, axis=1)
+    # "1" 0 0 "." "0" 0 0 "." ...: the cells that are not 0 are the texts, row after row.
     shown = cells != 0
     offsets = np.zeros(count + 1, np.int32)
     np.cumsum(np.count_nonzero(shown, axis=1), out=offsets[1:])
@@ -75,10 +77,12 @@ def _ipv6_cells(high: U64, low: U64) -> U8:
         half >> np.uint64(shift) & np.uint64(0xFFFF) for half in (high, low) for shift in _SHIFTS[6]
     ]
     groups = [word.astype(np.intp) for word in words]
+    # Bit n is set if group n is 0: 2001:db8::1 has 0b01111100.
     zeros = sum((group == 0).astype(np.intp) << at for at, group in enumerate(groups))
     colons, hidden = _colons()
     parts = []
     for at, group in enumerate(groups):
+        # A group that is left out is 0, so 0 | 1 << 16 is the number of the empty row.
         parts += [colons[zeros, at], _hexadecimals()[group | hidden[zeros, at]]]
     return np.concatenate(parts, axis=1)
 
@@ -109,6 +113,7 @@ def _colons() -> tuple[U8, NDArray[np.intp]]:
     """
     colons = np.zeros((256, _GROUPS, 2), np.uint8)
     hidden = np.zeros((256, _GROUPS), np.intp)
+    # 2001:db8::1: groups 2 to 6 are hidden, "::" is before group 2, nothing before 3 to 7.
     for zeros in range(256):
         begin, end = _longest_run(zeros)
         for at in range(_GROUPS):
@@ -126,6 +131,7 @@ def _longest_run(zeros: int) -> tuple[int, int]:
         for end in range(begin + 2, _GROUPS + 1)
         if all(zeros >> at & 1 for at in range(begin, end))
     ]
+    # -begin: of equally long runs the first one.
     length, begin = max(runs, default=(0, 0))
     return -begin, length - begin
 

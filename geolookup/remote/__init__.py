@@ -76,6 +76,7 @@ def backoff_wait(failures: int, first: float, longest: float) -> float:
     That is 0, ``first``, 2 ``first``, 4 ``first`` and so on, up to ``longest``. Clients that failed
     together must not retry together: their callers randomise the wait (jitter).
     """
+    # 1 s, 2 s, 4 s ... after 1, 2, 3 failures; 2^16 is beyond any limit.
     doubled = first * 2.0 ** min(failures - 1, _MOST_DOUBLINGS)
     return min(doubled, longest) if failures else 0.0
 
@@ -101,6 +102,7 @@ class Limits:
         if failures >= self.attempts or (retry_after or 0) > self.longest_wait:
             return None
         longest = backoff_wait(failures, self.first_wait, self.longest_wait)
+        # Half to all of the backoff: 8 s become 4 to 8 s.
         return max(retry_after or 0, longest * random.uniform(0.5, 1))  # noqa: S311 (no secret)
 
 
@@ -123,6 +125,7 @@ class Pace:
     def _hold_back(self, received: int, fastest: int) -> None:
         """Wait until the last bytes are due at the highest rate (a leaky bucket)."""
         now = time.monotonic()
+        # The time at which the bytes so far are due. After a pause at most a second is saved up.
         self._due = max(self._due, now - _BURST) + (received - self._last) / fastest
         self._last = received
         if self._due > now:

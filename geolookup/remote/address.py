@@ -64,6 +64,7 @@ class Remote:
     @property
     def identity(self) -> str:
         """The identity of this address in the cache."""
+        # 48 bits: enough to tell the addresses of one cache apart.
         return hashlib.sha256(self.uri.encode()).hexdigest()[:12]
 
 

@@ -30,6 +30,7 @@ def request(remote: Remote, state: CacheState, limits: Limits) -> Iterator[Answe
 
     Raises TransientError if a retry may help, else BuildError.
     """
+    # s3://bucket/a/b.csv -> "bucket/a/b.csv": Arrow's paths begin with the bucket.
     path = unquote(urlsplit(remote.uri).netloc + urlsplit(remote.uri).path)
     options = _options(remote)
     with _arrow_errors(remote):
@@ -40,6 +41,7 @@ def request(remote: Remote, state: CacheState, limits: Limits) -> Iterator[Answe
         if state.version is not None and state.version == version:
             yield None
         else:
+            # Arrow has no conditional requests: the validator of the part is compared here.
             start = state.start if state.validator == version.validator else 0
             yield Answer(version, _chunks(remote, file, start, total), total, start)
 
@@ -52,6 +54,7 @@ def _options(remote: Remote) -> dict[str, Any]:
             problem = f"unknown option {name} of {remote.display_uri}"
             raise BuildError(remote.recipe, problem, remedy=near_match(name, names))
     host = urlsplit("//" + options.get("endpoint_override", "")).hostname
+    # An endpoint_override is "host:port" without a scheme; "//" makes urlsplit read it as a host.
     if options.get("scheme", "https") != "https" and not (remote.insecure or is_local(host)):
         problem = f"{remote.display_uri} is not encrypted"
         raise BuildError(remote.recipe, problem, remedy="write scheme=https, or insecure = true")
@@ -76,6 +79,7 @@ _FILE_SYSTEMS = {"s3": _s3, "gs": _gs}
 def _version(metadata: dict[str, Any]) -> Version:
     """Return the version of an object; generation (gs) and ETag (s3) identify its bytes."""
     texts = {name.lower(): _text(value) for name, value in (metadata or {}).items()}
+    # gs states "generation", a number that each write of the object changes; s3 only the ETag.
     etag = texts.get("etag", "")
     modified = texts.get("last-modified") or texts.get("updated", "")
     return Version(etag, _utc(modified), texts.get("generation") or etag)

@@ -32,6 +32,7 @@ from geolookup.filesystem.unpacking import reading_errors
 from geolookup.remote import Answer, Version
 from geolookup.remote.address import Remote
 
+#: Hexadecimal digits of the digest in a folder's name: enough to tell the files of one address.
 _DIGEST_DIGITS = 16
 
 
@@ -112,6 +113,7 @@ class Cached:
         path = self._folder / digest[:_DIGEST_DIGITS] / self._remote.file
         if not digest or sha256 not in ("", digest):
             return None
+        # Read anew at each use: a file changed on disk counts as missing.
         if not path.is_file() or sha256_of(path) != digest:
             return None
         etag, modified, validator = (
@@ -123,6 +125,7 @@ class Cached:
         """Return the partial file."""
         path, members = self._folder / "part" / self._remote.file, _read(self._folder / "part.json")
         total, validator = members.get("total"), str(members.get("validator", ""))
+        # ``type(...) is int``: True is an int for isinstance.
         part = Part(path, validator, total if type(total) is int and total > 0 else None)
         if part.total and part.size >= part.total:
             # The last run ended before the checks: request one byte, to learn if it is current.
@@ -157,6 +160,7 @@ class Cached:
         with atomic.output_errors(path):
             atomic.fsync_file(part.path)
             path.parent.mkdir(exist_ok=True)
+            # After a crash here the file has no kept.json, and is downloaded once more.
             part.path.replace(path)
             members = {"address": self._remote.display_uri, "bytes": size, "sha256": digest}
             _write(self._folder / "kept.json", {**members, **asdict(version)})

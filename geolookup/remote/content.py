@@ -42,6 +42,7 @@ def check(path: Path, key: Key | None) -> None:
     if key and key.is_in(head.decode("latin-1")):
         problem = "the server answered with the key in the file"
         raise BuildError(path, problem, remedy=_KEY_OR_PATH)
+    # "list.csv.gz" that is plain text is refused, "list.csv" that is gzip is not.
     name, kind = path.name.lower(), looks_like(head, tail)
     is_other = kind is None or not name.endswith(kind.endings)
     if is_other and (packing(path) or name.endswith(PARQUET.endings)):
@@ -66,6 +67,9 @@ def decompress(path: Path, largest: int) -> None:
     unless it is gzip within gzip.
     """
     if path.name.lower().endswith(GZIP.endings):
+        # feed.csv.gz sent with Content-Encoding gzip may be
+        #   gzip(csv)         the header describes the file itself: kept
+        #   gzip(gzip(csv))   the header is right: one layer is removed
         with reading_errors(str(path)), gzip.open(path) as stream:
             if looks_like(stream.read(_HEAD)) is not GZIP:
                 return
@@ -77,6 +81,7 @@ def _decompressed_chunks(path: Path, largest: int) -> Iterator[bytes]:
     with reading_errors(str(path)), gzip.open(path) as stream:
         allowed = limits.allowed_bytes(path.stat().st_size)
         while chunk := stream.read(_CHUNK):
+            # Two limits: bytes of any download, and a ratio to the compressed size (gzip bombs).
             if stream.tell() > largest:
                 raise too_large(str(path), largest)
             if stream.tell() > allowed:

@@ -21,6 +21,7 @@ from geolookup.remote.address import KEY_PLACEHOLDER, Remote
 Mask = Callable[[str], str]
 #: A shorter password of ``user:password`` is masked only with its user.
 _SHORTEST = 4
+#: Printable ASCII with single spaces inside: a line break would end the header.
 _PRINTABLE = re.compile(r"[!-~]+(?: [!-~]+)*")
 
 
@@ -38,6 +39,7 @@ class Key:
 
     def in_address(self, uri: str) -> str:
         """Return an address with the placeholder replaced by the key."""
+        # safe="": a "/" or "&" in the key must not divide the address.
         return uri.replace(KEY_PLACEHOLDER, quote(self._text, safe=""))
 
     def is_in(self, text: str) -> bool:
@@ -64,6 +66,8 @@ def _base64(text: str) -> str:
 def _secrets(text: str) -> list[str]:
     """Return the texts to mask, the longest first: the key in base64, itself, its password."""
     password = text.partition(":")[2]
+    # Longest first: an alternation takes the first form that matches, and would leave the rest of a
+    # longer one unmasked. "=" at the end of base64 is often left out or encoded.
     return [_base64(text).rstrip("="), text, *([password] if len(password) >= _SHORTEST else [])]
 
 
@@ -73,6 +77,7 @@ def _any_coding(secret: str) -> str:
     Also for the alphabet of base64 in addresses (RFC 4648, 5), and a space as ``+``.
     """
     others = {"+": "-", "/": "_", " ": "+"}
+    # "a/" becomes (?:\\?[a]|%61)(?:\\?[/_]|%2f): it finds a/, a_, a\/, %61%2F (IGNORECASE).
     return "".join(
         rf"(?:\\?[{re.escape(sign + others.get(sign, ''))}]|%{ord(sign):02x})" for sign in secret
     )

@@ -121,6 +121,7 @@ class _Transfer:
             try:
                 return self._attempt()
             except TransientError as error:
+                # Without a validator nothing tells whether the file changed: no resuming.
                 if error.discard or not self.cached.part().validator:
                     self.cached.discard_part()
                 failures += 1
@@ -137,6 +138,8 @@ class _Transfer:
 
     def _attempt(self) -> Fetched:
         part = self.cached.part()
+        # 3 MB of 10 are there: bytes from 3,000,000 on are requested, with If-Range. Status 206
+        # continues the part, 200 begins anew.
         start = part.size if part.validator else 0
         state = CacheState(self.former.version if self.former else None, start, part.validator)
         with _origin(self.remote)(self.remote, state, self.limits) as answer:
@@ -149,6 +152,7 @@ class _Transfer:
 
     def _resume(self, part: Part, answer: Answer) -> Part:
         """Return the part that an answer continues; TransientError if its version differs."""
+        # A 206 may leave out the ETag; then the total size is what is compared.
         same = answer.version.validator in ("", part.validator) and not answer.coding
         if not same or answer.total != part.total:
             raise TransientError("the file changed on the server", discard=True)
@@ -164,6 +168,7 @@ class _Transfer:
                 file.write(chunk)
                 self.progress.bytes(at, answer.total)
                 pace.keep(at - answer.start)
+        # Fewer bytes: the next attempt resumes. More bytes than stated: the part is useless.
         if answer.total is not None and at != answer.total:
             problem = f"the file was truncated, at {at:,} of {answer.total:,} bytes"
             raise TransientError(problem, discard=at > answer.total)

@@ -27,7 +27,9 @@ from geolookup.remote.address import KEY_PLACEHOLDER, Remote, is_local
 from geolookup.remote.key import Key, key_of
 
 _MOST_REDIRECTS = 5
+#: RFC 9110, 15.4. The method is always GET, so all five are followed alike.
 _REDIRECTS = {301, 302, 303, 307, 308}
+#: Statuses that a retry may change; 425 is Too Early (RFC 8470), 429 Too Many Requests (RFC 6585).
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 _PAGES = {"text/html", "application/xhtml+xml"}
 _CHUNK = 1 << 16
@@ -42,6 +44,7 @@ def request(remote: Remote, state: CacheState, limits: Limits) -> Iterator[Answe
     key = key_of(remote)
     with _response(remote, state, key, limits) as response:
         _check_status(remote, response)
+        # 304 answers a condition; none was sent without a kept file, or with a Range.
         if response.status == HTTPStatus.NOT_MODIFIED:
             if state.version is None or state.start:
                 raise _failure(
@@ -92,6 +95,7 @@ def _headers(state: CacheState) -> dict[str, str]:
     """Return headers that request the rest of a file, or the file only if it has changed."""
     headers = {"Accept-Encoding": "identity"}
     if state.start:
+        # If-Range: the whole file (200) instead of the part (206) if the validator differs.
         headers |= {"Range": f"bytes={state.start}-", "If-Range": state.validator}
     elif state.version is not None:
         if state.version.etag:
@@ -155,10 +159,12 @@ def _next(remote: Remote, url: str, location: str, key: Key | None) -> str:
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
     parts = urlsplit(url)
+    # https://a and https://a:443 are one origin (RFC 6454).
     return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
 
 
 def _ascii(url: str) -> str:
+    # "%" is safe: encoded characters stay, and others are encoded as UTF-8.
     return quote(url, safe="/%:?#[]@!$&'()*+,;=~")
 
 
@@ -199,6 +205,7 @@ def _answer(response: http.client.HTTPResponse, state: CacheState, key: Key | No
         chunks=_chunks(response, None if total is None else total - start),
         total=total,
         start=start,
+        # The last chunk has length 0, so a chunked body shows its end without a Content-Length.
         ends="chunked" in headers.get("Transfer-Encoding", "").lower(),
         coding=coding(headers),
     )
@@ -221,6 +228,7 @@ def _failure(remote: Remote, problem: str, remedy: str) -> BuildError:
     return BuildError(remote.display_uri, problem, remedy=remedy)
 
 
+#: "bytes 100-199/200": first and last byte, both included, of 200; "*" for an unknown size.
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
 _LENGTH = re.compile(r"[0-9]{1,18}")
 #: RFC 9110, 8.8.2.2: a file may change twice within the second that a date resolves.
@@ -242,6 +250,7 @@ def response_range(status: int, headers: Message, start: int) -> tuple[int, int 
     if part is None:
         raise TransientError("the server does not state which part it sends", discard=True)
     first, last = int(part[1]), int(part[2])
+    # The rest was requested, so the last byte sent is the last of the file.
     total = last + 1 if part[3] == "*" else int(part[3])
     if not start or first != start or last + 1 != total:
         raise TransientError("the server sent another part than requested", discard=True)
@@ -253,6 +262,7 @@ def version(headers: Message, key: Key | None) -> Version:
     etag, modified = headers.get("ETag", ""), _iso(headers.get("Last-Modified", ""))
     if key and key.is_in(etag):  # the cache stores the ETag
         etag = ""
+    # '"v1"' is strong; 'W/"v1"' is weak: equal meaning, maybe other bytes (RFC 9110, 8.8.1).
     if etag.startswith('"'):
         return Version(etag, modified, etag)
     date = _iso(headers.get("Date", ""))

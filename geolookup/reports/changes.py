@@ -88,6 +88,7 @@ def _flows(name: str, part: Part, difference: Difference) -> Chart:
 
 def _distances(name: str, part: Part, difference: Difference) -> Chart:
     sums = by_distance(difference.overlaid.changes[name])
+    # The first class, up to 0.001 km, did not move: its label is 0. The last has no upper end.
     labels = ["0", *map(_short, CLASSES_KM[1:]), "more"]
     title = f"Distance between both locations of {wording.family(name)} {part.unit}"
     return histogram(

@@ -58,6 +58,7 @@ def change_view(difference: Difference, family: int) -> View:
     """Return the kind of change of each address of a family, for its map."""
     joint = difference.overlaid.joints[family]
     values = np.where(joint.special, np.uint32(SPECIAL), np.uint32(UNKNOWN))
+    # Positions of labels: the kinds follow those of special space and of the unknown.
     values[joint.reached] = difference.kinds[family] + len(FIRST)
     begins = changes(values)
     palette = (colours.SPECIAL, colours.UNKNOWN, *colours.CATEGORIES[:UNCHANGED], colours.OTHER)
@@ -79,6 +80,7 @@ def _gate(verdict: Verdict) -> tuple[str, ...]:
 def kind_table(difference: Difference) -> Table:
     """Return the addresses by the kind of their change; the kinds of a family are all it knows."""
     parts, changes = difference.judged.parts, difference.overlaid.changes
+    # "ipv4" -> 4
     sums = [by_kind(difference.kinds[int(name[-1])], changes[name]) for name in parts]
     rows = [
         (

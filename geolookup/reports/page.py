@@ -56,6 +56,7 @@ def _data(sections: Iterable[Section]) -> Iterator[tuple[str, str]]:
     once = dict(chain.from_iterable(section.data.items() for section in sections))
     for name, value in once.items():
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        # "</script>" and "<!--" in a text would end or change the element; "\u003c" is "<" in JSON.
         yield name, text.replace("<", "\\u003c")
 
 

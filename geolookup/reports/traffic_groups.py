@@ -42,6 +42,7 @@ def groups_of(summary: Summary, kind: str, top: int, least: int) -> Groups:
     if kind == "cities":
         shown = _covered_by_country(summary, every, sizes, shown, least)
     shown = covered(shown, sizes, least)
+    # The numbers of the shown groups: the first ``top`` and the further ones.
     at, rest = np.split(np.flatnonzero(shown), [top])
     return Groups(
         kind,
@@ -60,10 +61,12 @@ def _covered_by_country(
     of_country = Counter[str]()
     for country in summary.by("countries"):
         of_country[country.members[0]] += country.addresses
+    # City, region, country code: the members of a city.
     codes = np.array([city.members[2] or "" for city in cities], str)
     shown = shown.copy()
     for code, total in of_country.items():
         among = codes == code
+        # A reader could compute a single hidden city as its country less all shown cities.
         beside = total - int(sizes[among].sum())  # without a known city
         shown[among] = covered(shown[among], sizes[among], least, beside)
     return shown
@@ -86,6 +89,7 @@ def _table(kinds: Sequence[Groups]) -> Table:
     rows = [
         (
             groups.kind,
+            # groups[3:]: further, hidden, unknown.
             *map(wording.count, (groups.number, sum(n.addresses for n in groups.top), *groups[3:])),
         )
         for groups in kinds

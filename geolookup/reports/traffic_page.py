@@ -32,6 +32,7 @@ from geolookup.reports.world_map import world_section
 #: Labels of totals that are not their names.
 _NAMES = {"addresses": "Requests", "ipv4": "IPv4", "ipv6": "IPv6"}
 #: An IPv4 address in the name of a file, such as 192-0-2-1; no date and time.
+#: "2026-01-31-12" and "12-2026-1-2-3" are none: four groups of at most 3 digits, no digit before.
 _HYPHENATED = re.compile(r"(?<!\d)(?<!\d[-_])\d{1,3}(?:[-_]\d{1,3}){3}(?!\d)")
 
 
@@ -117,6 +118,7 @@ def hours_section(hours: LocalHours, least: int) -> Section:
 
 def _chart(hours: LocalHours, shown: Bools) -> Chart:
     cells = np.where(shown, hours.counts, -1).tolist()
+    # -1 for hidden: numpy's integers have no null.
     values = [[None if n < 0 else n for n in day] for day in cells]
     return heatmap("hours", "Requests by local hour", "requests", _DAYS, _HOURS, values)
 

@@ -65,6 +65,8 @@ def open_envelope(
 def _signed_bytes(kind: str, payload: bytes) -> bytes:
     """Return DSSE's pre-authentication encoding."""
     name = media_type(kind).encode()
+    # DSSEv1 SP length SP type SP length SP payload; lengths in decimal, of bytes:
+    #   b"DSSEv1 38 application/vnd.geolookup.dataset+json 2 {}"
     return b"DSSEv1 %d %b %d %b" % (len(name), name, len(payload), payload)
 
 
@@ -138,6 +140,7 @@ def _why_not(
     """Return problem and remedy for signatures that no trusted key made."""
     ours = {key.id for key in trusted}
     key_ids = [keyid for keyid, _ in signatures]
+    # An id of ours, or none, whose signature failed: changed. Only foreign ids: another signer.
     if not any(keyid in ours or not keyid for keyid in key_ids):
         problem = f"signed by no trusted key, but by {', '.join(key_ids)}"
         return problem, "sign it with a trusted key, or trust that key"

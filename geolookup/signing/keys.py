@@ -111,8 +111,12 @@ def has_small_order(raw: bytes) -> bool:
     (RFC 8032, section 5.1.7, checks no order). Twice a point of order 8 has y = 0, which gives
     d y^4 + 2 y^2 = 1; the others have y = 0 or y^2 = 1.
     """
+    # 32 bytes, little endian: bits 0-254 are y, bit 255 is the sign of x (RFC 8032, section 5.1.2).
+    #   | y, 255 bits | sign of x |
+    # y is reduced: encodings of y + p, which the RFC forbids, are found too.
     y = (int.from_bytes(raw, "little") & (1 << 255) - 1) % _P
     square = y * y % _P
+    # Zero if one factor is: y = 0 (order 4), y = 1 or -1 (orders 1 and 2), the quartic (order 8).
     return y * (square - 1) * (_D * square * square + 2 * square - 1) % _P == 0
 
 
@@ -200,6 +204,7 @@ def _content(path: Path, *, private: bool = False) -> bytes:
 
 def _check_private(path: Path, status: os.stat_result) -> None:
     """Raise KeyFileError for a private key that other users may read or write, as ssh does."""
+    # 0o077: the bits rwx of group and others; 0600 and 0400 have none.
     if os.name == "posix" and status.st_mode & 0o077:
         mode = f"{status.st_mode & 0o777:04o}"
         problem = f"other users may read or change this private key (mode {mode})"

@@ -49,6 +49,7 @@ def signed_statement(manifest_text: bytes, keys: Sequence[PrivateKey], after: in
     """
     manifest = json.loads(manifest_text)
     digest = hashlib.sha256(manifest_text).hexdigest()
+    # max: a clock that was set back must not give a serial that no reader accepts.
     serial = max(time.time_ns() // 1000, after + 1)
     statement = Statement(manifest["name"], manifest["generation"], digest, serial)
     return seal(_KIND, canonical(asdict(statement)), keys)
@@ -121,6 +122,7 @@ def _statement(payload: bytes, path: str | os.PathLike[str]) -> Statement:
     """Return the statement of a payload, whose one serialisation is the canonical one."""
     try:
         members = json.loads(payload)
+        # {"a":1} and { "a": 1 } are one object, but only the canonical text is accepted.
         if _is_statement(members) and canonical(members) == payload:
             return Statement(**members)
     except (ValueError, RecursionError):  # a lone surrogate is a ValueError too
@@ -135,6 +137,7 @@ def _is_statement(members: Any) -> bool:
         and isinstance(members["name"], str)
         and is_generation(members["generation"])
         and is_generation(members["manifest_sha256"])  # as many digits
+        # type, not isinstance: true is an int in Python, and 1.0 no serial.
         and type(members["serial"]) is int
         and 0 < members["serial"] <= _LARGEST_SERIAL
     )

@@ -62,6 +62,7 @@ def add(store: Path, arriving: Arriving) -> None:
                     raise DatasetError(arriving.path, "replaced while it was read", "publish again")
                 if trust is not None:
                     check_trusted(fresh, trust)  # again: the source may have changed since
+        # A generation that was withdrawn is published anew: its former entry goes.
         others = [entry for entry in published if entry.generation != arriving.generation]
         pointer.write(store, [*others, pointer.entry_now(arriving.generation)])
 

@@ -110,6 +110,7 @@ def make_current(
             verify(folder)
         _adopt(store, folder, signature)
         others = [_mark(entry, withdrawn) for entry in published if entry.generation != generation]
+        # Only a change is written: otherwise each poll of a follower would make the engines reload.
         now = [entry for entry in published if is_current and entry.generation == generation]
         if now != published[-1:] or others != published[:-1]:
             pointer.write(store, [*others, *(now or [pointer.entry_now(generation)])])
@@ -157,6 +158,7 @@ def _store_path(store: str | os.PathLike[str] | None) -> Path:
 
 
 def _generations_to_keep(published: list[Published], keep: int) -> list[Published]:
+    # keep 2 of A B C(withdrawn): the last two are B and C, the last two standing A and B: all stay.
     to_keep = {*published[-keep:], *pointer.standing(published)[-min(keep, 2) :]}
     return [entry for entry in published if entry in to_keep]
 
@@ -169,6 +171,7 @@ def _folders(store: Path) -> list[Path]:
 
 def _remove(path: Path) -> None:
     """Rename a generation, then remove it: no generation is ever incomplete."""
+    # Renamed out of the way first: a reader finds the generation whole or not at all.
     aside = Path(tempfile.mkdtemp(prefix=".removed.", dir=path.parent))
     try:
         path.rename(aside / path.name)

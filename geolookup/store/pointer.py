@@ -88,6 +88,8 @@ def entry_now(generation: str) -> Published:
 
 
 def _entries(document: Any, path: str) -> list[Published]:
+    # {"format": ..., "published": [{"generation": A, ...}, {"generation": B, "withdrawn": true}]}:
+    # current is A, the last one that is not withdrawn.
     if document["format"] != _FORMAT:
         raise ValueError
     version = document["format_version"]

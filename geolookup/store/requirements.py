@@ -132,7 +132,8 @@ class Requirements:
         age = dataset.manifest.metadata().age
         if not age.exceeds(self.limit):
             return None
-        return f"the age of the data is {age}, above max_age of {self.limit.days} days"
+        days = self.limit.total_seconds() / 86_400
+        return f"the age of the data is {age}, above max_age of {days:.6g} days"
 
 
 def age_notice(dataset: Dataset) -> str | None:

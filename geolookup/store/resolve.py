@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 
 def fingerprint(path: str) -> Fingerprint:
     """Return a value that changes when the dataset of a path changes; None if there is none."""
+    # A store has CURRENT, a dataset MANIFEST; a folder with both counts as a store.
     for name in (pointer.CURRENT, fmt.MANIFEST):
         try:
             status = os.stat(os.path.join(path, name))
         except (OSError, ValueError):  # ValueError: not a path at all
             continue
+        # A rename brings another inode; time and size tell where the file system reuses inodes.
         return status.st_ino, status.st_mtime_ns, status.st_size
     return None
 
@@ -60,6 +62,8 @@ def open_dataset(
     one may have been pruned, or replaced while it was read. Raises DatasetError.
     """
     while True:
+        # seen -> read -> same fingerprint: nothing changed meanwhile. Also for errors: the
+        # generation may have been pruned after the pointer was read.
         seen = fingerprint(path)
         try:
             published = pointer.standing(pointer.read(path))

@@ -93,6 +93,7 @@ def distrust(store: str | os.PathLike[str], key_id: str) -> None:
             raise DatasetError(store, f"does not trust the key {key_id}", remedy)
         for path in removed:
             path.unlink()
+        # No folder: all is accepted. An empty folder would refuse all, as ``keys_of`` says.
         if len(removed) == len(keys_by_path):
             sweep(Path(store, pointer.TRUSTED))  # or what a killed process left would keep it
             Path(store, pointer.TRUSTED).rmdir()
@@ -119,4 +120,5 @@ def name_in(store: str | os.PathLike[str]) -> str | None:
 def latest_serial(store: str | os.PathLike[str]) -> int:
     """Return the greatest serial of a store's generations, also of withdrawn ones; 0 for none."""
     folders = (pointer.folder_of(store, entry.generation) for entry in pointer.read(store))
+    # Withdrawn ones too: after a rollback a mirror must not accept what was withdrawn before.
     return max(map(serial_in, folders), default=0)

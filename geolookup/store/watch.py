@@ -69,6 +69,7 @@ class Watch:
 
     def _run(self) -> None:
         ended = self._ended
+        # ``wait`` returns True as soon as the watch is ended, and False after the seconds.
         while not ended.wait(self._seconds):
             engine = self._engine()
             if engine is None:
@@ -77,6 +78,7 @@ class Watch:
             del engine  # while the thread waits, it holds no strong reference
 
     def _poll(self, engine: Reloadable) -> None:
+        # Taken before the reload: a change during it is noticed by the next poll.
         fingerprint = resolve.fingerprint(self._path)
         try:
             if fingerprint != self._seen:

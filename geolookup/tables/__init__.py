@@ -175,6 +175,7 @@ _ADAPTERS: dict[tuple[str, str], Adapter] = {
 
 
 def _adapter_of(data: Any) -> Adapter:
+    # pandas.core.frame.DataFrame is ("pandas", "DataFrame"); also for a subclass, by its bases.
     for kind in type(data).__mro__:
         adapter = _ADAPTERS.get((kind.__module__.partition(".")[0], kind.__name__))
         if adapter is not None:

@@ -109,6 +109,7 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
 
 def _nested(columns: dict[str, pa.Array]) -> pa.StructArray:
     """Return rows as the contract nests them; null if there is no answer."""
+    # location_city_name -> location: {city_name}; "ip_type" has no group, and stays a member.
     fields = [field for field in FIELDS if field.name in columns]
     members: dict[str, pa.Array] = {}
     for group in dict.fromkeys(field.group or field.path for field in fields):

@@ -102,6 +102,7 @@ class Enricher:
         self, columns: Iterable[tuple[pa.ChunkedArray, pa.ChunkedArray | None]]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each."""
+        # 0: in this thread, without a pool.
         threads = self._threads if self._threads > 1 else 0
         with in_order(self._enrich, _parts(columns), threads) as batches:
             yield from batches
@@ -130,9 +131,11 @@ def _parts(
     before = 0
     for addresses, instants in columns:
         begin = 0
+        # Addresses in chunks of 3 and 2, instants in one of 5: rows 0-2, then 3-4 of the instants.
         for array in addresses.iterchunks():
             for at in range(0, len(array), CHUNK):
                 part = array.slice(at, CHUNK)
+                # Chunks of addresses and of instants can have different bounds.
                 own = None if instants is None else _slice(instants, begin, len(part))
                 yield _Part(before + begin, part, own)
                 begin += len(part)
@@ -183,6 +186,7 @@ def _canonical(value: str | bytes | int, family: int) -> str:
 
 
 def _ip_type(_addresses: pa.Array, located: Located) -> pa.Array:
+    # True as int8 is the index 1, of "ipv6".
     indices = pa.array((located.families == 6).view(np.int8), mask=located.ids < 0)
     return pa.DictionaryArray.from_arrays(indices, _FAMILIES)
 

@@ -93,6 +93,7 @@ def _read_texts(locator: Locator, array: pa.Array, located: Located) -> None:
     width = np.int64 if pa.types.is_large_string(array.type) else np.int32
     _, offsets, data = array.buffers()
     first = array.offset
+    # A sliced array begins at ``offset``: its first bound is that many items into the buffer.
     bounds = np.frombuffer(offsets, width, len(array) + 1, first * np.dtype(width).itemsize)
     texts = np.frombuffer(data or b"", np.uint8)
     locator.locate_texts(texts, bounds.astype(np.int64, copy=False), located.ids, located.families)
@@ -109,7 +110,9 @@ def _read_dictionary(locator: Locator, array: pa.Array, located: Located) -> Non
         located.ids[:], located.families[:] = plain.ids, plain.families
         return
     values = locate_chunk(locator, array.dictionary)
+    # A null row reads entry 0; ``locate_chunk`` marks it as invalid afterwards.
     at = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    # A dictionary without values: all rows are null.
     if len(values.ids):
         located.ids[:], located.families[:] = values.ids[at], values.families[at]
 
@@ -129,6 +132,8 @@ def _read_bytes(locator: Locator, array: pa.Array, located: Located) -> None:
     used = np.frombuffer(data or b"", np.uint8)[first : bounds[-1]]
     padded = np.concatenate([used, np.zeros(16, np.uint8)])  # 16 bytes from every offset
     located.families[:] = np.where(lengths == 4, 4, np.where(lengths == 16, 6, 0))
+    # 16 bytes from the start of each address, as two numbers. Of IPv4 the first 4 bytes are the
+    # upper 32 bits of the first number; the bytes behind belong to the next address.
     halves = padded[(bounds[:-1, None] - first) + np.arange(16)].view(">u8").astype(np.uint64)
     ipv4 = located.families == 4
     highs = np.where(ipv4, np.uint64(0), halves[:, 0])
@@ -220,6 +225,7 @@ def _nodes(texts: pa.Array) -> pa.Array:
 
 def _one_by_one(texts: pa.Array) -> pa.Array:
     """Clean the distinct texts; texts that are not UTF-8 hold no address."""
+    # Bytes: large_binary takes texts that are not UTF-8.
     distinct = texts.cast(pa.large_binary()).dictionary_encode()
     addresses = [
         clean_text(text.decode("ascii", "replace")) for text in distinct.dictionary.to_pylist()

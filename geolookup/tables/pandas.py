@@ -90,6 +90,7 @@ def _labels(columns: pd.Index, names: list[str]) -> pd.Index:
     """Return the names as labels among ``columns``: on the first level, if there are several."""
     if columns.nlevels == 1:
         return pd.Index(names)
+    # Two levels: the name "network_asn" becomes ("network_asn", "").
     rest = ("",) * (columns.nlevels - 1)
     return pd.MultiIndex.from_tuples([(name, *rest) for name in names], names=columns.names)
 
@@ -109,6 +110,7 @@ def _arrow(values: pd.Series | pd.Index) -> Any:
 def _categories(values: pd.Categorical) -> pa.DictionaryArray:
     array = _arrow(values.categories)
     dictionary = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    # The code of a missing value is -1.
     return pa.DictionaryArray.from_arrays(pa.array(values.codes, mask=values.codes < 0), dictionary)
 
 
@@ -152,6 +154,7 @@ def _categorical(column: pa.DictionaryArray) -> pd.Categorical:
     occurs = np.zeros(len(column.dictionary) + 1, bool)
     occurs[codes] = True
     occurs[-1] = False  # index -1 is null
+    # Categories that occur: yes no yes; renumbered 0, -1, 1, and -1 for null.
     renumbered = np.where(occurs, np.cumsum(occurs) - 1, -1)
     categories = column.dictionary.filter(pa.array(occurs[:-1])).to_pandas()
     return pd.Categorical.from_codes(renumbered[codes], categories)

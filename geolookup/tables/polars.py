@@ -86,11 +86,13 @@ class _Lookup:
         return self._answers([_empty(pl.String()), *instants]).dtype
 
     def _is_field(self) -> bool:
+        # One path that is a field itself; a group has several fields, and becomes a Struct.
         return self.paths == tuple(field.path for field in of_table(self.paths))[:1]
 
 
 def _broadcast(columns: Sequence[pl.Series]) -> list[pl.Series]:
     """Repeat literals: Polars hands them over as columns of one row."""
+    # 3 rows of addresses, a literal instant of 1 row: the instant is repeated 3 times.
     rows = next((len(column) for column in columns if len(column) != 1), 1)
     return [column if len(column) == rows else column.new_from_index(0, rows) for column in columns]
 
@@ -123,6 +125,7 @@ def enrich_lazy(
         return_dtype=pl.Struct(_answers(enricher, [_empty(schema[name]) for name in names]).schema),
         is_elementwise=True,
     )
+    # Longer than any name: "ip" and "city" give "city+".
     together = max(schema.names(), key=len) + "+"  # no column has this name
     return frame.with_columns(answers.alias(together)).unnest(together)
 
@@ -170,4 +173,5 @@ def _series(name: str, column: pa.ChunkedArray) -> pl.Series:
     if not pa.types.is_dictionary(column.type):
         return pl.Series(name, column)
     whole = in_one(column)
+    # The texts are taken by index: Polars has no dictionaries but Categorical.
     return pl.Series(name, whole.dictionary).gather(pl.Series(whole.indices))

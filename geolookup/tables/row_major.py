@@ -47,6 +47,7 @@ class RowMajor:
             len(next(iter(columns.values()))),
             max(position.begin + position.width for position in self._positions.values()),
         )
+        # | nulls, 8 bytes | widest columns | ... | narrowest columns | padding |
         nulls = self._rows[:, :_WORD].view(np.uint64)[:, 0]
         for position in self._positions.values():
             stored = _STORED[position.column.type]
@@ -54,6 +55,7 @@ class RowMajor:
                 _numbers(position.column)
             )
             absent = position.column.is_null().to_numpy(zero_copy_only=False)
+            # ``nulls`` is a view: bit ``number`` of each row's word.
             nulls |= absent.astype(np.uint64) << np.uint64(position.number)
 
     def take(self, rows: NDArray[np.uint32], names: Iterable[str]) -> dict[str, pa.Array]:
@@ -70,6 +72,7 @@ class RowMajor:
             values,
             validity,
         )
+        # A column without nulls in these rows has no validity buffer, as in Arrow.
         return {
             name: _column(
                 position.column, count, bits if nulls >> position.number & 1 else None, numbers
@@ -96,8 +99,10 @@ def _positions(columns: Mapping[str, pa.Array]) -> Iterable[tuple[str, _Position
 
 def _aligned(count: int, size: int) -> NDArray[np.uint8]:
     """Return zeros for rows of at least ``size`` bytes; a short row lies in one cache line."""
+    # 20 bytes become 32, and two rows are one cache line; 70 bytes become 72.
     stride = 1 << (size - 1).bit_length() if size <= _LINE else -(-size // _WORD) * _WORD
     memory = np.zeros(count * stride + _LINE, np.uint8)
+    # Bytes up to the next multiple of 64.
     first = -memory.ctypes.data % _LINE
     return memory[first : first + count * stride].reshape(count, stride)
 

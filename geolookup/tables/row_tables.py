@@ -26,6 +26,7 @@ from geolookup.tables.row_major import RowMajor, is_stored
 _TABLES = (COUNTRY, LOCATION, NETWORK)
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _LINK = pa.uint16()
+# Weak: the tables go with their dataset.
 _opened: WeakKeyDictionary[Dataset, RowTables] = WeakKeyDictionary()
 
 
@@ -50,9 +51,11 @@ def first_equal(columns: Iterable[pa.Array], count: int) -> NDArray[np.int32]:
     group = np.zeros(count, np.int64)
     for column in columns:
         number = _numbers(column)
+        # Mixed radix: equal if group and number are equal. ``unique`` keeps the groups small.
         joint = group * (int(number.max(initial=0)) + 1) + number
         group = np.unique(joint, return_inverse=True)[1]
     _, first, group = np.unique(group, return_index=True, return_inverse=True)
+    # Groups 0 1 0: first rows 0 1, so rows 0 1 0.
     return first[group].astype(np.int32)
 
 
@@ -76,6 +79,7 @@ def first_equal_rows(
 def _numbers(column: pa.Array) -> NDArray[np.int64]:
     """Return numbers that are equal where values are; 0 is null."""
     if pa.types.is_list(column.type):
+        # No text has a NUL in it, so different lists give different texts.
         column = pc.binary_join(column, "\0")
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     numbers: NDArray[np.int64] = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy() + 1

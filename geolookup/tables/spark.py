@@ -137,6 +137,7 @@ def _task(
 def _shipped(context: SparkContext, engine: Engine) -> str:
     """Have the executors fetch the dataset as one file, and return the file's name."""
     name = f"geolookup-{engine.metadata.generation}{SUFFIX}"
+    # ``listFiles`` has addresses, which end with the name.
     if not any(sent.endswith(name) for sent in context.listFiles):
         # Spark removes this folder, and those of executors, when the session stops.
         folder = Path(SparkFiles.getRootDirectory()) / "geolookup"
@@ -161,6 +162,7 @@ def enrich_partition(
     if first is None:
         return
     engine = _engine(path, archive, generation)
+    # The first batch is read for its schema, and put before the others again.
     stream = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
     made = engine.enrich(stream, **options)
     plain = pa.schema([field.with_type(_plain_type(field.type)) for field in made.schema])
@@ -176,6 +178,7 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
     """Return the type of Spark's that holds what Arrow's does: no dictionaries, no unsigned."""
     if pa.types.is_dictionary(kind):
         return kind.value_type
+    # Java has no unsigned integers.
     return pa.int64() if pa.types.is_uint32(kind) else kind
 
 

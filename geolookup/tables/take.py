@@ -84,6 +84,7 @@ def _plain(ids: Any) -> Int32:
     array = column_of(ids).combine_chunks()
     if not (pa.types.is_integer(array.type) or pa.types.is_null(array.type)):
         raise TypeError(f"interval ids are integers, not {array.type}: use locate first")
+    # -2 (private) becomes -1 too: both have no row.
     if not pa.types.is_unsigned_integer(array.type):
         array = pc.max_element_wise(array.cast(pa.int64()), -1)  # skips nulls: they become -1
     try:
@@ -120,6 +121,7 @@ class Taker:
         ``instants`` are n, if each id has its own.
         """
         locations = np.empty(len(ids) if self._needs_location else 0, np.uint32)
+        # Empty: ``take_rows`` skips a table that no field needs.
         networks = np.empty(len(ids) if self._needs_network else 0, np.uint32)
         self._state.take_rows(ids, locations, networks)
         try:
@@ -144,6 +146,7 @@ class Taker:
         links |= {ZONE: ZONE} if self._times else {}
         columns = self._of_table(LOCATION, rows, self._columns(LOCATION) | links)
         if of_country:
+            # Rows of countries by row of locations; so a country is taken by two steps.
             countries = columns[COUNTRY].to_numpy().astype(np.uint32)
             columns |= self._of_table(COUNTRY, countries, of_country)
         return columns
@@ -153,6 +156,7 @@ class Taker:
         sources = {column: self._tables.values(table, column) for column in names}
         together = [column for column, values in sources.items() if is_stored(values.type)]
         taken: dict[str, pa.Array] = {}
+        # One visit of a row for all its columns, instead of one visit for each column.
         if len(together) >= _ROW_MAJOR_FROM:
             taken = self._tables.row_major(table).take(rows, together)
         indices = pa.array(rows)

@@ -71,6 +71,7 @@ def _numbers(array: pa.Array) -> NDArray[Any]:
                 " they are in)"
             )
         ticks = _plain(array.cast(pa.int64()))
+        # Floored: -1 ms is second -1.
         return ticks // PER_SECOND[kind.unit]
     if pa.types.is_floating(kind):
         return _plain(array).astype(np.float64)
@@ -146,6 +147,7 @@ class Clock:
     ) -> dict[str, pa.Array]:
         number, periods = self._group(np.where(stated, zone_rows, 0), seconds)
         unknown = number < 0
+        # The number -1 takes the last entry.
         offset = np.array([*(one.offset for one in periods), 0], np.int32)[number]
         is_dst = np.array([*(one.is_dst for one in periods), False])[number]
         made: dict[str, Any] = {
@@ -175,12 +177,15 @@ class Clock:
 
         Sorted by zone and instant, the rows of a period lie together: one search finds their end.
         """
+        # lexsort sorts by its last key first: zone, then second.
         order = np.lexsort((seconds, zone_rows))
         zones, sorted_seconds = zone_rows[order], seconds[order]
         ends = [*np.flatnonzero(np.diff(zones)) + 1, len(zones)]
         numbers = np.full(len(order), -1, np.int32)
         used: list[Period] = []
         begin = 0
+        # zone      3 3 3 3 3 3 | 5 5        sorted by zone, then by second
+        # period    0 0 0 1 1 1 | 2 2        one search for the end of each
         for end in ends:
             zone = int(zones[begin]) if begin < end else 0
             while begin < end:
@@ -200,11 +205,14 @@ class Clock:
         """Return the period of a zone; it is cached, and two threads may both look it up."""
         starts, periods = self._periods.get(zone, ([], []))
         at = bisect_right(starts, second)
+        # The last period that begins at or before the second, if it reaches so far.
         if at and second < periods[at - 1].end:
             return periods[at - 1]
         name = self._zones[zone]
         current = period(name, second) if name else None
         if current is not None:
+            # New lists replace the old ones at once: a thread that reads sees either. A lost
+            # update only costs another look-up.
             self._periods[zone] = (
                 [*starts[:at], current.start, *starts[at:]],
                 [*periods[:at], current, *periods[at:]],
@@ -257,6 +265,7 @@ def _put_offset(text: NDArray[np.uint8], offset: NDArray[np.int32]) -> None:
 
 
 def _digits(text: NDArray[np.uint8], number: Int64) -> None:
+    # 2026: 6, 2, 0, 2 from right to left.
     for at in reversed(range(text.shape[1])):
         number, digit = np.divmod(number, 10)
         text[:, at] = digit + _ZERO
@@ -265,6 +274,7 @@ def _digits(text: NDArray[np.uint8], number: Int64) -> None:
 def _texts(text: NDArray[np.uint8], unknown: Bools) -> pa.Array:
     """Return the rows of a matrix as an Arrow column."""
     count, width = text.shape
+    # All texts have one width: 0, 25, 50, ...
     offsets = np.arange(0, (count + 1) * width, width, dtype=np.int32)
     validity = pa.array(~unknown).buffers()[1]
     buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(text))]

@@ -102,12 +102,14 @@ class FromRecipe:
         """Update the store, and tell each step."""
         make_data_folder(self.store)
         with updating(self.store, tell) as staging:
+            # When it began, not when it ended: later changes of a server are not in this update.
             began = datetime.now(UTC)
             if self._is_recent():  # also if this update waited for another one
                 return Updated("recent", str(self.store), current_of(self.store))
             check_signers(self.store, self.signers)
             sources.check_local(self.recipe)
             sources.download(self.recipe, self.cache, progress, tell)
+            # Verified before the build: a damaged generation must not be its base.
             current = _Current.of(self.store)
             built = self._compile(staging / "dataset", current.dataset, progress, tell)
             if current.generation != current_of(self.store):  # published or rolled back meanwhile
@@ -174,6 +176,7 @@ class FromRecipe:
                 self._check_gates(current.folder, built.folder)
         if self.signers:
             sign_dataset(built.folder, self.signers, latest_serial(self.store))
+        # Signed in the staging directory: a store that trusts keys would refuse it otherwise.
         add(self.store, from_verified(built))
         return "updated"
 

@@ -37,6 +37,7 @@ def _problem(spec: SourceSpec) -> str:
     from geolookup_builder.sources.reading.inputs import paths
 
     try:
+        # Any suffix: whether the format can read a file is found by the build.
         if any(path.exists() for path in paths(spec.path, spec.base, ("",))):
             return ""
     except BuildError as error:  # such as a folder without files

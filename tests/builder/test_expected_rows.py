@@ -11,13 +11,16 @@ import csv
 import os
 import random
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
-from geolookup_builder.expected_rows import product
+from geolookup_builder import expected_rows
+from geolookup_builder.expected_rows import RowsBefore, check_drop, product
 from geolookup_builder.sources.reading import delimited
 
 from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import BuildError
 from tests.builder.building import fails, isps, recipe, unwritable
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.conftest import Build, build_at
@@ -86,6 +89,15 @@ def test_max_drop_compares_with_the_base(tmp_path: Path) -> None:
     text = recipe(f'path = "b.csv"\n{DROP}')
     _, report = build_at(tmp_path, {"b.csv": rows(1)}, text, base=base)
     assert report.warnings == [f"b.csv: {problem} the base has no rows of this source"]
+
+
+def test_max_drop_is_exact() -> None:
+    """In floats 10,500 * 99.4 / 100 is more than 10,437."""
+    expected = expected_rows.Expected(max_drop=0.6)
+    check = partial(check_drop, expected, Path("recipe"), "a.csv")
+    assert check(10_437, RowsBefore([("a.csv", 10_500)])) is None
+    with pytest.raises(BuildError, match="allows 10,437 at least"):
+        check(10_436, RowsBefore([("a.csv", 10_500)]))
 
 
 SAME = [

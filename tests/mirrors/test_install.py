@@ -215,6 +215,7 @@ def test_errors_of_the_child_are_those_of_the_poll(
         (error(MemoryError()), 0, store, "MemoryError", None),
         (error(OSError(28, "full")), 0, store, "[Errno 28] full", None),
         ("", -9, store, "the installation was killed by SIGKILL", None),
+        ("", -40, store, "the installation was killed by signal 40", None),
         ('{"polled": ', 1, store, "the installation ended with status 1", None),
         ("", 0, store, "the installation ended with status 0", None),
     ):

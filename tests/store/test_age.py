@@ -136,6 +136,8 @@ def test_warned_of(caplog: pytest.LogCaptureFixture) -> None:
 def test_refused(tmp_path: Path) -> None:
     with pytest.raises(geolookup.DatasetError, match=r"40 days.* above max_age of 30 days"):
         geolookup.open(aged(40), max_age=30, on_stale="refuse")
+    with pytest.raises(geolookup.DatasetError, match=r"above max_age of 1\.5 days"):
+        geolookup.open(aged(40), max_age="36h", on_stale="refuse")
     with pytest.raises(geolookup.DatasetError, match="unknown, for no source states a date"):
         geolookup.open(shared(0), max_age=10_000, on_stale="refuse")
     store = tmp_path / "store"

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import DEGREES
+from geolookup.dataset.distances import EARTH_RADIUS_KM
 from geolookup.errors import BuildError
 from geolookup_builder.factorize import factorize
 from geolookup_builder.reference import Credit
@@ -27,7 +28,6 @@ Vectors = NDArray[np.float64]
 COORDINATES = ("latitude", "longitude")
 _NAUTICAL = "Etc/"
 _COLUMNS = ("code", *COORDINATES)
-_EARTH_KM = 6371.0088  # the mean radius
 
 
 def _distinct_coordinates(
@@ -38,6 +38,7 @@ def _distinct_coordinates(
         columns[name].to_numpy(zero_copy_only=False).astype(np.float64) for name in COORDINATES
     )
     rows = np.flatnonzero(~np.isnan(latitude) & ~np.isnan(longitude))
+    # The bits of the floats: factorize takes integers, and equal bits are equal coordinates.
     codes, first = factorize([degrees[rows].view(np.int64) for degrees in (latitude, longitude)])
     index = np.full(len(latitude), -1, np.int64)
     index[rows] = codes
@@ -71,6 +72,7 @@ class Zones:
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the zone at the coordinates of each row."""
         index, latitudes, longitudes = _distinct_coordinates(columns)
+        # tzfpy takes the longitude first.
         names = map(self._zone_at, longitudes.tolist(), latitudes.tolist())
         zones = [name if name in self._known else None for name in names]
         return _by_row(pa.array(zones, pa.string()), index)
@@ -89,6 +91,7 @@ class Stations:
         stations = _load(path)
         self._codes = pa.array(stations.values(), pa.string())
         points = np.array(list(stations))
+        # In degrees, 179 E and 179 W would be 358 apart.
         self._tree = cKDTree(_vectors(points[:, 0], points[:, 1]))
         self._max_km = max_km
 
@@ -109,7 +112,8 @@ def _vectors(latitude: Degrees, longitude: Degrees) -> Vectors:
 
 def _kilometres(chord: Degrees) -> Degrees:
     """Return great-circle distances in km for chord lengths in the unit sphere."""
-    distances: Degrees = 2 * _EARTH_KM * np.arcsin(np.minimum(chord / 2, 1.0))
+    # chord = 2 sin(angle / 2); minimum: rounding may give a little more than 1.
+    distances: Degrees = 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(chord / 2, 1.0))
     return distances
 
 
@@ -131,6 +135,7 @@ def _degrees(path: Path, line: int, row: Row, name: str) -> float:
         degrees = float(row[name])
     except ValueError:
         degrees = math.nan
+    # In this form NaN is refused too.
     if not abs(degrees) <= DEGREES[name]:
         remedy = f"write degrees from -{DEGREES[name]:g} to {DEGREES[name]:g}"
         raise BuildError(path, f"bad {name} {row[name]!r}", line=line, remedy=remedy)

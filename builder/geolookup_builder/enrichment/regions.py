@@ -70,12 +70,14 @@ def names_of(text: str) -> Iterator[str]:
     """Yield the names in a text of ISO 3166-2: the whole text, and each of its parts."""
     yield text
     bracketed = _BRACKETS.findall(text)
+    # "Cardiff [Caerdydd GB-CRD]" -> "Cardiff" and "Caerdydd", "A / B" -> "A" and "B".
     for part in [*_BRACKETS.sub(" ", text).split("/"), *bracketed]:
         part = _OWN_CODE.sub("", part)
         yield part
         before, comma, after = part.partition(",")
         if comma:
             yield before
+            # "Madrid, Comunidad de" -> "Madrid" and "Comunidad de Madrid".
             yield f"{after} {before}"
 
 
@@ -87,6 +89,7 @@ def _codes_by_name(regions: Iterable[Any] | None) -> dict[str, str | None]:
         level = upper if region.parent_code is None else lower
         for name in {fold(text) for text in names_of(region.name)} - {""}:
             level.setdefault(name, set()).add(region.code.partition("-")[2])
+    # ``|`` keeps the value of its right side: the upper level.
     return {name: _only(codes) for name, codes in (lower | upper).items()}
 
 

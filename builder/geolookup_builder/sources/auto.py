@@ -84,6 +84,7 @@ def _detections(
             problem = f"not recognised: this looks like {kind.name}"
             raise BuildError(member.label, problem, remedy=kind.remedy)
         raise _unknown(member.label, repr(start.first_line[:_SHOWN]), formats)
+    # A file name that only one of two formats uses decides between them.
     named = {name: detection for name, detection in detections.items() if detection.named}
     return named or detections
 
@@ -108,6 +109,7 @@ def _common_format(
     place = spec.base / spec.path
     if not detected:
         raise _unknown(str(place), "files, none of them known", formats)
+    # Files that fit {csv, ipinfo} and {ipinfo}: ipinfo.
     common = set.intersection(*(set(detections) for detections in detected.values()))
     if len(common) == 1:
         return common.pop()

@@ -95,6 +95,7 @@ def _patch(base: Path, former: Manifest, target: Path, manifest: Manifest, name:
 
 def largest_patch(size: int) -> int:
     """Return the most bytes that the patch of a file of so many bytes may have."""
+    # An incompressible file: its bytes, and heads and frames of the arrays.
     return size + size // 16 + (1 << 16)
 
 
@@ -154,6 +155,7 @@ class _File:
 
     def frame(self) -> Bytes:
         """Return the bytes outside all parts: schema, padding and footer of the Arrow file."""
+        # whole[:0] first: np.concatenate needs one array, also where no frame exists.
         return np.concatenate([self.whole[:0], *(part.of(self.whole) for part in self.parts.frame)])
 
     def set_frame(self, frame: Bytes) -> None:
@@ -171,11 +173,13 @@ def _pairs(
     for name, part in file.parts.by_name.items():
         values, before = part.of(file.whole), former.parts.by_name.get(name)
         index = derived.get(name)
+        # A computed index that equals the stored one leaves an empty difference.
         if index is not None and index.itemsize == part.width:
             yield values, index, same_numbers(len(index), part.count)
             continue
         same_kind = before is not None and before.width == part.width
         base = before.of(former.whole) if before is not None and same_kind else part.none()
+        # The values of a dictionary are not by row: they correspond by their numbers.
         by_row = part.by_row and len(base) == len(rows.base_mask)
         yield values, base, rows if by_row else same_numbers(len(base), part.count)
 

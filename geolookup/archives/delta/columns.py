@@ -42,6 +42,8 @@ def read_column(streams: Streams, values: Values, former: Values, rows: Alignmen
 
 def _numbers_text(values: Unsigned, former: Unsigned, rows: Alignment) -> bytes:
     common, inserted = values[rows.target_mask], np.flatnonzero(~rows.target_mask)
+    # base    10 20 30 40      kept   10 21 31 41      added   0 1 1 1
+    # changes: rows 1, 2, 3    steps: row 1 by 1
     added = common - rows.of(former)
     changes, steps = np.flatnonzero(added), np.diff(added, prepend=added.dtype.type(0))
     fresh = values[inserted]
@@ -75,6 +77,7 @@ def _read_numbers(streams: Streams, values: Unsigned, former: Unsigned, rows: Al
     if way == _CHANGES:
         common[at] = numbers
     else:
+        # The sum of the steps up to a row is what it has grown by.
         steps = np.zeros_like(common)
         steps[at] = numbers
         common += np.cumsum(steps, dtype=dtype)
@@ -84,7 +87,9 @@ def _read_numbers(streams: Streams, values: Unsigned, former: Unsigned, rows: Al
 
 def _before(common: Unsigned, inserted: I64) -> Unsigned:
     """Return the value of the kept row before each inserted one; 0 if there is none."""
+    # Of rows 1, 2 and 5 inserted: 1, 1 and 3 kept rows are before them.
     rows = inserted - np.arange(len(inserted))  # how many kept rows are before
+    # A zero in front: with no kept row before, index 0.
     before: Unsigned = np.append(common.dtype.type(0), common)[rows]
     return before
 
@@ -106,6 +111,7 @@ def _read_texts(streams: Streams, texts: TextColumn, former: TextColumn, rows: A
     new = streams.exactly(np.uint32, int(np.count_nonzero(fresh))).astype(np.int64)
     data = streams.next(np.uint8, len(texts.data))
     source = np.empty(len(texts), np.int64)  # of each text its number in base, then new ones
+    # Base "a" "b" "c", new "x"; the file keeps "a" and "c" and inserts "x": source 0 2 3.
     source[rows.target_mask] = np.flatnonzero(rows.base_mask)
     source[fresh] = len(former) + np.arange(len(new))
     lengths = np.append(former.lengths, new)[source]

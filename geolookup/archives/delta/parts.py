@@ -166,6 +166,7 @@ def _buffer_type(column: BufferDescription) -> object:
     kind = column.type
     if not isinstance(kind, str) or not kind.startswith(_DICTIONARY):
         return kind
+    # "dictionary<values=string, indices=int16, ordered=0>" gives "int16".
     return kind.rpartition("indices=")[2].partition(",")[0]
 
 
@@ -192,6 +193,7 @@ def _values(
     width = _WIDTHS.get(kind) if isinstance(kind, str) else None
     others = ranges
     match ranges:
+        # Arrow's layout: validity bits and numbers, or validity bits, offsets and bytes.
         case [validity, ByteRange() as values] if width and values.length == width * count:
             yield name, Numbers(values, width, count, by_row)
             others = [validity]
@@ -212,6 +214,8 @@ def _between(parts: dict[str, Part], size: int) -> Iterator[ByteRange]:
         (byte_range for byte_range in ranges if byte_range.length),
         key=lambda byte_range: (byte_range.offset, byte_range.length),
     )
+    # |   frame   | part | frame | part | part |   frame   |
+    # 0           begin  end     begin  end               size
     ends = [0, *(byte_range.offset + byte_range.length for byte_range in by_offset)]
     begins = [*(byte_range.offset for byte_range in by_offset), size]
     for end, begin in zip(ends, begins, strict=True):

@@ -47,6 +47,7 @@ class Alignment:
 
 def same_numbers(former: int, count: int) -> Alignment:
     """Return the alignment of so many values with as many as both have."""
+    # 3 former rows and 5 now: three kept, two inserted at the end.
     return Alignment(np.arange(former) < count, np.arange(count) < former)
 
 
@@ -75,6 +76,7 @@ def _same(former: Addresses, starts: Addresses) -> tuple[Bools, Bools]:
     base_mask = np.zeros(len(former), bool)
     if not len(former):  # a further partition
         return base_mask, np.zeros(len(starts), bool)
+    # The former interval that holds each start; it begins there or before.
     at = former.search(starts) - 1
     target_mask = former[at].equals(starts)
     base_mask[at[target_mask]] = True
@@ -99,6 +101,7 @@ def read_alignment(streams: Streams, former: int, count: int) -> Alignment:
 
 def positions_text(positions: I64) -> bytes:
     """Write ascending positions, as the gaps between them: of 3, 4 and 9 these are 3, 0 and 4."""
+    # The number before the first one is -1: so position 3 is a gap of 3.
     return encode_numbers((np.diff(positions, prepend=-1) - 1).astype(np.uint32))
 
 

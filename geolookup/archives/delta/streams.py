@@ -26,6 +26,7 @@ def encode_numbers(values: NDArray[Any]) -> bytes:
     """Return an array of numbers as bytes that ``Streams.next`` reads."""
     if not len(values):
         return _HEAD.pack(0, 0)
+    # 1, 2 and 258 in 32 bits, by plane:  01 02 02 | 00 00 01 | 00 00 00 | 00 00 00
     rows = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), values.dtype.itemsize)
     frame = _compress(np.ascontiguousarray(rows.T))
     return _HEAD.pack(len(values), len(frame)) + frame
@@ -58,6 +59,7 @@ class Streams:
             data = self._codec.decompress(frame, count * width) if count else b""
         except (OSError, ValueError) as error:  # the base classes of Arrow's errors
             raise PatchError("a damaged Zstandard frame") from error
+        # The Zstandard frame has no more bytes than asked for: Arrow refuses any other size.
         planes = np.frombuffer(data, np.uint8).reshape(width, count)
         return np.ascontiguousarray(planes.T).view(dtype).reshape(count)
 

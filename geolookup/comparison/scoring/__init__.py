@@ -183,6 +183,7 @@ def _part(
 ) -> ScoredPart:
     rows = np.flatnonzero(part.weight)
     chosen, weight = verdicts.take(rows), part.weight[rows]
+    # One group: all rows have its number, 0.
     total = measure(chosen, weight, np.zeros(len(rows), np.int64), 1)[0]
     return ScoredPart(
         unit=part.unit,

@@ -141,6 +141,7 @@ def judge_answers(truth: Stated, dataset: Stated) -> Judged:
 def _verdict(level: str, truth: Stated, dataset: Stated) -> NDArray[np.uint8]:
     both = compare(level, truth, dataset)
     verdicts = np.where(both.compared, np.where(both.moved, WRONG, AGREES), NOT_COUNTED)
+    # A region stated by name on one side and by code on the other is not counted.
     verdicts[has_level(level, truth) & ~has_level(level, dataset)] = NULL
     return verdicts.astype(np.uint8)
 
@@ -164,6 +165,7 @@ def measure(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> list
 
 def _sums(verdict: NDArray[np.uint8], weight: F64, group: NDArray[Any], groups: int) -> F64:
     """Return the weight by group and verdict, of shape (groups, 4)."""
+    # Group 2 with verdict 1 is cell 2 * 4 + 1.
     cells = group.astype(np.int64) * VERDICTS + verdict
     sums = np.bincount(cells, weight, minlength=groups * VERDICTS).astype(np.float64)
     return sums.reshape(groups, VERDICTS)
@@ -177,6 +179,7 @@ def _agreement(sums: F64) -> Agreement:
 def _errors(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> list[Errors]:
     with_distance = np.flatnonzero(~np.isnan(rows.distance))
     with_distance = with_distance[np.argsort(group[with_distance], kind="stable")]
+    # Sorted groups 0 0 2: bounds 0 2 2 3.
     bounds = np.searchsorted(group[with_distance], np.arange(groups + 1))
     located_weight = np.bincount(group, weight * rows.located, minlength=groups)
     return [

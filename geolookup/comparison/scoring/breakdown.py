@@ -64,6 +64,7 @@ def _countries(truth: Truth, joint: Joint) -> Grouping:
 def _lengths(truth: Truth, joint: Joint) -> Grouping:
     """Group by the length of the truth's prefix, per family; other ranges are one group."""
     rows = truth.rows
+    # Family in the upper bits, length + 1 in the lower 16: a range that is no prefix is 0.
     keys = rows.family[joint.row].astype(np.int64) << 16 | (rows.length[joint.row] - NO_PREFIX)
     lengths, group = np.unique(keys, return_inverse=True)
     return Grouping(group, [_length_name(int(key)) for key in lengths])
@@ -146,12 +147,14 @@ def _name(starts: Mapping[int, Addresses], interval: int, widened: bool) -> str:
     last = of_family.item(at + 1) - 1 if at + 1 < len(of_family) else MAX[family]
     if widened:
         mask = (1 << BITS[family] - WIDENED[family]) - 1
+        # To the whole /24 or /48 of both ends.
         first, last = first & ~mask, last | mask
     return _network(family, first, last)
 
 
 def _network(family: int, first: int, last: int) -> str:
     size = last - first
+    # A prefix has a size, less 1, of 2^n - 1, and begins at a multiple of 2^n.
     if size & (size + 1) or first & size:
         address = IPv4Address if family == 4 else IPv6Address
         return f"{address(first)}-{address(last)}"

@@ -105,6 +105,7 @@ def _of_family(truth: Truth, datasets: Sequence[Dataset], family: int) -> _OfFam
     starts, at = overlay(partitions)
     row = decided.row[at[1]]
     intervals = np.flatnonzero((row > 0) & (truth.rows.place[row] > 0) & ~is_blocked[at[0]])
+    # Partitions: special space, truth, then provenance and intervals of each dataset.
     pairs = [
         (at[2 * number + 3][intervals], at[2 * number + 2][intervals])
         for number in range(len(sides))
@@ -155,6 +156,7 @@ def _parts(
     parts = {
         IPV4: Weights(UNITS[4], np.where(family == 4, size, 0.0)),
         IPV6: Weights(unit, np.where(family == 6, ipv6, 0.0)),
+        # A row of 256 addresses, 64 of them here: a weight of 0.25.
         NETWORKS: Weights("rows of the truth", size / sums[row]),
     }
     return parts if weights is None else parts | {REQUESTS: Weights("requests", weights)}

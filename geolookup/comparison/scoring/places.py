@@ -85,6 +85,7 @@ def join(several: Sequence[Places]) -> Places:
     for name in NAMES:
         sides = [places.names[name] for places in several]
         begins = np.cumsum([0, *(len(side.values) for side in sides)])
+        # The values of all sides one after the other: codes move by those before.
         codes = [
             np.where(side.codes < 0, -1, side.codes + begin)
             for side, begin in zip(sides, begins[:-1], strict=True)
@@ -221,6 +222,7 @@ def first_stating(states: NDArray[np.bool_], several: Sequence[Partition]) -> Pa
     """
     starts, at = overlay([partition.starts for partition in several])
     row = several[-1].row[at[-1]]
+    # From the last but one up: an earlier partition replaces what a later one stated.
     for partition, rows in zip(several[-2::-1], at[-2::-1], strict=True):
         upper = partition.row[rows]
         row = np.where(states[upper], upper, row)

@@ -178,14 +178,17 @@ def _partition(addresses: MixedAddresses, family: int) -> Partition:
         singles = Addresses(singles.low.astype(np.uint32))
     order = singles.order()
     singles, rows = singles[order], rows[order]
+    # Of equal addresses the last row; the order is stable.
     last = np.append(~singles[1:].equals(singles[:-1]), True)[: len(rows)]
     singles, rows = singles[last], rows[last] + 1
+    # 8.8.8.8 gives the starts 0.0.0.0, 8.8.8.8 and 8.8.8.9: the address is an interval of its own.
     starts = concat([Addresses.of(family, [0]), singles, singles[~singles.is_last()].successor()])
     starts = starts[starts.order()]
     starts = starts[np.append(True, ~starts[1:].equals(starts[:-1]))]
     if not len(singles):
         return Partition(starts, np.zeros(len(starts), np.int64))
     at = np.maximum(singles.search(starts) - 1, 0)
+    # Only an interval that begins with a listed address is decided.
     return Partition(starts, np.where(singles[at].equals(starts), rows[at], 0))
 
 
@@ -241,6 +244,7 @@ def _values(column: pa.ChunkedArray) -> pa.Array:
 
 def _regions(country: pa.Array, texts: Mapping[str, pa.Array]) -> tuple[pa.Array, pa.Array]:
     """Return codes and names: a region in the form of a code is one, such as CA or US-CA."""
+    # "US-CA" is US and CA, "CA" has an empty country, "California" matches nothing.
     parts = pc.extract_regex(texts["region"], _REGION)
     prefix, code = (pc.struct_field(parts, name) for name in ("country", "code"))
     own = pc.or_kleene(pc.equal(prefix, ""), pc.equal(prefix, country))

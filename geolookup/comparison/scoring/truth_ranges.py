@@ -170,6 +170,7 @@ def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Halves, Halves]:
         table = _table(output, fmt.EXPLAINED[family])
         row, starts = table["row"].to_numpy(), starts_of(table)
         families[row] = family
+        # Row 0 gets the ends of gaps; it stands for no row and is not read.
         ends["first_low"][row], ends["first_high"][row] = starts.halves()
         ends["last_low"][row], ends["last_high"][row] = lasts(starts).halves()
     ranges = _table(output, fmt.EXPLAINED_RANGES)
@@ -187,6 +188,7 @@ def _place_numbers(output: Path) -> NDArray[np.int64]:
     numbers = _table(output, fmt.EXPLAINED_NUMBERS)["value"].to_numpy()
     rows, begins = tables["row"].to_pylist(), tables["location"].to_pylist()
     places = np.zeros(rows[-1], np.int64)
+    # Rows and numbers of table after table; a beginning of 0: its rows state no location.
     for (row, end), begin in zip(pairwise(rows), begins[:-1], strict=True):
         if begin:
             places[row:end] = numbers[begin : begin + end - row]
@@ -209,6 +211,7 @@ def _prefix_lengths(families: NDArray[np.uint8], first: Halves, last: Halves) ->
     for family in FAMILIES:
         rows = np.flatnonzero(families == family)
         prefixes, of = prefixes_of(Spans(family, first.take(rows), last.take(rows)))
+        # A range that is one prefix occurs once among the ranges of the prefixes.
         is_single = np.bincount(of, minlength=len(rows))[of] == 1
         lengths[rows[of[is_single]]] = prefixes.lengths[is_single]
     return lengths

@@ -124,16 +124,20 @@ class _Ballot:
             (one, other): compare(level, sides[one], sides[other])
             for one, other in combinations(range(len(sides)), 2)
         }
+        # Against itself a dataset is compared wherever it states something.
         self._says = [compare(level, side, side).compared for side in sides]
         verdicts = np.array([dataset.verdicts[level] for dataset in judged])
         self._leader, self._is_majority = self._count()
         rows = np.arange(len(self._leader))
+        # Verdicts have the shape (datasets, intervals); these are of the leader at each interval.
         leading = verdicts[self._leader, rows]
         counted = (verdicts != NOT_COUNTED).any(axis=0)
+        # Without a majority NULL, but only where some dataset is judged.
         self._verdict = np.where(self._is_majority, leading, np.where(counted, NULL, NOT_COUNTED))
 
     def _count(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the first dataset with the most votes, and whether these are a majority."""
+        # Answers AT AT DE have 2, 2 and 1 votes: each counts for itself and for its equals.
         votes = np.array(self._says).astype(np.int64)
         for (one, other), both in self._same.items():
             agree = both.compared & ~both.moved
@@ -155,6 +159,7 @@ class _Ballot:
             differs, counted = np.zeros(len(weight), bool), np.zeros(len(weight), bool)
             for leader in range(len(self._says)):
                 rows = self._is_majority & (self._leader == leader)
+                # A leader does not differ from itself.
                 if leader == at:
                     counted |= rows
                     continue

@@ -84,12 +84,14 @@ def _tree(space: Boundaries, codes: I64, positions: I64, data_size: int) -> _Tre
     """Return the tree whose records point to nodes and to ``positions`` in the data section."""
     low, high = space.starts.halves()
     count = kernel.count_nodes(high, low)
+    # A record below ``count`` is a node, ``count`` is "nothing", ``count`` + 16 + p is data at p.
     base = count + len(_SEPARATOR)
     bits = next((size for size in _RECORD_BITS if base + data_size < 1 << size), None)
     if bits is None:
         remedy = "limit it by --fields, or write a schema of fewer members"
         raise ExportError("the dataset is too large for records of 32 bits", remedy)
     has_ipv4 = bool(high[0] == 0 and low[0] >> np.uint64(32) == 0)
+    # The nodes of the path 000...0 have the numbers 0, 1, 2, ...: that of ::/96 is its depth.
     alias = _IPV4_DEPTH if has_ipv4 else count
     # The last two are at _TO_ALIAS and _TO_NOTHING.
     values = np.concatenate([base + positions, [alias, count]]).astype(np.uint32)
@@ -112,8 +114,10 @@ def _pack_nodes(tree: _Tree) -> Iterator[bytes]:
     """Yield the bytes of the nodes; in 28 bits the middle byte has the top bits of both records."""
     for begin in range(0, len(tree.nodes), _CHUNK):
         nodes = tree.nodes[begin : begin + _CHUNK]
+        # (nodes, 2 records, 4 bytes), the most significant byte first.
         octets = nodes.astype(">u4").view(np.uint8).reshape(-1, 2, 4)
         if tree.bits == 28:
+            # Records 0LLLLLLL and 0RRRRRRR, in hexadecimal digits, become LLLLLL LR RRRRRR.
             middle = octets[:, 0, :1] << 4 | octets[:, 1, :1]
             yield np.hstack([octets[:, 0, 1:], middle, octets[:, 1, 1:]]).tobytes()
         else:

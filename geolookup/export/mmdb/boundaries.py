@@ -73,6 +73,10 @@ def _changes(first: Addresses, last: Addresses, pairs: I64) -> _Changes:
     """Return where ranges of different pairs begin, and where they end before a gap."""
     after = last.successor()  # no public range ends with the last address of the space
     is_adjacent = after[:-1].equals(first[1:])
+    # ranges   10-19: 5    20-29: 7    40-49: 7
+    # begins   yes         yes         yes
+    # ends     no          yes         yes         before a gap
+    # place    1           2           4           10: 5, 20: 7, 30: 0, 40: 7, 50: 0
     begins = np.concatenate([[True], ~is_adjacent | (pairs[1:] != pairs[:-1])])
     ends = np.concatenate([~is_adjacent, [True]])
     index = np.cumsum(begins) + np.cumsum(ends) - ends  # of a range's first address, from 1
@@ -100,6 +104,7 @@ def _with_aliases(changes: _Changes) -> _Changes:
 def _merge(changes: _Changes) -> Boundaries:
     """Drop addresses at which nothing changes; before the first address is nothing."""
     starts, pairs = changes
+    # Of equal addresses only the last one counts.
     counts = np.append(~starts[:-1].equals(starts[1:]), True)
     if not counts.all():
         starts, pairs = starts[counts], pairs[counts]

@@ -42,6 +42,7 @@ def _take_bytes(column: pa.Array, rows: I64) -> pa.Array:
 
 
 def _take_sizes(column: I64, rows: I64) -> I64:
+    # The code -1 takes the last entry, 0.
     sizes: I64 = np.append(column, 0)[rows]
     return sizes
 
@@ -66,6 +67,7 @@ class Contents:
             codes, is_here = slot.is_within(at)
             later.append(self._kind.take(columns[0], codes))
             if is_here.any():
+                # Both columns one after the other: a code of the second is ``count`` further.
                 chosen = np.where(is_here, inner.count + codes, codes)
                 first.append(self._kind.take(self._kind.both([*columns]), chosen))
             else:
@@ -83,6 +85,7 @@ class Contents:
             later, first = (kind.join(headers, content) for content in self.of_group(slot))
         is_shared = slot.shared >= 0
         if is_shared.any():
+            # A value that is shared becomes its pointer, at ``count`` + its number.
             chosen = np.where(is_shared, slot.count + slot.shared, np.arange(slot.count))
             later = kind.take(kind.both([later, self._pointers]), chosen)
         return later, first
@@ -118,6 +121,7 @@ class Places:
         for part, codes, is_first in zip(self._parts, self._codes, self._is_first, strict=True):
             later, first = (SIZES.take(sizes, codes) for sizes in contents.of_group(part))
             parts.append(np.where(is_first, first, later))
+        # The sizes of whole records; their sums less the own size are where records begin.
         begins = np.cumsum(np.sum(parts, axis=0)) - np.sum(parts, axis=0)
         positions = np.zeros(shared, np.int64)
         for at, part in enumerate(self._parts):
@@ -131,6 +135,7 @@ class Places:
         """Set the positions in groups whose content begins at ``starts``."""
         for inner in slot.inner:
             begins, in_full = SIZES.take(starts, inner.parent), inner.codes_in_full()
+            # Only what is in full here has its position here.
             positions[inner.shared[in_full]] = begins[in_full]
             if inner.inner:
                 self._place(inner, begins + contents.headers(inner), contents, positions)

@@ -42,6 +42,7 @@ def header(kind: int, size: int) -> bytes:
     """Return control byte, further bytes of the type and of the size."""
     in_control, more = size, b""
     for least, marker, length in _LONG_SIZES:
+        # A text of 300 bytes: 5E 00 0F, size 30 and two bytes with 300 - 285.
         if size >= least:
             in_control, more = marker, (size - least).to_bytes(length, "big")
             break
@@ -70,6 +71,7 @@ def join(*columns: pa.Array | pa.Scalar) -> pa.Array:
 
 def of_matrix(bytes_: U8, lengths: I64) -> pa.Array:
     """Return a column of bytes: of each row of a matrix (n, width) as many as its length."""
+    # A mask of each row's first bytes; what it selects lies row after row.
     data = bytes_[np.arange(bytes_.shape[1]) < lengths[:, None]]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
@@ -89,6 +91,7 @@ def pointers(positions: I64) -> pa.Array:
     bases = np.array([base for base, _ in _POINTERS])
     size = pointer_sizes(positions) - 2
     is_full = size == len(_POINTERS) - 1
+    # Position 2,058 less 2,048 is 10: 28 00 0A.
     value = np.where(is_full, positions, positions - bases[size])
     matrix = np.zeros((len(positions), POINTER_BYTES), np.uint8)
     for at, (_, control) in enumerate(_POINTERS):
@@ -121,7 +124,9 @@ def _whole(kind: int) -> Callable[[pa.Array], pa.Array]:
     def encode(values: pa.Array) -> pa.Array:
         numbers = np.ascontiguousarray(values.to_numpy(zero_copy_only=False), ">u8")
         matrix = numbers.view(np.uint8).reshape(-1, 8)
+        # 00 .. 01 2C: the sums of the bytes so far are 0 six times, so six bytes are not written.
         zeros = (np.cumsum(matrix, axis=1, dtype=np.int64) == 0).sum(axis=1)
+        # Row by row the bytes from the first significant one on; the last byte fills the rest.
         moved = np.minimum(np.arange(8) + zeros[:, None], 7)
         significant = np.take_along_axis(matrix, moved, axis=1)
         return join(headers(kind, 8 - zeros), of_matrix(significant, 8 - zeros))
@@ -159,6 +164,7 @@ def encode(value: Any) -> bytes:
     if isinstance(value, list):
         return header(ARRAY, len(value)) + b"".join(map(encode, value))
     kind, number = value
+    # 0 has no bytes at all.
     size = (number.bit_length() + 7) // 8
     return header(kind, size) + int(number).to_bytes(size, "big")
 

@@ -110,6 +110,7 @@ class Columns:
         for name, member in zip(members, inner, strict=True):
             keyed += [Leaf(_NONE, strings(pa.array([name]))), member]
         # The only code of a key is 0: it is there where its member is.
+        # Members 3 -1 of a row become 0 3 -1 -1: key, value, no key, no value.
         both = np.stack([np.minimum(rows, 0), rows], axis=2).reshape(len(rows), len(keyed))
         return Group(codes, both, keyed, MAP)
 
@@ -129,6 +130,7 @@ class Columns:
             codes = codes[self._tables.values(LOCATION, of.table).to_numpy()]
         values = column.dictionary
         if of.type == "bool" and self._schema.only_true:
+            # The code -1 takes the last entry, false: it stays -1.
             codes = np.where(np.array([*values.to_pylist(), False], bool)[codes], codes, -1)
         words = self._schema.words.get(of.path)
         if words:
@@ -158,6 +160,8 @@ def _combine(columns: Sequence[I64], count: int) -> tuple[I64, I64]:
     """
     numbers, firsts = np.zeros(count, np.int64), np.zeros(1, np.int64)
     for codes in columns:
+        # Mixed radix: codes -1 to n are 0 to n + 1, so the factor is n + 2. Numbers stay below
+        # ``count``, because they are renumbered after each column.
         numbers, firsts = _number(numbers * (int(codes.max(initial=-1)) + 2) + codes + 1)
     rows = np.stack([codes[firsts] for codes in columns], axis=1) if count else _no(len(columns))
     is_known = (rows >= 0).any(axis=1)
@@ -168,6 +172,7 @@ def _combine(columns: Sequence[I64], count: int) -> tuple[I64, I64]:
 def _number(keys: I64) -> tuple[I64, I64]:
     """Number the distinct keys; return the number of each, and where each is first."""
     numbers = pa.array(keys).dictionary_encode().indices.to_numpy().astype(np.int64)
+    # Numbers ascend by first appearance: one above all before it is new.
     before = np.maximum.accumulate(np.concatenate([[-1], numbers[:-1]]))
     return numbers, np.flatnonzero(numbers > before)
 

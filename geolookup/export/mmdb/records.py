@@ -67,6 +67,9 @@ class Records:
         """Return the pair of each of n intervals, by its rows."""
         pairs = np.zeros(len(location_rows), np.int64)
         if LOCATION in self._parts:
+            # Location code l and network code n of N: (l + 1) * N + n + 1. Both -1 is 0.
+            # N = 3, for two networks and none: location 1 and network 0 are 2 * 3 + 1 = 7, and
+            # divmod(7, 3) is 2, 1.
             pairs = (self._parts[LOCATION].codes[location_rows] + 1) * self._networks
         if NETWORK in self._parts:
             pairs = pairs + self._parts[NETWORK].codes[network_rows] + 1
@@ -85,6 +88,7 @@ class Records:
         headers = binary(header(MAP, count) for count in range(len(self._members) + 1))
         counts = np.zeros(len(order.records), np.int64)
         for part, codes in zip(order.parts, order.codes, strict=True):
+            # Code -1 reads the appended 0: no member.
             counts += np.append(part.group.counts, 0)[codes]
         positions = Places(order, lengths(headers)[counts]).positions(shared)
         contents = Contents(BYTES, positions)
@@ -101,6 +105,7 @@ class Records:
             sizes.append(lengths(chunk))
             chunks.append(placed_bytes(chunk))
         size = np.concatenate(sizes)
+        # In the order of the file; by record of the argument.
         begins = np.empty_like(size)
         begins[order.records] = np.cumsum(size) - size
         return Written(chunks, begins, int(size.sum()))
@@ -126,6 +131,7 @@ def _uses_within(slot: Slot, parents: I64) -> Iterator[tuple[Slot, I64]]:
         count = _uses_of(codes, inner.count, parents)
         yield inner, count
         if inner.inner:
+            # A shared group counts its members once, however many parents it has.
             yield from _uses_within(inner, np.ones(len(count), np.int64))
 
 

@@ -77,6 +77,7 @@ class Slot:
     def is_within(self, at: int) -> tuple[I64, NDArray[np.bool_]]:
         """Return the codes of the inner slot ``at`` by code, and which are in full there."""
         codes = self.group.rows[:, at]
+        # The code -1 takes the last entry, NOWHERE.
         record = np.append(self.inner[at].record, NOWHERE)[codes]
         return codes, (record == self.record) & (record != NOWHERE)
 
@@ -105,6 +106,7 @@ def number_shared(uses: Sequence[tuple[Slot, I64]]) -> I64:
         level = [(slot, parents) for slot, parents in uses if slot.member.height == height]
         values = [_identities(slot, references) for slot, _ in level]
         parents = np.concatenate([slot for _, slot in level])
+        # A value that is shared is compared, on the next level, by the pointer that stands for it.
         shared, stand_ins, count = _share_values(pa.concat_arrays(values), parents, begin)
         counts.append(count)
         begin += len(count)
@@ -133,9 +135,12 @@ def _share_values(values: pa.Array, parents: I64, begin: int) -> tuple[I64, pa.A
     count = np.bincount(codes, parents, len(distinct)).astype(np.int64)
     sizes = lengths(distinct)
     is_frequent = count > count.sum() // _FREQUENT
+    # A pointer must be shorter than the value.
     is_shared = (count > 1) & (sizes > np.where(is_frequent, _SHORT_POINTER, _POINTER))
     numbers = np.where(is_shared, begin + np.cumsum(is_shared) - 1, -1)
+    # Positions are not known yet: a pointer by number, of the size of a long one, stands for it.
     stand_ins = pointers(_FAR + numbers[is_shared])
+    # The stand-ins follow the distinct values: of 5 with 1 and 3 shared, 0 5 2 6 4.
     chosen = np.where(is_shared, len(distinct) + numbers - begin, np.arange(len(distinct)))
     references = pa.concat_arrays([distinct, stand_ins]).take(pa.array(chosen[codes]))
     return numbers[codes], references, count[is_shared]
@@ -173,6 +178,7 @@ def _order(parts: Sequence[Slot], codes: Sequence[I64], uses: I64) -> Order:
     for part, of_part in zip(parts, codes, strict=True):
         part.record = _firsts(of_part, part.count)
     _find_first(parts, len(uses))
+    # The weight of a record: the uses of all values that it has in full.
     weights = np.zeros(len(codes[0]), np.int64)
     for slot in (inner for part in parts for inner in part.all()):
         in_full = slot.codes_in_full()
@@ -186,6 +192,7 @@ def _order(parts: Sequence[Slot], codes: Sequence[I64], uses: I64) -> Order:
 def _firsts(codes: I64, count: int) -> I64:
     """Return where each of ``count`` codes is first."""
     firsts = np.full(count + 1, NOWHERE)
+    # Of repeated indices the last assignment counts: in reverse, the first record.
     firsts[codes[::-1]] = np.arange(len(codes))[::-1]
     return firsts[:-1]
 
@@ -201,6 +208,7 @@ def _find_first(parts: Sequence[Slot], shared: int) -> None:
         places = len(level) and 1 + max(slot.number for slot in level)
         for slot in level:
             at = slot.codes_in_full()
+            # By record, then by slot: the least key is where the value is read first.
             np.minimum.at(firsts, slot.shared[at], slot.record[at] * places + slot.number)
         for slot in level:
             at = slot.codes_in_full()

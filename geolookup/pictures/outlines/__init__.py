@@ -57,6 +57,7 @@ def read() -> Outlines:
 
 def _lines(stored: Mapping[str, I64], part: str) -> Lines:
     lengths, *steps = (stored[f"{part}_{name}"].astype(np.int64) for name in Lines._fields)
+    # Differences to degrees; the first of a line is the difference to the line before.
     return Lines(lengths, *(np.cumsum(step) for step in steps))
 
 

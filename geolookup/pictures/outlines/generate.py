@@ -113,6 +113,7 @@ def _rings(geometry: dict[str, Any]) -> Iterator[list[int]]:
 def _ring(arcs: list[Any], ring: list[int]) -> Any:
     """Return a ring of arcs; each begins where the one before ends."""
     parts = [arcs[arc] if arc >= 0 else arcs[~arc][::-1] for arc in ring]
+    # The last point of an arc is the first of the next.
     return np.concatenate([part[:-1] for part in parts])
 
 
@@ -146,12 +147,9 @@ def _distinct(points: I64) -> I64:
     return kept
 
 
-if __name__ == "__main__":
-    main()
-
-
 def cut_line(points: F64) -> list[F64]:
     """Return the parts of a line on each side."""
+    # From 179 to -179 is a step of 358: over the date line.
     over = np.flatnonzero(np.abs(np.diff(points[:, 0])) > 180) + 1
     return np.split(points, over)
 
@@ -162,13 +160,16 @@ def cut_ring(points: F64) -> Iterator[F64]:
     A ring around a pole goes along the date line to the pole and back.
     """
     closed = np.vstack([points, points[:1]])
+    # 170, -170 becomes 170, 190: steps of less than 180 degrees.
     longitudes = np.unwrap(closed[:, 0], period=360)
     unwrapped = np.column_stack([longitudes, closed[:, 1]])
+    # A ring around a pole does not return to its longitude: it ends 360 degrees further.
     if longitudes[0] == longitudes[-1]:
         unwrapped = unwrapped[:-1]
     else:
         pole = np.copysign(90, closed[:, 1].mean())
         unwrapped = np.vstack([unwrapped, [longitudes[-1], pole], [longitudes[0], pole]])
+    # The copies to the west and to the east bring both sides into -180 to 180.
     for turn in np.array([[-360, 0], [0, 0], [360, 0]]):
         part = _until(_until(unwrapped + turn, 180, 1), -180, -1)
         if len(part) and np.ptp(part[:, 0]):
@@ -187,6 +188,11 @@ def _until(ring: F64, limit: float, sign: int) -> F64:
         if inside:
             kept.append(one)
         if inside != next_inside:
+            # Where the edge crosses the meridian.
             share = (limit - one[0]) / (other[0] - one[0])
             kept.append((limit, one[1] + share * (other[1] - one[1])))
     return np.array(kept).reshape(-1, 2)
+
+
+if __name__ == "__main__":
+    main()

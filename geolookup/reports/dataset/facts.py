@@ -42,6 +42,7 @@ class RowCounts:
         size = len(self.space)
         self.space[:] += np.bincount(rows, space, size)
         self.intervals[:] += np.bincount(rows, minlength=size)
+        # bincount sums weights as floats, which are exact below 2^53.
         self.prefixes[:] += np.bincount(rows, prefixes, size).astype(np.int64)
 
 
@@ -71,6 +72,7 @@ def known_space(dataset: Dataset, family: int) -> KnownSpace:
     for batch in public_ranges(dataset, family, chosen=any_known):
         prefixes, of = prefixes_of(_spans(batch))
         lengths += np.bincount(prefixes.lengths, minlength=len(lengths))
+        # Prefixes by interval; an interval belongs to one row of each table.
         counts, space = np.bincount(of, minlength=len(batch.first_low)), _space(batch)
         locations.add(batch.location_rows, space, counts)
         networks.add(batch.network_rows, space, counts)
@@ -101,7 +103,9 @@ def _spans(batch: Ranges, *codes: NDArray[np.int32]) -> Spans:
 def _space(batch: Ranges) -> F64:
     """Return the sizes of ranges in the unit of their family, for IPv4 exactly."""
     low = batch.last_low - batch.first_low
+    # 128-bit difference: the low half borrows 1 where it wraps.
     high = batch.last_high - batch.first_high - (batch.last_low < batch.first_low)
+    # Both ends are included, so one address more; as a share of a /64.
     space = low + 1.0 if batch.family == 4 else high + (low + 1.0) * 2.0**-64
     return np.asarray(space, np.float64)
 

@@ -80,6 +80,7 @@ class _Pairs:
     @property
     def of_country(self) -> F64:
         """The weight of each pair's country."""
+        # By country, then by pair.
         return sums_by(self.countries, self.weights, int(self.countries.max(initial=0)) + 1)[
             self.countries
         ]
@@ -100,6 +101,7 @@ def find_default_coordinates(facts: Facts, places: F64) -> list[DefaultCoordinat
     names, of_row = countries(facts.tables[COUNTRY])
     country = of_row[locations[COUNTRY].to_numpy()]
     pairs = _pairs(country, places, facts.space[4].locations.space, without_city)
+    # Without a city: only these addresses. Else all of the pair, if its share is large.
     weights = np.where(pairs.without_city > 0, pairs.without_city, pairs.weights * pairs.large())
     largest = np.argsort(-weights, kind="stable")[: min(_MOST, int((weights > 0).sum()))]
     latitudes, longitudes = _rounded(pairs.places[:, largest])
@@ -118,6 +120,7 @@ def find_default_coordinates(facts: Facts, places: F64) -> list[DefaultCoordinat
 
 def _pairs(countries: I64, places: F64, weights: F64, without_city: Bools) -> _Pairs:
     known = np.flatnonzero(~np.isnan(places).any(axis=0) & (weights > 0))
+    # Floats are compared exactly: equal texts of a source are equal floats.
     keys = np.column_stack([countries[known], places.T[known]])
     distinct, of = np.unique(keys, axis=0, return_inverse=True)
     of = of.ravel()

@@ -48,6 +48,7 @@ def per_system(facts: Facts, space: KnownSpace) -> Systems:
     sums = np.bincount(of_row, space.networks.space, len(numbers)).astype(np.float64)
     prefixes = prefix_counts(facts.dataset, space.family, of_row)
     names = system_names(networks, of_row, space.networks.space)
+    # Place 0, the rows without an AS, has the number 0 and is left out.
     order = [at for at in np.argsort(-sums, kind="stable").tolist() if numbers[at] and sums[at]]
     return Systems(numbers[order], [names[at] for at in order], sums[order], prefixes[order])
 

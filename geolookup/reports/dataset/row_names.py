@@ -52,6 +52,7 @@ def finest_levels(tables: Mapping[str, pa.Table]) -> I64:
     region, city = with_region_and_city(tables[LOCATION])
     country = np.asarray(tables[COUNTRY]["country_code"].is_valid())
     has_country = country[tables[LOCATION][COUNTRY].to_numpy()]
+    # The first condition that holds: a location with a city is 0, whatever else it has.
     return np.select([city, region, has_country], [0, 1, 2], 3).astype(np.int64)
 
 
@@ -72,6 +73,7 @@ def system_names(networks: pa.Table, places: I64, weights: F64) -> list[str]:
     """
     column = networks["asn_organization"].cast(pa.string()).combine_chunks().dictionary_encode()
     texts, named = column.dictionary.to_pylist(), np.flatnonzero(column.is_valid())
+    # A pair of place and text as one number; ``divmod`` below takes it apart again.
     pairs = places[named] * len(texts) + column.indices.take(pa.array(named)).to_numpy()
     distinct, of_pair = np.unique(pairs, return_inverse=True)
     names = [""] * (int(places.max(initial=0)) + 1)

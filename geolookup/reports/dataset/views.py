@@ -63,6 +63,7 @@ class Partition:
 
     def classes(self, keys: NDArray[np.integer]) -> NDArray[np.uint32]:
         """Return the labels' positions where key 0 is unknown and the others stay in order."""
+        # Labels: 0 special-purpose, 1 unknown (key 0), 2 and so on the keys from 1.
         return np.where(self.special, 0, keys + 1).astype(np.uint32)
 
     def ranked(self, keys: NDArray[np.integer], count: int) -> tuple[NDArray[np.uint32], I64]:
@@ -74,6 +75,7 @@ class Partition:
         totals[0] = 0
         order = np.argsort(-totals, kind="stable")
         order = order[totals[order] > 0]
+        # Keys 3 1 2 by weight: ranks 2 3 1 of the keys 1, 2 and 3; keys without addresses are 0.
         rank = np.zeros(count, np.int64)
         rank[order] = np.arange(1, len(order) + 1)
         return self.classes(rank[keys]), order
@@ -87,6 +89,7 @@ def dataset_views(
     ``tables`` are those that ``comparison.values.read_tables`` returns.
     """
     side = Side(dataset, family)
+    # Two partitions: of equal answers, and of equal deciding sources.
     answers, decided = Partition.of(side.starts), Partition.of(side.decided)
     locations, networks = (rows[answers.intervals] for rows in (side.locations, side.networks))
     sources = dataset.manifest.metadata().sources
@@ -111,6 +114,7 @@ def _country(space: Partition, locations: NDArray[np.uint32], tables: Tables) ->
 
 def _depth(space: Partition, locations: NDArray[np.uint32], tables: Tables) -> View:
     levels = finest_levels(tables) + 1
+    # Positions 1 to 4 of LEVELS; 0 is the unknown row.
     levels[0] = 0
     note = "The finest level of the location that is known."
     values = space.classes(levels[locations])
@@ -137,6 +141,7 @@ def _source(space: Partition, numbers: NDArray[np.uint8], names: Sequence[str]) 
 def _age(space: Partition, numbers: NDArray[np.uint8], days: Sequence[int | None]) -> View:
     # Key 0: no source. Then the classes from the youngest; the last is that without a date.
     undated = len(_AGES) + 2
+    # 45 days are class 2, "up to 90 days".
     classes = [undated if age is None else 1 + int(np.searchsorted(_AGES, age)) for age in days]
     values = space.classes(np.array([0, *classes])[numbers])
     limits = [f"up to {most} days" for most in _AGES]

@@ -33,6 +33,7 @@ from geolookup_builder.sources.reading.sniffing import NETWORK, Detection, Openi
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import AsNames, load_as_names
 
+#: TABLE_DUMP2|1700000000|B|peer|peer AS|1.0.0.0/24|64500 13335|IGP|...
 _TYPES = ("TABLE_DUMP", "TABLE_DUMP2")
 #: The columns that are read, by place; -m and -M agree on them.
 _PLACES = {0: "type", 2: "flag", 5: "network", 6: "path"}
@@ -58,6 +59,7 @@ def _layout(member: Member) -> Layout:
 
 
 def _of_width(width: int) -> Layout:
+    # Columns that are not read get names that no column has: "- 1", "- 3".
     names = tuple(_PLACES.get(at, f"- {at}") for at in range(width))
     wanted = frozenset(_PLACES.values())
     return Layout(names, frozenset(), wanted, header=False, delimiter="|", quoted=False)
@@ -76,12 +78,14 @@ def _batches(member: Member, layout: Layout, names: AsNames | None) -> Iterator[
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     """Return the range and the origin of each line; a line that is not a route has no range."""
     network, path = rows.column("network"), rows.column("path")
+    # The codes of empty cells are -1, which numpy reads as the last entry: an empty text.
     listed = from_networks(pa.concat_arrays([network.dictionary, _NO_TEXT]).cast(pa.large_string()))
     route = _among(rows.column("type"), _TYPES) & _among(rows.column("flag"), ("B",))
     at = np.where(route, _codes(network), -1)  # the last is no address
     reason = np.where(route, listed.reason[at], NOT_ROUTE).astype(np.uint8)
     ranges = ParsedRanges(listed.family[at], listed.first[at], listed.last[at], reason)
     known = pa.array(np.append(origins(path.dictionary), NONE).astype(np.uint32))
+    # An arrow index cannot be -1: the last entry, NONE, has its number.
     codes = np.where(_codes(path) < 0, len(known) - 1, _codes(path))
     return ranges, {"asn": pa.DictionaryArray.from_arrays(pa.array(codes), known)}
 
@@ -95,6 +99,7 @@ def _codes(column: pa.DictionaryArray) -> NDArray[np.int32]:
 def _among(column: pa.DictionaryArray, words: tuple[str, ...]) -> Bools:
     """Mark the cells that hold one of the words."""
     marked = pc.is_in(column.dictionary, pa.array(words, column.dictionary.type))
+    # False at the end is for the code -1.
     return np.append(marked.to_numpy(zero_copy_only=False), False)[_codes(column)]
 
 

@@ -27,6 +27,7 @@ from geolookup_builder.sources.reading.text import line_layout, line_parts
 from geolookup_builder.values import Known, clean
 
 _LAYOUT = line_layout("[ \t]*[#;]")
+#: "1.2.3.0/24 ; SBL123" -> "1.2.3.0/24"
 _PATTERN = r"^\s*(?P<network>[^\s#;]+)\s*(?:[#;].*)?$"
 _ROW = re.compile(rf"\s*({sniffing.ADDRESS.pattern})(/[0-9]+)?\s*([#;].*)?")
 
@@ -51,6 +52,7 @@ def _value(spec: SourceSpec, known: Known, name: str, value: Any) -> str:
     if name not in BY_SOURCE_COLUMN:
         remedy = near_match(name, BY_SOURCE_COLUMN)
         raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
+    # In Python True is an int; in TOML true is no number.
     plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     text = str(value) if plain else ""
     # The recipe may replace the table of countries, so country codes are checked with the rows.

@@ -158,6 +158,7 @@ def _identified(member: Member) -> tuple[str, Callable[[], Iterator[Batch]]]:
 def _provider(member: Member) -> _Provider | None:
     if not begins_object(member):
         return None
+    # The first kilobytes are searched for the keys, so that a document of gigabytes is not parsed.
     return next(
         (provider for provider in _PROVIDERS if json_document.has_keys(member, provider.keys)), None
     )
@@ -175,6 +176,7 @@ def _plain(name: str) -> str:
 def _of_document(member: Member, provider: _Provider) -> Iterator[Batch]:
     listed = _listed(member, provider)
     ranges = from_networks(json_document.texts(row.prefix for row in listed))
+    # A prefix of AMAZON and of CLOUDFRONT: both rows get the fields of the second.
     decided = deciding(ranges, _ranks(listed))
     fields = {
         name: pa.array([getattr(row, name) for row in listed], pa.string())

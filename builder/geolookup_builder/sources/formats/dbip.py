@@ -77,6 +77,7 @@ _CONTENT = {
 #: Further content that a file must hold to be detected as one of these.
 _CONTINENT = {"continent": re.compile("AF|AN|AS|EU|NA|OC|SA|ZZ")}
 # The longest name first: location-isp begins with location.
+# The lookahead refuses dbip-country-foo-2026 but not dbip-country-2026-01.
 _NAMED = re.compile(rf"dbip-({'|'.join(sorted(LAYOUTS, key=len, reverse=True))})(?![a-z-]*[a-z])")
 _REMEDY = "name its layout, or its columns with columns = […]"
 

@@ -81,6 +81,7 @@ def _read(spec: SourceSpec, syntax: _Syntax) -> Iterator[SourceTable]:
         (member, syntax.columns(member, request))
         for member in members(spec.path, spec.base, suffixes)
     ]
+    # All headers are checked before the first row is read.
     for _, columns in files:
         request.chosen(columns)
     batches = (batch for member in files for batch in syntax.batches(member[0], request, member[1]))

@@ -82,6 +82,7 @@ def mapping(spec: SourceSpec, written: Punctuation) -> dict[str, str] | None:
         remedy = "name one column as network, or two as first and last"
         raise BuildError(spec.recipe, "no range in columns", remedy=remedy)
     for field, column in stated.items():
+        # Two fields may share a column; the range may not.
         if [*stated.values()].count(column) > 1 and (field in ranges):
             problem = f"column {column!r} is the range and something else in columns"
             raise BuildError(spec.recipe, problem, remedy="keep one of them")

@@ -31,10 +31,12 @@ from geolookup_builder.sources.reading.text import (
 _NOT_UTF8 = 'state its encoding in the recipe, such as encoding = "shift_jis"'
 _LAYOUT = replace(line_layout("[ \t]*#"), not_utf8=_NOT_UTF8)
 _COLUMNS = ("network", "country", "region", "city", "postal")
+# "a ""b"" c", or text without comma, hash and quote.
 _QUOTED, _PLAIN = r'"(?:[^"]|"")*"', r'(?:[^,#"\s][^,#]*)?'
 _GROUPS = [rf"\s*(?P<{name}>{_QUOTED}|{_PLAIN})\s*" for name in _COLUMNS]
 #: Each cell but the first may be missing, with all that follow.
 _PATTERN = "^" + "(?:,".join(_GROUPS) + "(?:,.*)?" + ")?" * (len(_GROUPS) - 1) + "(?:#.*)?$"
+# "US-CA" or "CA".
 _REGION = r"^(?:(?P<country>[A-Z]{2})-)?(?P<code>[A-Z0-9]{1,3})$"
 #: A row as in the RFC, where the region is a code; other vendors state a name there.
 _ROW = re.compile(
@@ -65,6 +67,7 @@ def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.Dictionar
 
 
 def _unquoted(texts: pa.Array) -> pa.Array:
+    # (?s): a cell can hold a line break.
     bare = pc.replace_substring_regex(texts.cast(pa.string()), r'(?s)^"(.*)"$', r"\1")
     return pc.utf8_trim_whitespace(pc.replace_substring(bare, '""', '"'))
 

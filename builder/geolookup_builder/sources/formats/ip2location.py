@@ -85,6 +85,7 @@ class Catalogue:
         stated_db = spec.options.get("db")
         if stated_db is None:
             return None
+        # ``type(...) is int``: true would be the database "DB1".
         name = f"{self.prefix}{stated_db}" if type(stated_db) is int else str(stated_db).upper()
         if name not in self.databases:
             problem = f"source.db is {stated_db!r}"
@@ -94,6 +95,7 @@ class Catalogue:
     def named(self, names: Sequence[str]) -> str | None:
         """Return the database that one of these file names states: DB11, or its columns."""
         for name in map(str.upper, names):
+            # "IP2LOCATION-LITE-DB11.CSV" has DB11; "MYDB11" and "DB111" have none.
             numbered = re.search(rf"(?<![A-Z0-9]){self.prefix}([0-9]{{1,2}})(?![0-9])", name)
             database = (
                 f"{self.prefix}{int(numbered[1])}" if numbered else self._database_by_columns(name)
@@ -105,6 +107,7 @@ class Catalogue:
     def _database_by_columns(self, name: str) -> str | None:
         """Return the database of a name such as ``IP-COUNTRY-REGION-CITY.CSV``."""
         words = re.split(r"[^A-Z0-9]+", name) if self.product in name else []
+        # IP-COUNTRY-REGION-CITY: the databases with exactly these columns.
         columns = {column for word in words for column in self.holds.get(word, ())}
         return next((db for db, held in self.databases.items() if set(held) == columns), None)
 
@@ -124,6 +127,7 @@ class Catalogue:
     def _edition(self, rows: sniffing.Sample, table: str) -> Edition:
         """Return how the range is written; BuildError if the columns do not fit the database."""
         width = len(self.databases[table])
+        # Columns of the range: 1 for a network, 2 for its ends, more if they are repeated.
         extra = rows.width - width
         of_width = [edition for edition in EDITIONS if len(edition.columns) == extra]
         remedy = f"correct db in the recipe{self._fitting(rows)}"
@@ -165,6 +169,7 @@ def _range_reader(rows_seen: sniffing.Sample, edition: Edition) -> Ranges:
     if edition.name == "networks":
         return lambda rows: from_networks(rows.column("cidr"))
     if edition.name == "hexadecimal":
+        # 8 digits are 32 bits, 32 digits are 128.
         family = 6 if len(rows_seen.column(1)[0][1]) > 8 else 4
         return lambda rows: from_hexadecimal_pairs(
             rows.column("ip_from"), rows.column("ip_to"), family
@@ -195,6 +200,7 @@ def _regions(spec: SourceSpec) -> Regions | None:
     for _, row in read_table(spec.base / path, _REGION_COLUMNS):
         country, name, code = (row[column] for column in _REGION_COLUMNS)
         if code not in ("", MISSING):
+            # "US-CA" -> "CA", by "US\nCalifornia".
             codes[country + _SEPARATOR + name] = code.removeprefix(f"{country}-")
     return Regions(pa.array(list(codes), pa.string()), pa.array(list(codes.values()), pa.string()))
 

@@ -45,6 +45,7 @@ _EXTENDS: dict[int, tuple[int, tuple[str, ...]]] = {
 def _columns(number: int) -> tuple[str, ...]:
     if number == 0:
         return ()
+    # DB4 extends DB3, which extends DB1: country, region and city, isp.
     base, added = _EXTENDS[number]
     return _columns(base) + added
 

@@ -47,6 +47,7 @@ _ADDS: tuple[tuple[str, ...], ...] = (
 
 
 def _columns(number: int) -> tuple[str, ...]:
+    # PX4: the columns of PX1 to PX4, after the type of the proxy.
     added = tuple(name for names in _ADDS[:number] for name in names)
     return ("proxy_type", *added) if number > 1 else added
 

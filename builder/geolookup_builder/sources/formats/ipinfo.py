@@ -93,12 +93,14 @@ def _range(names: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _batches(file: _File) -> Iterator[Batch]:
+    # Field -> the first of its columns that the file has.
     stating = {
         field: next(name for name in columns if name in file.names)
         for field, columns in FIELDS[file.product].items()
         if set(columns) & set(file.names)
     }
     flags = {field: set(words) & set(file.names) for field, words in FLAGS.items()}
+    # Beside ``region_name``, ``region`` is a code, such as "CA"; ``_codes`` drops what is not one.
     if {"region", "region_name"} <= set(file.names) and "region_code" not in file.names:
         stating |= {"region_code": "region"}
     columns = _range(file.names) or ()
@@ -122,6 +124,7 @@ def _meaning(
             if name in rows.schema.names
         ]
         if flagged:
+            # A flag such as is_hosting takes precedence over the word that the row states.
             fields[field] = first_known(*flagged, *([fields[field]] if field in fields else []))
     for field, word in CONSTANTS.get(product, {}).items():
         fields[field] = constant(word, len(rows))

@@ -177,6 +177,7 @@ def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.Dictio
     stated, at = pc.is_valid(located), locations.rows(located)
     if "registered_country_geoname_id" in rows.schema.names:
         registered = rows.column("registered_country_geoname_id")
+        # Row by row: geoname_id if it is stated, else the id of the registered country.
         at = pc.if_else(stated, at, locations.rows(registered))
         stated = pc.or_(stated, pc.is_valid(registered))
     encoded = at.dictionary_encode()  # once for all columns
@@ -192,6 +193,7 @@ def _provided(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.Di
     at = providers.rows(ids)
     columns = providers.columns
     fields = {name: take(columns[key], at) for key, name in PROVIDER_FIELDS.items()}
+    # An id of 0 is "no provider".
     none = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
     orphans = pc.and_(pc.and_not(pc.is_valid(ids), none), pc.is_null(at))
     if pc.any(orphans).as_py():

@@ -91,6 +91,8 @@ class Joins:
         return chosen if english is None else _filled(chosen, english)
 
     def _in(self, locale: str, blocks: Member, cities: bool) -> KeyedTable | None:
+        # Later files first; the sort is stable, so files of the same folder come before the others
+        # in that order. Of equal keys the first row is used.
         files = [file for file in self._locations[::-1] if file.locale == locale]
         files.sort(key=lambda file: (file.folder != _folder(blocks), file.has_cities != cities))
         tables = [self._load(file, "geoname_id", tuple(LOCATION_FIELDS)) for file in files]
@@ -112,6 +114,7 @@ class Joins:
 
 
 def _folder(member: Member) -> str:
+    # "a.zip!x/y.csv" gives "a.zip!x/".
     return re.split(r"[^/\\!]*$", member.label)[0]
 
 

@@ -82,6 +82,7 @@ def _mapped(spec: SourceSpec) -> Product | None:
 def _batches(member: Member, mapped: Product | None) -> Iterator[Batch]:
     with opened(member) as file:
         tree = networks(file)
+        # Networks with offsets 40 16 40: two distinct records, 16 and 40; codes 1 0 1.
         _, rows, codes = np.unique(tree.offsets, return_index=True, return_inverse=True)
         records = Records(file, tree.ranges.first[rows])
         seen = paths_of(records.sample(_SAMPLE))
@@ -245,6 +246,7 @@ def _unread(used: set[str], seen: Collection[str]) -> Iterator[str]:
 def _above(key: str) -> list[str]:
     """Return the paths above a key, the longest first."""
     steps = key.split(".")
+    # "city.names.en" has "city.names" and "city" above it.
     return [".".join(steps[:length]) for length in range(len(steps) - 1, 0, -1)]
 
 

@@ -28,6 +28,7 @@ def paths_of(records: Sequence[Record]) -> set[str]:
     """Return the paths at which any of the records has a text, a number or a flag."""
     seen: set[str] = set()
     for record in records:
+        # Per record too: one record alone may have millions of paths.
         seen.update(islice(_paths(record, ""), _MAX_PATHS))
         if len(seen) > _MAX_PATHS:
             break
@@ -76,8 +77,10 @@ def _fill(columns: dict[str, list[str | None]], name: str, texts: list[str | Non
 def _at(path: str, reached: dict[str, Sequence[Record]]) -> Sequence[Record]:
     """Return the value of each record at a path; None if there is none."""
     if path not in reached:
+        # "city.names.en": the values at "city.names" are found once for all languages.
         above, _, step = path.rpartition(".")
         values = _at(above, reached)
+        # "subdivisions.0": a position of a list, or a key "0" of a map.
         if step.isdigit():
             reached[path] = [_item(value, step) for value in values]
         else:

@@ -42,6 +42,8 @@ _SUFFIXES = ("",)
 #: The header of a record: time, type, subtype, length. A record of type 12 is one route of a
 #: table, one of type 13 the routes of all peers for a prefix.
 _HEADER = struct.Struct(">4xHHI")
+# TABLE_DUMP (12) and TABLE_DUMP_V2 (13) with their subtypes (RFC 6396, sections 4.2 and 4.3;
+# RFC 8050 for paths).
 _TABLES = {12: (1, 2), 13: (1, 2, 4, 6, 8, 10, 12)}
 _MOST_BYTES = 1 << 20  # of a record; the library refuses a longer one
 _CHUNK_ROUTES = 1 << 18
@@ -144,6 +146,7 @@ def _damaged(member: Member, message: object) -> BuildError:
 def _groups(routes: Iterator[tuple[_Prefix, int]]) -> Iterator[_Group]:
     """Yield consecutive routes of one prefix and origin as one, with their number and the first."""
     number = 1
+    # Peers announce the same origin one after the other: few groups, many routes.
     for (prefix, asn), equal in groupby(routes):
         count = sum(1 for _ in equal)
         yield prefix, asn, count, number
@@ -153,6 +156,7 @@ def _groups(routes: Iterator[tuple[_Prefix, int]]) -> Iterator[_Group]:
 def _columns(groups: list[_Group]) -> Routes:
     prefixes, asns, counts, numbers = zip(*groups, strict=True)
     families, firsts, _ = zip(*prefixes, strict=True)
+    # 8.8.8.0/24: 2^32 - 1 >> 24 is 0.0.0.255.
     hosts = [MAX[family or 4] >> length for family, _, length in prefixes]
     # The bits behind the length are of no meaning (RFC 4271, section 4.3).
     first = [address & ~host for address, host in zip(firsts, hosts, strict=True)]

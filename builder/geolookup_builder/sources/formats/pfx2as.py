@@ -26,6 +26,7 @@ from geolookup_builder.sources.reading.text import Layout, prefix_texts
 from geolookup_builder.sources.reading.vendor_files import AsNames, as_fields, load_as_names
 
 _MASK = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?[;#][^\n]*\n?")
+#: By number of cells: "1.0.0.0", "24", "13335" of CAIDA, "1.0.0.0/24", "13335" of pyasn.
 _COLUMNS = {3: ("prefix", "length", "asn"), 2: ("network", "asn")}
 _ADDRESS = re.compile(r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*(/[0-9]+)?")
 #: Several origins (``3356_174``) and AS sets (``10,20``); the first AS is used.

@@ -28,15 +28,21 @@ from geolookup_builder.sources.reading.reader import Batch, SourceFormat, Source
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import line_layout, line_parts, prefix_texts
 
+#: "cc|": any text and its bar.
 _CELL = r"[^|\n]*\|"
 _COMMENT = "[ \t]*#"
 _LAYOUT = line_layout(
     _COMMENT,
     rf"[0-9.]+\|{_CELL}",  # the version line
+    # ripencc|*|ipv4|*|12345|summary
     rf"{_CELL}\*\|{_CELL}\*\|[0-9]*\|summary",
+    # ripencc|NL|asn|3333|1|...
     rf"{_CELL}{_CELL}asn\|",
+    # ripencc||ipv4|2.56.0.0|1024||available
     rf"(?:{_CELL}){{6}}(?:available|reserved|ianapool)",
 )
+# ripencc|NL|ipv4|193.0.0.0|2048|19930901|allocated: 2,048 addresses
+# ripencc|NL|ipv6|2001:610::|32|19990819|allocated: a prefix of length 32
 _PATTERN = (
     r"^[A-Za-z]+\|(?P<country>[A-Za-z]{2}|)\|(?P<kind>ipv4|ipv6)\|(?P<start>[0-9A-Fa-f.:]+)\|"
     r"(?P<value>[0-9]{1,10})\|[0-9]*\|(?:allocated|assigned)\s*(?:\|.*)?$"
@@ -75,6 +81,7 @@ def _ranges(parts: dict[str, pa.Array]) -> ParsedRanges:
     ranges = from_networks(pc.if_else(counted, parts["start"], prefix))
     ipv4 = np.asarray(counted.fill_null(False))
     count = np.asarray(pc.fill_null(parts["value"], "1").cast(pa.uint64()))
+    # 64 bits: 255.255.255.0 + 256 is 2^32, one more than 32 bits hold.
     end = ranges.first.low + count
     reason = ranges.reason.copy()
     # A start of another family than the row states, or an end after the last address.

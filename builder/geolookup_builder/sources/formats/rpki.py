@@ -39,6 +39,7 @@ from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import AsNames, as_fields, header, load_as_names
 
 _ASN, _PREFIX, _LENGTH = "ASN", "IP Prefix", "Max Length"
+#: "0", "AS0", "as00".
 _AS0 = "^([Aa][Ss])?0+$"
 _KEYS = ("roas", "prefix", "maxLength")
 
@@ -71,6 +72,8 @@ def _batches(member: Member, syntax: str, names: AsNames | None) -> Iterator[Bat
     if stated:
         rank = np.concatenate([_authorises(batch.fields["asn"]) for batch in stated])
         ranges = concatenated([batch.ranges for batch in stated])
+        # One prefix with AS 64500, AS 64501 and AS 0: all three rows get the fields of AS 64501.
+        # Its rank is 1, that of AS 0 is 0, and of equal ranks the last row decides.
         stated = with_values_of(stated, deciding(ranges, rank))
     yield from stated or read
 

@@ -130,6 +130,7 @@ def _batches(member: Member, columns: Callable[[tuple[int, bytes]], _Columns]) -
     lines: list[I64] = [np.empty(0, np.int64)]
 
     def first_lines(_member: Member, records: I64) -> I64:
+        # Records count from 1 over all blocks.
         return np.concatenate(lines)[records - 1]
 
     def find_rejects(rejected: Member, wanted: dict[int, str]) -> Iterator[Reject]:
@@ -169,9 +170,12 @@ def _country(ranges: Objects) -> pa.Array:
     """Return the country of each object; null if it states several."""
     lines, owner = ranges.of("country")
     values = pc.utf8_upper(ranges.lines.values(lines, "country")).dictionary_encode()
+    # A country in two spellings has one code ("nl" is "NL" above). An object without a country has
+    # least > greatest = -1, so it is masked like one of several.
     codes = values.indices.to_numpy(zero_copy_only=False)
     least = np.full(len(ranges.keys), np.iinfo(np.int64).max)
     greatest = np.full(len(ranges.keys), -1, np.int64)
+    # Unlike least[owner] = ..., ``at`` respects every occurrence of an owner.
     np.minimum.at(least, owner, codes)
     np.maximum.at(greatest, owner, codes)
     return values.dictionary.take(pa.array(greatest, mask=least != greatest))
@@ -201,12 +205,15 @@ def _organization(
 def _ranges(ranges: Objects, kinds: I64) -> ParsedRanges:
     """Return the ranges of the keys: two addresses with a hyphen between, or a prefix."""
     texts = [ranges.lines.values(ranges.keys[kinds == at], name) for at, name in enumerate(_KEYS)]
+    # Keys are read by kind, 0 0 ... 1 1; argsort of their places brings them back into file order.
     order = np.argsort(np.concatenate([np.flatnonzero(kinds == at) for at in range(len(_KEYS))]))
     keys = pa.concat_arrays(texts).take(pa.array(order))
+    # inetnum: 193.0.0.0 - 193.0.7.255    inet6num: 2001:610::/32
     hyphen = pc.fill_null(pc.match_substring(keys, "-"), False)
     pairs, whole = np.flatnonzero(hyphen), np.flatnonzero(pc.invert(hyphen))
     ends = pc.list_flatten(pc.split_pattern(keys.take(pa.array(pairs)), "-", max_splits=1))
     ends = pc.utf8_trim_whitespace(ends)
+    # "a - b", "c - d" -> a b c d: the even ones are starts.
     sides = [ends.take(pa.array(np.arange(at, len(ends), 2))) for at in (0, 1)]
     parts = from_pairs(*sides), from_networks(keys.take(pa.array(whole)))
     joined = concatenated(parts)

@@ -58,7 +58,9 @@ _CONTENT = {
 }
 #: What distinguishes these files from others of the same width: names, zones of the IANA database.
 _NAMED = re.compile(r"-ipv[46](-num)?(?![a-z0-9-])", re.IGNORECASE)
+#: "Europe/Paris".
 _ZONE = {"timezone": re.compile(r"[A-Z][A-Za-z_]+/.+")}
+#: "52.3740": a postcode or a name is no number with a fraction.
 _FRACTION = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
 
 

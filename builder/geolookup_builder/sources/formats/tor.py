@@ -23,6 +23,7 @@ from geolookup_builder.sources.reading.text import line_layout, line_parts
 
 #: Lines about a relay or the list; of an exit the address alone has a field.
 _LAYOUT = line_layout("[ \t]*#", "@type ", "Downloaded ", "ExitNode ", "Published ", "LastStatus ")
+#: "ExitAddress 1.2.3.4 2026-01-31 12:00:00" -> "1.2.3.4"; also a plain address.
 _PATTERN = r"^\s*(?:ExitAddress\s+)?(?P<address>[^\s/]+)(?:\s+[0-9-]{10} [0-9:]{8})?\s*$"
 _EXIT = re.compile(rf"ExitAddress\s+({sniffing.ADDRESS.pattern})\s.*")
 _ADDRESS = re.compile(rf"\s*({sniffing.ADDRESS.pattern})\s*")

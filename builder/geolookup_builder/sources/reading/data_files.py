@@ -75,6 +75,7 @@ class Budget:
 
     def check(self, size: int) -> None:
         """Raise BuildError if so many bytes more would exceed the budget."""
+        # The limit grows with the packed bytes; see ``filesystem.limits``.
         if self._unpacked + size > limits.allowed_bytes(self._packed):
             raise BuildError(self._label, limits.excess(), remedy=_TRUSTED)
         if self._whole is not None:
@@ -116,6 +117,7 @@ class LimitedStream(io.RawIOBase):
             return self.readall() or b""
         data = self._stream.read(size)
         self._position += len(data)
+        # Only bytes that no earlier stream has reached.
         if self._position > self._passed.bytes:
             self._budget.take(self._position - self._passed.bytes)
             self._passed.bytes = self._position

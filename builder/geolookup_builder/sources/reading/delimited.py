@@ -52,6 +52,7 @@ def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
         blocks = record_blocks(stream, _CHUNK, layout.delimiter, quoted=False)
         parts = (masked(block, layout) for _, block in blocks)
         if layout.mask is not None:
+            # Masked lines have become empty ones.
             parts = (part.lstrip(b"\n") for part in parts)
         text = io.BytesIO(next(filter(None, parts), b""))
     line = io.TextIOWrapper(text, "utf-8", "replace", newline="").readline(_MAX_RECORD)
@@ -93,6 +94,7 @@ def _parts(
         try:
             with in_order(parsed, blocks) as parts:
                 for part, rows, skipped in parts:
+                    # Records before this block; those of a block count from 1.
                     passed = numbers.delivered + len(numbers.skipped)
                     numbers.skipped.extend(passed + record for record in skipped)
                     yield part
@@ -163,6 +165,7 @@ def _first_bad_line(member: Member) -> int | None:
         while chunk := stream.read(_CHUNK):
             try:
                 decoder.decode(chunk)
+            # error.object begins with what the decoder kept: a character cut by the chunk before.
             except UnicodeDecodeError as error:
                 return line + error.object[: error.start].count(b"\n")
             line += chunk.count(b"\n")

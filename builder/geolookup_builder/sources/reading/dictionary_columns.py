@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
+# 0, -0, +0.000 and " 0. ".
 _ZERO = r"^ *[+-]?0+(\.0*)? *$"
 _COORDINATES = ("latitude", "longitude")
 
@@ -49,6 +50,7 @@ def take(values: pa.Array, rows: pa.Array) -> pa.DictionaryArray:
     The dictionary holds only what these rows use: each of its values is
     cleaned in every batch.
     """
+    # Rows 5 5 9: the values 5 and 9 are taken once each.
     used = rows.dictionary_encode()
     distinct = values.take(used.dictionary).dictionary_encode()
     return pa.DictionaryArray.from_arrays(distinct.indices.take(used.indices), distinct.dictionary)
@@ -66,6 +68,7 @@ def first_known(*columns: pa.DictionaryArray) -> pa.DictionaryArray:
 def marked(column: pa.DictionaryArray, rows: pa.Array, word: str) -> pa.DictionaryArray:
     """Return the column with ``word`` in the rows that are true."""
     values = pa.concat_arrays([column.dictionary.cast(pa.string()), pa.array([word])])
+    # The word is the last value.
     added = pa.scalar(len(values) - 1, column.indices.type)
     return pa.DictionaryArray.from_arrays(pc.if_else(rows, added, column.indices), values)
 

@@ -37,6 +37,7 @@ from geolookup_builder.sources.reading.tar_files import tar_files
 from geolookup_builder.sources.reading.zip_files import zip_files
 
 #: The compression of each ending of a tar archive.
+#: ".tar.gz" -> ".gz", ".tgz" -> ".gz" and so on.
 _TARS = {f".tar{ending}": ending for ending in COMPRESSED} | SHORT_TARS
 
 
@@ -60,6 +61,7 @@ class Member:
     @property
     def file_names(self) -> list[str]:
         """The name of the file, then that of its archive if it has one; without folders."""
+        # "rirs.zip!ripe/delegated.txt" gives "delegated.txt" and "rirs.zip".
         return [re.split(r"[/\\]", part)[-1] for part in reversed(self.label.split("!"))]
 
 
@@ -89,6 +91,7 @@ def label_in_recipe(label: str, pattern: str, base: Path) -> str:
     before the first wildcard are removed. Characters that a line cannot hold are escaped.
     """
     parts = Path(pattern).parts
+    # "/data/2026/*.csv": "data" and "2026" are before the wildcard, and removed.
     fixed = takewhile(lambda part: not _is_glob(part), parts[:-1])
     folder = Path(*fixed) if Path(pattern).is_absolute() else base
     return name_text(label.removeprefix(str(folder).rstrip(os.sep) + os.sep).replace(os.sep, "/"))
@@ -127,6 +130,8 @@ def _files_of(folder: Path) -> Iterator[Path]:
     read = {_identity(folder)}
     for parent, folders, names in os.walk(folder, followlinks=True):
         below = [Path(parent, name) for name in folders if not name.startswith(".")]
+        # ``os.walk`` descends into what is left in ``folders``. Links come last: a folder is read
+        # under its own path if it has one.
         folders.clear()
         for folder_below in sorted(below, key=lambda path: (path.is_symlink(), os.fsencode(path))):
             if _identity(folder_below) not in read:
@@ -136,6 +141,7 @@ def _files_of(folder: Path) -> Iterator[Path]:
 
 
 def _identity(folder: Path) -> tuple[int, int]:
+    # Device and inode: links that lead back to a folder above do not loop.
     status = folder.stat()
     return status.st_dev, status.st_ino
 

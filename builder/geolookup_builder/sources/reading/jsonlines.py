@@ -44,6 +44,7 @@ _SAMPLES = 100  # until all keys that are looked for were seen
 #: Of 128 bits: 39 digits.
 _INTEGER = pa.decimal256(39, 0)
 
+#: Nested deeper, values are ignored: Arrow's types are nested as deep as the values.
 _DEPTH = 40
 #: ``bool`` before the numbers: it is an ``int``.
 _TYPES = ((bool, pa.bool_()), (str, pa.string()), (int | float, pa.float64()))
@@ -108,8 +109,10 @@ def _read(
     line, block = numbered
     _check_utf8(line, block)
     table = parse(Lines.of(block, line), known, "infer" if others else "ignore")
+    # A block is one chunk of Arrow at most times; a batch needs one array a column.
     columns = [column.combine_chunks() for column in table.columns]
     rows = pa.RecordBatch.from_arrays(columns, schema=table.schema)
+    # Keys that the first records lack.
     if others and set(leaves(rows.schema)) != set(leaves(schema)):
         layout, meaning = others(rows.schema)
         steps = steps_of(member, rows.schema, layout)

@@ -165,11 +165,16 @@ class Networks:
 def nodes_of(tree: bytes, count: int, record_bits: int) -> I64:
     """Return the nodes as an array (count, 2): the left and the right branch of each."""
     wide = np.frombuffer(tree, np.uint8).reshape(count, record_bits // 4).astype(np.int64)
+    # A node is two records, big-endian: 24 + 24 bits in 6 bytes, 28 + 28 in 7, 32 + 32 in 8.
+    #
+    #     28 bits:  byte  0  1  2 |     3       | 4  5  6
+    #               left  23 .. 0 | 27-24 27-24 | 23 .. 0  right
     if record_bits == 28:  # the middle byte holds the top bits of both
         left = wide[:, 3] >> 4 << 24 | wide[:, 0] << 16 | wide[:, 1] << 8 | wide[:, 2]
         right = (wide[:, 3] & 15) << 24 | wide[:, 4] << 16 | wide[:, 5] << 8 | wide[:, 6]
         return np.stack([left, right], axis=1)
     size = record_bits // 8
+    # Three bytes: 65536, 256, 1.
     weights = 256 ** np.arange(size - 1, -1, -1, dtype=np.int64)
     return np.stack([wide[:, :size] @ weights, wide[:, size:] @ weights], axis=1)
 
@@ -184,6 +189,7 @@ def walk(nodes: I64, bits: int) -> Networks:
     ended: list[Branches] = []
     lengths: list[I64] = []
     visited = 0
+    # A record below ``count`` is a node, ``count`` itself is "no data", above it is data.
     for depth in range(1, bits + 1):
         visited += len(branches.at)
         if visited > _MAX_VISITS * count + bits:
@@ -205,6 +211,7 @@ def _ipv4_node(nodes: I64) -> int:
     at = 0
     for _ in range(_IPV4_DEPTH):
         if at >= len(nodes):
+            # Data above ::/96: no subtree of IPv4.
             return len(nodes)
         at = int(nodes[at, 0])
     return min(at, len(nodes))
@@ -212,6 +219,7 @@ def _ipv4_node(nodes: I64) -> int:
 
 def _children(branches: Branches, nodes: I64, bit: int) -> Branches:
     """Return the branches below, left and right; ``bit`` of the address tells them apart."""
+    # One of the halves is 0: bit 127 is bit 63 of the high half.
     high, low = (1 << bit) >> 64, (1 << bit) & (1 << 64) - 1
     return Branches(
         np.concatenate([branches.high, branches.high | np.uint64(high)]),
@@ -228,6 +236,7 @@ def _networks(ended: list[Branches], lengths: I64, count: int, bits: int) -> Net
     order = np.lexsort((low, high))
     high, low, host = high[order], low[order], bits - lengths[order]
     first = Addresses(low, high)
+    # 72 host bits: all of the low half, 8 bits of the high half.
     last = Addresses(low | _ones(host), high | _ones(host - 64))
     in_ipv4 = (high == 0) & (low >> np.uint64(32) == 0) & (host <= 32)
     family = np.where(in_ipv4, 4, 6).astype(np.uint8)

@@ -73,6 +73,7 @@ def _find_rejects(member: Member, wanted: dict[int, str], *, layout: Layout) -> 
         file, steps = _file(member, stream, ranges)
         for rows in _rows(file, steps):
             columns = as_columns(rows, ranges, steps)
+            # Numbers count from 1 over the file; ``passed`` rows are before this batch.
             for number in sorted(record for record in wanted if 0 < record - passed <= len(rows)):
                 cells = [
                     _shown(columns.column(name)[number - passed - 1].as_py())
@@ -115,6 +116,7 @@ def _check_size(member: Member, stream: object, metadata: papq.FileMetaData) -> 
     """Raise BuildError if a file states more rows, or more bytes, than it may unpack to."""
     packed = stream.seek(0, io.SEEK_END)  # type: ignore[attr-defined]
     groups = (metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
+    # A file of only nulls states many rows and few bytes.
     if max(metadata.num_rows * _ROW_BYTES, sum(groups)) > limits.allowed_bytes(packed):
         remedy = "if you trust the file, write its rows into several files"
         raise BuildError(member.label, limits.excess(), remedy=remedy)

@@ -60,6 +60,7 @@ def rejects_between(
         passed = 1
         numbered = zip(sorted(wanted.items()), begins.tolist(), ends.tolist(), strict=True)
         for (_, reason), begin, end in numbered:
+            # The lines from ``passed`` on are unread: skip begin - passed of them.
             record = "".join(islice(text, begin - passed, end - passed)).rstrip("\r\n")
             passed = end
             yield Reject(member.label, begin, reason, record[:most])
@@ -93,6 +94,7 @@ def _lines_as_records(member: Member, layout: Layout) -> I64 | None:
             if not _one_record_a_line(block, data, ends, layout):
                 return None
             begins = np.append(0, ends[:-1] + 1)
+            # An empty line, or one of only a carriage return.
             empty = (begins == ends) | ((begins + 1 == ends) & (data[begins] == _RETURN))
             parts.append(np.flatnonzero(~empty) + passed)
             passed += len(ends)
@@ -106,8 +108,10 @@ def _one_record_a_line(block: bytes, data: NDArray[np.uint8], ends: I64, layout:
     if not layout.quoted or _QUOTE not in block:
         return True
     quotes = np.flatnonzero(data == _QUOTE)
+    # How many quotes are before each line end: odd if one is still open there.
     if np.any(np.searchsorted(quotes, ends) % 2):
         return False
+    # Quotes 0, 2, 4, ... open a cell: "a","b" has them at 0 and 4.
     opening = quotes[::2]  # or the second half of a doubled quote
     before = data[opening[opening > 0] - 1]
     return bool(np.isin(before, (ord(layout.delimiter), _LINE_FEED, _QUOTE)).all())
@@ -165,6 +169,7 @@ class RowPositions:
     def of(self, rows: I64) -> Positions:
         """Return the positions of rows, given by their ascending numbers (from 0) in the table."""
         begins = [run.begin for run in self.runs]
+        # Rows 2 5 9 and runs that begin at 0 and 4: bounds 0 1 3.
         bounds = [*np.searchsorted(rows, begins).tolist(), len(rows)]
         file, line = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
         for at, run in enumerate(self.runs):

@@ -62,8 +62,10 @@ class RecordNumbers:
 
     def of(self, rows: I64) -> I64:
         """Return the record numbers of delivered rows, counted from 0 over the member."""
+        # Records 3 and 4 are skipped: as rows from 0, less the skipped ones before, 2 and 2.
         skipped = np.array(sorted(self.skipped), np.int64) - 1
         before = np.searchsorted(skipped - np.arange(len(skipped)), rows, side="right")
+        # Rows 0, 1 and 2 have 0, 0 and 2 skipped ones before them: records 1, 2 and 5.
         return rows + before + 1
 
     def batch(self, ranges: ParsedRanges, fields: Mapping[str, pa.DictionaryArray]) -> Batch:

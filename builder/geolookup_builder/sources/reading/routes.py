@@ -42,8 +42,10 @@ NONE = 0
 #: First and last of IANA's special-purpose AS numbers: reserved (RFC 7607, 6793, 7300),
 #: documentation (RFC 5398) and private use (RFC 6996).
 SPECIAL = ((0, 0), (23456, 23456), (64496, 131071), (4_200_000_000, 4_294_967_295))
+# The last AS number of a path, also as a set of one: "3356 15169", "3356 {15169}".
 _LAST = r"(?:^|\s)\{?(?P<origin>[0-9]{1,10})\}?\s*$"
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+# "3356 {64500,15169} x" has the parts "3356", "{64500,15169}" and "x".
 _PARTS = re.compile(rf"\{{[^}}]*\}}|{_NUMBER.pattern}|\S")
 _MAX = (1 << 32) - 1
 _DEFAULT_ROUTE = "default route"
@@ -116,12 +118,14 @@ def empty() -> Routes:
 def _grouped(routes: Routes) -> Routes:
     """Return routes of equal range and origin as one, in order of range; rejected ones alone."""
     keys = _range_keys(routes.ranges)
+    # Rejected routes stay one row each: their record is part of the key.
     alone = np.where(routes.ranges.family == 0, routes.record, 0)
     order = np.lexsort((routes.record, routes.origin, alone, *reversed(keys)))
     begins = _begins(order, *keys, alone, routes.origin)
     if not len(order):
         return routes
     first = order[begins]
+    # Sums from each begin up to the next.
     count = np.add.reduceat(routes.count[order], begins)
     groups = routes[first]
     return Routes(groups.ranges, groups.origin, count, groups.record)
@@ -131,12 +135,14 @@ def _most_seen(groups: Routes) -> Routes:
     """Return, of the groups of each range, the one with most routes; one with an origin first."""
     keys = _range_keys(groups.ranges)
     without = groups.origin == NONE
+    # Of each range: with an origin first, then most routes, then the least AS number.
     order = np.lexsort((groups.origin, -groups.count, without, *reversed(keys)))
     return groups[order[_begins(order, *keys)]]
 
 
 def _range_keys(ranges: ParsedRanges) -> list[NDArray[np.generic]]:
     ends = [*ranges.first.halves(), *ranges.last.halves()]
+    # Family, first address (high, low), last address (high, low).
     return [ranges.family, ends[1], ends[0], ends[3], ends[2]]
 
 
@@ -160,6 +166,7 @@ def origin(path: Path) -> int:
     if path and isinstance(path[-1], int) and not _special(path[-1]):  # of most routes
         return path[-1]
     for part in reversed(path):
+        # A private AS number at the end is passed over; a set of several has no origin.
         members = {part} if isinstance(part, int) else set(part)
         public = members if len(members) > 1 else {asn for asn in members if not _special(asn)}
         if public:
@@ -202,6 +209,7 @@ def _parsed(text: str) -> Path:
 def _number(text: str) -> int:
     """Return an AS number in digits, or in two halves (asdot, RFC 5396)."""
     high, _, low = text.rpartition(".")
+    # "1.10" is 65536 + 10 (RFC 5396).
     return (int(high or 0) << 16) + int(low)
 
 
@@ -227,12 +235,14 @@ def deciding(ranges: ParsedRanges, rank: I64) -> I64:
     """Return, for each row, the last row of the same range with the greatest rank."""
     ends = ranges.last.low, ranges.last.high, ranges.first.low, ranges.first.high
     keys = [key for key in ends if key is not None] + [ranges.family]
+    # Within equal ranges by rank; ``lexsort`` is stable, so the later of equal ranks is last.
     order = np.lexsort((rank, *keys))
     if not len(order):
         return order
     begins = changes(*(key[order] for key in keys))
     last = np.append(np.flatnonzero(begins)[1:], len(order)) - 1
     rows = np.empty(len(order), np.int64)
+    # Each row of a group gets the last row of the group.
     rows[order] = order[last][np.cumsum(begins) - 1]
     return rows
 

@@ -35,6 +35,7 @@ def blocks(member: Member, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     line, pending = 1, stream.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
     while piece := stream.read(BLOCK_BYTES):
         pending = (pending + piece).replace(b"\r\n", b"\n")
+        # An empty line ends an object; ``rfind`` returns -1 if there is none, so 1 is "no end".
         end = pending.rfind(b"\n\n") + 2
         if end > 1:
             yield line, pending[:end]
@@ -58,11 +59,13 @@ class Lines:
 
     def named(self, name: str) -> I64:
         """Return the lines that begin with an attribute's name, in any case, and a colon."""
+        # Letter by letter; most lines are gone after the first one.
         lines = np.arange(len(self.starts))
         for at, letter in enumerate(name.encode() + b":"):
             letters = self.data[self.starts[lines] + at]
             same = letters == letter
             if chr(letter).isalpha():
+                # The other case: "a" 0x61 and "A" 0x41.
                 same |= letters == letter ^ 0x20
             lines = lines[same]
         return lines
@@ -73,6 +76,7 @@ class Lines:
         if len(self.hashes):
             at = np.minimum(np.searchsorted(self.hashes, begin), len(self.hashes) - 1)
             first = self.hashes[at]
+            # A hash inside the value begins a comment.
             end = np.where((first >= begin) & (first < end), first, end)
         return _with_single_blanks(pc.utf8_trim_whitespace(_texts(self.data, begin, end)))
 
@@ -86,6 +90,7 @@ def lines_of(block: bytes) -> tuple[Lines, I64]:
     ends = np.flatnonzero(text == _FEED)
     starts = np.append(0, ends[:-1] + 1)
     hashes = np.flatnonzero(text == _HASH)
+    # An empty line has no bytes: each one begins the next paragraph.
     lines = Lines(data, starts, ends, np.cumsum(starts == ends), hashes)
     return lines, np.searchsorted(before, starts)
 
@@ -98,6 +103,7 @@ def _join(text: U8, ends: I64) -> None:
     continued = _CONTINUED[first] & ~blank
     attribute = ~(blank | _COMMENT[first] | continued)
     # A continuation whose line is a comment or an empty one is not part of an attribute.
+    # The last line before that is not a continuation.
     head = np.maximum.accumulate(np.where(continued, -1, np.arange(len(starts))))
     joined = np.flatnonzero(continued & (head >= 0) & attribute[head])
     if not len(joined):
@@ -110,6 +116,7 @@ def _join(text: U8, ends: I64) -> None:
 def _drop_comments(text: U8, ends: I64, lines: I64) -> None:
     """Replace the comments of lines that are continued: they end with their line."""
     hashes = np.flatnonzero(text == _HASH)
+    # By hash the line that holds it; then the first hash of each line.
     line = np.searchsorted(ends, hashes)
     of_lines = np.flatnonzero(np.isin(line, lines))
     for at in of_lines[np.unique(line[of_lines], return_index=True)[1]].tolist():
@@ -119,7 +126,9 @@ def _drop_comments(text: U8, ends: I64, lines: I64) -> None:
 def _texts(data: U8, begin: I64, end: I64) -> pa.Array:
     """Return the texts between positions, as UTF-8."""
     offsets = np.concatenate([[0], np.cumsum(end - begin)])
+    # Texts at 5-7 and 20-21: 0 1 2 3 4 plus 5 5 5 17 17 is 5 6 7 20 21.
     taken = data[np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], end - begin)]
+    # Texts with a byte beyond ASCII are decoded one by one.
     high = np.flatnonzero(taken > 127)
     foreign = np.unique(np.searchsorted(offsets, high, side="right") - 1)
     decoded = [_decoded(data[begin[row] : end[row]].tobytes()) for row in foreign.tolist()]
@@ -167,6 +176,7 @@ class Objects:
         """Return the first value of an attribute in each object; null if it has none."""
         lines, owner = self.of(name)
         distinct, at = np.unique(owner, return_index=True)
+        # By object the position of its value, -1 without one.
         row = np.full(len(self.keys), -1, np.int64)
         row[distinct] = np.arange(len(distinct))
         values = self.lines.values(lines[at], name)

@@ -37,11 +37,13 @@ _INTEGER_DIGITS = 39  # of 2^128 - 1
 _SHOWN = 50  # characters of a cell, in messages
 
 INTEGER = re.compile(r"[0-9]+")
+#: Of the form of an address, whether valid or not.
 ADDRESS = re.compile(r"[0-9]+\.[0-9.]+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
 NETWORK = re.compile(rf"({ADDRESS.pattern})/[0-9]+")
 ALPHA2 = re.compile(r"[A-Za-z]{2}")
 DEGREES = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]*)?")
 AS_NUMBER = re.compile(r"(AS)?[0-9]{1,10}", re.IGNORECASE)
+#: The first cell of a row: an address, a prefix, or an integer, also in hexadecimal.
 _RANGE = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|[0-9A-Fa-f]+")
 
 
@@ -72,6 +74,7 @@ def opening(member: Member) -> Opening:
     with member.open() as stream:
         data = stream.read(_OPENING_BYTES)
     if len(data) == _OPENING_BYTES:
+        # Whole lines only; one line that is longer than the opening stays.
         data = data[: data.rfind(b"\n") + 1] or data
 
     def opener() -> AbstractContextManager[io.BytesIO]:
@@ -86,6 +89,7 @@ def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool
         text = masked(stream.read(), layout).decode("utf-8-sig", "replace")
     rows = [line for line in text.splitlines() if line.strip()]
     matching = [pattern.fullmatch(line) is not None for line in rows]
+    # The first line must match: a header shows another format.
     return matching[:1] == [True] and 2 * sum(matching) > len(rows)
 
 
@@ -122,6 +126,8 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
             if cells:  # Arrow skips empty lines too
                 records.append((line, cells))
             line = reader.line_num + 1
+    # Fewer records than asked for, and the file goes on.
+    # A record that alone fills the sample is kept.
     if not whole and len(records) in range(2, _SAMPLE_RECORDS):
         records.pop()  # incomplete: the sample ends inside it
     if not records:
@@ -188,6 +194,7 @@ def integer_family(rows: Sample) -> int:
     """Return the family of the integers in the second column: 6 if most exceed IPv4."""
     cells = [cell for _, cell in rows.column(1)]
     integers = [cell for cell in cells if INTEGER.fullmatch(cell)]
+    # Digits are counted first: ``int`` refuses more than 4,300 of them.
     beyond = [i for i in integers if len(i) > _INTEGER_DIGITS or int(i) > _IPV4_MAX]
     return 6 if 2 * len(beyond) > len(cells) else 4
 
@@ -203,6 +210,7 @@ def ending(member: Member) -> bytes:
     """Return the last bytes of a member; a compressed one is read through."""
     with member.open() as stream:
         if isinstance(stream, io.BufferedReader):
+            # A file on the disk is seekable: only its end is read.
             stream.seek(max(0, stream.seek(0, io.SEEK_END) - END_BYTES))
         last = b""
         while block := stream.read(END_BYTES):

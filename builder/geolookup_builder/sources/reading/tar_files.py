@@ -138,6 +138,7 @@ class _PartStream(io.RawIOBase):
     def __init__(self, unpacked: _Unpacked, part: _Part) -> None:
         super().__init__()
         self._unpacked = unpacked
+        # Begin, and begin plus size.
         self._position, self._end = part[0], sum(part)
 
     def readable(self) -> bool:

@@ -57,6 +57,7 @@ class Layout:
 def line_layout(*masked_starts: str) -> Layout:
     """Return a layout with a row a line, without blank lines and those that begin as given."""
     starts = "|".join((*masked_starts, r"[ \t]+\r?$"))
+    # A byte order mark may precede the first line.
     mask = re.compile(rf"(?m)^(?:\xef\xbb\xbf)?(?:{starts})[^\n]*\n?".encode("latin-1"))
     return Layout(
         (_LINE,),
@@ -85,6 +86,7 @@ def masked(block: bytes, layout: Layout) -> bytes:
     if layout.mask is None:
         return block
     lines = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
+    # b"# x\n1.2.3.0/24\n" -> b"\n1.2.3.0/24\n": the second line stays the second.
     return layout.mask.sub(b"\n", lines)
 
 
@@ -130,6 +132,7 @@ def _marked_encoding(member: Member) -> str | None:
     """Return the encoding that a byte order mark states: no UTF-8 text begins with these bytes."""
     with member.open() as stream:
         mark = stream.read(4)
+    # FF FE 00 00 also begins like UTF-16 (FF FE): UTF-32 is tested first.
     if mark in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
         return "utf-32"
     return "utf-16" if mark[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
@@ -151,6 +154,7 @@ class _TranscodedStream(io.RawIOBase):
         block = b" "
         while block and (size < 0 or len(self._ready) < size):
             block = self._stream.read(_BLOCK_BYTES)
+            # An empty block ends the input; the decoder is then told that it is final.
             self._ready += self._decoded(block)
         end = len(self._ready) if size < 0 else size
         data, self._ready = self._ready[:end], self._ready[end:]

@@ -109,6 +109,7 @@ def leaves(fields: Iterable[pa.Field], before: str = "") -> Iterator[str]:
 def steps_to(fields: Iterable[pa.Field], path: str) -> Steps | None:
     """Return how a path is reached; None if the fields do not have it."""
     for field in fields:
+        # The whole path first: a column may be named "a.b" itself.
         if field.name == path:
             return (path,)
         if path.startswith(f"{field.name}."):
@@ -122,8 +123,10 @@ def _steps_within(kind: pa.DataType, path: str) -> Steps | None:
     if pa.types.is_struct(kind):
         return steps_to(kind, path)
     if pa.types.is_map(kind):
+        # A key of a map may have dots: it is all that is left of the path.
         return (path,)
     position, _, rest = path.partition(".")
+    # "subdivisions.0.iso_code" within a list: position "0", rest "iso_code".
     if not is_list(kind) or not _is_position(position):
         return None
     below = _steps_within(kind.value_type, rest) if rest else ()
@@ -169,6 +172,7 @@ def column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
             column = pc.map_lookup(column, step, "first")
         else:
             at = int(step)
+            # Of fixed size: shorter lists are padded with null; ``list_element`` would fail.
             padded = pc.list_slice(column, at, at + 1, return_fixed_size_list=True)
             column = pc.list_element(padded, 0)
     return column

@@ -31,6 +31,7 @@ from geolookup_builder.sources.reading.text import Layout
 _File = TypeVar("_File")
 _UNKNOWN_COLUMNS = Layout((), frozenset(), frozenset())
 _SHOWN = 80  # characters of a header, in messages
+#: The end of "CLOUDFLARENET - Cloudflare, Inc., US".
 _COUNTRY = r", [A-Z]{2}$"
 _REMEDY = "give a JSON object or a CSV of AS number and name"
 
@@ -144,6 +145,7 @@ def columns_option(
     for name in needed:
         if name not in listed:
             raise BuildError(spec.recipe, f"no {name} in columns", remedy=f"add {name!r}")
+    # Names must be distinct: "-" twice becomes "- 2" and "- 5".
     return tuple(f"- {at}" if name == "-" else name for at, name in enumerate(listed))
 
 
@@ -156,6 +158,7 @@ class KeyedTable:
 
     def rows(self, keys: pa.DictionaryArray) -> pa.Array:
         """Return the row of each key; null if there is none."""
+        # By distinct key its row, then by row of the batch.
         at = pc.index_in(keys.dictionary.cast(pa.string()), self.keys)
         return at.take(keys.indices)
 
@@ -245,4 +248,5 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _digits(numbers: pa.Array) -> pa.Array:
+    # "AS13335" -> "13335".
     return pc.replace_substring_regex(numbers.cast(pa.string()), r"^\s*[Aa][Ss]", "")

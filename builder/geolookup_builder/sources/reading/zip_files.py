@@ -34,8 +34,10 @@ from geolookup_builder.sources.reading.data_files import (
 )
 
 #: The record that ends an archive, and the two before it in a large one; a mark begins each.
+# 22 bytes: the size of the directory is 4 bytes at 12; the last 2 are the length of a comment.
 _END, _END_MARK = struct.Struct("<12xI6x"), b"PK\5\6"
 _LOCATOR_BYTES, _LOCATOR_MARK = 20, b"PK\6\7"
+# 56 bytes: the size of the directory is 8 bytes at 40 (APPNOTE.TXT of PKWARE, 4.3.14).
 _END_64, _END_64_MARK = struct.Struct("<40xQ8x"), b"PK\6\6"
 _COMMENT_BYTES = 1 << 16
 _HAS_END_MARKER = 2  # of LZMA, in the flags of a member
@@ -79,6 +81,7 @@ def _directory_bytes(tail: bytes) -> int:
         return 0
     before = at - _LOCATOR_BYTES - _END_64.size
     large = tail[at - _LOCATOR_BYTES : at].startswith(_LOCATOR_MARK)
+    # ... | end record, 64 bits | its locator | end record
     if before >= 0 and large and tail[before:].startswith(_END_64_MARK):
         return int(_END_64.unpack_from(tail, before)[0])
     return int(_END.unpack_from(tail, at)[0])
@@ -90,6 +93,7 @@ def _check(path: Path, chosen: list[zipfile.ZipInfo], budget: Budget) -> None:
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind and not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
             raise link_error(f"{path}!{info.filename}")
+    # Overlapping members: a small file of many large ones ("zip bomb").
     if sum(info.compress_size for info in chosen) > path.stat().st_size:
         raise BuildError(path, "its members share the same bytes", remedy="fetch it again")
     budget.check(sum(info.file_size for info in chosen))
@@ -144,6 +148,7 @@ class _Checked(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         if size < 0:
             return self.readall() or b""
+        # No byte more than stated is asked for: the decompressor stops there.
         wanted = min(size, self._left)
         data = self._stream.read(wanted)
         self._left -= len(data)
@@ -163,4 +168,6 @@ def _lzma_header(packed: IO[bytes], info: zipfile.ZipInfo) -> bytes:
     if len(head) < 9 or head[2:4] != b"\5\0":
         raise zipfile.BadZipFile(f"Bad LZMA header for file {info.filename!r}")
     unknown = info.flag_bits & _HAS_END_MARKER
+    # Zip: version (2), size of the properties (2), properties (5). .lzma: properties (5), size (8);
+    # a size of all ones is "unknown, until the end marker".
     return head[4:] + (b"\xff" * 8 if unknown else info.file_size.to_bytes(8, "little"))
