@@ -3,7 +3,7 @@
 Strategy: ``overlay`` overlays the intervals of both, ``values`` reads both tables into one set of
 codes, ``changes`` finds the distinct pairs of rows, ``measures`` sums what moved between them;
 ``traffic`` weights by requests. This module reads the datasets (``read``) and combines the sums
-(``measured``). ``gates`` evaluates, ``report`` prints, ``scoring`` compares with ground truth.
+(``measure``). ``gates`` evaluates, ``report`` prints, ``scoring`` compares with ground truth.
 
 A part is one address family, or both together if requests are counted: requests add up over
 families, addresses do not.

@@ -171,7 +171,7 @@ def _first_line(error: Exception) -> str:
 def explained_batches(
     batches: Iterable[pa.RecordBatch], name: str, kind: str
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches; errors on the way are ``explained``."""
+    """Yield batches; ``explain_errors`` turns errors on the way into lines."""
     with explain_errors(name, kind):
         yield from batches
 

@@ -116,7 +116,7 @@ class Accounts:
         if digest is None:
             raise MissingKeyError if api_key is None else InvalidKeyError
         cached = self._cache.get(digest)
-        # now < asked: the clock was set back, and the entry could live too long.
+        # now < asked_at: the clock was set back, and the entry could live too long.
         if cached is not None and cached.asked_at <= now < cached.until:
             if not compare_digest(cached.digest, digest):
                 raise InvalidKeyError

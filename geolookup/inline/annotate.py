@@ -57,7 +57,7 @@ class Template:
 
     Raises ValueError for an unknown path, and for one whose value depends on more than the network
     that the address is in: ``ip``, ``ip_type`` and, but for ``time.zone``, the members of ``time``.
-    ``shown`` writes a value that is known.
+    ``value_text`` writes a value that is known.
     """
 
     def __init__(self, text: str, value_text: Callable[[Any], str]) -> None:

@@ -40,8 +40,8 @@ class Report:
 class Verified:
     """A dataset that was verified: only its constructor makes one, and the constructor verifies.
 
-    Functions that publish take it as proof, and do not verify again. ``shown`` makes the path of a
-    file in errors from its name; the default is its path in ``folder``. Raises DatasetError
+    Functions that publish take it as proof, and do not verify again. ``path_of`` makes the path of
+    a file in errors from its name; the default is its path in ``folder``. Raises DatasetError
     for the first damage.
     """
 

@@ -1,6 +1,6 @@
 """A vendor's key: read from the environment or a file, sent with the request, never printed.
 
-A server may repeat the key in its answers. ``is_in`` finds it there, and ``hidden`` masks it in
+A server may repeat the key in its answers. ``is_in`` finds it there, and ``hide_keys`` masks it in
 errors and texts.
 """
 

@@ -42,7 +42,7 @@ def read_column(streams: Streams, values: Values, former: Values, rows: Alignmen
 
 def _numbers_text(values: Unsigned, former: Unsigned, rows: Alignment) -> bytes:
     common, inserted = values[rows.target_mask], np.flatnonzero(~rows.target_mask)
-    # base    10 20 30 40      kept   10 21 31 41      added   0 1 1 1
+    # base    10 20 30 40      common 10 21 31 41      added   0 1 1 1
     # changes: rows 1, 2, 3    steps: row 1 by 1
     added = common - rows.of(former)
     changes, steps = np.flatnonzero(added), np.diff(added, prepend=added.dtype.type(0))

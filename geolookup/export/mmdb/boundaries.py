@@ -76,7 +76,7 @@ def _changes(first: Addresses, last: Addresses, pairs: I64) -> _Changes:
     # ranges   10-19: 5    20-29: 7    40-49: 7
     # begins   yes         yes         yes
     # ends     no          yes         yes         before a gap
-    # place    1           2           4           10: 5, 20: 7, 30: 0, 40: 7, 50: 0
+    # index    1           2           4           10: 5, 20: 7, 30: 0, 40: 7, 50: 0
     begins = np.concatenate([[True], ~is_adjacent | (pairs[1:] != pairs[:-1])])
     ends = np.concatenate([~is_adjacent, [True]])
     index = np.cumsum(begins) + np.cumsum(ends) - ends  # of a range's first address, from 1
