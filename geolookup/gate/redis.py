@@ -162,7 +162,8 @@ class RedisStore:
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests of accounts in one script; see ``Store``."""
-        keys, arguments = [], [self._time()]
+        keys: list[str] = []
+        arguments = [self._time()]
         for account, plan, number in requests:
             keys += f"geolookup:account:{account}", f"geolookup:runs:{account}"
             arguments += plan.rate, plan.limit, number

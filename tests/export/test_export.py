@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 
 import geolookup
 from geolookup import export
@@ -65,6 +66,18 @@ def test_prefixes_are_the_ranges_and_adjacent_ranges_of_equal_values_are_one(
     few = sample.export(tmp_path / "few", "csv", fields=["location.continent_code"])["ranges"]
     assert few == len(expected(sample, ("location.continent_code",)))
     assert few < sample.export(tmp_path / "all", "csv")["ranges"]
+
+
+def test_a_full_parquet_file_is_followed_by_another(
+    hostile: geolookup.Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("geolookup.export.ranges._BATCH", 2)
+    monkeypatch.setattr("geolookup.export.parquet._FILE", 3)
+    hostile.export(tmp_path / "out", "parquet")
+    assert READERS["parquet"](tmp_path / "out", fields_of(None)) == expected(hostile)
+    files = sorted((tmp_path / "out" / "ipv4").iterdir())
+    assert len(files) > 2
+    assert all(3 <= parquet.read_metadata(file).num_rows <= 4 for file in files[:-1])
 
 
 def test_a_part_of_the_space(sample: geolookup.Engine, tmp_path: Path) -> None:

@@ -109,6 +109,7 @@ def test_the_last_one_that_opens_answers(
             engine.reload()
         assert engine.generation == second
     (record,) = caplog.records
+    assert record.name == "geolookup"
     assert name in record.getMessage()
     assert second in record.getMessage()
     # Another generation than its name says.
