@@ -158,7 +158,7 @@ def grep(
         for line in absent_values(state.dataset, conditions):
             click.echo(f"geolookup: {line}", err=True)
         masks = row_masks(state.dataset, conditions)
-        lines = Lines(state, LineFilter(masks.chosen, every, inverted, mark), source)
+        lines = Lines(state, LineFilter(masks.mark, every, inverted, mark), source)
         matching = lines.matching(blocks_of(source))
         _write(part[:0] if count else part for part in matching)
     if count:

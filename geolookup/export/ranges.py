@@ -27,7 +27,7 @@ from geolookup.dataset.public_ranges import Ranges, public_ranges
 from geolookup.errors import ExportError
 from geolookup.export.formats import Values
 from geolookup.prefixes.aggregate import prefixes_of
-from geolookup.prefixes.spans import Halves, Spans, joined
+from geolookup.prefixes.spans import Halves, Spans, join
 from geolookup.prefixes.texts import address_texts, cidr_texts, range_texts
 from geolookup.progress import Progress
 from geolookup.tables.row_tables import first_equal_rows, row_tables
@@ -217,7 +217,7 @@ class FieldRanges:
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the ranges of a family; their codes are the rows of locations and of networks."""
         ranges = public_ranges(self._dataset, family, self._within, self.columns.has_any)
-        for spans in joined(map(self._represent, ranges)):
+        for spans in join(map(self._represent, ranges)):
             for begin in range(0, len(spans), _BATCH):
                 yield spans.take(slice(begin, begin + _BATCH))
 

@@ -29,7 +29,7 @@ from geolookup.files.table_files import (
 )
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.progress import RowProgress
-from geolookup.tables.locate import chunks, cleaned, column_of, locate_chunk
+from geolookup.tables.locate import chunks, clean_column, column_of, locate_chunk
 from geolookup.tables.row_tables import row_tables, table_of
 from geolookup.tables.take import Taker, is_known, of_rows
 from geolookup.tables.times import Clock, Instants, Int64
@@ -111,7 +111,7 @@ class Summary:
         for chunk in chunks(column_of(column)):
             located = locate_chunk(self._state, chunk)
             if clean:
-                _, located = cleaned(self._state, chunk, located)
+                _, located = clean_column(self._state, chunk, located)
             self._add(located.ids, located.families)
             if self.hours is not None:
                 own = None if instants is None else instants.slice(begin, len(chunk))
@@ -234,7 +234,7 @@ class LocalHours:
         if instants is None:
             self.without_time += int(public.sum())
             return
-        timed = public & instants.stated
+        timed = public & instants.is_valid
         self.without_time += int((public & ~timed).sum())
         seconds = instants.seconds[timed]
         offsets, has_offset = self._offsets(intervals[timed], seconds)

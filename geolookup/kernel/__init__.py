@@ -72,27 +72,27 @@ if TYPE_CHECKING:
 
     _python_kernel: Implementation = python
 else:
-    _wanted = os.environ.get("GEOLOOKUP_KERNEL", "")
-    if _wanted not in ("", "python", "compiled"):
-        _PROBLEM = f"GEOLOOKUP_KERNEL is {_wanted!r}; write python or compiled, or unset it"
+    _choice = os.environ.get("GEOLOOKUP_KERNEL", "")
+    if _choice not in ("", "python", "compiled"):
+        _PROBLEM = f"GEOLOOKUP_KERNEL is {_choice!r}; write python or compiled, or unset it"
     try:
         import geolookup.kernel._compiled as _chosen
     except ImportError as error:
         # It raises ImportError if it was built for other fields than ``contract.fields`` has.
         _is_missing = isinstance(error, ModuleNotFoundError)
         _why = "the compiled kernel is missing" if _is_missing else str(error)
-        if _wanted == "compiled":
+        if _choice == "compiled":
             _PROBLEM = f"GEOLOOKUP_KERNEL is 'compiled', but {_why}; {_remedy()}"
-        elif not _wanted:
+        elif not _choice:
             NOTICE = f"{_why}: the Python kernel answers, several times slower; {_remedy()}"
-        _wanted = "python"
+        _choice = "python"
     else:
-        if _wanted != "python" and _is_older_than_sources(_chosen.__file__):
+        if _choice != "python" and _is_older_than_sources(_chosen.__file__):
             NOTICE = (
                 f"the compiled kernel is older than its sources in {os.path.dirname(__file__)}:"
                 " run 'python setup.py build_ext --inplace' in the checkout"
             )
-    if _wanted == "python":
+    if _choice == "python":
         from geolookup.kernel import python as _chosen
     Kernel, State = _chosen.Kernel, _chosen.State
 

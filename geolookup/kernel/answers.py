@@ -95,11 +95,11 @@ def text(answer: Answer) -> str:
     """Return the repr of an answer: country, city and network, without the address."""
     network = answer.network
     asn = f"AS{network.asn}" if network.asn else network.isp
-    known = [answer.location.country_code, answer.location.city_name, asn]
+    parts = [answer.location.country_code, answer.location.city_name, asn]
     if not answer:
         return f"<geolookup.Answer error {answer.error_code}>"
     # A terminal would obey control characters in a text of the dataset.
-    return f"<geolookup.Answer {line_text(', '.join(filter(None, known))) or 'unknown'}>"
+    return f"<geolookup.Answer {line_text(', '.join(filter(None, parts))) or 'unknown'}>"
 
 
 def members(view: View) -> Object:
@@ -124,9 +124,9 @@ def hashed_view(view: View) -> int:
 
 def view_text(view: View) -> str:
     """Return the repr of a view: the members that are known."""
-    known = {name: value for name, value in members(view).items() if value is not None}
+    values = {name: value for name, value in members(view).items() if value is not None}
     return (
-        f"{type(view).__name__}({', '.join(f'{name}={value!r}' for name, value in known.items())})"
+        f"{type(view).__name__}({', '.join(f'{name}={value!r}' for name, value in values.items())})"
     )
 
 
@@ -138,9 +138,9 @@ def card(answer: Answer) -> str:
         return html_table(f"error {answer.error_code}", [("message", answer.error_message)])
     location, time = answer.location, answer.time
     currency, network = answer.currency, answer.network
-    place = place_name(members(location)) or "unknown"
+    location_name = place_name(members(location)) or "unknown"
     return html_table(
-        join_values(location.country_flag_emoji, place, by=" "),
+        join_values(location.country_flag_emoji, location_name, by=" "),
         [
             ("address", answer.ip),
             ("prefix", answer.prefix),

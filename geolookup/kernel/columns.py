@@ -72,7 +72,7 @@ def locate_numbers(
     ids: I32,
 ) -> None:
     """Locate n addresses by family (4, 6; 0: malformed) and halves; IPv4 is in ``lows``."""
-    addresses = carried_as_ipv4(MixedAddresses(families, highs, lows))
+    addresses = replace_embedded(MixedAddresses(families, highs, lows))
     ids[:] = INVALID_ID
     before = 0
     starts: dict[int, tuple[U64 | None, Any]] = {
@@ -128,18 +128,18 @@ def gather(
         raise ValueError("a column is outside the row")
     if len(rows) and int(rows.max()) >= count:
         raise IndexError(f"row {rows[rows >= count][0]} does not exist in this table")
-    taken = table[rows]
+    row_bytes = table[rows]
     # The first 8 bytes of a row are its null bits: bit 3 set = lane 3 is null.
-    nulls = np.ascontiguousarray(taken[:, :8]).view(np.uint64)[:, 0]
+    nulls = np.ascontiguousarray(row_bytes[:, :8]).view(np.uint64)[:, 0]
     for (bit, begin, width), out, bits in zip(lanes, values, validity, strict=True):
-        out[:] = taken[:, begin : begin + width].reshape(-1)
+        out[:] = row_bytes[:, begin : begin + width].reshape(-1)
         # Arrow's validity bitmap: 1 = valid, least significant bit first: rows T F T -> 0b101.
         bits[:] = np.packbits(nulls >> np.uint64(bit) & np.uint64(1) == 0, bitorder="little")
     # The union of the null bits: a lane whose bit is 0 here has no null at all.
     return int(np.bitwise_or.reduce(nulls))
 
 
-def carried_as_ipv4(addresses: MixedAddresses) -> MixedAddresses:
+def replace_embedded(addresses: MixedAddresses) -> MixedAddresses:
     """Replace addresses that carry an IPv4 address by it; see ``address.embedded_ipv4``."""
     family, high, low = addresses.family.copy(), addresses.high.copy(), addresses.low.copy()
     rows = np.flatnonzero(addresses.family == 6)

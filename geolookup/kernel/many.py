@@ -26,7 +26,7 @@ Chunk = tuple[list[object], int | list[int]]
 def lookup_many(state: State, ips: Iterable[object], at: Any, clean: bool) -> list[Envelope]:
     """Return the envelopes."""
     envelopes: list[Envelope] = []
-    for chunk, seconds in _chunks(ips, _fixed(at), clean):
+    for chunk, seconds in _chunks(ips, _resolve_instant(at), clean):
         envelopes += state.envelopes(chunk, seconds)
     return envelopes
 
@@ -34,7 +34,7 @@ def lookup_many(state: State, ips: Iterable[object], at: Any, clean: bool) -> li
 def lookup_many_json(state: State, ips: Iterable[object], at: Any, clean: bool) -> list[bytes]:
     """Return the envelopes as JSON."""
     envelopes: list[bytes] = []
-    for chunk, seconds in _chunks(ips, _fixed(at), clean):
+    for chunk, seconds in _chunks(ips, _resolve_instant(at), clean):
         envelopes += state.envelopes_json(chunk, seconds)
     return envelopes
 
@@ -42,14 +42,14 @@ def lookup_many_json(state: State, ips: Iterable[object], at: Any, clean: bool) 
 def json_lines(state: State, ips: Iterable[object], at: Any, clean: bool) -> bytes:
     """Return the envelopes as JSON lines."""
     lines = state.lines()
-    for chunk, seconds in _chunks(ips, _fixed(at), clean):
+    for chunk, seconds in _chunks(ips, _resolve_instant(at), clean):
         lines.add(chunk, seconds)
     return lines.take()
 
 
 def iter_json(state: State, ips: Iterable[object], at: Any, clean: bool) -> Iterator[bytes]:
     """Return an iterator over the envelopes as JSON lines, a chunk at a time."""
-    return _blocks(state, _chunks(ips, at if at is None else _fixed(at), clean))
+    return _blocks(state, _chunks(ips, at if at is None else _resolve_instant(at), clean))
 
 
 def get_many(
@@ -62,7 +62,7 @@ def get_many(
     """Return the values of paths for each address."""
     chosen = (paths,) if isinstance(paths, str) else tuple(paths)
     values = state.values([], chosen, 0)  # raises for an unknown path
-    for chunk, seconds in _chunks(ips, _fixed(at), clean):
+    for chunk, seconds in _chunks(ips, _resolve_instant(at), clean):
         values += state.values(chunk, chosen, seconds)
     return values
 
@@ -74,7 +74,7 @@ def _blocks(state: State, chunks: Iterator[Chunk]) -> Iterator[bytes]:
         yield lines.take()
 
 
-def _fixed(at: Any) -> Any:
+def _resolve_instant(at: Any) -> Any:
     """Return the instant of a whole call as a Unix second; instants of each address as they are."""
     return at if _is_many(at) else instant(at)
 
@@ -93,11 +93,11 @@ def _chunks(ips: Iterable[object], at: Any, clean: bool) -> Iterator[Chunk]:
     """Return an iterator over the addresses; checks the types before the first chunk is read."""
     if isinstance(ips, str | bytes):
         raise TypeError("ips is one text; pass a list of addresses")
-    remaining = _cleaned(ips) if clean else iter(ips)
-    return _paired(remaining, iter(at)) if _is_many(at) else _together(remaining, at)
+    remaining = _clean(ips) if clean else iter(ips)
+    return _pair(remaining, iter(at)) if _is_many(at) else _together(remaining, at)
 
 
-def _cleaned(ips: Iterable[object]) -> Iterator[object]:
+def _clean(ips: Iterable[object]) -> Iterator[object]:
     from geolookup.contract.cleaning import clean_text  # imports re, which a lookup does not need
 
     return map(clean_text, ips)
@@ -108,7 +108,7 @@ def _together(remaining: Iterator[object], at: Any) -> Iterator[Chunk]:
         yield chunk, instant(at)
 
 
-def _paired(remaining: Iterator[object], instants: Iterator[Any]) -> Iterator[Chunk]:
+def _pair(remaining: Iterator[object], instants: Iterator[Any]) -> Iterator[Chunk]:
     nothing = object()
     while chunk := list(islice(remaining, CHUNK)):
         seconds = [instant(at) for at in islice(instants, len(chunk))]

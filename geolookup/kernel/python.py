@@ -120,7 +120,7 @@ class Kernel:
         """
         state = self._state or self._open_state()
         if clean:
-            ip = _cleaned(ip)
+            ip = _clean(ip)
         return _answer(state, ip, int(time()) if at is None else instant(at))
 
     def data(self, ip: object, *, at: Any = None, clean: bool = False) -> Data:
@@ -131,14 +131,14 @@ class Kernel:
         """
         state = self._state or self._open_state()
         if clean:
-            ip = _cleaned(ip)
+            ip = _clean(ip)
         return _data(state, ip, int(time()) if at is None else instant(at))
 
     def lookup_json(self, ip: object, *, at: Any = None, clean: bool = False) -> bytes:
         """Return the envelope as compact UTF-8 JSON; see ``lookup``."""
         state = self._state or self._open_state()
         if clean:
-            ip = _cleaned(ip)
+            ip = _clean(ip)
         return _answer_json(state, ip, int(time()) if at is None else instant(at))
 
     if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Kernel:
         """
         state = self._state or self._open_state()
         if clean:
-            ip = _cleaned(ip)
+            ip = _clean(ip)
         if not isinstance(path, str) or path not in fields.PATHS:
             from geolookup.contract.paths import unknown_path
 
@@ -218,11 +218,11 @@ class Kernel:
 
         state = self._state or self._open_state()
         if clean:
-            ip = _cleaned(ip)
+            ip = _clean(ip)
         return answer_of(state, ip, int(time()) if at is None else instant(at))
 
 
-def _cleaned(ip: object) -> object:
+def _clean(ip: object) -> object:
     from geolookup.contract.cleaning import clean_text  # imports re, which a lookup does not need
 
     return clean_text(ip)
@@ -268,12 +268,12 @@ def _answer_json(state: State, ip: object, second: int) -> bytes:
 
 def _many_envelopes(state: State, ips: Addresses, seconds: Seconds) -> list[Envelope]:
     """See ``protocol.State``."""
-    return [_answer(state, ip, second) for ip, second in _paired(ips, seconds)]
+    return [_answer(state, ip, second) for ip, second in _pair(ips, seconds)]
 
 
 def _many_json(state: State, ips: Addresses, seconds: Seconds) -> list[bytes]:
     """See ``protocol.State``."""
-    return [_answer_json(state, ip, second) for ip, second in _paired(ips, seconds)]
+    return [_answer_json(state, ip, second) for ip, second in _pair(ips, seconds)]
 
 
 def _many_values(
@@ -285,7 +285,7 @@ def _many_values(
             from geolookup.contract.paths import unknown_path
 
             raise unknown_path(path)
-    return [_values(state, ip, paths, second) for ip, second in _paired(ips, seconds)]
+    return [_values(state, ip, paths, second) for ip, second in _pair(ips, seconds)]
 
 
 def _values(state: State, ip: object, paths: tuple[str, ...], second: int) -> tuple[Any, ...]:
@@ -296,7 +296,7 @@ def _values(state: State, ip: object, paths: tuple[str, ...], second: int) -> tu
     return tuple([value_of(state, rows, path, second) for path in paths])
 
 
-def _paired(ips: Addresses, seconds: Seconds) -> Iterator[tuple[object, int]]:
+def _pair(ips: Addresses, seconds: Seconds) -> Iterator[tuple[object, int]]:
     if not isinstance(seconds, list):
         return zip(ips, repeat(seconds), strict=False)
     if len(seconds) != len(ips):
@@ -314,7 +314,7 @@ class _Lines:
     def add(self, ips: Addresses, seconds: Seconds) -> int:
         """See ``protocol.Lines``."""
         failures = 0
-        for ip, second in _paired(ips, seconds):
+        for ip, second in _pair(ips, seconds):
             self._lines.append(_answer_json(self._state, ip, second))
             failures += self._lines[-1] in _FAILURES
         return failures

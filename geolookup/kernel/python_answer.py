@@ -46,10 +46,10 @@ class Answer(_Immutable):
     equal by value, are hashable, and are pickled by value. The repr does not hold the address.
     """
 
-    __slots__ = ("_data", "_error", "_found", "_prefix", "_second", "_state")
+    __slots__ = ("_data", "_error", "_match", "_prefix", "_second", "_state")
 
     _state: State | None  # None: no answer, or one that was restored
-    _found: Found
+    _match: Found
     _second: int
     _error: type[ContractError]
     _data: Data | None  # of an answer that was restored
@@ -70,22 +70,22 @@ class Answer(_Immutable):
     @property
     def location(self) -> LocationView:
         """Continent, country and place."""
-        return _viewed(LocationView, self)
+        return _view(LocationView, self)
 
     @property
     def time(self) -> TimeView:
         """The local time at the instant of the answer."""
-        return _viewed(TimeView, self)
+        return _view(TimeView, self)
 
     @property
     def currency(self) -> CurrencyView:
         """The currency of the country."""
-        return _viewed(CurrencyView, self)
+        return _view(CurrencyView, self)
 
     @property
     def network(self) -> NetworkView:
         """Who announces and uses the network."""
-        return _viewed(NetworkView, self)
+        return _view(NetworkView, self)
 
     @property
     def prefix(self) -> Network | None:
@@ -112,7 +112,7 @@ class Answer(_Immutable):
     def to_dict(self) -> Envelope:
         """Return the envelope, as ``lookup`` does; the caller may change it."""
         if self._state is not None:
-            return envelope.success(data_of(self._state, self._found, self._second))
+            return envelope.success(data_of(self._state, self._match, self._second))
         if self._data is not None:
             return envelope.success(answers.copied(self._data))
         return envelope.failure(self._error)
@@ -145,19 +145,19 @@ class Answer(_Immutable):
 def answer_of(state: State, ip: object, second: int) -> Answer:
     """Return the answer for an address."""
     try:
-        found = find(state, ip)
+        match = find(state, ip)
     except ContractError as error:
-        return _made(error=type(error))
-    return _made(state=state, found=found, second=second)
+        return _make(error=type(error))
+    return _make(state=state, match=match, second=second)
 
 
 def restored(data: Data | None, prefix: str | None, code: int) -> Answer:
     """Return an answer from its pickled state."""
     error = PrivateAddressError if code == PrivateAddressError.code else InvalidAddressError
-    return _made(data=data, prefix=prefix, error=error)
+    return _make(data=data, prefix=prefix, error=error)
 
 
-def _made(**members: object) -> Answer:
+def _make(**members: object) -> Answer:
     # object.__setattr__: the own __setattr__ refuses. "_state" takes the argument ``state``.
     answer = Answer()
     for name in Answer.__slots__:
@@ -169,7 +169,7 @@ def _read(answer: Answer, name: str, group: str | None = None) -> Any:
     """Return a member of data, or of one of its groups; None for an address without an answer."""
     if answer._state is not None:
         path = f"{group}.{name}" if group else name
-        return value_of(answer._state, answer._found, path, answer._second)
+        return value_of(answer._state, answer._match, path, answer._second)
     return None if answer._data is None else answers.stored(answer._data, name, group)
 
 
@@ -212,7 +212,7 @@ class View(_Immutable):
 _V = TypeVar("_V", bound=View)
 
 
-def _viewed(kind: type[_V], answer: Answer) -> _V:
+def _view(kind: type[_V], answer: Answer) -> _V:
     view = object.__new__(kind)
     object.__setattr__(view, "_answer", answer)
     return view

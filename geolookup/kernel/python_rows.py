@@ -74,8 +74,8 @@ class Rendering:
         """Return the JSON of a location, the row of its zone, and the JSON of its currency."""
         dataset = self._dataset
         country = self._countries[dataset.location_countries[row]]
-        place = envelope.place_json(rows.split(dataset.locations[row]))
-        return country.head + place, dataset.location_zones[row], country.currency_json
+        tail = envelope.place_json(rows.split(dataset.locations[row]))
+        return country.head + tail, dataset.location_zones[row], country.currency_json
 
     def location(self, row: int) -> tuple[Object, int, Object]:
         """Return a location, the row of its zone, and its currency."""
@@ -104,15 +104,15 @@ _LOCATION_LISTS, _NETWORK_LISTS = (
 
 def copied_location(template: Any) -> Any:
     """Copy a location with its lists: a caller's changes must not reach the cache."""
-    return _copied(template, _LOCATION_LISTS)
+    return _copy(template, _LOCATION_LISTS)
 
 
 def copied_network(template: Any) -> Any:
     """Copy a network with its lists."""
-    return _copied(template, _NETWORK_LISTS)
+    return _copy(template, _NETWORK_LISTS)
 
 
-def _copied(template: Any, lists: tuple[str, ...]) -> Any:
+def _copy(template: Any, lists: tuple[str, ...]) -> Any:
     copy = template.copy()
     for member in lists:
         if copy[member] is not None:
@@ -120,9 +120,9 @@ def _copied(template: Any, lists: tuple[str, ...]) -> Any:
     return copy
 
 
-def data_of(state: State, found: Found, second: int) -> Data:
+def data_of(state: State, match: Found, second: int) -> Data:
     """Return the data member of an address that has been found."""
-    family, echo, (location_row, network_row) = found
+    family, echo, (location_row, network_row) = match
     try:
         location, zone, currency = state._locations[location_row]
         return {
@@ -137,19 +137,19 @@ def data_of(state: State, found: Found, second: int) -> Data:
         raise outside(state.dataset.path) from None
 
 
-def value_of(state: State, found: Found, path: str, at: Any) -> Any:
+def value_of(state: State, match: Found, path: str, at: Any) -> Any:
     """Return one field or one group of data of an address that has been found."""
     group, _, member = path.partition(".")
     try:
-        value = _group(state, found, group, at)
+        value = _group(state, match, group, at)
     except IndexError:
         raise outside(state.dataset.path) from None
     return value.get(member) if member else value
 
 
-def _group(state: State, found: Found, group: str, at: Any) -> Any:
+def _group(state: State, match: Found, group: str, at: Any) -> Any:
     """Return a member of data by name; the caller may change it."""
-    family, echo, (location_row, network_row) = found
+    family, echo, (location_row, network_row) = match
     if group == "network":
         return copied_network(state._networks[network_row])
     if group in ("ip", "ip_type"):

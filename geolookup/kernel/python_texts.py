@@ -72,11 +72,11 @@ def parse_texts(data: U8, starts: I64, lengths: I64, families: U8, highs: U64, l
         family = value = 0
         # As in the compiled kernel, where start + length could overflow.
         if 0 <= start <= size and 0 <= length <= size - start:
-            family, value = _parsed(text[start : start + length])
+            family, value = _parse(text[start : start + length])
         out_families[at], out_highs[at], out_lows[at] = family, value >> 64, value & _LOW
 
 
-def _parsed(text: memoryview) -> tuple[int, int]:
+def _parse(text: memoryview) -> tuple[int, int]:
     """Return family and integer of a UTF-8 text; (0, 0) if it is malformed."""
     try:
         # Latin-1 decodes any bytes; no address contains a non-ASCII character.

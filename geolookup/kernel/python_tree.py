@@ -30,7 +30,7 @@ class _Added(NamedTuple):
 def count_nodes(highs: U64, lows: U64) -> int:
     """See ``protocol.Implementation``."""
     starts = _partition(highs, lows)
-    added = _added(starts)
+    added = _added_nodes(starts)
     return int((added.lengths - added.firsts).sum())
 
 
@@ -43,7 +43,7 @@ def fill_nodes(
     if nodes.shape != (count_nodes(highs, lows), 2):
         raise ValueError("the nodes are not as many as counted")
     starts = Addresses(lows, highs)
-    added = _added(starts)
+    added = _added_nodes(starts)
     counts = added.lengths - added.firsts
     bases = np.cumsum(counts) - counts
     # Boundaries 64.0.0.0 and 96.0.0.0, as first bits 01 and 011 (lengths 2 and 3, firsts 0 and 2):
@@ -79,7 +79,7 @@ def _partition(highs: U64, lows: U64) -> Addresses:
     return starts[1:]
 
 
-def _added(starts: Addresses) -> _Added:
+def _added_nodes(starts: Addresses) -> _Added:
     lengths = _lengths(starts)
     firsts = np.zeros(len(starts), np.int64)
     if len(starts):
@@ -126,11 +126,11 @@ def _start_of_right(addresses: Addresses, depths: I64) -> _Half:
     low, high = addresses.halves()
     # Depth 2 around 01011: the bits before depth 2 stay, that bit is set, the rest is 0: 01100.
     bit = np.uint64(1) << (63 - depths % 64).astype(np.uint64)
-    kept = ~(bit - np.uint64(1))
+    mask = ~(bit - np.uint64(1))
     in_high = depths < 64
     starts = Addresses(
-        np.where(in_high, np.uint64(0), low & kept | bit),
-        np.where(in_high, high & kept | bit, high),
+        np.where(in_high, np.uint64(0), low & mask | bit),
+        np.where(in_high, high & mask | bit, high),
     )
     return _Half(starts, depths + 1)
 

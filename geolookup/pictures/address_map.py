@@ -34,9 +34,9 @@ class AddressMap:
         cells = self.starts + up >> bits
         space = self.space.coarser(steps)
         # A range within the last cell does not decide any.
-        inside = cells < np.uint64(space.filled)
-        starts, kept = last_of_each(cells[inside], np.flatnonzero(inside))
-        return _joined(space, self.views, starts, [value[kept] for value in self.values])
+        inside = cells < np.uint64(space.cell_count)
+        starts, rows = last_of_each(cells[inside], np.flatnonzero(inside))
+        return _join(space, self.views, starts, [value[rows] for value in self.values])
 
 
 def address_map(views: Sequence[View]) -> AddressMap:
@@ -50,7 +50,7 @@ def address_map(views: Sequence[View]) -> AddressMap:
         key: intervals[np.searchsorted(cells, starts, side="right") - 1]
         for key, (cells, intervals) in cuts.items()
     }
-    return _joined(space, views, starts, [view.values[holding[id(view.starts)]] for view in views])
+    return _join(space, views, starts, [view.values[holding[id(view.starts)]] for view in views])
 
 
 def _union(sorted_cells: Sequence[U64]) -> U64:
@@ -58,7 +58,7 @@ def _union(sorted_cells: Sequence[U64]) -> U64:
     return cells[changes(cells)]
 
 
-def _joined(
+def _join(
     space: Space, views: Sequence[View], starts: U64, values: Sequence[NDArray[np.uint32]]
 ) -> AddressMap:
     """Return the map with adjacent ranges joined that are alike in every view."""

@@ -81,7 +81,7 @@ class Space:
         return 1 << self.block_bits - self.cell_bits
 
     @property
-    def filled(self) -> int:
+    def cell_count(self) -> int:
         """The cells of all blocks; those after them are empty."""
         return len(self.blocks) * self.cells_per_block
 
@@ -134,11 +134,11 @@ class Space:
         offset = position - of_block
         # Up to the next whole cell, whose first address is the first that it decides.
         # Cells of 4: offset 5 is (5 + 3) // 4 = 2, the cell that begins at 8.
-        rest = np.uint64((1 << self.cell_bits - unit) - 1)
+        round_up = np.uint64((1 << self.cell_bits - unit) - 1)
         if starts.high is not None:
             # A start inside a /64 decides from the next /64 on.
-            rest = rest + (starts.low != 0)
-        cell = offset + rest >> np.uint64(self.cell_bits - unit)
+            round_up = round_up + (starts.low != 0)
+        cell = offset + round_up >> np.uint64(self.cell_bits - unit)
         inside = np.flatnonzero((position >= of_block) & (cell < np.uint64(self.cells_per_block)))
         begins = block.astype(np.uint64) * np.uint64(self.cells_per_block)
         return (begins + cell)[inside], inside
@@ -187,9 +187,9 @@ def _blocks(firsts: U64, lasts: U64, length: int) -> tuple[I64, I64]:
 
 def _known_highs(views: Sequence[View]) -> tuple[U64, U64]:
     """Return the upper halves of the first and last addresses that any view knows."""
-    known = [(view.starts, np.flatnonzero(view.values > UNKNOWN)) for view in views]
-    firsts = np.concatenate([_positions(starts[at]) for starts, at in known])
-    ends = np.concatenate([_positions(lasts(starts)[at]) for starts, at in known])
+    pairs = [(view.starts, np.flatnonzero(view.values > UNKNOWN)) for view in views]
+    firsts = np.concatenate([_positions(starts[at]) for starts, at in pairs])
+    ends = np.concatenate([_positions(lasts(starts)[at]) for starts, at in pairs])
     order = np.argsort(firsts, kind="stable")
     return firsts[order], ends[order]
 

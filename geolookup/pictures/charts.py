@@ -115,7 +115,7 @@ def bars(
         "width": max(WIDTH - min(before, _LABEL) - after, _NARROWEST),
         "height": {"step": 20},
         "data": {"values": data},
-        "encoding": {"y": _hidden("row")},
+        "encoding": {"y": _hidden_axis("row")},
         "layer": [
             {
                 "mark": {"type": "bar", "color": CATEGORIES[0], "height": {"band": 0.7}},
@@ -137,7 +137,7 @@ def _rule(at: float) -> dict[str, Any]:
     }
 
 
-def _hidden(field: str) -> dict[str, Any]:
+def _hidden_axis(field: str) -> dict[str, Any]:
     """Return the position of rows: numbers keep rows of the same name apart."""
     return {"field": field, "type": "ordinal", "sort": None, "axis": None}
 
@@ -151,7 +151,7 @@ def histogram(name: str, title: str, axis: str, unit: str, values: Values) -> Ch
     """Return columns, one for each class in the order given; ``axis`` names the classes."""
     data = [{"class": label, "value": float(value)} for label, value in values]
     x: _Part = {"field": "class", "type": "ordinal", "sort": None, "title": axis}
-    x["axis"] = {"labelAngle": 0, "values": _labelled([label for label, _ in values], 260)}
+    x["axis"] = {"labelAngle": 0, "values": _sparse_labels([label for label, _ in values], 260)}
     y: _Part = {"field": "value", "type": "quantitative", "title": unit}
     y["axis"] = {"grid": True, "gridColor": "#88888855", "tickCount": 4, "labelExpr": _SHORT}
     y["axis"] |= {"titlePadding": 10}
@@ -166,7 +166,7 @@ def histogram(name: str, title: str, axis: str, unit: str, values: Values) -> Ch
     return Chart(name, title, spec, (axis, unit), rows)
 
 
-def _labelled(labels: Sequence[str], width: int) -> list[str]:
+def _sparse_labels(labels: Sequence[str], width: int) -> list[str]:
     """Return every label, or every second, third and so on: as many as fit the width in px."""
     most = max(width // _widest(labels), 1)
     step = next((step for step in _STEPS if len(labels[::step]) <= most), len(labels))
@@ -203,7 +203,7 @@ def heatmap(
         if value is not None
     ]
     x = {**_ordinal("column"), "scale": {"domain": [*columns]}}
-    x["axis"] = {"labelAngle": 0, "orient": "top", "values": _labelled(columns, WIDTH - 40)}
+    x["axis"] = {"labelAngle": 0, "orient": "top", "values": _sparse_labels(columns, WIDTH - 40)}
     y = {**_ordinal("row"), "scale": {"domain": [*rows]}, "axis": {"labelLimit": _LABEL}}
     size = min(22, (WIDTH - 40) // max(len(columns), 1))
     spec = {
@@ -214,7 +214,10 @@ def heatmap(
         "mark": {"type": "rect"},
     }
     light, dark = (
-        {**spec, "encoding": {"x": x, "y": y, "color": _gradient(unit, colours, shown=bool(data))}}
+        {
+            **spec,
+            "encoding": {"x": x, "y": y, "color": _gradient(unit, colours, has_any=bool(data))},
+        }
         for colours in (spread(9)[::-1], spread(9))
     )
     table = [
@@ -228,19 +231,19 @@ def _ordinal(field: str) -> _Part:
     return {"field": field, "type": "ordinal", "title": None}
 
 
-def _gradient(unit: str, colours: Sequence[str], *, shown: bool) -> _Part:
+def _gradient(unit: str, colours: Sequence[str], *, has_any: bool) -> _Part:
     """Return the colour of values; their legend would read NaN if none is shown."""
     legend = {"orient": "bottom", "gradientLength": 200, "labelExpr": _SHORT, "titleLimit": WIDTH}
     return {
         "field": "value",
         "type": "quantitative",
         "title": unit,
-        "legend": legend if shown else None,
+        "legend": legend if has_any else None,
         "scale": {"range": colours, "zero": True},
     }
 
 
-def stacked(
+def stacked_bars(
     name: str,
     title: str,
     rows: Sequence[str],
@@ -283,7 +286,7 @@ _SHARES: _Part = {
 }
 
 
-def _categories(labels: Sequence[str], place: Mapping[str, int]) -> _Part:
+def _categories(labels: Sequence[str], position: Mapping[str, int]) -> _Part:
     """Return the colours of parts, and their legend at a place of the chart."""
     colours = [*CATEGORIES[: len(labels)], *[OTHER] * (len(labels) - len(CATEGORIES))]
     # An outline goes around the colours: not all stand out from a page.
@@ -293,5 +296,5 @@ def _categories(labels: Sequence[str], place: Mapping[str, int]) -> _Part:
         "field": "part",
         "type": "nominal",
         "scale": {"domain": [*labels], "range": colours},
-        "legend": {**legend, **place, **outline},
+        "legend": {**legend, **position, **outline},
     }

@@ -50,10 +50,10 @@ def _hex(lightness: float, a: float, b: float) -> str:
     red = 4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short
     green = -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short
     blue = -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short
-    return "#" + "".join(f"{_encoded(light):02x}" for light in (red, green, blue))
+    return "#" + "".join(f"{_encode(light):02x}" for light in (red, green, blue))
 
 
-def _encoded(linear: float) -> int:
+def _encode(linear: float) -> int:
     """Return a component of linear light as one of sRGB (IEC 61966-2-1), 0 to 255."""
     light = min(max(linear, 0.0), 1.0)
     part = 12.92 * light if light <= 0.0031308 else 1.055 * light ** (1 / 2.4) - 0.055

@@ -29,17 +29,18 @@ from geolookup.pictures.picture_files import INK, SCALE, Picture, drawing
 NOTHING = 255
 
 
-def pixels(shown: AddressMap, number: int) -> U8:
+def pixels(address_map: AddressMap, number: int) -> U8:
     """Return a view of a map, by its number, as a square of a pixel for each cell.
 
     A pixel is the position of its label's colour, or ``NOTHING``; by row and column.
     """
     # Labels beyond the colours have the last one.
-    last = len(shown.views[number].colours) - 1
-    colours = np.minimum(shown.values[number], last).astype(np.uint8)
-    runs = np.diff(shown.starts, append=np.uint64(shown.space.filled)).astype(np.int64)
-    along = np.full(4**shown.space.order, NOTHING, np.uint8)
-    along[: shown.space.filled] = np.repeat(colours, runs)
+    space = address_map.space
+    last = len(address_map.views[number].colours) - 1
+    colours = np.minimum(address_map.values[number], last).astype(np.uint8)
+    runs = np.diff(address_map.starts, append=np.uint64(space.cell_count)).astype(np.int64)
+    along = np.full(4**space.order, NOTHING, np.uint8)
+    along[: space.cell_count] = np.repeat(colours, runs)
     pixels: U8 = along_curve(along)
     return pixels
 
@@ -92,9 +93,9 @@ _COLUMNS, _LINE, _LABEL = 3, 44, 44
 _GRID = 4
 
 
-def map_pictures(shown: AddressMap) -> Iterator[Picture]:
+def map_pictures(address_map: AddressMap) -> Iterator[Picture]:
     """Yield a picture of each view, drawn when it is asked for."""
-    coarse = shown.coarser(max(shown.space.order - _ORDER, 0))
+    coarse = address_map.coarser(max(address_map.space.order - _ORDER, 0))
     for number, view in enumerate(coarse.views):
         square = png(pixels(coarse, number), view.colours)
         name = f"ipv{coarse.space.family}-{view.name}"
@@ -134,7 +135,7 @@ def _grid(space: Space) -> str:
         f'<text x="{column * step + 5}" y="{row * step + _SMALL + 2}">{text}</text>'
         for column, row, cell in zip(x.tolist(), y.tolist(), range(0, 4**space.order, cells),
                                      strict=False)
-        if cell < space.filled and (text := _address(space, cell))
+        if cell < space.cell_count and (text := _address(space, cell))
     )  # fmt: skip
     return (
         f'<path d="{lines}" fill="none" stroke="{INK}" stroke-opacity="0.4" stroke-width="0.5"/>'

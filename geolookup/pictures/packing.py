@@ -20,27 +20,27 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import U8, U64
 from geolookup.pictures.address_map import AddressMap, changes
 from geolookup.pictures.address_space import View
-from geolookup.pictures.page_data import deflated
+from geolookup.pictures.page_data import deflate
 
 Numbers = NDArray[np.unsignedinteger[Any]]
 #: A value may repeat the value of two to four changes before: networks alternate.
 _BACK = 3
 
 
-def packed_within(shown: AddressMap, limit: int) -> tuple[AddressMap, dict[str, Any]]:
+def pack_within(address_map: AddressMap, limit: int) -> tuple[AddressMap, dict[str, Any]]:
     """Return a map and its JSON of at most ``limit`` characters, with the finest cells that fit.
 
     Where not even blocks as cells fit, these are returned.
     """
-    for steps in range(shown.space.block_order + 1):
-        fitting = shown.coarser(steps)
-        data = packed(fitting)
+    for steps in range(address_map.space.block_order + 1):
+        fitting = address_map.coarser(steps)
+        data = pack(fitting)
         if len(json.dumps(data)) <= limit:
             break
     return fitting, data
 
 
-def packed(shown: AddressMap) -> dict[str, Any]:
+def pack(address_map: AddressMap) -> dict[str, Any]:
     """Return a map as JSON.
 
     ``lengths`` are the cells of each range but the last, which has the rest; their contexts are
@@ -48,31 +48,33 @@ def packed(shown: AddressMap) -> dict[str, Any]:
     size. Bit k % 8 of byte i of ``changed[k // 8]`` is set if the k-th view with values of its
     own changes at range i; the context is the byte before. A view has its values there alone.
     """
-    space = shown.space
-    followed = [_followed(shown, number) for number in range(len(shown.views))]
-    own = [values for values, rule in zip(shown.values, followed, strict=True) if not rule]
-    zeros = _trailing_zeros(shown.starts[:-1])
+    space = address_map.space
+    followed = [_rule_of(address_map, number) for number in range(len(address_map.views))]
+    own = [values for values, rule in zip(address_map.values, followed, strict=True) if not rule]
+    zeros = _trailing_zeros(address_map.starts[:-1])
     return {
         "family": space.family,
         "order": space.order,
         "cellBits": space.cell_bits,
         "blockBits": space.block_bits,
         "blocks": [f"{block:x}" for block in space.blocks],
-        "ranges": len(shown.starts),
-        "lengths": _column(np.diff(shown.starts), 0, zeros),
+        "ranges": len(address_map.starts),
+        "lengths": _column(np.diff(address_map.starts), 0, zeros),
         "changed": [_streams(plane, _before(plane)) for plane in _planes(own)],
         "views": [
             _texts(view) | (rule or {"values": _values(values)})
-            for view, rule, values in zip(shown.views, followed, shown.values, strict=True)
+            for view, rule, values in zip(
+                address_map.views, followed, address_map.values, strict=True
+            )
         ],
     }
 
 
-def _followed(shown: AddressMap, number: int) -> dict[str, Any] | None:
+def _rule_of(address_map: AddressMap, number: int) -> dict[str, Any] | None:
     """Return the first earlier view from which a view follows, and its value by theirs."""
-    values = shown.values[number]
-    for earlier, others in enumerate(shown.values[:number]):
-        table = np.zeros(len(shown.views[earlier].labels), np.uint32)
+    values = address_map.values[number]
+    for earlier, others in enumerate(address_map.values[:number]):
+        table = np.zeros(len(address_map.views[earlier].labels), np.uint32)
         # By label of the earlier view one label of this one; of several, the last assignment. It
         # is a rule only if all of them were equal.
         table[others] = values
@@ -88,7 +90,7 @@ def _texts(view: View) -> dict[str, Any]:
         "name": view.name,
         "title": view.title,
         "note": view.note,
-        "labels": deflated(lines.encode()),
+        "labels": deflate(lines.encode()),
         "colours": list(view.colours),
     }
 
@@ -117,7 +119,7 @@ def _column(numbers: Numbers, back: int, contexts: U8 | None) -> dict[str, Any]:
     """Pack numbers, shape (n,), as symbols.
 
     Symbol k from 1 to ``back`` is the number of k + 1 places before, the next ones are the
-    ``common`` numbers. Symbol 0 is the next of the ``rest``: the planes of their bytes, the
+    ``common`` numbers. Symbol 0 is the next of the ``uncommon``: the planes of their bytes, the
     lowest first. Without contexts a symbol's context is the one before, at most back + 1.
     """
     symbols = _backward(numbers, back)
@@ -127,14 +129,14 @@ def _column(numbers: Numbers, back: int, contexts: U8 | None) -> dict[str, Any]:
     symbols[symbols == 0] = np.where(places, places + back, 0)
     if contexts is None:
         contexts = np.minimum(_before(symbols), np.uint8(back + 1))
-    rest = numbers[symbols == 0].astype("<u8").view(np.uint8).reshape(-1, 8)
+    uncommon = numbers[symbols == 0].astype("<u8").view(np.uint8).reshape(-1, 8)
     # Planes of high bytes that are all 0 are left out.
-    width = np.flatnonzero(rest.any(axis=0)).max(initial=-1) + 1
+    width = np.flatnonzero(uncommon.any(axis=0)).max(initial=-1) + 1
     return {
         "back": back,
         "common": common.tolist(),
         "symbols": _streams(symbols, contexts),
-        "rest": [deflated(plane.tobytes()) for plane in rest[:, :width].T],
+        "rest": [deflate(plane.tobytes()) for plane in uncommon[:, :width].T],
     }
 
 
@@ -163,4 +165,4 @@ def _before(symbols: U8) -> U8:
 def _streams(symbols: U8, contexts: U8) -> list[str]:
     """Return the symbols of each context, from context 0 to the greatest."""
     greatest = int(contexts.max(initial=0))
-    return [deflated(symbols[contexts == context].tobytes()) for context in range(greatest + 1)]
+    return [deflate(symbols[contexts == context].tobytes()) for context in range(greatest + 1)]

@@ -24,13 +24,13 @@ _STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_HUFFMAN_ONLY)
 _LIMIT = 1 << 30
 
 
-def deflated(data: bytes) -> str:
+def deflate(data: bytes) -> str:
     """Return the text of bytes; without bytes it is empty."""
-    smallest = min((_packed(data, strategy) for strategy in _STRATEGIES), key=len)
+    smallest = min((_compress(data, strategy) for strategy in _STRATEGIES), key=len)
     return b64encode(smallest).decode("ascii") if data else ""
 
 
-def _packed(data: bytes, strategy: int) -> bytes:
+def _compress(data: bytes, strategy: int) -> bytes:
     packer = zlib.compressobj(
         _LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1, strategy
     )
@@ -45,12 +45,12 @@ def pack_integers(values: I64) -> str:
     if len(values) and int(np.abs(values).max()) >= _LIMIT:
         raise ValueError(f"an integer lies outside of ±{_LIMIT - 1}")
     steps = np.diff(values, prepend=0)
-    return deflated(_planes((steps << 1 ^ steps >> 63).astype("<u4")))  # the sign is the lowest bit
+    return deflate(_planes((steps << 1 ^ steps >> 63).astype("<u4")))  # the sign is the lowest bit
 
 
 def pack_floats(values: F64) -> str:
     """Pack floats, without loss; shape (n,)."""
-    return deflated(_planes(values.astype("<f8")))
+    return deflate(_planes(values.astype("<f8")))
 
 
 def _planes(values: NDArray[Any]) -> bytes:

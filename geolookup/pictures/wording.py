@@ -65,22 +65,22 @@ def name(text: str) -> str:
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 
-def not_hidden(counts: F64 | I64, least: float) -> Bools:
+def mark_shown(counts: F64 | I64, least: float) -> Bools:
     """Return which of n counts are shown: those of ``least`` and more, but see ``covered``."""
-    return covered(counts >= least, counts, least)
+    return cover(counts >= least, counts, least)
 
 
-def covered(shown: Bools, counts: F64 | I64, least: float, beside: float = 0) -> Bools:
+def cover(mask: Bools, counts: F64 | I64, least: float, beside: float = 0) -> Bools:
     """Return which of n counts are shown; the others must sum to 0 or to at least ``least``.
 
     If they would not, the smallest count is hidden too, the last of equal ones. ``beside`` is
     what a reader cannot tell from the hidden counts: a part of the total, but of no count.
     """
     # Counts 50 9 3 1 and least 5: 3 + 1 is only 4, so 9 is hidden too.
-    hidden = float(counts[~shown].sum())
-    if not 0 < hidden < least - beside or not shown.any():
-        return shown
-    places = np.flatnonzero(shown)[::-1]
-    kept = shown.copy()
-    kept[places[counts[places].argmin()]] = False
-    return kept
+    hidden = float(counts[~mask].sum())
+    if not 0 < hidden < least - beside or not mask.any():
+        return mask
+    places = np.flatnonzero(mask)[::-1]
+    result = mask.copy()
+    result[places[counts[places].argmin()]] = False
+    return result

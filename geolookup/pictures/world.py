@@ -12,7 +12,7 @@ import numpy as np
 from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.pictures import outlines
 from geolookup.pictures.globe import Grid
-from geolookup.pictures.wording import not_hidden
+from geolookup.pictures.wording import mark_shown
 
 #: How many km the sides of cells are, at least. Nothing that is drawn is finer than the first.
 SIDES = (1, 2, 5, 10, 20, 50, 100, 200)
@@ -71,12 +71,12 @@ class World:
 
     def __init__(self, densities: Sequence[Density], least: float = 0) -> None:
         self.least = least
-        self.grid, sums = _binned([_Placed(density) for density in densities])
-        shown = [of_density.of_least(least) for of_density in sums]
-        self.cells = _together(shown)
+        self.grid, sums = _bin([_Placed(density) for density in densities])
+        visible = [of_density.of_least(least) for of_density in sums]
+        self.cells = _together(visible)
         self.layers = [
             _layer(density, self.cells, every, chosen)
-            for density, every, chosen in zip(densities, sums, shown, strict=True)
+            for density, every, chosen in zip(densities, sums, visible, strict=True)
         ]
 
     @cached_property
@@ -92,7 +92,7 @@ class _Sums(NamedTuple):
     weights: F64
 
     def of_least(self, least: float) -> _Sums:
-        chosen = not_hidden(self.weights, least)
+        chosen = mark_shown(self.weights, least)
         return _Sums(self.cells[chosen], self.weights[chosen])
 
 
@@ -119,7 +119,7 @@ def _nowhere(density: Density) -> Bools:
     return np.isnan(density.latitudes) | np.isnan(density.longitudes)
 
 
-def _binned(placed: Sequence[_Placed]) -> tuple[Grid, list[_Sums]]:
+def _bin(placed: Sequence[_Placed]) -> tuple[Grid, list[_Sums]]:
     """Return the finest grid whose cells a page can hold, and the sums of each density in it."""
     for side in SIDES:
         grid = Grid(side)
@@ -134,15 +134,15 @@ def _together(sums: Sequence[_Sums]) -> I64:
     return np.unique(np.concatenate([of_density.cells for of_density in sums]))
 
 
-def _layer(density: Density, cells: I64, every: _Sums, shown: _Sums) -> Layer:
+def _layer(density: Density, cells: I64, every: _Sums, visible: _Sums) -> Layer:
     weights = np.zeros(len(cells))
     # Cells ascend and hold all that are shown: the search finds the very cell.
-    weights[np.searchsorted(cells, shown.cells)] = shown.weights
+    weights[np.searchsorted(cells, visible.cells)] = visible.weights
     return Layer(
         density,
         weights,
         nowhere=float(density.weights[_nowhere(density)].sum()),
-        hidden=float(every.weights.sum() - shown.weights.sum()),
+        hidden=float(every.weights.sum() - visible.weights.sum()),
     )
 
 
@@ -173,12 +173,12 @@ class CountryLayer:
     def __init__(self, density: CountryDensity, least: float = 0) -> None:
         self.density = density
         areas = set(outlines.read().countries.tolist())
-        every = _summed(density.rows)
-        chosen = not_hidden(np.array([country.weight for country in every]), least)
-        known = [country for country, shows in zip(every, chosen, strict=True) if shows]
-        self.countries = [country for country in known if country.code in areas]
+        every = _sum_by_code(density.rows)
+        chosen = mark_shown(np.array([country.weight for country in every]), least)
+        visible = [country for country, shows in zip(every, chosen, strict=True) if shows]
+        self.countries = [country for country in visible if country.code in areas]
         #: The sum of the countries that are hidden, with an area or without.
-        self.hidden = _total(every) - _total(known)
+        self.hidden = _total(every) - _total(visible)
         #: The sum for no country, or for one without an area.
         self.nowhere = _total(density.rows) - self.hidden - self.shown
 
@@ -197,7 +197,7 @@ def _total(rows: Iterable[Country]) -> float:
     return sum(row.weight for row in rows)
 
 
-def _summed(rows: Sequence[Country]) -> list[Country]:
+def _sum_by_code(rows: Sequence[Country]) -> list[Country]:
     """Return a row of each code that has a weight, named as its largest row, largest first."""
     largest: dict[str, Country] = {}
     sums: dict[str, float] = {}

@@ -23,7 +23,7 @@ SCALE = _ACROSS / (2 * WIDTH)  # px for each unit of the plane
 _DOWN = 2 * HEIGHT * SCALE
 
 
-def framed(title: str, drawn: str, legend: str) -> str:
+def frame(title: str, drawn: str, legend: str) -> str:
     """Return a picture of the drawing with a title and a legend."""
     width, height = _ACROSS + 2 * _MARGIN, _DOWN + _TOP + _BOTTOM
     return drawing(

@@ -14,7 +14,7 @@ from geolookup.pictures.world_frame import (
     COLOURS,
     SCALE,
     colour_steps,
-    framed,
+    frame,
     land,
     legend,
     lines,
@@ -43,10 +43,10 @@ def _svg(world: World, layer: Layer, defaults: Sequence[DefaultCoordinates]) -> 
     side = _side(world.grid.km)
     columns, rows, sums = _squares(world, layer, side)
     km = wording.count(side / SCALE * _RADIUS_KM)
-    squares = _drawn(columns, rows, colour_steps(sums), side)
+    squares = _draw(columns, rows, colour_steps(sums), side)
     unit = f"{layer.density.unit} per {km} km by {km} km"
     drawn = f"{land()}{lines()}{squares}{_rings(defaults)}"
-    return framed(layer.density.title, drawn, legend(sums, unit))
+    return frame(layer.density.title, drawn, legend(sums, unit))
 
 
 def _side(km: float) -> float:
@@ -67,7 +67,7 @@ def _squares(world: World, layer: Layer, side: float) -> tuple[I64, I64, F64]:
     return squares[:, 0], squares[:, 1], sums
 
 
-def _drawn(columns: I64, rows: I64, steps: I64, side: float) -> str:
+def _draw(columns: I64, rows: I64, steps: I64, side: float) -> str:
     """Return a path for each colour."""
     paths = []
     for step in np.unique(steps):
@@ -94,7 +94,7 @@ def country_pictures(anchor: str, layer: CountryLayer) -> Iterator[Picture]:
     if layer.countries:
         scale = legend(layer.weights, f"{layer.density.unit} per country")
         drawn = f"{land()}{_areas(layer)}{lines()}"
-        yield Picture(f"{anchor}-{layer.density.name}", framed(layer.density.title, drawn, scale))
+        yield Picture(f"{anchor}-{layer.density.name}", frame(layer.density.title, drawn, scale))
 
 
 def _areas(layer: CountryLayer) -> str:

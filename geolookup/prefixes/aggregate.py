@@ -81,10 +81,10 @@ def _mask(first: Halves, last: Halves) -> Halves:
     """Return the host mask of the smallest prefix that holds each range."""
     # 5 and 17 differ in 0b10100: the mask is 0b11111. If the high halves differ, all of the low.
     high, low = first.high ^ last.high, first.low ^ last.low
-    return Halves(_filled(high), np.where(high != 0, _ALL, _filled(low)))
+    return Halves(_fill(high), np.where(high != 0, _ALL, _fill(low)))
 
 
-def _filled(words: U64) -> U64:
+def _fill(words: U64) -> U64:
     """Set all bits below the highest one that is set."""
     # 0b10000, 0b11000, 0b11110, 0b11111: the number of ones doubles.
     for shift in (1, 2, 4, 8, 16, 32):
@@ -116,13 +116,13 @@ def _before(split: _Split, begins: I64) -> Iterator[_Put]:
     ``begins`` are the positions of the first one of each range.
     """
     (middle, before, _), zero = split, np.zeros_like(begins, np.uint64)
-    for rows, nth, rest, bit in _bits(before.low):
-        distance = Halves(before.high[rows], rest)
+    for rows, nth, remaining, bit in _bits(before.low):
+        distance = Halves(before.high[rows], remaining)
         # 16 - 11, 16 - 10 and 16 - 8: 5, 6 and 8. Bit 8 less 1 has three ones: three host bits.
         yield begins[rows] + nth, middle.take(rows).minus(distance), _popcounts(bit - _ONE)
     begins = begins + _popcounts(before.low)
-    for rows, nth, rest, bit in _bits(before.high):
-        start = middle.take(rows).minus(Halves(rest, zero[rows]))
+    for rows, nth, remaining, bit in _bits(before.high):
+        start = middle.take(rows).minus(Halves(remaining, zero[rows]))
         yield begins[rows] + nth, start, _popcounts(bit - _ONE) + 64
 
 
@@ -132,14 +132,14 @@ def _after(split: _Split, ends: I64) -> Iterator[_Put]:
     ``ends`` are the positions after the last one of each range.
     """
     middle, _, after = split
-    for rows, nth, rest, bit in _bits(after.low):
+    for rows, nth, remaining, bit in _bits(after.low):
         # The bits above the current one are the larger prefixes, which lie before it.
-        start = Halves(middle.high[rows] | after.high[rows], middle.low[rows] | rest ^ bit)
+        start = Halves(middle.high[rows] | after.high[rows], middle.low[rows] | remaining ^ bit)
         # From the lowest bit up, so from the last prefix back.
         yield ends[rows] - 1 - nth, start, _popcounts(bit - _ONE)
     ends = ends - _popcounts(after.low)
-    for rows, nth, rest, bit in _bits(after.high):
-        start = Halves(middle.high[rows] | rest ^ bit, middle.low[rows])
+    for rows, nth, remaining, bit in _bits(after.high):
+        start = Halves(middle.high[rows] | remaining ^ bit, middle.low[rows])
         yield ends[rows] - 1 - nth, start, _popcounts(bit - _ONE) + 64
 
 
@@ -149,14 +149,14 @@ def _bits(words: U64) -> Iterator[tuple[I64, int, U64, U64]]:
     A step is the rows of these words, n, the words without lower bits, and the bit.
     """
     rows, nth = np.flatnonzero(words), 0
-    rest = words[rows]
+    remaining = words[rows]
     while len(rows):
         # The lowest bit that is set: 0b1011 & -0b1011 is 1; then 0b1010 gives 2, 0b1000 gives 8.
-        bit = rest & (~rest + _ONE)
-        yield rows, nth, rest, bit
-        rest, nth = rest ^ bit, nth + 1
-        left = np.flatnonzero(rest)
-        rows, rest = rows[left], rest[left]
+        bit = remaining & (~remaining + _ONE)
+        yield rows, nth, remaining, bit
+        remaining, nth = remaining ^ bit, nth + 1
+        left = np.flatnonzero(remaining)
+        rows, remaining = rows[left], remaining[left]
 
 
 def _popcounts_128(halves: Halves) -> I64:

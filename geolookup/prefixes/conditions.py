@@ -137,8 +137,8 @@ def _condition(path: str, operator: str, value: Any, negated: bool) -> Condition
     field = field_of(path)
     values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
     if operator == "=":
-        known = tuple(_value(field, item) for item in values if item is not None)
-        predicate: Predicate = Among(known, unknown=None in values)
+        known_values = tuple(_value(field, item) for item in values if item is not None)
+        predicate: Predicate = Among(known_values, unknown=None in values)
     elif operator == "^=":
         predicate = StartsWith(tuple(_begin(field, item) for item in values))
     else:
@@ -153,7 +153,7 @@ def field_of(path: object) -> Field:
     """
     if not isinstance(path, str):
         raise unknown_path(path)
-    field = _BY_PATH.get(path) or _called(path)
+    field = _BY_PATH.get(path) or _field_of_name(path)
     if field is None and path in GROUPS:
         member = next(field.path for field in FIELDS if field.group == path)
         raise ValueError(f"{path} has several members; name one, such as {member}")
@@ -165,7 +165,7 @@ def field_of(path: object) -> Field:
     return field
 
 
-def _called(name: str) -> Field | None:
+def _field_of_name(name: str) -> Field | None:
     """Return the field of a name without its group, or with the group of the field."""
     field = _BY_PATH.get(path_of_name(name) or "")
     group = name.rpartition(".")[0]

@@ -134,8 +134,8 @@ class Syntax:
             "".join((step.template, *step.command)) if isinstance(step, Entries) else step
             for _, step in steps
         )
-        shown = Template(texts).safe_substitute(self._words(4, blank))
-        return {name for name, text in vars(blank).items() if text in shown}
+        result = Template(texts).safe_substitute(self._words(4, blank))
+        return {name for name, text in vars(blank).items() if text in result}
 
     def list_text(self, lists: Lists, settings: Settings) -> Iterator[bytes]:
         """Yield the bytes of lists."""
@@ -208,10 +208,10 @@ def _groups(batches: Iterable[pa.Array], size: int) -> Iterator[pa.Array]:
     """Yield the texts of all batches in groups of ``size`` texts; the last may be smaller."""
     import pyarrow as pa
 
-    held = pa.array([], pa.string())
+    pending = pa.array([], pa.string())
     for texts in batches:
-        held = pa.concat_arrays([held, texts])
-        while len(held) >= size:
-            yield held[:size]
-            held = held[size:]
-    yield held
+        pending = pa.concat_arrays([pending, texts])
+        while len(pending) >= size:
+            yield pending[:size]
+            pending = pending[size:]
+    yield pending

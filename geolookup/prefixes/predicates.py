@@ -42,9 +42,9 @@ class Among:
 
     def absent(self, column: pa.Array) -> list[Any]:
         """Return the values that no row has."""
-        known = distinct(column)
-        values = self._set(known.type)
-        missing: list[Any] = values.filter(pc.invert(pc.is_in(values, known))).to_pylist()
+        present = distinct(column)
+        values = self._set(present.type)
+        missing: list[Any] = values.filter(pc.invert(pc.is_in(values, present))).to_pylist()
         return missing
 
     def _set(self, kind: pa.DataType) -> pa.Array:

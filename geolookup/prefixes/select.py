@@ -31,7 +31,7 @@ from geolookup.prefixes.conditions import (
     value_for_message,
 )
 from geolookup.prefixes.predicates import Among, distinct
-from geolookup.prefixes.spans import I32, Halves, Spans, joined
+from geolookup.prefixes.spans import I32, Halves, Spans, join
 from geolookup.tables.row_tables import RowTables, row_tables, table_of
 
 _FAMILIES = (4, 6)
@@ -45,7 +45,7 @@ class RowMasks(NamedTuple):
     location: Bools
     network: Bools
 
-    def chosen(self, location_rows: U32, network_rows: U32) -> Bools:
+    def mark(self, location_rows: U32, network_rows: U32) -> Bools:
         """Mark the intervals that meet the conditions, by their rows in both tables."""
         # Rows of locations marked [F T T], intervals with the rows [2 0 1]: T F T.
         marks: Bools = self.location[location_rows] & self.network[network_rows]
@@ -92,10 +92,10 @@ def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator
             column = tables.column(field)
             absent = list(dict.fromkeys(condition.predicate.absent(column)))
             for value in absent[:_NAMED]:
-                known = distinct(column).to_pylist() if isinstance(value, str) else ()
-                hint = near_match(value, known, fallback="check its spelling")
+                names = distinct(column).to_pylist() if isinstance(value, str) else ()
+                hint = near_match(value, names, fallback="check its spelling")
                 line = f"no answer has the {field.path} {value_for_message(value)}"
-                yield line + (f"; {hint}" if known else "")
+                yield line + (f"; {hint}" if names else "")
             if len(absent) > _NAMED:
                 yield f"no answer has {len(absent) - _NAMED:,} more values of {field.path}"
 
@@ -143,12 +143,12 @@ class Selection:
     The conditions are evaluated at once; the ranges are read when they are iterated.
     """
 
-    def __init__(self, dataset: Dataset, asked: Question) -> None:
+    def __init__(self, dataset: Dataset, query: Question) -> None:
         """Raise DatasetError if the tables of the dataset are damaged."""
-        self.families = asked.families
-        self.values = tuple(_values(dataset, field) for field in asked.by)
-        self._dataset, self._asked = dataset, asked
-        self._masks = row_masks(dataset, asked.conditions)
+        self.families = query.families
+        self.values = tuple(_values(dataset, field) for field in query.by)
+        self._dataset, self._query = dataset, query
+        self._masks = row_masks(dataset, query.conditions)
 
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the ranges in address order, in batches, without those that are unknown.
@@ -156,12 +156,12 @@ class Selection:
         With ``aggregate`` adjacent ranges are joined, unless their values differ; without, each
         range is a part of one interval. A step raises DatasetError if the dataset is damaged.
         """
-        ranges = public_ranges(self._dataset, family, self._asked.within, self._chosen)
+        ranges = public_ranges(self._dataset, family, self._query.within, self._mark)
         spans = (_spans(batch, self.values) for batch in ranges)
-        return joined(spans) if self._asked.aggregate else spans
+        return join(spans) if self._query.aggregate else spans
 
-    def _chosen(self, locations: U32, networks: U32) -> Bools:
-        return self._masks.chosen(locations, networks) & any_known(locations, networks)
+    def _mark(self, locations: U32, networks: U32) -> Bools:
+        return self._masks.mark(locations, networks) & any_known(locations, networks)
 
 
 def question(

@@ -59,27 +59,27 @@ class Spans:
         return Spans(self.family, self.first.take(rows), self.last.take(rows), codes)
 
 
-def joined(batches: Iterable[Spans]) -> Iterator[Spans]:
+def join(batches: Iterable[Spans]) -> Iterator[Spans]:
     """Yield the ranges in batches, adjacent ranges of equal codes joined.
 
     The given batches are in address order, IPv4 first; a range may continue in the next batch.
     """
-    held: Spans | None = None
+    pending: Spans | None = None
     for batch in batches:
-        if held is not None and held.family == batch.family:
-            batch = _concatenated(held, batch)
-        elif held is not None:
-            yield held
-        whole = _joined(batch)
+        if pending is not None and pending.family == batch.family:
+            batch = _concatenate(pending, batch)
+        elif pending is not None:
+            yield pending
+        whole = _join(batch)
         # The last range may continue in the next batch.
         if len(whole) > 1:
             yield whole.take(slice(None, -1))
-        held = whole.take(slice(-1, None))
-    if held is not None and len(held):
-        yield held
+        pending = whole.take(slice(-1, None))
+    if pending is not None and len(pending):
+        yield pending
 
 
-def _joined(spans: Spans) -> Spans:
+def _join(spans: Spans) -> Spans:
     begins = np.flatnonzero(~_continues(spans))
     if len(begins) == len(spans):
         return spans
@@ -103,7 +103,7 @@ def _continues(spans: Spans) -> Bools:
     return marks
 
 
-def _concatenated(one: Spans, other: Spans) -> Spans:
+def _concatenate(one: Spans, other: Spans) -> Spans:
     first, last = (
         Halves(*(np.concatenate(pair) for pair in zip(*ends, strict=True)))
         for ends in ((one.first, other.first), (one.last, other.last))

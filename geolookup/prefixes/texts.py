@@ -29,22 +29,22 @@ def cidr_texts(prefixes: Prefixes) -> pa.StringArray:
     """Return the text of each prefix: ``1.2.3.0/24``, ``2001:db8::/32``."""
     cells = _address_cells(prefixes.family, prefixes.high, prefixes.low)
     # Lengths 0 to 128: 129 texts.
-    return _joined(cells, _cell("/"), _decimals(129)[prefixes.lengths])
+    return _join(cells, _cell("/"), _decimals(129)[prefixes.lengths])
 
 
 def range_texts(spans: Spans) -> pa.StringArray:
     """Return the text of each range: its first and last address with a hyphen between them."""
     first = _address_cells(spans.family, *spans.first)
     last = _address_cells(spans.family, *spans.last)
-    return _joined(first, _cell("-"), last)
+    return _join(first, _cell("-"), last)
 
 
 def address_texts(family: int, high: U64, low: U64) -> pa.StringArray:
     """Return the text of each address, given by its halves."""
-    return _joined(_address_cells(family, high, low))
+    return _join(_address_cells(family, high, low))
 
 
-def _joined(first: U8, *further: U8) -> pa.StringArray:
+def _join(first: U8, *further: U8) -> pa.StringArray:
     """Return the texts of n rows of cells, the parts side by side.
 
     A further part of one row is a part of every text.
@@ -53,10 +53,10 @@ def _joined(first: U8, *further: U8) -> pa.StringArray:
     wide = [np.broadcast_to(part, (count, part.shape[1])) for part in (first, *further)]
     cells = np.concatenate(wide, axis=1)
     # "1" 0 0 "." "0" 0 0 "." ...: the cells that are not 0 are the texts, row after row.
-    shown = cells != 0
+    is_set = cells != 0
     offsets = np.zeros(count + 1, np.int32)
-    np.cumsum(np.count_nonzero(shown, axis=1), out=offsets[1:])
-    data = cells[shown]
+    np.cumsum(np.count_nonzero(is_set, axis=1), out=offsets[1:])
+    data = cells[is_set]
     return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(data))
 
 

@@ -8,7 +8,7 @@ from geolookup.contract.address import BITS
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import View
 from geolookup.pictures.map_picture import map_pictures
-from geolookup.pictures.packing import packed_within
+from geolookup.pictures.packing import pack_within
 from geolookup.reports.section import Section
 
 #: In the order in which they need each other: data, drawing, then the actions of a reader.
@@ -31,17 +31,17 @@ def address_map_section(views: Sequence[View]) -> Section | None:
     whole = address_map(views)
     if not whole.space.blocks:
         return None
-    shown, data = packed_within(whole, _LIMITS[whole.space.family])
-    name = f"ipv{shown.space.family}"
+    fitting, data = pack_within(whole, _LIMITS[whole.space.family])
+    name = f"ipv{fitting.space.family}"
     values = {
         "name": name,
-        "family": f"IPv{shown.space.family}",
+        "family": f"IPv{fitting.space.family}",
         "source": f"{name}-map",
-        "notes": list(_notes(shown)),
+        "notes": list(_notes(fitting)),
     }
     return Section(
         name,
-        f"IPv{shown.space.family} address map",
+        f"IPv{fitting.space.family} address map",
         "address_map.html",
         values,
         data={f"{name}-map": data},
@@ -51,8 +51,8 @@ def address_map_section(views: Sequence[View]) -> Section | None:
     )
 
 
-def _notes(shown: AddressMap) -> Iterator[str]:
-    space = shown.space
+def _notes(fitting: AddressMap) -> Iterator[str]:
+    space = fitting.space
     whole = BITS[space.family]
     if space.family == 6:
         yield (

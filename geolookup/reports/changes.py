@@ -56,13 +56,13 @@ def change_section(difference: Difference) -> Section:
 
 
 def _lead(difference: Difference) -> str:
-    old, new = (_named(side) for side in (difference.judged.old, difference.judged.new))
+    old, new = (_side_text(side) for side in (difference.judged.old, difference.judged.new))
     if difference.is_none:
         return f"Nothing has changed from {old} to {new}: every address has the same answer."
     return f"Changes from {old} to {new}, over all public addresses."
 
 
-def _named(side: Compared) -> str:
+def _side_text(side: Compared) -> str:
     return f"{wording.name(side.name)}, generation {side.generation[:12]}"
 
 
@@ -112,7 +112,7 @@ def moved_densities(difference: Difference) -> Iterator[Density]:
     """Yield by family how much moved to each place, and how much from each."""
     values = difference.overlaid.values
     for name, part in difference.judged.parts.items():
-        moved = _moved(difference, name)
+        moved = _moved_pairs(difference, name)
         for way, rows, places in (
             ("here", moved.new, values.new_coordinates),
             ("from here", moved.old, values.old_coordinates),
@@ -123,7 +123,7 @@ def moved_densities(difference: Difference) -> Iterator[Density]:
                 yield _density(of_density, title, part.unit, places, rows, moved.weight)
 
 
-def _moved(difference: Difference, name: str) -> Pairs:
+def _moved_pairs(difference: Difference, name: str) -> Pairs:
     changes = difference.overlaid.changes[name]
     return changes.locations.take(changes.moves.by_level["location"].moved)
 

@@ -114,23 +114,23 @@ def moved_tables(result: Comparison) -> Iterator[Table]:
 
 def coverage_table(result: Comparison) -> Table:
     """Return how much is known in each dataset, and how much of it is lost or gained."""
-    known = [part.coverage for part in result.parts.values()]
+    coverages = [part.coverage for part in result.parts.values()]
     rows = (
         (
             "known in the older dataset",
-            *(text for coverage in known for text in (wording.count(coverage.old), "")),
+            *(text for coverage in coverages for text in (wording.count(coverage.old), "")),
         ),
         (
             "known in this dataset",
-            *(text for coverage in known for text in (wording.count(coverage.new), "")),
+            *(text for coverage in coverages for text in (wording.count(coverage.new), "")),
         ),
         (
             "lost, of the older dataset",
-            *(text for coverage in known for text in _share(coverage.lost)),
+            *(text for coverage in coverages for text in _share(coverage.lost)),
         ),
         (
             "gained, of this dataset",
-            *(text for coverage in known for text in _share(coverage.gained)),
+            *(text for coverage in coverages for text in _share(coverage.gained)),
         ),
     )
     return Table("Coverage", ("Dataset", *_family_heads(result)), rows)

@@ -12,7 +12,7 @@ from geolookup.dataset.intervals import I64, Bools
 from geolookup.files.summarize import KINDS, Count, Summary
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars
-from geolookup.pictures.wording import covered
+from geolookup.pictures.wording import cover
 from geolookup.reports.section import Section, Table, charts_section
 
 _NOTE = "By requests, the largest first."
@@ -38,24 +38,24 @@ def groups_of(summary: Summary, kind: str, top: int, least: int) -> Groups:
     """
     every = summary.by(kind)
     sizes = np.array([group.addresses for group in every], np.int64)
-    shown = sizes >= least
+    is_shown = sizes >= least
     if kind == "cities":
-        shown = _covered_by_country(summary, every, sizes, shown, least)
-    shown = covered(shown, sizes, least)
+        is_shown = _cover_by_country(summary, every, sizes, is_shown, least)
+    is_shown = cover(is_shown, sizes, least)
     # The numbers of the shown groups: the first ``top`` and the further ones.
-    at, rest = np.split(np.flatnonzero(shown), [top])
+    at, further = np.split(np.flatnonzero(is_shown), [top])
     return Groups(
         kind,
         [every[number] for number in at],
-        int(shown.sum()),
-        int(sizes[rest].sum()),
-        int(sizes[~shown].sum()),
+        int(is_shown.sum()),
+        int(sizes[further].sum()),
+        int(sizes[~is_shown].sum()),
         summary.public - int(sizes.sum()),
     )
 
 
-def _covered_by_country(
-    summary: Summary, cities: Sequence[Count], sizes: I64, shown: Bools, least: int
+def _cover_by_country(
+    summary: Summary, cities: Sequence[Count], sizes: I64, is_shown: Bools, least: int
 ) -> Bools:
     """Return which cities are shown, where a reader subtracts them from their country."""
     of_country = Counter[str]()
@@ -63,13 +63,13 @@ def _covered_by_country(
         of_country[country.members[0]] += country.addresses
     # City, region, country code: the members of a city.
     codes = np.array([city.members[2] or "" for city in cities], str)
-    shown = shown.copy()
+    is_shown = is_shown.copy()
     for code, total in of_country.items():
         among = codes == code
         # A reader could compute a single hidden city as its country less all shown cities.
         beside = total - int(sizes[among].sum())  # without a known city
-        shown[among] = covered(shown[among], sizes[among], least, beside)
-    return shown
+        is_shown[among] = cover(is_shown[among], sizes[among], least, beside)
+    return is_shown
 
 
 def groups_section(summary: Summary, top: int, least: int) -> Section:

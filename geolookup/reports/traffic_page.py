@@ -21,7 +21,7 @@ from geolookup.files.row_streams import holds_address
 from geolookup.files.summarize import LocalHours, Summary
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, heatmap
-from geolookup.pictures.wording import not_hidden
+from geolookup.pictures.wording import mark_shown
 from geolookup.pictures.world import Country, CountryDensity, Density
 from geolookup.reports.dataset.sources import credits_section
 from geolookup.reports.dataset.summary import Figure
@@ -111,19 +111,19 @@ def hours_section(hours: LocalHours, least: int) -> Section:
 
     Hours of fewer than ``least`` requests are hidden, and another as ``covered`` says.
     """
-    shown = not_hidden(hours.counts.ravel(), least).reshape(hours.counts.shape)
-    charts = [_chart(hours, shown)] if shown.any() else []
-    return charts_section("when", "Local hours", " ".join(_sentences(hours, shown)), charts)
+    is_shown = mark_shown(hours.counts.ravel(), least).reshape(hours.counts.shape)
+    charts = [_chart(hours, is_shown)] if is_shown.any() else []
+    return charts_section("when", "Local hours", " ".join(_sentences(hours, is_shown)), charts)
 
 
-def _chart(hours: LocalHours, shown: Bools) -> Chart:
-    cells = np.where(shown, hours.counts, -1).tolist()
+def _chart(hours: LocalHours, is_shown: Bools) -> Chart:
+    cells = np.where(is_shown, hours.counts, -1).tolist()
     # -1 for hidden: numpy's integers have no null.
     values = [[None if n < 0 else n for n in day] for day in cells]
     return heatmap("hours", "Requests by local hour", "requests", _DAYS, _HOURS, values)
 
 
-def _sentences(hours: LocalHours, shown: Bools) -> Iterator[str]:
+def _sentences(hours: LocalHours, is_shown: Bools) -> Iterator[str]:
     counts = hours.counts
     if not counts.any():
         yield _nothing(hours)
@@ -131,7 +131,7 @@ def _sentences(hours: LocalHours, shown: Bools) -> Iterator[str]:
     total = wording.count(int(counts.sum()))
     yield f"{total} requests by the local time at the location of their address."
     others = {
-        "In hidden hours": int(counts[~shown].sum()),
+        "In hidden hours": int(counts[~is_shown].sum()),
         "Without a time": hours.without_time,
         "With a time, but without a known time zone": hours.without_zone,
     }

@@ -10,7 +10,7 @@ from geolookup.comparison.scoring.agreement import LEVELS, Agreement, Measured
 from geolookup.comparison.scoring.breakdown import WorstNetwork
 from geolookup.comparison.scoring.places import TruthFile
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, stacked
+from geolookup.pictures.charts import Chart, stacked_bars
 from geolookup.reports.difference import QUANTILES
 from geolookup.reports.section import Section, Table, charts_section
 
@@ -38,13 +38,13 @@ def truth_section(score: Score) -> Section:
 
 def _chart(name: str, part: ScoredPart) -> Chart:
     scores = {level: getattr(part.score, level) for level in LEVELS}
-    stated = {level: score for level, score in scores.items() if score.agree.of}
+    scored = {level: score for level, score in scores.items() if score.agree.of}
     shares = [
         [getattr(level_score, verdict).share for verdict in _VERDICTS]
-        for level_score in stated.values()
+        for level_score in scored.values()
     ]
     title = f"Agreement, of {part_title(name, part)}"
-    return stacked(f"truth-{name}", title, list(stated), list(_VERDICTS.values()), shares)
+    return stacked_bars(f"truth-{name}", title, list(scored), list(_VERDICTS.values()), shares)
 
 
 Parts = Mapping[str, ScoredPart]
@@ -113,13 +113,13 @@ def worst_tables(parts: Parts) -> Iterator[Table]:
 
 
 def _worst(level: str, network: WorstNetwork) -> tuple[str, ...]:
-    stated = (network.truth, network.dataset, network.source)
+    texts = (network.truth, network.dataset, network.source)
     return (
         network.network,
         level,
         wording.count(network.wrong.count),
         wording.percent(network.wrong.share),
-        *(_NOTHING if text is None else wording.name(text) for text in stated),
+        *(_NOTHING if text is None else wording.name(text) for text in texts),
     )
 
 

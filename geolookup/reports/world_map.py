@@ -74,7 +74,7 @@ def world_section(
         nothing += ", or all are hidden." if least else "."
         return Section(anchor, title, "world.html", {"densities": (), "nothing": nothing})
     name = f"{anchor}-map"
-    data = {"world-outlines": _outlines(), name: _packed(world, layers, defaults)}
+    data = {"world-outlines": _outlines(), name: _pack(world, layers, defaults)}
     return Section(
         anchor,
         title,
@@ -121,7 +121,7 @@ def _lines(lines: outlines.Lines) -> dict[str, str]:
     return {name: pack_integers(numbers) for name, numbers in lines._asdict().items()}
 
 
-def _packed(
+def _pack(
     world: World,
     layers: Sequence[Layer | CountryLayer],
     defaults: Sequence[DefaultCoordinates],
@@ -130,21 +130,21 @@ def _packed(
         "km": world.grid.km,
         "columns": pack_integers(world.grid.columns),
         "cells": pack_integers(world.cells),
-        "densities": [_packed_layer(layer) for layer in layers],
+        "densities": [_pack_layer(layer) for layer in layers],
         "colours": COLOURS,
         "defaults": [_mark(default) for default in defaults],
     }
 
 
-def _packed_layer(layer: Layer | CountryLayer) -> dict[str, Any]:
-    named = {"name": layer.density.name, "unit": layer.density.unit}
+def _pack_layer(layer: Layer | CountryLayer) -> dict[str, Any]:
+    members = {"name": layer.density.name, "unit": layer.density.unit}
     if isinstance(layer, Layer):
-        return {**named, "weights": pack_floats(layer.weights)}
+        return {**members, "weights": pack_floats(layer.weights)}
     countries = [
         (country.code, wording.name(country.name or country.code or ""), country.weight)
         for country in layer.countries
     ]
-    return {**named, "countries": countries}
+    return {**members, "countries": countries}
 
 
 def _mark(default: DefaultCoordinates) -> dict[str, Any]:
@@ -199,6 +199,12 @@ def _row(layer: Layer | CountryLayer, *, hides: bool) -> tuple[str, ...]:
 
 
 def _default_row(default: DefaultCoordinates) -> tuple[str, ...]:
-    place = f"{default.latitude:.2f}, {default.longitude:.2f}"
+    point = f"{default.latitude:.2f}, {default.longitude:.2f}"
     share = wording.percent(default.share)
-    return (wording.name(default.name), default.reason, place, wording.count(default.weight), share)
+    return (
+        wording.name(default.name),
+        default.reason,
+        point,
+        wording.count(default.weight),
+        share,
+    )

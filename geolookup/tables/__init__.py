@@ -49,15 +49,15 @@ def enrich(
     return adapter(enricher, data, column, instants)
 
 
-def check_names(present: Iterable[str], column: str, at: str | None, made: Iterable[str]) -> None:
+def check_names(present: Iterable[str], column: str, at: str | None, new: Iterable[str]) -> None:
     """Raise KeyError for a missing column, ValueError for a new name that exists or is repeated."""
     names = list(present)
-    for wanted in (column, *([] if at is None else [at])):
-        if wanted not in names:
-            raise KeyError(f"no column {wanted!r}; there are {', '.join(map(repr, names))}")
-        if names.count(wanted) > 1:
-            raise ValueError(f"there is more than one column {wanted!r}: rename one")
-    twice = sorted(set(names) & set(made))
+    for name in (column, *([] if at is None else [at])):
+        if name not in names:
+            raise KeyError(f"no column {name!r}; there are {', '.join(map(repr, names))}")
+        if names.count(name) > 1:
+            raise ValueError(f"there is more than one column {name!r}: rename one")
+    twice = sorted(set(names) & set(new))
     if twice:
         raise ValueError(f"there is a column {twice[0]!r} already: ask for a prefix")
 
@@ -75,16 +75,16 @@ def in_one(column: pa.ChunkedArray) -> pa.Array:
 
 def _table(enricher: Enricher, data: pa.Table, column: str, at: str | None) -> pa.Table:
     check_names(data.schema.names, column, at, enricher.names)
-    made = enricher.table(data[column], None if at is None else data[at])
-    for name in made.schema.names:
-        data = data.append_column(made.schema.field(name), made[name])
+    answers = enricher.table(data[column], None if at is None else data[at])
+    for name in answers.schema.names:
+        data = data.append_column(answers.schema.field(name), answers[name])
     return data
 
 
 def _batch(enricher: Enricher, data: pa.RecordBatch, column: str, at: str | None) -> pa.RecordBatch:
-    made = _table(enricher, pa.Table.from_batches([data]), column, at)
-    columns = [column.combine_chunks() for column in made.columns]
-    return pa.record_batch(columns, schema=made.schema)
+    table = _table(enricher, pa.Table.from_batches([data]), column, at)
+    columns = [column.combine_chunks() for column in table.columns]
+    return pa.record_batch(columns, schema=table.schema)
 
 
 def _reader(
@@ -94,10 +94,10 @@ def _reader(
     check_names(data.schema.names, column, at, enricher.names)
     kinds = data.schema.field(column).type, None if at is None else data.schema.field(at).type
     schema = pa.schema([*data.schema, *enricher.schema(*kinds)], data.schema.metadata)
-    return pa.RecordBatchReader.from_batches(schema, _streamed(enricher, data, column, at, schema))
+    return pa.RecordBatchReader.from_batches(schema, _append(enricher, data, column, at, schema))
 
 
-def _streamed(
+def _append(
     enricher: Enricher,
     data: Iterable[pa.RecordBatch],
     column: str,
@@ -114,9 +114,9 @@ def _streamed(
                 queue.append(part)
                 yield column_of(part[column]), None if at is None else column_of(part[at])
 
-    for made in enricher.batches(columns()):
+    for answers in enricher.batches(columns()):
         part = queue.popleft()
-        yield pa.record_batch([*part.columns, *made.columns], schema=schema)
+        yield pa.record_batch([*part.columns, *answers.columns], schema=schema)
 
 
 def _column(enricher: Enricher, data: Any, _column: str, at: str | None) -> pa.Table:

@@ -65,7 +65,7 @@ class _Function:
         self._engine = engine
         self._clean = clean
         self._path = path
-        self._kept: tuple[Any, int, Enricher] | None = None
+        self._cache: tuple[Any, int, Enricher] | None = None
 
     def answer(self, *columns: pa.ChunkedArray) -> pa.Array:
         """Return the answers for a vector of addresses and, if given, one of instants.
@@ -75,12 +75,12 @@ class _Function:
         if len(columns) > 2:
             raise TypeError(f"{len(columns)} arguments where an address and an instant are wanted")
         addresses, instants = columns if len(columns) == 2 else (columns[0], None)
-        made = self._enricher().batches([(addresses, instants)])
-        return self._shaped(pa.Table.from_batches(made))
+        batches = self._enricher().batches([(addresses, instants)])
+        return self._shape(pa.Table.from_batches(batches))
 
     def type(self) -> Any:
         """Return the SQL type of the answers, as DuckDB derives it from an empty column."""
-        empty = pa.table({"answer": self._shaped(self._enricher().table(pa.nulls(0)))})
+        empty = pa.table({"answer": self._shape(self._enricher().table(pa.nulls(0)))})
         with duckdb.connect() as apart:
             return apart.from_arrow(empty).types[0]
 
@@ -88,16 +88,16 @@ class _Function:
         # A closed engine raises here; a reloaded engine returns another state.
         state = self._engine.snapshot()
         now = instant(None)
-        if self._kept is None or self._kept[0] is not state or self._kept[1] != now:
+        if self._cache is None or self._cache[0] is not state or self._cache[1] != now:
             fields = of_table(self._path)
             enricher = Enricher(state, fields, at=now, clean=self._clean, threads=1)
-            self._kept = state, now, enricher
-        return self._kept[2]
+            self._cache = state, now, enricher
+        return self._cache[2]
 
-    def _shaped(self, answers: pa.Table) -> pa.Array:
+    def _shape(self, answers: pa.Table) -> pa.Array:
         columns = {name: _plain(answers[name]) for name in answers.schema.names}
         if self._path is None:
-            return _nested(columns)
+            return _nest(columns)
         (column,) = columns.values()
         return column
 
@@ -107,7 +107,7 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
     return without_dictionary(in_one(column))
 
 
-def _nested(columns: dict[str, pa.Array]) -> pa.StructArray:
+def _nest(columns: dict[str, pa.Array]) -> pa.StructArray:
     """Return rows as the contract nests them; null if there is no answer."""
     # location_city_name -> location: {city_name}; "ip_type" has no group, and stays a member.
     fields = [field for field in FIELDS if field.name in columns]

@@ -21,7 +21,7 @@ from geolookup.contract.types import OnInvalid
 from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError, RowNote
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
-from geolookup.tables.locate import CHUNK, Located, cleaned, column_of, locate_chunk
+from geolookup.tables.locate import CHUNK, Located, clean_column, column_of, locate_chunk
 from geolookup.tables.row_tables import row_tables
 from geolookup.tables.take import OF_ADDRESS, Taker, is_known
 from geolookup.tables.times import Clock, instants_of
@@ -111,13 +111,13 @@ class Enricher:
         addresses = part.addresses
         located = locate_chunk(self._state, addresses)
         if self._clean:
-            addresses, located = cleaned(self._state, addresses, located)
+            addresses, located = clean_column(self._state, addresses, located)
         if self._strict:
             _refuse(addresses, located, part.begin)
         instants = None if part.instants is None else instants_of(part.instants, part.begin)
-        taken = iter(self._taker.take(located.ids, instants))
+        answers = iter(self._taker.take(located.ids, instants))
         columns = [
-            _OF_ADDRESS[field.path](addresses, located) if field in OF_ADDRESS else next(taken)
+            _OF_ADDRESS[field.path](addresses, located) if field in OF_ADDRESS else next(answers)
             for field in self._fields
         ]
         if self._known:
@@ -172,9 +172,9 @@ def _value_or_bytes(value: pa.Scalar) -> object:
 def _ip(addresses: pa.Array, located: Located) -> pa.Array:
     """Return canonical texts, one by one through the one function that writes them."""
     # Rows without an address may hold any bytes: they are skipped.
-    known = np.flatnonzero(located.ids >= 0)
+    rows = np.flatnonzero(located.ids >= 0)
     texts: list[str | None] = [None] * len(addresses)
-    for at, family in zip(known.tolist(), located.families[known].tolist(), strict=True):
+    for at, family in zip(rows.tolist(), located.families[rows].tolist(), strict=True):
         texts[at] = _canonical(addresses[at].as_py(), family)
     return pa.array(texts, pa.string())
 

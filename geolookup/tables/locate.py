@@ -44,14 +44,14 @@ def column_of(values: Any) -> pa.ChunkedArray:
 
     Raises TypeError for any other object.
     """
-    column = _chunked(values)
+    column = _as_chunks(values)
     if isinstance(column.type, pa.BaseExtensionType):
         kind = column.type.storage_type
         return pa.chunked_array([chunk.storage for chunk in column.chunks], kind)
     return column
 
 
-def _chunked(values: Any) -> pa.ChunkedArray:
+def _as_chunks(values: Any) -> pa.ChunkedArray:
     if isinstance(values, pa.ChunkedArray):
         return values
     if isinstance(values, pa.Array):
@@ -178,11 +178,11 @@ def address_reader(kind: pa.DataType) -> _Reader:
     for reads, reader in _READERS:
         if reads(kind):
             return reader
-    wanted = "text, uint32 (IPv4), or binary of 4 or 16 bytes"
-    raise TypeError(f"a column of {kind} holds no addresses; wanted: {wanted}")
+    types = "text, uint32 (IPv4), or binary of 4 or 16 bytes"
+    raise TypeError(f"a column of {kind} holds no addresses; wanted: {types}")
 
 
-def cleaned(locator: Locator, array: pa.Array, located: Located) -> tuple[pa.Array, Located]:
+def clean_column(locator: Locator, array: pa.Array, located: Located) -> tuple[pa.Array, Located]:
     """Return a column of addresses as ``clean_text`` leaves it, and where they are.
 
     ``located`` is where the column's own values are. Columns of other types are returned unchanged.

@@ -73,9 +73,9 @@ def enrich_frame(
     check_names(frame.columns, column, at, names)
     instants = None if at is None else _arrow(frame[at])
     table = enricher.table(_arrow(frame[column]), instants)
-    made = _frame(table, frame.index)
-    made.columns, made.attrs = names, frame.attrs
-    return pd.concat([frame, made], axis=1)
+    answers = _frame(table, frame.index)
+    answers.columns, answers.attrs = names, frame.attrs
+    return pd.concat([frame, answers], axis=1)
 
 
 def enrich_series(
@@ -91,8 +91,8 @@ def _labels(columns: pd.Index, names: list[str]) -> pd.Index:
     if columns.nlevels == 1:
         return pd.Index(names)
     # Two levels: the name "network_asn" becomes ("network_asn", "").
-    rest = ("",) * (columns.nlevels - 1)
-    return pd.MultiIndex.from_tuples([(name, *rest) for name in names], names=columns.names)
+    padding = ("",) * (columns.nlevels - 1)
+    return pd.MultiIndex.from_tuples([(name, *padding) for name in names], names=columns.names)
 
 
 def _arrow(values: pd.Series | pd.Index) -> Any:

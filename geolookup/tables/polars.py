@@ -62,23 +62,23 @@ class _Lookup:
     clean: bool
 
     def __call__(self, columns: Sequence[pl.Series]) -> pl.Series:
-        with _raised_as_polars_own():
+        with _raise_as_polars_own():
             return self._answers(columns)
 
     def _answers(self, columns: Sequence[pl.Series]) -> pl.Series:
         if self.second is None:
             names = "address", "instant"
             beside = pl.DataFrame(dict(zip(names, _broadcast(columns), strict=True)))
-            made = self._enriched(beside, names[0], names[1]).drop(names)
+            frame = self._enrich(beside, names[0], names[1]).drop(names)
         else:
-            made = self._enriched(columns[0], "", self.second)
+            frame = self._enrich(columns[0], "", self.second)
         name = columns[0].name
-        answers: pl.Series = made.to_series() if self._is_field() else made.to_struct()
+        answers: pl.Series = frame.to_series() if self._is_field() else frame.to_struct()
         return answers.alias(name)
 
-    def _enriched(self, data: Any, column: str, at: Any) -> pl.DataFrame:
-        made: pl.DataFrame = self.engine.enrich(data, column, self.paths, at=at, clean=self.clean)
-        return made
+    def _enrich(self, data: Any, column: str, at: Any) -> pl.DataFrame:
+        frame: pl.DataFrame = self.engine.enrich(data, column, self.paths, at=at, clean=self.clean)
+        return frame
 
     def dtype(self) -> pl.DataType:
         """Return the type of the result: that of the result for no rows."""
@@ -116,7 +116,7 @@ def enrich_lazy(
     names = _input_names(column, at)
 
     def answer(columns: Sequence[pl.Series]) -> pl.Series:
-        with _raised_as_polars_own():
+        with _raise_as_polars_own():
             return _answers(enricher, columns).to_struct()
 
     answers = pl.map_batches(
@@ -139,7 +139,7 @@ def enrich_series(
 
 
 @contextmanager
-def _raised_as_polars_own() -> Iterator[None]:
+def _raise_as_polars_own() -> Iterator[None]:
     """Raise ComputeError: Polars recreates exceptions with a longer text, and ours refuse it."""
     try:
         yield

@@ -43,7 +43,7 @@ class RowMajor:
 
     def __init__(self, columns: Mapping[str, pa.Array]) -> None:
         self._positions = dict(_positions(columns))
-        self._rows = _aligned(
+        self._rows = _aligned_zeros(
             len(next(iter(columns.values()))),
             max(position.begin + position.width for position in self._positions.values()),
         )
@@ -97,7 +97,7 @@ def _positions(columns: Mapping[str, pa.Array]) -> Iterable[tuple[str, _Position
         begin += widths[name]
 
 
-def _aligned(count: int, size: int) -> NDArray[np.uint8]:
+def _aligned_zeros(count: int, size: int) -> NDArray[np.uint8]:
     """Return zeros for rows of at least ``size`` bytes; a short row lies in one cache line."""
     # 20 bytes become 32, and two rows are one cache line; 70 bytes become 72.
     stride = 1 << (size - 1).bit_length() if size <= _LINE else -(-size // _WORD) * _WORD

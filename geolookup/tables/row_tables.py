@@ -102,12 +102,12 @@ class RowTables:
             field: tables[table].values(field) for table in _TABLES for field in in_table(table)
         }
         #: the results of ``values``, by table and column
-        self._named = {
+        self._by_column = {
             (field.table, field.column): values for field, values in self.columns.items()
         }
         linked = {COUNTRY: tables[COUNTRY].count, ZONE: len(self.zones)}
         for link in fmt.LINKS:
-            self._named[LOCATION, link] = tables[LOCATION].rows_of(link, linked[link])
+            self._by_column[LOCATION, link] = tables[LOCATION].rows_of(link, linked[link])
         self._row_major: dict[str, RowMajor] = {}
 
     def row_major(self, table: str) -> RowMajor:
@@ -115,7 +115,7 @@ class RowTables:
         if table not in self._row_major:
             columns = {
                 name: values
-                for (of, name), values in self._named.items()
+                for (of, name), values in self._by_column.items()
                 if of == table and is_stored(values.type)
             }
             self._row_major[table] = RowMajor(columns)
@@ -123,7 +123,7 @@ class RowTables:
 
     def values(self, table: str, column: str) -> pa.Array:
         """Return a column of the location or network table; a location's links are columns too."""
-        return self._named[table, column]
+        return self._by_column[table, column]
 
     def column(self, field: Field) -> pa.Array:
         """Return the values of a stored field, one for each row of the table that stores it."""

@@ -46,7 +46,7 @@ _ARROW: dict[type[spark_types.DataType], pa.DataType] = {
     spark_types.TimestampType: pa.timestamp("us", "UTC"),
     spark_types.TimestampNTZType: pa.timestamp("us"),
 }
-_SPARK = {kind: made() for made, kind in _ARROW.items()}
+_SPARK = {kind: create() for create, kind in _ARROW.items()}
 _SPARK[pa.list_(pa.string())] = spark_types.ArrayType(spark_types.StringType())
 
 
@@ -90,7 +90,7 @@ def enrich(
     with geolookup.open(path) as engine:
         schema = _schema(engine, df, options)
         generation = engine.metadata.generation
-        archive = _shipped(df.sparkSession.sparkContext, engine) if ship else None
+        archive = _ship(df.sparkSession.sparkContext, engine) if ship else None
     return df.mapInArrow(_task(path, archive, generation, options), schema)
 
 
@@ -101,10 +101,10 @@ def _schema(engine: Engine, df: DataFrame, options: dict[str, Any]) -> spark_typ
     """Return the schema of the result; raises the errors of the tasks before any row is read."""
     present = df.schema.fields
     empty = pa.schema([_arrow_field(field, options) for field in present]).empty_table()
-    made = engine.enrich(empty, **options).schema
+    result = engine.enrich(empty, **options).schema
     new = [
         spark_types.StructField(field.name, _SPARK[_plain_type(field.type)])
-        for field in list(made)[len(present) :]
+        for field in list(result)[len(present) :]
     ]
     return spark_types.StructType([*present, *new])
 
@@ -123,7 +123,7 @@ def _task(
     path: str | None, archive: str | None, generation: str, options: dict[str, Any]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     # Spark sends a nested function by value: it can say so where geolookup is missing.
-    def enriched(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def enrich_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
             from geolookup.tables.spark import enrich_partition
         except ImportError as error:
@@ -131,10 +131,10 @@ def _task(
             raise ImportError(f"{problem}; install geolookup for the executors") from None
         return enrich_partition(batches, path, archive, generation, options)
 
-    return enriched
+    return enrich_batches
 
 
-def _shipped(context: SparkContext, engine: Engine) -> str:
+def _ship(context: SparkContext, engine: Engine) -> str:
     """Have the executors fetch the dataset as one file, and return the file's name."""
     name = f"geolookup-{engine.metadata.generation}{SUFFIX}"
     # ``listFiles`` has addresses, which end with the name.
@@ -164,10 +164,10 @@ def enrich_partition(
     engine = _engine(path, archive, generation)
     # The first batch is read for its schema, and put before the others again.
     stream = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
-    made = engine.enrich(stream, **options)
-    plain = pa.schema([field.with_type(_plain_type(field.type)) for field in made.schema])
+    reader = engine.enrich(stream, **options)
+    plain = pa.schema([field.with_type(_plain_type(field.type)) for field in reader.schema])
     try:
-        for batch in made:
+        for batch in reader:
             yield batch.cast(plain)
     except (ContractError, ValueError) as error:
         error.add_note(f"of partition {_partition()}")
@@ -191,17 +191,17 @@ def _partition() -> int | None:
 def _engine(path: str | None, archive: str | None, generation: str) -> Engine:
     """Return this process's engine on the dataset, which has to be the driver's."""
     try:
-        folder = path if archive is None else _unpacked(Path(SparkFiles.get(archive)))
+        folder = path if archive is None else _unpack(Path(SparkFiles.get(archive)))
         engine = geolookup.open(folder)
     except DatasetError as error:
-        raise _refused(error.path, error.problem) from None
+        raise _error(error.path, error.problem) from None
     opened = engine.metadata.generation
     if opened != generation:
-        raise _refused(engine.path, f"generation {opened} where the driver has {generation}")
+        raise _error(engine.path, f"generation {opened} where the driver has {generation}")
     return engine
 
 
-def _unpacked(archive: Path) -> Path:
+def _unpack(archive: Path) -> Path:
     """Return the dataset beside its archive: one process of an executor unpacks, others wait."""
     folder = archive.with_name(archive.name.removesuffix(SUFFIX))
     with hold_lock(archive):
@@ -210,6 +210,6 @@ def _unpacked(archive: Path) -> Path:
     return folder
 
 
-def _refused(path: str | Path, problem: str) -> DatasetError:
+def _error(path: str | Path, problem: str) -> DatasetError:
     remedy = "put the driver's dataset where every executor sees it, or send it with ship=True"
     return DatasetError(f"{socket.gethostname()}:{path}", problem, remedy)

@@ -49,7 +49,7 @@ def of_table(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
     """
     if paths is None:
         return tuple(field for field in FIELDS if field.path != "ip")
-    return _expanded(paths)
+    return _expand(paths)
 
 
 def of_rows(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
@@ -59,14 +59,14 @@ def of_rows(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
     """
     if paths is None:
         return OF_ROW
-    fields = _expanded(paths)
+    fields = _expand(paths)
     for field in fields:
         if field in OF_ADDRESS:
             raise ValueError(f"{field.path!r} is not a row's but its address's: use enrich")
     return fields
 
 
-def _expanded(paths: str | Iterable[str]) -> tuple[Field, ...]:
+def _expand(paths: str | Iterable[str]) -> tuple[Field, ...]:
     return expand([paths] if isinstance(paths, str) else paths, COLUMNS)
 
 
@@ -98,8 +98,8 @@ def is_known(state: State, ids: Int32) -> NDArray[np.bool_]:
     """Return for n interval ids whether anything is known: location or network is not row 0."""
     locations, networks = np.empty(len(ids), np.uint32), np.empty(len(ids), np.uint32)
     state.take_rows(ids, locations, networks)
-    known: NDArray[np.bool_] = (locations != 0) | (networks != 0)
-    return known
+    has_answer: NDArray[np.bool_] = (locations != 0) | (networks != 0)
+    return has_answer
 
 
 class Taker:
@@ -155,12 +155,12 @@ class Taker:
         """Return columns of a table for these rows; ``names`` maps columns to new names."""
         sources = {column: self._tables.values(table, column) for column in names}
         together = [column for column, values in sources.items() if is_stored(values.type)]
-        taken: dict[str, pa.Array] = {}
+        arrays: dict[str, pa.Array] = {}
         # One visit of a row for all its columns, instead of one visit for each column.
         if len(together) >= _ROW_MAJOR_FROM:
-            taken = self._tables.row_major(table).take(rows, together)
+            arrays = self._tables.row_major(table).take(rows, together)
         indices = pa.array(rows)
         for column in names:
-            if column not in taken:
-                taken[column] = sources[column].take(indices)
-        return {name: taken[column] for column, name in names.items()}
+            if column not in arrays:
+                arrays[column] = sources[column].take(indices)
+        return {name: arrays[column] for column, name in names.items()}

@@ -35,12 +35,12 @@ class Instants:
     """n whole Unix seconds, EARLIEST <= second < LATEST; 0 if the instant is null."""
 
     seconds: NDArray[np.int64]
-    stated: NDArray[np.bool_]
+    is_valid: NDArray[np.bool_]
 
     def slice(self, begin: int, count: int) -> Instants:
         """Return the instants of some rows."""
         rows = slice(begin, begin + count)
-        return Instants(self.seconds[rows], self.stated[rows])
+        return Instants(self.seconds[rows], self.is_valid[rows])
 
 
 def instants_of(array: pa.Array, begin: int = 0) -> Instants:
@@ -50,7 +50,7 @@ def instants_of(array: pa.Array, begin: int = 0) -> Instants:
     NaN and instants outside the contract's range; ``begin`` is the number of the first row,
     for the message.
     """
-    stated = array.is_valid().to_numpy(zero_copy_only=False)
+    is_valid = array.is_valid().to_numpy(zero_copy_only=False)
     seconds = _numbers(array)
     wrong = np.flatnonzero(~((seconds >= EARLIEST) & (seconds < LATEST)))  # so is NaN
     if len(wrong):
@@ -58,7 +58,7 @@ def instants_of(array: pa.Array, begin: int = 0) -> Instants:
         error.add_note(RowNote(begin + int(wrong[0])))
         raise error
     whole = np.floor(seconds) if seconds.dtype.kind == "f" else seconds
-    return Instants(whole.astype(np.int64, copy=False), stated)
+    return Instants(whole.astype(np.int64, copy=False), is_valid)
 
 
 def _numbers(array: pa.Array) -> NDArray[Any]:
@@ -110,8 +110,8 @@ class Clock:
             return {}
         if instants is None:
             return self._at_one_instant(zone_rows, valid, members)
-        stated = valid & instants.stated
-        return self._at_each_instant(zone_rows.to_numpy(), stated, members, instants.seconds)
+        has_time = valid & instants.is_valid
+        return self._at_each_instant(zone_rows.to_numpy(), has_time, members, instants.seconds)
 
     def _at_one_instant(
         self, zone_rows: pa.Array, valid: NDArray[np.bool_], members: Sequence[str]
@@ -141,16 +141,16 @@ class Clock:
     def _at_each_instant(
         self,
         zone_rows: NDArray[np.uint16],
-        stated: NDArray[np.bool_],
+        has_time: NDArray[np.bool_],
         members: Sequence[str],
         seconds: Int64,
     ) -> dict[str, pa.Array]:
-        number, periods = self._group(np.where(stated, zone_rows, 0), seconds)
+        number, periods = self._group(np.where(has_time, zone_rows, 0), seconds)
         unknown = number < 0
         # The number -1 takes the last entry.
         offset = np.array([*(one.offset for one in periods), 0], np.int32)[number]
         is_dst = np.array([*(one.is_dst for one in periods), False])[number]
-        made: dict[str, Any] = {
+        columns: dict[str, Any] = {
             "zone": lambda: self._zone_names(zone_rows, unknown),
             "abbr": lambda: pa.array([*(one.abbr for one in periods), None], pa.string()).take(
                 pa.array(np.where(unknown, len(periods), number))
@@ -158,10 +158,10 @@ class Clock:
             "utc_offset": lambda: offset_texts(offset, unknown),
             "utc_offset_seconds": lambda: pa.array(offset, mask=unknown),
             "current_time": lambda: iso_texts(seconds, offset, unknown),
-            "current_timestamp": lambda: pa.array(seconds, mask=~stated),
+            "current_timestamp": lambda: pa.array(seconds, mask=~has_time),
             "is_dst": lambda: pa.array(is_dst, mask=unknown),
         }
-        return {member: made[member]() for member in members}
+        return {member: columns[member]() for member in members}
 
     def _zone_names(
         self, zone_rows: NDArray[np.uint16], unknown: NDArray[np.bool_]

@@ -87,7 +87,7 @@ def test_many_tags(state: Any, monkeypatch: pytest.MonkeyPatch, few: int) -> Non
     monkeypatch.setattr("geolookup.inline.annotate._MOST", 2)
     tags = Tags(state, Template(form, str), written)
     assert b"".join(map(bytes, annotate_blocks(state, [text] * 3, tags))) == whole
-    assert len(tags._known) <= 6
+    assert len(tags._cache) <= 6
 
 
 def test_rows_of_equal_values_are_the_first_of_them(state: Any) -> None:
@@ -169,7 +169,7 @@ def masks(state: Any, where: str) -> RowMasks:
 
 
 def kept(state: Any, *blocks: bytes, where: str = "country=US", **options: Any) -> bytes:
-    lines = Lines(state, LineFilter(masks(state, where).chosen, **options), "text")
+    lines = Lines(state, LineFilter(masks(state, where).mark, **options), "text")
     found = b"".join(map(bytes, lines.matching(blocks)))
     assert lines.count == found.count(b"\n")
     return found
@@ -202,7 +202,7 @@ def test_cuts_change_no_selection(state: Any, cuts: list[int], every: bool, inve
 
 
 def test_lines_do_not_wait_for_the_next(state: Any) -> None:
-    lines = Lines(state, LineFilter(masks(state, "country=US").chosen), "text")
+    lines = Lines(state, LineFilter(masks(state, "country=US").mark), "text")
     found = lines.matching(iter([b"a 8.8.8.8\nb", b" 8.8.8.8", b"\n"]))
     assert [bytes(next(found)) for _ in range(3)] == [b"a 8.8.8.8\n", b"", b"b 8.8.8.8\n"]
 

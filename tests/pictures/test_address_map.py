@@ -25,7 +25,7 @@ IPV6 = Space(6, 17, 80, 112, (0x2001 << 112, 0x2A00 << 112, 0x2A01 << 112))
 @pytest.mark.parametrize("space", [IPV4, IPV4.coarser(4), IPV6, IPV6.coarser(3)], ids=str)
 @given(data=st.data())
 def test_a_cell_is_a_network_of_its_block(space: Space, data: st.DataObject) -> None:
-    cell = data.draw(st.integers(0, space.filled - 1))
+    cell = data.draw(st.integers(0, space.cell_count - 1))
     address = space.first_address(cell)
     kind = ipaddress.IPv4Network if space.family == 4 else ipaddress.IPv6Network
     width = 32 if space.family == 4 else 128
@@ -40,7 +40,7 @@ def test_outside_the_blocks() -> None:
     for text in ("::", "2000:ffff::", "2002::", "2a02::", "ffff::"):
         assert IPV6.cell(int(ipaddress.ip_address(text))) is None, text
     with pytest.raises(IndexError):
-        IPV6.first_address(IPV6.filled)
+        IPV6.first_address(IPV6.cell_count)
 
 
 def test_all_and_nothing_known_of_ipv6() -> None:
@@ -90,7 +90,7 @@ def _check(shown: AddressMap, listed: list[View], cells: set[int]) -> None:
     starts = shown.starts
     assert starts[0] == 0
     assert np.all(starts[:-1] < starts[1:])
-    for cell in sorted(each for each in cells if 0 <= each < shown.space.filled):
+    for cell in sorted(each for each in cells if 0 <= each < shown.space.cell_count):
         at = int(np.searchsorted(starts, np.uint64(cell), side="right")) - 1
         expected = [value_at(view, shown.space.first_address(cell)) for view in listed]
         assert [int(values[at]) for values in shown.values] == expected
@@ -187,7 +187,7 @@ def test_a_pixel_shows_the_range_of_its_first_cell(listed: list[View], order: in
     for cell in range(4**order):
         ((x,), (y,)) = hilbert.points(np.array([cell], np.uint64), order)
         expected = NOTHING
-        if cell < shown.space.filled:
+        if cell < shown.space.cell_count:
             label = value_at(listed[0], shown.space.first_address(cell))
             expected = min(label, len(listed[0].colours) - 1)
         assert square[y, x] == expected

@@ -28,7 +28,7 @@ def _charts() -> list[Chart]:
         charts.bars("none", "No bars", "share", []),
         charts.histogram("lengths", "Lengths", "prefix length", "prefixes", LENGTHS),
         charts.heatmap("hours", "Hours", "requests", DAYS, hours, HOURS),
-        charts.stacked("parts", "Parts", ["one", "other"], HOSTILE, shares),
+        charts.stacked_bars("parts", "Parts", ["one", "other"], HOSTILE, shares),
     ]
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from geolookup.dataset.intervals import Addresses
 from geolookup.pictures.address_map import address_map
 from geolookup.pictures.address_space import View, view_of
-from geolookup.pictures.packing import packed, packed_within
-from geolookup.pictures.page_data import deflated, pack_floats, pack_integers
+from geolookup.pictures.packing import pack, pack_within
+from geolookup.pictures.page_data import deflate, pack_floats, pack_integers
 from tests.pictures.random_views import views
 from tests.pictures.unpacking import inflated, unpack_floats, unpack_integers
 
@@ -47,17 +47,17 @@ class _Numbers:
         return int(number)
 
 
-def unpacked(packed: dict[str, Any]) -> tuple[list[int], list[list[int]]]:
+def unpacked(document: dict[str, Any]) -> tuple[list[int], list[list[int]]]:
     """The first cells of the ranges, and their labels in each view; as ``unpack.js`` has them."""
-    lengths = _Numbers(packed["lengths"])
+    lengths = _Numbers(document["lengths"])
     starts = [0]
-    for _ in range(packed["ranges"] - 1):
+    for _ in range(document["ranges"] - 1):
         cell = starts[-1]
         starts.append(cell + lengths.next((cell & -cell).bit_length() - 1 if cell else 0))
-    planes = [_changes(each, packed["ranges"]) for each in packed["changed"]]
+    planes = [_changes(each, document["ranges"]) for each in document["changed"]]
     bits = itertools.count()
     values: list[list[int]] = []
-    for view in packed["views"]:
+    for view in document["views"]:
         if "follows" in view:
             values.append([view["table"][value] for value in values[view["follows"]]])
         else:
@@ -84,7 +84,7 @@ def _values(column: dict[str, Any], changes: list[int]) -> list[int]:
 def test_the_inverse_returns_the_map(listed: list[View]) -> None:
     shown = address_map(listed)
     assume(shown.space.blocks)
-    found = packed(shown)
+    found = pack(shown)
     starts, values = unpacked(json.loads(json.dumps(found)))
     assert starts == shown.starts.tolist()
     assert values == [each.tolist() for each in shown.values]
@@ -108,7 +108,7 @@ def many_labels(seed: int) -> list[View]:
 
 def test_rare_numbers_are_kept() -> None:
     shown = address_map(many_labels(1))
-    found = packed(shown)
+    found = pack(shown)
     assert [each.get("follows") for each in found["views"]] == [None, None, 0]
     starts, values = unpacked(found)
     assert starts == shown.starts.tolist()
@@ -120,11 +120,11 @@ def test_the_finest_cells_that_fit_are_kept(limit: int) -> None:
     starts = Addresses.of(4, [place * 12_345_677 for place in range(300)])
     values = (np.arange(300) % 7 + 1).astype(np.uint32)
     shown = address_map([view_of("v", "V", "", starts, values, list("abcdef"))])
-    fitting, found = packed_within(shown, limit)
+    fitting, found = pack_within(shown, limit)
     steps = shown.space.order - fitting.space.order
-    assert found == packed(shown.coarser(steps))
+    assert found == pack(shown.coarser(steps))
     assert len(json.dumps(found)) <= limit or steps == shown.space.block_order
-    assert not steps or len(json.dumps(packed(shown.coarser(steps - 1)))) > limit
+    assert not steps or len(json.dumps(pack(shown.coarser(steps - 1)))) > limit
 
 
 _MOST = 2**30 - 1
@@ -132,7 +132,7 @@ _MOST = 2**30 - 1
 
 @given(st.binary(max_size=300))
 def test_the_inverse_returns_the_bytes(data: bytes) -> None:
-    text = deflated(data)
+    text = deflate(data)
     assert inflated(text) == data
     assert json.dumps(text) == f'"{text}"'
     assert not set(text) & set('<&"\\\n') - {"&"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from geolookup.pictures import outlines, world
 from geolookup.pictures.globe import HEIGHT, WIDTH, Grid, project
-from geolookup.pictures.wording import covered, not_hidden
+from geolookup.pictures.wording import cover, mark_shown
 from geolookup.pictures.world import SIDES, Country, CountryDensity, CountryLayer, Density, World
 from geolookup.pictures.world_frame import COLOURS, rings
 from geolookup.pictures.world_picture import country_pictures
@@ -134,7 +134,7 @@ def test_cells_have_the_sums_of_their_places(
                 cell = found.grid.cells(np.array([latitude]), np.array([longitude]))
                 sums[int(cell[0])] += weight
         of_cells = np.array([sums[cell] for cell in sorted(sums)])
-        enough = not_hidden(of_cells, least)
+        enough = mark_shown(of_cells, least)
         kept = {cell: sums[cell] for cell, each in zip(sorted(sums), enough, strict=True) if each}
         cells = found.cells[layer.weights > 0].tolist()
         assert dict(zip(cells, layer.weights[layer.weights > 0].tolist(), strict=True)) == kept
@@ -164,7 +164,7 @@ def test_the_grid_is_the_finest_that_a_page_can_hold(monkeypatch: pytest.MonkeyP
 @given(st.lists(st.integers(0, 12), max_size=8), st.integers(0, 8))
 def test_the_sum_of_what_is_hidden_is_nothing_much_or_all(counts: list[int], least: int) -> None:
     array = np.array(counts, np.int64)
-    shown = not_hidden(array, least)
+    shown = mark_shown(array, least)
     hidden = int(array[~shown].sum())
     assert hidden in (0, sum(counts)) or hidden >= least
     assert all(array[shown] >= least)
@@ -175,13 +175,13 @@ def test_the_sum_of_what_is_hidden_is_nothing_much_or_all(counts: list[int], lea
 
 
 def test_the_last_of_equal_counts_is_hidden() -> None:
-    assert not_hidden(np.array([5, 7, 5, 4, 9]), 5).tolist() == [True, True, False, False, True]
+    assert mark_shown(np.array([5, 7, 5, 4, 9]), 5).tolist() == [True, True, False, False, True]
 
 
 def test_what_is_of_no_count_hides_too() -> None:
     counts = np.array([9, 2])
-    assert covered(counts >= 5, counts, 5, beside=3).tolist() == [True, False]
-    assert covered(counts >= 5, counts, 5, beside=2).tolist() == [False, False]
+    assert cover(counts >= 5, counts, 5, beside=3).tolist() == [True, False]
+    assert cover(counts >= 5, counts, 5, beside=2).tolist() == [False, False]
 
 
 _AREAS = set(outlines.read().countries.tolist())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from geolookup.contract.address import BITS, MAX
 from geolookup.prefixes.aggregate import prefixes_of
-from geolookup.prefixes.spans import Halves, Spans, joined
+from geolookup.prefixes.spans import Halves, Spans, join
 from geolookup.prefixes.texts import cidr_texts, range_texts
 from tests.prefixes.brute_force import Network, fewest
 from tests.skips import needs, optional
@@ -82,7 +82,7 @@ def split(spans: Spans) -> list[tuple[Network, int]]:
 def joined_networks(family: int, listed: list[Range], batch: int = 16) -> list[Network]:
     """Return the prefixes of ranges that come in batches, adjacent ones joined."""
     batches = [listed[at : at + batch] for at in range(0, len(listed), batch)]
-    found = joined(spans_of(family, each) for each in batches)
+    found = join(spans_of(family, each) for each in batches)
     return [network for spans in found for network, _ in split(spans)]
 
 
@@ -174,7 +174,7 @@ def test_ranges_with_other_codes_stay_apart(
         if expected and expected[-1][1:] == (first - 1, code):
             first = expected.pop()[0]
         expected.append((first, last, code))
-    found = [*joined([spans_of(family, listed, codes)])]
+    found = [*join([spans_of(family, listed, codes)])]
     assert [
         (*ends, code)
         for spans in found
@@ -201,5 +201,5 @@ def test_a_family_ends_a_range() -> None:
     """The last IPv4 address does not touch the first IPv6 address."""
     for begin in (0, MAX[4] + 1):
         pairs = (4, (1, MAX[4])), (6, (begin, begin + 1))
-        found = [*joined(spans_of(family, [ends]) for family, ends in pairs)]
+        found = [*join(spans_of(family, [ends]) for family, ends in pairs)]
         assert [(each.family, *listed_of(each)) for each in found] == [*pairs]

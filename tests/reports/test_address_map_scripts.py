@@ -21,7 +21,7 @@ import geolookup
 from geolookup.pictures import wording
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import View
-from geolookup.pictures.packing import packed
+from geolookup.pictures.packing import pack
 from tests.browser import OF_PAGES, Reader
 from tests.pictures import hilbert
 from tests.pictures.random_views import views
@@ -183,7 +183,7 @@ def unpacking(reader: Reader, tmp_path: Path) -> Reader:
 
 
 def _check(reader: Reader, shown: AddressMap) -> None:
-    found: dict[str, Any] = reader.page.evaluate(_UNPACK, json.dumps(packed(shown)))
+    found: dict[str, Any] = reader.page.evaluate(_UNPACK, json.dumps(pack(shown)))
     space = shown.space
     assert found["starts"] == shown.starts.tolist()
     assert [int(block) for block in found["blocks"]] == list(space.blocks)

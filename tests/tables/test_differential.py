@@ -176,7 +176,7 @@ def test_timestamps_and_numbers(engine: geolookup.Engine) -> None:
             values = [0, -1, None, 5 * ticks - 1, 1_774_746_000 * ticks]
             found = instants_of(pa.array(values, pa.timestamp(unit, zone)).slice(1))
             assert found.seconds.tolist() == [-1, 0, 4, 1_774_746_000], (unit, zone)
-            assert found.stated.tolist() == [True, False, True, True]
+            assert found.is_valid.tolist() == [True, False, True, True]
     for column in (
         pa.array([-0.5, 1.999, None, float(LATEST) - 0.5]),
         pa.array([-0.5, 2048, None], pa.float16()),
@@ -189,7 +189,7 @@ def test_timestamps_and_numbers(engine: geolookup.Engine) -> None:
         numbers = [None if each is None else float(each) for each in column.to_pylist()]
         found = instants_of(column)
         assert found.seconds.dtype == np.int64
-        assert found.stated.tolist() == [value is not None for value in numbers]
+        assert found.is_valid.tolist() == [value is not None for value in numbers]
         for value, second in zip(numbers, found.seconds.tolist(), strict=True):
             if value is not None:
                 time = engine.lookup("8.8.8.8", at=value)["data"]["time"]

@@ -302,7 +302,7 @@ def test_an_executor_unpacks_once(cluster: Cluster, tmp_path: Path) -> None:
 
 
 def _unpacked_size(archive: Path) -> tuple[Path, int]:
-    folder = adapter._unpacked(archive)
+    folder = adapter._unpack(archive)
     return folder, len(list(folder.iterdir()))
 
 

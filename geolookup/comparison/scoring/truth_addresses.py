@@ -31,7 +31,7 @@ from geolookup.dataset.intervals import I64, Addresses, Bools, MixedAddresses, c
 from geolookup.errors import TableFileError
 from geolookup.files.row_streams import ReadOptions
 from geolookup.files.table_files import TableFile, column_names, known_kind, open_table
-from geolookup.kernel.columns import carried_as_ipv4, parse
+from geolookup.kernel.columns import parse, replace_embedded
 from geolookup.tables.locate import address_reader, column_of, locate_chunk
 
 #: The names of columns, in lower case with underscores.
@@ -161,7 +161,7 @@ def _addresses(column: pa.ChunkedArray) -> MixedAddresses:
     chunks = (without_dictionary(chunk) for chunk in column_of(column).iterchunks() if len(chunk))
     families = [locate_chunk(parser, chunk).families for chunk in chunks]
     none = np.empty(0, np.uint64)
-    return carried_as_ipv4(
+    return replace_embedded(
         MixedAddresses(
             np.concatenate([np.empty(0, np.uint8), *families]),
             np.concatenate([none, *(part.high for part in parser.parsed)]),

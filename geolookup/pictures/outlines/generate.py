@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--package", type=Path, help=f"the .tgz of {PACKAGE}")
     parser.add_argument("--check", action="store_true", help="compare, do not write")
     chosen = parser.parse_args()
-    outlines = generate(chosen.package) if chosen.package else _fetched()
+    outlines = generate(chosen.package) if chosen.package else _fetch()
     if not chosen.check:
         write(outlines, FILE)
     elif not same(outlines, read()):
@@ -53,7 +53,7 @@ def same(one: Outlines, other: Outlines) -> bool:
     return np.array_equal(one.countries, other.countries) and all(equal)
 
 
-def _fetched() -> Outlines:
+def _fetch() -> Outlines:
     with tempfile.TemporaryDirectory() as folder:
         command = ["npm", "pack", "--silent", PACKAGE]
         subprocess.run(command, cwd=folder, check=True)  # noqa: S603
@@ -67,10 +67,10 @@ def generate(package: Path) -> Outlines:
         assert member is not None  # noqa: S101 - a file, as the package has it
         topology = json.load(member)
     arcs = [_degrees(arc, topology["transform"]) for arc in topology["arcs"]]
-    areas = [(code, line) for code, ring in _areas(topology, arcs) for line in _quantised(ring)]
+    areas = [(code, line) for code, ring in _areas(topology, arcs) for line in _quantise(ring)]
     borders = (part for border in _borders(topology) for part in cut_line(arcs[border]))
     countries = np.array([code for code, _ in areas])
-    return Outlines(countries, _lines([line for _, line in areas]), _lines(_quantised(borders)))
+    return Outlines(countries, _lines([line for _, line in areas]), _lines(_quantise(borders)))
 
 
 def _areas(topology: dict[str, Any], arcs: list[Any]) -> Iterator[tuple[str, Iterator[Any]]]:
@@ -127,7 +127,7 @@ def _borders(topology: dict[str, Any]) -> list[int]:
     return sorted(arc for arc, countries in used.items() if countries > 1)
 
 
-def _quantised(lines: Iterable[Any]) -> Iterator[I64]:
+def _quantise(lines: Iterable[Any]) -> Iterator[I64]:
     """Yield lines in steps, without points that repeat the one before, and without dots."""
     for line in lines:
         points = _distinct(np.round(line * STEPS).astype(np.int64))
@@ -136,15 +136,15 @@ def _quantised(lines: Iterable[Any]) -> Iterator[I64]:
 
 
 def _lines(parts: Iterable[I64]) -> Lines:
-    kept = list(parts)
-    points = np.concatenate(kept)
-    return Lines(np.array([len(line) for line in kept]), points[:, 1], points[:, 0])
+    lines = list(parts)
+    points = np.concatenate(lines)
+    return Lines(np.array([len(line) for line in lines]), points[:, 1], points[:, 0])
 
 
 def _distinct(points: I64) -> I64:
     moved = np.any(np.diff(points, axis=0) != 0, axis=1)
-    kept: I64 = points[np.append(True, moved)]
-    return kept
+    distinct: I64 = points[np.append(True, moved)]
+    return distinct
 
 
 def cut_line(points: F64) -> list[F64]:
@@ -182,16 +182,16 @@ def _until(ring: F64, limit: float, sign: int) -> F64:
     Source: I. Sutherland, G. Hodgman, Reentrant polygon clipping, Communications of the ACM 17
     (1974).
     """
-    kept: list[Sequence[float]] = []
+    points: list[Sequence[float]] = []
     for one, other in zip(ring.tolist(), np.roll(ring, -1, axis=0).tolist(), strict=True):
         inside, next_inside = (sign * (limit - point[0]) >= 0 for point in (one, other))
         if inside:
-            kept.append(one)
+            points.append(one)
         if inside != next_inside:
             # Where the edge crosses the meridian.
             share = (limit - one[0]) / (other[0] - one[0])
-            kept.append((limit, one[1] + share * (other[1] - one[1])))
-    return np.array(kept).reshape(-1, 2)
+            points.append((limit, one[1] + share * (other[1] - one[1])))
+    return np.array(points).reshape(-1, 2)
 
 
 if __name__ == "__main__":

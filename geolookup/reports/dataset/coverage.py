@@ -10,7 +10,7 @@ import numpy as np
 from geolookup.dataset.coverage import Known
 from geolookup.dataset.intervals import UNIT_ADDRESSES
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, bars, stacked
+from geolookup.pictures.charts import Chart, bars, stacked_bars
 from geolookup.reports.dataset.facts import Facts, KnownSpace
 from geolookup.reports.dataset.row_names import LEVELS, finest_levels
 from geolookup.reports.section import Section, charts_section
@@ -40,31 +40,31 @@ def depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
 def _depth_chart(facts: Facts) -> Chart:
     rows = [f"IPv{family}" for family in facts.space]
     shares = [depth_shares(facts, space) for space in facts.space.values()]
-    return stacked("depth", "Finest known level of the location", rows, LEVELS, shares)
+    return stacked_bars("depth", "Finest known level of the location", rows, LEVELS, shares)
 
 
 def _null_chart(facts: Facts, family: int) -> Chart:
-    known = facts.known[f"ipv{family}"]
-    values = [(_label(paths), _without(known, paths[0])) for paths in _alike(facts.known)]
+    counts = facts.known[f"ipv{family}"]
+    values = [(_label(paths), _without(counts, paths[0])) for paths in _alike(facts.known)]
     title = f"IPv{family}: share without a value, by field"
     chart = bars(f"nulls-ipv{family}", title, "share", values, form=wording.percent, head="field")
-    return replace(chart, rows=[(path, _null(known, path)) for path in known.with_value])
+    return replace(chart, rows=[(path, _null(counts, path)) for path in counts.with_value])
 
 
-def _null(known: Known, path: str) -> str:
-    return wording.percent(_without(known, path))
+def _null(counts: Known, path: str) -> str:
+    return wording.percent(_without(counts, path))
 
 
-def _without(known: Known, path: str) -> float:
+def _without(counts: Known, path: str) -> float:
     # Of integers: a float would lose a few of many addresses.
-    return (known.of - known.with_value[path]) / known.of if known.of else 1.0
+    return (counts.of - counts.with_value[path]) / counts.of if counts.of else 1.0
 
 
-def _alike(known: Mapping[str, Known]) -> list[list[str]]:
+def _alike(by_family: Mapping[str, Known]) -> list[list[str]]:
     """Return the fields, those together whose shares read the same in both families."""
     groups: dict[tuple[str, ...], list[str]] = {}
-    for path in known["ipv4"].with_value:
-        shares = tuple(_null(of_family, path) for of_family in known.values())
+    for path in by_family["ipv4"].with_value:
+        shares = tuple(_null(of_family, path) for of_family in by_family.values())
         groups.setdefault(shares, []).append(path)
     return list(groups.values())
 

@@ -17,7 +17,7 @@ from geolookup.dataset.intervals import F64, I64
 from geolookup.dataset.metadata import Metadata
 from geolookup.dataset.public_ranges import U32, Ranges, any_known, public_ranges
 from geolookup.prefixes.aggregate import prefixes_of
-from geolookup.prefixes.spans import Halves, Spans, joined
+from geolookup.prefixes.spans import Halves, Spans, join
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def prefix_counts(dataset: Dataset, family: int, groups: I64) -> I64:
         _spans(batch, groups[batch.network_rows].astype(np.int32))
         for batch in public_ranges(dataset, family, chosen=any_known)
     )
-    for spans in joined(batches):
+    for spans in join(batches):
         _, of = prefixes_of(spans)
         counts += np.bincount(spans.codes[0][of], minlength=len(counts))
     return counts

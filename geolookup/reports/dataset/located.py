@@ -50,7 +50,7 @@ def _by_country(facts: Facts) -> CountryDensity:
     of_location = facts.tables[LOCATION][COUNTRY].to_numpy()
     weights = sums_by(of_location, facts.space[4].locations.space, len(table)).tolist()
     columns = zip(table["country_code"].to_pylist(), places.tolist(), weights, strict=True)
-    rows = [Country(code, names[place], weight) for code, place, weight in columns]
+    rows = [Country(code, names[index], weight) for code, index, weight in columns]
     return CountryDensity("ipv4-countries", f"IPv4 {UNITS[4]} by country", UNITS[4], rows)
 
 
@@ -104,7 +104,7 @@ def find_default_coordinates(facts: Facts, places: F64) -> list[DefaultCoordinat
     # Without a city: only these addresses. Else all of the pair, if its share is large.
     weights = np.where(pairs.without_city > 0, pairs.without_city, pairs.weights * pairs.large())
     largest = np.argsort(-weights, kind="stable")[: min(_MOST, int((weights > 0).sum()))]
-    latitudes, longitudes = _rounded(pairs.places[:, largest])
+    latitudes, longitudes = _round(pairs.places[:, largest])
     return [
         DefaultCoordinates(
             names[pairs.countries[at]],
@@ -119,19 +119,19 @@ def find_default_coordinates(facts: Facts, places: F64) -> list[DefaultCoordinat
 
 
 def _pairs(countries: I64, places: F64, weights: F64, without_city: Bools) -> _Pairs:
-    known = np.flatnonzero(~np.isnan(places).any(axis=0) & (weights > 0))
+    rows = np.flatnonzero(~np.isnan(places).any(axis=0) & (weights > 0))
     # Floats are compared exactly: equal texts of a source are equal floats.
-    keys = np.column_stack([countries[known], places.T[known]])
+    keys = np.column_stack([countries[rows], places.T[rows]])
     distinct, of = np.unique(keys, axis=0, return_inverse=True)
     of = of.ravel()
     return _Pairs(
         distinct[:, 0].astype(np.int64),
         distinct[:, 1:].T,
-        sums_by(of, weights[known], len(distinct)),
-        sums_by(of, np.where(without_city, weights, 0.0)[known], len(distinct)),
+        sums_by(of, weights[rows], len(distinct)),
+        sums_by(of, np.where(without_city, weights, 0.0)[rows], len(distinct)),
     )
 
 
-def _rounded(places: F64) -> tuple[F64, F64]:
+def _round(places: F64) -> tuple[F64, F64]:
     grid = Grid(SIDES[0])
     return grid.centres(grid.cells(*places))

@@ -27,7 +27,7 @@ def countries(table: pa.Table) -> tuple[list[str], I64]:
     for code, name, continent in zip(*(table[it].to_pylist() for it in columns), strict=True):
         keys.append((code, None if code else continent))
         names.setdefault(keys[-1], _country_name(name, code, continent))
-    places = {key: place for place, key in enumerate(names)}
+    places = {key: index for index, key in enumerate(names)}
     return list(names.values()), np.array([places[key] for key in keys])
 
 
@@ -72,13 +72,13 @@ def system_names(networks: pa.Table, places: I64, weights: F64) -> list[str]:
     ``places`` are those that ``systems`` returns, ``weights`` have their shape, (rows,).
     """
     column = networks["asn_organization"].cast(pa.string()).combine_chunks().dictionary_encode()
-    texts, named = column.dictionary.to_pylist(), np.flatnonzero(column.is_valid())
+    texts, rows = column.dictionary.to_pylist(), np.flatnonzero(column.is_valid())
     # A pair of place and text as one number; ``divmod`` below takes it apart again.
-    pairs = places[named] * len(texts) + column.indices.take(pa.array(named)).to_numpy()
+    pairs = places[rows] * len(texts) + column.indices.take(pa.array(rows)).to_numpy()
     distinct, of_pair = np.unique(pairs, return_inverse=True)
     names = [""] * (int(places.max(initial=0)) + 1)
     # The last one of a place stays: that with most weight.
-    for at in np.argsort(np.bincount(of_pair, weights[named]), kind="stable").tolist():
-        place, number = divmod(int(distinct[at]), len(texts))
-        names[place] = texts[number]
+    for at in np.argsort(np.bincount(of_pair, weights[rows]), kind="stable").tolist():
+        index, number = divmod(int(distinct[at]), len(texts))
+        names[index] = texts[number]
     return names

@@ -10,7 +10,7 @@ from geolookup.dataset.manifest import OLD_AFTER
 from geolookup.dataset.metadata import Metadata, Source, data_age
 from geolookup.errors import line_text
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, bars, stacked
+from geolookup.pictures.charts import Chart, bars, stacked_bars
 from geolookup.reports.dataset.facts import Facts
 from geolookup.reports.section import Link, Section, Table, charts_section, link
 
@@ -23,13 +23,13 @@ _NOTE = (
 
 def sources_section(facts: Facts) -> Section:
     """Return provenance by layer and the ages of the sources."""
-    sources = _numbered(facts.metadata.sources)
+    sources = _by_name(facts.metadata.sources)
     charts = [_provenance(facts, sources, family) for family in ("ipv4", "ipv6")]
     charts.append(_ages(sources))
     return charts_section("sources", "Sources", _NOTE, charts, [_decides(sources)])
 
 
-def _numbered(sources: Sequence[Source]) -> dict[str, Source]:
+def _by_name(sources: Sequence[Source]) -> dict[str, Source]:
     """Return the sources by unique names."""
     return {f"{number}. {source.name}": source for number, source in enumerate(sources, 1)}
 
@@ -42,7 +42,7 @@ def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Cha
     ]
     title = f"{wording.family(family)}: deciding source, by layer"
     rows = [_words(layer) for layer in layers]
-    return stacked(f"provenance-{family}", title, rows, list(sources), shares)
+    return stacked_bars(f"provenance-{family}", title, rows, list(sources), shares)
 
 
 def _ages(sources: Mapping[str, Source]) -> Chart:
@@ -94,13 +94,13 @@ def credits_section(metadata: Metadata) -> Section:
 
 def _source_credits(sources: Sequence[Source]) -> Iterator[tuple[str | Link, ...]]:
     for number, source in enumerate(sources, 1):
-        stated = (source.date, source.licence, source.attribution)
-        words = (line_text(text) if text else "not stated" for text in stated)
+        texts = (source.date, source.licence, source.attribution)
+        words = (line_text(text) if text else "not stated" for text in texts)
         name, address = f"{number}. {wording.name(source.name)}", source.url or "not stated"
         yield name, wording.name(source.format), *words, link(address)
 
 
-def _table_credits(stated: Sequence[Mapping[str, str]]) -> Iterator[tuple[str | Link, ...]]:
-    for table in stated:
+def _table_credits(tables: Sequence[Mapping[str, str]]) -> Iterator[tuple[str | Link, ...]]:
+    for table in tables:
         words = (line_text(table[member]) for member in ("licence", "attribution"))
         yield wording.name(table["name"]), "reference table", "", *words, link(table["url"])

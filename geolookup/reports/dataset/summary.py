@@ -27,8 +27,8 @@ class Figure(NamedTuple):
 
 def summary_section(facts: Facts) -> Section:
     """Return the name, generation, size and age of a dataset, and how much it knows."""
-    named = {"Name": wording.name(facts.metadata.name), "Generation": facts.metadata.generation}
-    values = {"figures": list(_figures(facts)), "named": named}
+    identity = {"Name": wording.name(facts.metadata.name), "Generation": facts.metadata.generation}
+    values = {"figures": list(_figures(facts)), "named": identity}
     return Section("summary", "Summary", "summary.html", values)
 
 
@@ -64,7 +64,7 @@ def files_section(facts: Facts) -> Section:
     files = (path for path in Path(facts.dataset.path).iterdir() if path.is_file())
     sizes = sorted(
         ((path.name, path.stat().st_size) for path in files),
-        key=lambda named: (-named[1], named[0]),
+        key=lambda item: (-item[1], item[0]),
     )
     total = sum(size for _, size in sizes)
     title = f"File sizes, {total:,} bytes in total"

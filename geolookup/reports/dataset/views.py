@@ -66,7 +66,7 @@ class Partition:
         # Labels: 0 special-purpose, 1 unknown (key 0), 2 and so on the keys from 1.
         return np.where(self.special, 0, keys + 1).astype(np.uint32)
 
-    def ranked(self, keys: NDArray[np.integer], count: int) -> tuple[NDArray[np.uint32], I64]:
+    def rank_keys(self, keys: NDArray[np.integer], count: int) -> tuple[NDArray[np.uint32], I64]:
         """Return the labels' positions, and the keys in the order of labels from the third.
 
         Key 0 is unknown; the others follow by their number of addresses, and have some.
@@ -106,8 +106,8 @@ def dataset_views(
 def _country(space: Partition, locations: NDArray[np.uint32], tables: Tables) -> View:
     names, places = countries(tables[COUNTRY])
     country = places[tables[LOCATION][COUNTRY].to_numpy()]
-    values, order = space.ranked(country[locations], len(names))
-    labels = [wording.name(names[place]) for place in order.tolist()]
+    values, order = space.rank_keys(country[locations], len(names))
+    labels = [wording.name(names[index]) for index in order.tolist()]
     note = "The country of the location."
     return view_of("country", "Country", note, space.starts, values, labels)
 
@@ -123,16 +123,16 @@ def _depth(space: Partition, locations: NDArray[np.uint32], tables: Tables) -> V
 
 def _as(space: Partition, networks: NDArray[np.uint32], tables: Tables) -> View:
     numbers, keys = systems(tables[NETWORK])
-    values, order = space.ranked(keys[networks], len(numbers))
+    values, order = space.rank_keys(keys[networks], len(numbers))
     names = system_names(tables[NETWORK], keys, space.totals(networks, len(keys)))
-    named = {key: wording.name(names[key]) for key in order[:_NAMED].tolist()}
-    labels = [f"AS{numbers[key]} {named.get(key, '')}".rstrip() for key in order.tolist()]
+    texts = {key: wording.name(names[key]) for key in order[:_NAMED].tolist()}
+    labels = [f"AS{numbers[key]} {texts.get(key, '')}".rstrip() for key in order.tolist()]
     note = "The autonomous system that announces the address."
     return view_of("as", "AS", note, space.starts, values, labels)
 
 
 def _source(space: Partition, numbers: NDArray[np.uint8], names: Sequence[str]) -> View:
-    values, order = space.ranked(numbers, len(names) + 1)
+    values, order = space.rank_keys(numbers, len(names) + 1)
     labels = [wording.name(names[number - 1]) for number in order.tolist()]
     note = "The source that decided the location."
     return view_of("source", "Source", note, space.starts, values, labels)
