@@ -2,7 +2,7 @@
 
 Strategy: ranges have few lengths and views few values, and what comes next depends on what came
 before. So each number of a column is a symbol of one byte if possible, the symbols lie in
-a stream for each context, and ``page_data.deflated`` gives each stream the shortest codes.
+a stream for each context, and ``page_data.deflate`` gives each stream the shortest codes.
 
 Of a city dataset's IPv4, contexts save 10 %, and values of changes before 15 %. A view that
 follows from another takes nothing: 20 % of two views where many sources decide.

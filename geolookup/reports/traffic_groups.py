@@ -33,7 +33,7 @@ class Groups(NamedTuple):
 def groups_of(summary: Summary, kind: str, top: int, least: int) -> Groups:
     """Return the ``top`` groups of a kind; those of fewer than ``least`` requests are hidden.
 
-    Another is hidden as ``covered`` says: among all groups, and among the cities of a country,
+    Another is hidden as ``cover`` says: among all groups, and among the cities of a country,
     which a reader can subtract from the country.
     """
     every = summary.by(kind)

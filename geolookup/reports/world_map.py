@@ -201,10 +201,4 @@ def _row(layer: Layer | CountryLayer, *, hides: bool) -> tuple[str, ...]:
 def _default_row(default: DefaultCoordinates) -> tuple[str, ...]:
     point = f"{default.latitude:.2f}, {default.longitude:.2f}"
     share = wording.percent(default.share)
-    return (
-        wording.name(default.name),
-        default.reason,
-        point,
-        wording.count(default.weight),
-        share,
-    )
+    return (wording.name(default.name), default.reason, point, wording.count(default.weight), share)
