@@ -205,7 +205,10 @@ TARGETS = {
         mutated_json,
     ),
     "download-cache": Target(
-        _read_cache, _cached, lambda: mock.patch.object(Cached, "kept", _undigested), _mutate_cache
+        _read_cache,
+        _cached,
+        lambda: mock.patch.object(Cached, "current", _undigested),
+        _mutate_cache,
     ),
     # There is no remedy for an unknown word.
     "recipe": Target(

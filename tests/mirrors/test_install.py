@@ -89,7 +89,7 @@ def test_the_limits_of_what_is_fetched(tmp_path: Path, monkeypatch: pytest.Monke
 
     def fetch(remote: Any, sha256: str, cache: Path, _progress: object, limits: Any) -> object:
         asked.append((remote.uri, sha256, cache.name, limits))
-        return SimpleNamespace(kept=SimpleNamespace(path=cache, bytes=7), changed=len(asked) == 1)
+        return SimpleNamespace(file=SimpleNamespace(path=cache, bytes=7), changed=len(asked) == 1)
 
     monkeypatch.setattr("geolookup.mirrors.source.fetch", fetch)
     source = Source("https://example.com/geo/?key=1", tmp_path, budget=1000)

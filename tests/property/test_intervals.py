@@ -177,7 +177,7 @@ class _Columns:
         half = self._starts.high if column == "start_high" else self._starts.low
         return np.asarray(half).data
 
-    def encoded(self, _column: str, _kind: str) -> Encoded:
+    def encoded_column(self, _column: str, _kind: str) -> Encoded:
         values, indices = np.unique(self._starts.low, return_inverse=True)
         return Encoded(indices.astype(np.uint8).data, values.data)
 
