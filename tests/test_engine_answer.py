@@ -22,7 +22,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.dataset.networks import network_of
 from geolookup.errors import ClosedError
 from geolookup.kernel import python as kernel_python
-from geolookup.kernel.answers import restored
+from geolookup.kernel.answers import restore
 from tests.datasets import SMALL
 from tests.hostile import NO_ADDRESS
 from tests.kernel.modules import MODULES, compiled, needs_compiled
@@ -36,7 +36,7 @@ SETTABLE = {"ip", "ip_type", *fields.GROUPS, "prefix", "success", "error_code", 
 @pytest.fixture(params=MODULES)
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A kernel, to which pickles of answers lead too."""
-    monkeypatch.setattr(kernel, "restored", request.param.restored)
+    monkeypatch.setattr(kernel, "restore", request.param.restore)
     return request.param.Kernel(DATASET)
 
 
@@ -171,7 +171,7 @@ def test_equality(engine: Any) -> None:
 def test_a_repr_does_not_act_on_a_terminal(engine: Any) -> None:
     data: Any = engine.lookup("8.8.8.8", at=AT)["data"]
     data["location"]["city_name"] = "\x1b]0;b\x07\x9b\n"
-    answer = restored(data, "8.8.8.0/24", 0)
+    answer = restore(data, "8.8.8.0/24", 0)
     assert repr(answer).isprintable()
     assert repr(answer.location).isprintable()
     for ip in (*TEXTS[:-1], "nonsense"):
@@ -194,7 +194,7 @@ def test_the_card_of_a_notebook(engine: Any) -> None:
     data: Any = engine.lookup("8.8.8.8", at=AT)["data"]
     data["location"] |= dict.fromkeys(("city_name", "region_name", "country_name"), "Singapore")
     data["network"] |= {"asn_organization": None, "isp": None, "organization": "Acme"}
-    card = restored(data, "8.8.8.0/24", 0)._repr_html_()
+    card = restore(data, "8.8.8.0/24", 0)._repr_html_()
     assert card.count("Singapore") == 1
     assert "AS15169 Acme" in card
 
@@ -206,7 +206,7 @@ def test_a_card_escapes_what_a_dataset_says(engine: Any) -> None:
             for name, value in data[group].items():
                 if isinstance(value, str) and name != "current_time":
                     data[group][name] = attack
-        card = restored(data, "8.8.8.0/24", 0)._repr_html_()
+        card = restore(data, "8.8.8.0/24", 0)._repr_html_()
         assert escape(attack) in card
         without = card.replace(escape(attack), "")
         assert not re.search(

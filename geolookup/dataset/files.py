@@ -215,7 +215,7 @@ class File:
         if described is None or described.bytes is None:
             raise DatasetError(path, "the manifest does not describe it", REBUILD)
         self._described = described
-        self._mapped = _mapped(path, described.bytes)
+        self._mapped = _map(path, described.bytes)
         self.whole = memoryview(self._mapped)
 
     def preload(self) -> None:
@@ -303,7 +303,7 @@ class File:
         return self.whole[offset : offset + length]
 
 
-def _mapped(path: str, size: int) -> mmap.mmap:
+def _map(path: str, size: int) -> mmap.mmap:
     try:
         _check_size(path, check_regular(path).st_size, size)
         with open(path, "rb", buffering=0) as stream:

@@ -34,7 +34,7 @@ class _Fields:
         if "ip" in fields.values():
             raise ValueError("the field 'ip' would keep the address; leave it out")
         self._engine = geolookup.open() if engine is None else engine
-        self._clean = clean_text if clean else _as_given
+        self._clean = clean_text if clean else _unchanged
         self._paths = tuple(fields.values())
         self.unknown: dict[str, Any] = dict.fromkeys(fields)
         self._engine.get_many([""], self._paths)  # ValueError for an unknown path
@@ -53,7 +53,7 @@ def _check_name(address: str | int, fields: Mapping[str, str]) -> None:
         raise ValueError(f"{address!r} is the address that is removed; choose another name")
 
 
-def _as_given(address: object) -> object:
+def _unchanged(address: object) -> object:
     return address
 
 

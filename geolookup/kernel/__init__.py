@@ -66,7 +66,7 @@ if TYPE_CHECKING:
         find_addresses,
         gather,
         parse_texts,
-        restored,
+        restore,
         split_log_lines,
     )
 
@@ -113,7 +113,7 @@ __all__ = [
     "find_addresses",
     "gather",
     "parse_texts",
-    "restored",
+    "restore",
     "split_log_lines",
 ]
 

@@ -100,7 +100,7 @@ cdef class Answer:
         if self.state is not None:
             return _success(self.state, self.given, &self.found, self.second)
         if self.given is not None:
-            return envelope.success(_rest().copied(self.given[0]))
+            return envelope.success(_rest().copy_data(self.given[0]))
         return envelope.failure(_error_of(self))
 
     def __bool__(self):
@@ -110,7 +110,7 @@ cdef class Answer:
         return _rest().equal(self, other)
 
     def __hash__(self):
-        return _rest().hashed(self)
+        return _rest().hash_of(self)
 
     def __repr__(self):
         return _rest().text(self)
@@ -125,7 +125,7 @@ cdef class Answer:
         return self
 
     def __reduce__(self):
-        return _rest().reduced(self)
+        return _rest().reduce(self)
 
 
 cdef object _error_of(Answer answer):
@@ -142,7 +142,7 @@ cdef Answer _answer(State state, object ip, int64_t second):
     return answer
 
 
-def restored(dict data, str prefix, int code):
+def restore(dict data, str prefix, int code):
     """Return an answer from the pickled state of one; see ``protocol.Implementation``."""
     cdef Answer answer = Answer.__new__(Answer)
     answer.status = code
@@ -155,7 +155,7 @@ cdef object _read(Answer answer, int code, object name, object group):
     """Return the value of a path; None for an address without an answer."""
     if answer.state is not None:
         return _project(answer.state, &answer.found, code, answer.given, answer.second)
-    return None if answer.given is None else _rest().stored(answer.given[0], name, group)
+    return None if answer.given is None else _rest().member_of(answer.given[0], name, group)
 
 
 @cython.no_gc

@@ -81,7 +81,7 @@ __all__ = [
     "find_addresses",
     "gather",
     "parse_texts",
-    "restored",
+    "restore",
     "split_log_lines",
 ]
 

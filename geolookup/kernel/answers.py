@@ -25,7 +25,7 @@ else:
     def __getattr__(name: str) -> Any:
         if name != "Answer":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return type(restored(None, None, 0))  # of the kernel of this process
+        return type(restore(None, None, 0))  # of the kernel of this process
 
 
 def local_time(text: str | None) -> dt.datetime | None:
@@ -49,18 +49,18 @@ def restored_prefix(text: str | None) -> Network | None:
     return None if text is None else ip_network(text)
 
 
-def stored(data: Data, name: str, group: str | None) -> Any:
+def member_of(data: Data, name: str, group: str | None) -> Any:
     """Return a member of data, or of one of its groups; None if it is absent."""
     values: Mapping[str, Any] = cast("Object", data)[group] if group else data
     value = values.get(name)
     return value.copy() if isinstance(value, list) else value
 
 
-def copied(data: Data) -> Data:
+def copy_data(data: Data) -> Data:
     """Copy data with its groups and lists."""
     copy: Any = data.copy()
     for group in fields.GROUPS:
-        copy[group] = {name: stored(data, name, group) for name in copy[group]}
+        copy[group] = {name: member_of(data, name, group) for name in copy[group]}
     return cast("Data", copy)
 
 
@@ -71,24 +71,24 @@ def equal(answer: Answer, other: object) -> Any:
     return answer.to_dict() == other.to_dict() and answer.prefix == other.prefix
 
 
-def hashed(answer: Answer) -> int:
+def hash_of(answer: Answer) -> int:
     """Return the hash of an answer."""
     # Equal answers have equal hashes; the prefix, which takes a search, is left out.
     return hash((answer.ip, answer.error_code, answer.time.current_timestamp))
 
 
-def reduced(answer: Answer) -> tuple[object, ...]:
+def reduce(answer: Answer) -> tuple[object, ...]:
     """Return how an answer is pickled: by its data, its prefix and its error code."""
     text = None if answer.prefix is None else str(answer.prefix)
-    # code 0: no error. ``restored`` is a function of this module: either kernel reads the pickle.
-    return restored, (answer.to_dict()["data"], text, answer.error_code or 0)
+    # code 0: no error. ``restore`` is a function of this module: either kernel reads the pickle.
+    return restore, (answer.to_dict()["data"], text, answer.error_code or 0)
 
 
-def restored(data: Data | None, prefix: str | None, code: int) -> Answer:
+def restore(data: Data | None, prefix: str | None, code: int) -> Answer:
     """Return an answer of the kernel of this process from its pickled state."""
     from geolookup import kernel
 
-    return kernel.restored(data, prefix, code)
+    return kernel.restore(data, prefix, code)
 
 
 def text(answer: Answer) -> str:

@@ -207,7 +207,7 @@ class Implementation(Protocol):
         For a text that is malformed or outside ``data``, family and halves are 0.
         """
 
-    def restored(self, data: Data | None, prefix: str | None, code: int) -> Answer:
+    def restore(self, data: Data | None, prefix: str | None, code: int) -> Answer:
         """Return an answer from its pickled members.
 
         ``data`` and ``prefix`` are those of the answer; ``code`` is that of its error, or 0.

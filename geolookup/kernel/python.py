@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     )
     from geolookup.dataset.checksums import checksums
     from geolookup.kernel.columns import gather
-    from geolookup.kernel.python_answer import Answer, restored
+    from geolookup.kernel.python_answer import Answer, restore
     from geolookup.kernel.python_texts import (
         copy_texts,
         find_addresses,
@@ -52,7 +52,7 @@ else:
     _LAZY = {
         "checksums": "geolookup.dataset.checksums",
         "gather": "geolookup.kernel.columns",
-        "restored": "geolookup.kernel.python_answer",
+        "restore": "geolookup.kernel.python_answer",
         **dict.fromkeys(("count_nodes", "fill_nodes"), "geolookup.kernel.python_tree"),
         **dict.fromkeys(
             ("copy_texts", "find_addresses", "parse_texts", "split_log_lines"),
@@ -78,7 +78,7 @@ __all__ = [
     "find_addresses",
     "gather",
     "parse_texts",
-    "restored",
+    "restore",
     "split_log_lines",
 ]
 

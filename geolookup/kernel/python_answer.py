@@ -114,7 +114,7 @@ class Answer(_Immutable):
         if self._state is not None:
             return envelope.success(data_of(self._state, self._match, self._second))
         if self._data is not None:
-            return envelope.success(answers.copied(self._data))
+            return envelope.success(answers.copy_data(self._data))
         return envelope.failure(self._error)
 
     def __bool__(self) -> bool:
@@ -124,7 +124,7 @@ class Answer(_Immutable):
         return answers.equal(self, other)
 
     def __hash__(self) -> int:
-        return answers.hashed(self)
+        return answers.hash_of(self)
 
     def __repr__(self) -> str:
         return answers.text(self)
@@ -139,7 +139,7 @@ class Answer(_Immutable):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return answers.reduced(self)
+        return answers.reduce(self)
 
 
 def answer_of(state: State, ip: object, second: int) -> Answer:
@@ -151,7 +151,7 @@ def answer_of(state: State, ip: object, second: int) -> Answer:
     return _make(state=state, match=match, second=second)
 
 
-def restored(data: Data | None, prefix: str | None, code: int) -> Answer:
+def restore(data: Data | None, prefix: str | None, code: int) -> Answer:
     """Return an answer from its pickled state."""
     error = PrivateAddressError if code == PrivateAddressError.code else InvalidAddressError
     return _make(data=data, prefix=prefix, error=error)
@@ -170,7 +170,7 @@ def _read(answer: Answer, name: str, group: str | None = None) -> Any:
     if answer._state is not None:
         path = f"{group}.{name}" if group else name
         return value_of(answer._state, answer._match, path, answer._second)
-    return None if answer._data is None else answers.stored(answer._data, name, group)
+    return None if answer._data is None else answers.member_of(answer._data, name, group)
 
 
 @dataclass_transform(frozen_default=True)

@@ -63,7 +63,7 @@ class Enricher:
         on_invalid: OnInvalid = "null",
         at: Any = None,
         clean: bool = False,
-        known: bool = False,
+        add_known: bool = False,
         threads: int | None = None,
     ) -> None:
         if on_invalid not in ("null", "raise"):
@@ -73,13 +73,13 @@ class Enricher:
         self._state = state
         self._fields = fields
         self._clean = clean
-        self._known = known
+        self._add_known = add_known
         self._strict = on_invalid == "raise"
         self._threads = threads or cores()
         clock = Clock(row_tables(state.dataset).zones, instant(at))
         self._taker = Taker(state, [field for field in fields if field not in OF_ADDRESS], clock)
         #: the names of the new columns, in order
-        self.names = [f"{prefix}{field.name}" for field in fields] + ["known"] * known
+        self.names = [f"{prefix}{field.name}" for field in fields] + ["known"] * add_known
 
     def schema(
         self, addresses: pa.DataType = _TEXT, instants: pa.DataType | None = None
@@ -120,7 +120,7 @@ class Enricher:
             _OF_ADDRESS[field.path](addresses, located) if field in OF_ADDRESS else next(answers)
             for field in self._fields
         ]
-        if self._known:
+        if self._add_known:
             columns.append(pa.array(is_known(self._state, located.ids)))
         return pa.record_batch(columns, names=self.names)
 

@@ -30,7 +30,7 @@ def coverage_section(facts: Facts) -> Section:
 
 def depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
     """Return the share of a family's addresses whose location goes to each of ``LEVELS``."""
-    of, finest = facts.known[f"ipv{space.family}"].of, finest_levels(facts.tables)
+    of, finest = facts.coverage[f"ipv{space.family}"].of, finest_levels(facts.tables)
     # Row 0 is unknown.
     sums = np.bincount(finest[1:], space.locations.space[1:], len(LEVELS))
     unit = UNIT_ADDRESSES[space.family]
@@ -44,8 +44,8 @@ def _depth_chart(facts: Facts) -> Chart:
 
 
 def _null_chart(facts: Facts, family: int) -> Chart:
-    counts = facts.known[f"ipv{family}"]
-    values = [(_label(paths), _without(counts, paths[0])) for paths in _alike(facts.known)]
+    counts = facts.coverage[f"ipv{family}"]
+    values = [(_label(paths), _without(counts, paths[0])) for paths in _alike(facts.coverage)]
     title = f"IPv{family}: share without a value, by field"
     chart = bars(f"nulls-ipv{family}", title, "share", values, form=wording.percent, head="field")
     return replace(chart, rows=[(path, _null(counts, path)) for path in counts.with_value])

@@ -117,7 +117,7 @@ class Facts:
     dataset: Dataset
     metadata: Metadata
     tables: Mapping[str, pa.Table]  # by the names of ``contract.fields``
-    known: Mapping[str, Known]  # by "ipv4" and "ipv6"
+    coverage: Mapping[str, Known]  # by "ipv4" and "ipv6"
     space: Mapping[int, KnownSpace]  # by family
 
 

@@ -35,7 +35,7 @@ def _by_name(sources: Sequence[Source]) -> dict[str, Source]:
 
 
 def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Chart:
-    layers, of = list(facts.metadata.coverage), facts.known[family].of or 1
+    layers, of = list(facts.metadata.coverage), facts.coverage[family].of or 1
     shares = [
         [source.coverage.get(layer, {}).get(family, 0) / of for source in sources.values()]
         for layer in layers

@@ -35,7 +35,7 @@ def summary_section(facts: Facts) -> Section:
 def _figures(facts: Facts) -> Iterator[Figure]:
     counts = facts.metadata.counts
     for family, space in facts.space.items():
-        of = facts.known["ipv4"].of
+        of = facts.coverage["ipv4"].of
         share = f"{wording.percent(space.space / of)} of public space" if family == 4 else ""
         intervals = f"{wording.count(counts[f'ipv{family}_intervals'])} intervals"
         note = "; ".join(filter(None, (share, intervals)))
