@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.build.compiling import compiled_at
+from benchmarks.build.compiling import compile_to
 from benchmarks.build.generated import CORES, CSV_ROWS
 from benchmarks.data import cache, changed
 from benchmarks.harness.processes import Result
@@ -22,24 +22,24 @@ from geolookup.dataset.intervals import Addresses
 _FILES = {"IPv4": fmt.IPV4, "IPv6": fmt.IPV6}
 
 
-def measured(rows: int | None) -> Result:
+def measure_base(rows: int | None) -> Result:
     """Compile a CSV, then the next one in both ways; count the intervals that differ."""
     rows = rows or CSV_ROWS
     recipe = cache.source(f"rows-{rows}", "generate", ["--rows", str(rows)])
-    with tempfile.TemporaryDirectory(dir=recipe.parent) as place:
-        folder = Path(place)
-        base = compiled_at(recipe, folder / "base", CORES)
-        following = changed.write(recipe, folder)
+    with tempfile.TemporaryDirectory(dir=recipe.parent) as temporary:
+        folder = Path(temporary)
+        base = compile_to(recipe, folder / "base", CORES)
+        release = changed.write(recipe, folder)
         runs = {
-            name: compiled_at(following, folder / name, CORES, of)
+            name: compile_to(release, folder / name, CORES, of)
             for name, of in (("without", None), ("with", folder / "base"))
         }
         for name, run in runs.items():
-            run["differing"] = _differing(folder / "base", folder / name)
+            run["differing"] = _differences(folder / "base", folder / name)
     return {"machine": base["machine"], **runs}
 
 
-def _differing(base: Path, dataset: Path) -> dict[str, int]:
+def _differences(base: Path, dataset: Path) -> dict[str, int]:
     """Return how many intervals are not in the base with these row numbers, by family."""
     return {name: _of_family(base / file, dataset / file) for name, file in _FILES.items()}
 
@@ -62,7 +62,7 @@ def _starts(batch: pa.RecordBatch) -> Addresses:
     return Addresses(np.asarray(low), np.asarray(high))
 
 
-def told(result: Result) -> Iterator[Table]:
+def lines(result: Result) -> Iterator[Table]:
     """Yield a table of both builds, and the ratio of their times."""
     rows: list[list[Cell]] = [
         [

@@ -18,12 +18,12 @@ from benchmarks.harness.processes import Result
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """``measured`` takes rows, or None for its own number; ``told`` yields tables and remarks."""
+    """``measure`` takes rows, or None for its own number; ``lines`` yields tables and remarks."""
 
-    measured: Callable[[int | None], Result]
-    told: Callable[[Result], Iterator[reports.Part]]
-    wanted: str
-    takes: str
+    measure: Callable[[int | None], Result]
+    lines: Callable[[Result], Iterator[reports.Part]]
+    goal: str
+    description: str
 
 
 PARTS = {
@@ -40,39 +40,39 @@ PARTS = {
         "GeoLite2's layout, City 4.9 M rows and ASN 0.63 M, on two cores; half a minute",
     ),
     "explained": Part(
-        explained.measured,
-        explained.told,
+        explained.measure_explained,
+        explained.lines,
         "at most twice the time and twice the bytes",
         'the same with explain = "full" and without, on two cores; a minute',
     ),
     "base": Part(
-        based.measured,
-        based.told,
+        based.measure_base,
+        based.lines,
         "at most 1.1 times the time of a build without a base",
         "the next release of the generic CSV with a base and without, on two cores; a minute",
     ),
     "writer": Part(
-        writer.measured,
-        writer.told,
+        writer.measure_writer,
+        writer.lines,
         "at least 20 times the rows a second, at most half the peak memory",
         "1,000,000 rows of such to a dataset and to MMDB files; a minute and a half"
         " (with --rows 5530000: ten, and 4 GB)",
     ),
     "scaling": Part(
-        scaling.measured,
-        scaling.told,
+        scaling.measure_scaling,
+        scaling.lines,
         "an exponent of 1, at most 200 bytes a row",
         "such of 0.1 M to 20 M rows (--rows: the most); five minutes",
     ),
     "small": Part(
-        small.measured,
-        small.told,
+        small.measure_small,
+        small.lines,
         "at most 20 ms without syncs",
         "a generic CSV of one row (--rows: up to 65,536), again and again; a few seconds",
     ),
     "size": Part(
-        size.measured,
-        size.told,
+        size.measure_size,
+        size.lines,
         "at most 1.5 times the MMDB files, and at most their .tar.gz",
         "bytes beside the MMDB files of the same content; ten minutes once, for those",
     ),
@@ -80,13 +80,13 @@ PARTS = {
 USUAL = ("csv", "city")
 
 
-def _listed() -> str:
-    return "\n".join(f"{name}: {part.takes}\n" for name, part in PARTS.items())
+def _parts_help() -> str:
+    return "\n".join(f"{name}: {part.description}\n" for name, part in PARTS.items())
 
 
 @click.command(
     "build",
-    help=f"Compile generated sources. PARTS, by default {' '.join(USUAL)}:\n\n{_listed()}",
+    help=f"Compile generated sources. PARTS, by default {' '.join(USUAL)}:\n\n{_parts_help()}",
 )
 @click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PARTS]...")
 @click.option("--rows", type=click.IntRange(2000), help="So many rows, instead of a part's own.")
@@ -94,8 +94,8 @@ def _listed() -> str:
 def command(parts: tuple[str, ...], rows: int | None, outputs: reports.Outputs) -> None:
     """Generate (once), compile and print the totals of each part."""
     results: Result = {}
-    told: list[reports.Part] = []
+    output: list[reports.Part] = []
     for name in dict.fromkeys(parts or USUAL):
-        results[name] = PARTS[name].measured(rows)
-        told += [*PARTS[name].told(results[name]), f"wanted: {PARTS[name].wanted}"]
-    outputs.tell(told, {**results, "machine": results[name]["machine"]})
+        results[name] = PARTS[name].measure(rows)
+        output += [*PARTS[name].lines(results[name]), f"wanted: {PARTS[name].goal}"]
+    outputs.tell(output, {**results, "machine": results[name]["machine"]})

@@ -15,16 +15,16 @@ from benchmarks.harness import measure
 from benchmarks.harness.processes import Result, result_of, say
 
 
-def compiled(recipe: Path, cores: int) -> Result:
+def compile_once(recipe: Path, cores: int) -> Result:
     """Compile a recipe in a child process and return its totals."""
     with tempfile.TemporaryDirectory(dir=recipe.parent) as folder:
-        return compiled_at(recipe, Path(folder) / "dataset", cores)
+        return compile_to(recipe, Path(folder) / "dataset", cores)
 
 
-def compiled_at(recipe: Path, output: Path, cores: int, base: Path | None = None) -> Result:
+def compile_to(recipe: Path, output: Path, cores: int, base: Path | None = None) -> Result:
     """Compile a recipe in a child process, keep the dataset, and return the totals."""
-    given = () if base is None else (base,)
-    result = timed_child("benchmarks.build.compiling", recipe, output, cores, *given)
+    options = () if base is None else (base,)
+    result = timed_child("benchmarks.build.compiling", recipe, output, cores, *options)
     return {
         **result,
         "rows_per_second": result["rows"] / result["seconds"],
@@ -47,10 +47,10 @@ def _compile(recipe: Path, output: Path, cores: int, base: Path | None) -> Resul
     with measure.on_cores(cores) as pinned:
         began = time.perf_counter()
         report = compile_dataset(recipe, output, Options(base=base), Progress())
-        passed = time.perf_counter() - began
+        seconds = time.perf_counter() - began
     return {
         "rows": sum(source.read for source in report.sources),
-        "seconds": passed,
+        "seconds": seconds,
         "cores": cores,
         "peak_memory": measure.peak_memory(),
         "dataset_bytes": report.bytes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.build.compiling import compiled
+from benchmarks.build.compiling import compile_once
 from benchmarks.data import cache
 from benchmarks.data.geolite import CITY_SCALE
 from benchmarks.harness.processes import Result
@@ -20,12 +20,12 @@ CORES = 2
 def csv(rows: int | None) -> Result:
     """Compile a generic CSV."""
     rows = rows or CSV_ROWS
-    return compiled(cache.source(f"rows-{rows}", "generate", ["--rows", str(rows)]), CORES)
+    return compile_once(cache.source(f"rows-{rows}", "generate", ["--rows", str(rows)]), CORES)
 
 
 def city(rows: int | None) -> Result:
     """Compile City and ASN in the layout of GeoLite2's CSV."""
-    return compiled(city_recipe(rows), CORES)
+    return compile_once(city_recipe(rows), CORES)
 
 
 def city_recipe(rows: int | None) -> Path:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.build.compiling import compiled
+from benchmarks.build.compiling import compile_once
 from benchmarks.build.generated import CORES, city_recipe
 from benchmarks.harness import reports
 from benchmarks.harness.processes import Result
@@ -21,14 +21,14 @@ from benchmarks.harness.tables import Number, Table
 SIZES = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 20_000_000)
 
 
-def measured(rows: int | None) -> Result:
+def measure_scaling(rows: int | None) -> Result:
     """Compile sources of growing size, up to ``rows``."""
     sizes = [size for size in SIZES if size <= rows] if rows else list(SIZES)
     if rows and rows not in sizes:
         sizes.append(rows)
     if len(sizes) < 2:
         sizes.insert(0, sizes[0] // 2)
-    runs = [compiled(city_recipe(size), CORES) for size in sizes]
+    runs = [compile_once(city_recipe(size), CORES) for size in sizes]
     counts, seconds = (np.array([float(run[key]) for run in runs]) for key in ("rows", "seconds"))
     peaks = [run["peak_memory"] for run in runs]
     return {
@@ -43,7 +43,7 @@ def _slope(across: NDArray[np.float64], up: NDArray[np.float64]) -> float:
     return float(np.polyfit(across, up, 1)[0])
 
 
-def told(result: Result) -> Iterator[reports.Part]:
+def lines(result: Result) -> Iterator[reports.Part]:
     """Yield each run, the exponent and the bytes a row."""
     rows = [
         (
@@ -56,9 +56,9 @@ def told(result: Result) -> Iterator[reports.Part]:
         for run in result["runs"]
     ]
     head = ("scaling: rows", "seconds", "rows per second", "peak MB", "dataset MB")
-    grown = result["bytes_a_row"]
+    bytes_a_row = result["bytes_a_row"]
     yield Table("build-scaling", head, rows)
     yield (
         f"time grows as rows ** {result['exponent']:.2f},"
-        f" memory by {'unknown' if grown is None else f'{grown:,.0f}'} bytes a row"
+        f" memory by {'unknown' if bytes_a_row is None else f'{bytes_a_row:,.0f}'} bytes a row"
     )

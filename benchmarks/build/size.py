@@ -25,16 +25,16 @@ from geolookup.dataset import layout as fmt
 _LEAST = 100_000  # bytes of a column that is told
 
 
-def measured(rows: int | None) -> Result:
+def measure_size(rows: int | None) -> Result:
     """Measure files, columns and archives."""
     recipe = city_recipe(rows)
-    dataset = cache.built(recipe)
-    files = {each: cache.mmdb_of(dataset, each) for each in ("city", "asn")}
-    described = json.loads((dataset / fmt.MANIFEST).read_bytes())["files"]
+    dataset = cache.built_dataset(recipe)
+    files = {content: cache.mmdb_of(dataset, content) for content in ("city", "asn")}
+    descriptions = json.loads((dataset / fmt.MANIFEST).read_bytes())["files"]
     return {
         "machine": measure.facts(pinned=False),
-        "columns": _columns(described),
-        "files": {name: each["bytes"] for name, each in described.items()},
+        "columns": _columns(descriptions),
+        "files": {name: content["bytes"] for name, content in descriptions.items()},
         "dataset": sum(path.stat().st_size for path in dataset.iterdir()),
         "mmdb": {name: path.stat().st_size for name, path in files.items()},
         "packed": pack(dataset, dataset.parent / "packed.tar.zst", force=True),
@@ -44,15 +44,15 @@ def measured(rows: int | None) -> Result:
 
 def _columns(files: Result) -> dict[str, int]:
     return {
-        f"{name} {column}": _buffers(described)
+        f"{name} {column}": _buffers(column_description)
         for name, file in files.items()
-        for column, described in file["columns"].items()
+        for column, column_description in file["columns"].items()
     }
 
 
-def _buffers(described: Result) -> int:
-    inner = _buffers(described["dictionary"]) if "dictionary" in described else 0
-    return inner + sum(int(buffer[1]) for buffer in described["buffers"] if buffer)
+def _buffers(column: Result) -> int:
+    inner = _buffers(column["dictionary"]) if "dictionary" in column else 0
+    return inner + sum(int(buffer[1]) for buffer in column["buffers"] if buffer)
 
 
 def _tar_gz(paths: list[Path], target: Path) -> int:
@@ -62,14 +62,14 @@ def _tar_gz(paths: list[Path], target: Path) -> int:
     return target.stat().st_size
 
 
-def told(result: Result) -> Iterator[Table]:
+def lines(result: Result) -> Iterator[Table]:
     """Yield the bytes of files and columns, of what they are compared with, and the ratios."""
     rows = []
     for file, size in sorted(result["files"].items()):
         rows.append((file, Number(size)))
-        for column, part in result["columns"].items():
-            if column.startswith(f"{file} ") and part >= _LEAST:
-                rows.append((f"{file}: {column.partition(' ')[2]}", Number(part)))
+        for column, column_bytes in result["columns"].items():
+            if column.startswith(f"{file} ") and column_bytes >= _LEAST:
+                rows.append((f"{file}: {column.partition(' ')[2]}", Number(column_bytes)))
     yield Table("build-size-files", ("files and columns", "bytes"), rows)
     sizes = {
         "dataset": result["dataset"],
@@ -80,9 +80,9 @@ def told(result: Result) -> Iterator[Table]:
     body = [(name, Number(size)) for name, size in sizes.items()]
     yield Table("build-size", ("size", "bytes"), body, ours=("dataset", "packed"))
     plain = result["dataset"] / sum(result["mmdb"].values())
-    packed = result["packed"] / result["tar_gz"]
+    archive = result["packed"] / result["tar_gz"]
     ratios = [
         Ratio("dataset / MMDB", plain, 1.5, unit="x"),
-        Ratio("packed / MMDB .tar.gz", packed, 1, unit="x"),
+        Ratio("packed / MMDB .tar.gz", archive, 1, unit="x"),
     ]
     yield ratio_table("build-size-ratios", "size", ratios)

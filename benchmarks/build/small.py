@@ -24,12 +24,12 @@ _ROWS = 1
 _BUILDS, _FIRST = 40, 5
 
 
-def measured(rows: int | None) -> Result:
+def measure_small(rows: int | None) -> Result:
     """Build a generic CSV of so many rows again and again, in a child process."""
     return result_of("benchmarks.build.small", rows or _ROWS)
 
 
-def told(result: Result) -> Iterator[Table]:
+def lines(result: Result) -> Iterator[Table]:
     """Yield the time of a build in milliseconds."""
     cells: list[tuple[Cell, ...]] = [
         (name, *(Number(result[name][clock], ".1f") for clock in ("wall", "cpu")))
@@ -41,18 +41,18 @@ def told(result: Result) -> Iterator[Table]:
 def _measure(rows: int) -> Result:
     with tempfile.TemporaryDirectory() as folder, measure.on_cores(1) as pinned:
         source = Path(folder) / "source.csv"
-        lines = (
+        rows_text = (
             f"8.{at >> 8}.{at & 255}.0/24,US,Boston,42.36,-71.06,1,One\n" for at in range(rows)
         )
-        source.write_text(_HEADER + "".join(lines), encoding="utf-8")
+        source.write_text(_HEADER + "".join(rows_text), encoding="utf-8")
         with mock.patch.object(os, "fsync"):
-            _timed(source, _FIRST)
-            without = _timed(source, _BUILDS)
-        found = {"without syncs": without, "with syncs": _timed(source, _BUILDS)}
-    return {"rows": rows, **found, "machine": measure.facts(pinned=pinned)}
+            _time_builds(source, _FIRST)
+            without = _time_builds(source, _BUILDS)
+        results = {"without syncs": without, "with syncs": _time_builds(source, _BUILDS)}
+    return {"rows": rows, **results, "machine": measure.facts(pinned=pinned)}
 
 
-def _timed(source: Path, builds: int) -> dict[str, float]:
+def _time_builds(source: Path, builds: int) -> dict[str, float]:
     """Return the median milliseconds of a build, by both clocks."""
     from geolookup_builder.compile import build
 

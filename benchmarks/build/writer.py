@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks.build.compiling import compiled, timed_child
+from benchmarks.build.compiling import compile_once, timed_child
 from benchmarks.build.generated import CORES, city_recipe
 from benchmarks.data import geolite
 from benchmarks.harness import measure
@@ -29,10 +29,10 @@ from benchmarks.harness.tables import Cell, Number, Table
 ROWS = 1_000_000
 
 
-def measured(rows: int | None) -> Result:
+def measure_writer(rows: int | None) -> Result:
     """Make a dataset and MMDB files of the same rows; both read the CSV."""
     recipe = city_recipe(rows or ROWS)
-    ours = compiled(recipe, CORES)
+    ours = compile_once(recipe, CORES)
     with tempfile.TemporaryDirectory(dir=recipe.parent) as folder:
         for path in recipe.parent.glob("*.csv"):
             (Path(folder) / path.name).symlink_to(path)
@@ -42,7 +42,7 @@ def measured(rows: int | None) -> Result:
     return {"machine": ours["machine"], "ours": ours, "theirs": theirs}
 
 
-def told(result: Result) -> Iterator[Table]:
+def lines(result: Result) -> Iterator[Table]:
     """Yield both, and the ratios."""
     ours, theirs = result["ours"], result["theirs"]
     header = ["writer", "rows", "seconds", "rows per second"]
@@ -79,18 +79,18 @@ def rows(folder: Path, names: dict[int, str]) -> Iterator[Row]:
 def write_city(folder: Path, target: Path) -> int:
     """Write the City MMDB of a folder, with English names; returns how many rows it has."""
     with (folder / geolite.LOCATIONS).open(encoding="utf-8", newline="") as stream:
-        places = {row["geoname_id"]: row for row in csv.DictReader(stream)}
+        locations = {row["geoname_id"]: row for row in csv.DictReader(stream)}
 
     @cache
-    def record(place: str, postal: str, latitude: str, longitude: str) -> Record:
-        return _city(places[place], postal, latitude, longitude)
+    def record(geoname_id: str, postal: str, latitude: str, longitude: str) -> Record:
+        return _city(locations[geoname_id], postal, latitude, longitude)
 
     members = ("geoname_id", "postal_code", "latitude", "longitude")
-    found = (
+    records = (
         (row["network"], record(*(row[name] for name in members)))
         for row in rows(folder, geolite.CITY)
     )
-    return _write(found, target, "City")
+    return _write(records, target, "City")
 
 
 def write_asn(folder: Path, target: Path) -> int:
@@ -100,13 +100,13 @@ def write_asn(folder: Path, target: Path) -> int:
     def record(number: str, holder: str) -> Record:
         return {"autonomous_system_number": int(number), "autonomous_system_organization": holder}
 
-    found = (
+    records = (
         (row["network"], record(*islice(row.values(), 1, 3))) for row in rows(folder, geolite.ASN)
     )
-    return _write(found, target, "ASN")
+    return _write(records, target, "ASN")
 
 
-def _write(found: Iterator[tuple[str, Record]], target: Path, name: str) -> int:
+def _write(records: Iterator[tuple[str, Record]], target: Path, name: str) -> int:
     from mmdb_writer import MMDBWriter
     from netaddr import IPSet
 
@@ -118,27 +118,30 @@ def _write(found: Iterator[tuple[str, Record]], target: Path, name: str) -> int:
         ipv4_compatible=True,
     )
     count = 0
-    for network, record in found:
+    for network, record in records:
         writer.insert_network(IPSet([network]), record)
         count += 1
     writer.to_db_file(str(target))
     return count
 
 
-def _city(place: Row, postal: str, latitude: str, longitude: str) -> Record:
+def _city(row: Row, postal: str, latitude: str, longitude: str) -> Record:
     record: Record = {
         "continent": {
-            "code": place["continent_code"],
-            "names": {"en": place["continent_name"]},
+            "code": row["continent_code"],
+            "names": {"en": row["continent_name"]},
         },
-        "country": {"iso_code": place["country_iso_code"], "names": {"en": place["country_name"]}},
+        "country": {
+            "iso_code": row["country_iso_code"],
+            "names": {"en": row["country_name"]},
+        },
         "location": {"latitude": float(latitude), "longitude": float(longitude)},
     }
-    if place["time_zone"]:
-        record["location"]["time_zone"] = place["time_zone"]
-    if place["city_name"]:
-        record["city"] = {"names": {"en": place["city_name"]}}
-        region = place["subdivision_1_iso_code"], place["subdivision_1_name"]
+    if row["time_zone"]:
+        record["location"]["time_zone"] = row["time_zone"]
+    if row["city_name"]:
+        record["city"] = {"names": {"en": row["city_name"]}}
+        region = row["subdivision_1_iso_code"], row["subdivision_1_name"]
         record["subdivisions"] = [{"iso_code": region[0], "names": {"en": region[1]}}]
     if postal:
         record["postal"] = {"code": postal}
@@ -149,11 +152,11 @@ def _convert(folder: Path) -> Record:
     with measure.on_cores(2) as pinned:
         began = time.perf_counter()
         count = write_city(folder, folder / "city.mmdb") + write_asn(folder, folder / "asn.mmdb")
-        passed = time.perf_counter() - began
+        seconds = time.perf_counter() - began
     return {
         "rows": count,
-        "seconds": passed,
-        "rows_per_second": count / passed,
+        "seconds": seconds,
+        "rows_per_second": count / seconds,
         "peak_memory": measure.peak_memory(),
         "machine": measure.facts(pinned=pinned),
     }

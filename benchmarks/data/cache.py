@@ -40,12 +40,12 @@ def source(name: str, generator: str, size: list[str], *, seed: int = SEED) -> P
         subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
 
     key = _digest(_HERE / each for each in _GENERATOR)
-    return _kept(f"source-{name}-{seed}", key, make) / RECIPE
+    return _make_once(f"source-{name}-{seed}", key, make) / RECIPE
 
 
 def dataset(scale: str, *, seed: int = SEED) -> Path:
     """Return the built dataset of a scale; its CSV is not kept."""
-    code = [*(_HERE / each for each in _GENERATOR), *_compiler()]
+    code = [*(_HERE / name for name in _GENERATOR), *_compiler()]
 
     def make(folder: Path) -> None:
         from geolookup_builder.compile import Options, compile_dataset
@@ -53,14 +53,14 @@ def dataset(scale: str, *, seed: int = SEED) -> Path:
         from benchmarks.data import generate
         from geolookup.progress import Progress
 
-        made = generate.write(folder, SCALES[scale], seed)
-        compile_dataset(made.recipe, folder / "dataset", Options(), Progress())
+        generated = generate.write(folder, SCALES[scale], seed)
+        compile_dataset(generated.recipe, folder / "dataset", Options(), Progress())
         (folder / CSV).unlink()
 
-    return _kept(f"dataset-{scale}-{seed}", _digest(code), make) / "dataset"
+    return _make_once(f"dataset-{scale}-{seed}", _digest(code), make) / "dataset"
 
 
-def built(recipe: Path) -> Path:
+def built_dataset(recipe: Path) -> Path:
     """Return the dataset of a generated source."""
 
     def make(folder: Path) -> None:
@@ -71,7 +71,7 @@ def built(recipe: Path) -> Path:
         compile_dataset(recipe, folder / "dataset", Options(), Progress())
 
     name = recipe.parent.name.replace("source-", "built-", 1)
-    return _kept(name, _digest(_compiler()), make) / "dataset"
+    return _make_once(name, _digest(_compiler()), make) / "dataset"
 
 
 def _compiler() -> list[Path]:
@@ -88,13 +88,13 @@ def mmdb(scale: str, *, seed: int = SEED) -> Path:
     return _mmdb(dataset(scale, seed=seed), "city", f"mmdb-{scale}-{seed}")
 
 
-def mmdb_of(built: Path, content: str) -> Path:
-    """Return the MMDB of a dataset that ``built`` returned; ``content`` is "city" or "asn"."""
-    return _mmdb(built, content, built.parent.name.replace("built-", f"mmdb-{content}-", 1)[:-13])
+def mmdb_of(folder: Path, content: str) -> Path:
+    """Return the MMDB of a dataset of ``built_dataset``; ``content`` is "city" or "asn"."""
+    return _mmdb(folder, content, folder.parent.name.replace("built-", f"mmdb-{content}-", 1)[:-13])
 
 
 def _mmdb(source: Path, content: str, name: str) -> Path:
-    parts = [source / each for each in fmt.ANSWERING]
+    parts = [source / file for file in fmt.ANSWERING]
     key = _digest([_HERE / "mmdb.py", *parts])
 
     def make(folder: Path) -> None:
@@ -104,7 +104,7 @@ def _mmdb(source: Path, content: str, name: str) -> Path:
         command = [sys.executable, "-m", "benchmarks.data.mmdb", str(source), target, content]
         subprocess.run(command, check=True, cwd=ROOT)
 
-    return _kept(name, key, make) / MMDB
+    return _make_once(name, key, make) / MMDB
 
 
 def _digest(paths: Iterable[Path]) -> str:
@@ -114,7 +114,7 @@ def _digest(paths: Iterable[Path]) -> str:
     return digest.hexdigest()[:12]
 
 
-def _kept(name: str, key: str, make: Callable[[Path], None]) -> Path:
+def _make_once(name: str, key: str, make: Callable[[Path], None]) -> Path:
     """Return a folder that ``make`` has filled, now or earlier with the same code."""
     folder = FOLDER / f"{name}-{key}"
     if not folder.is_dir():

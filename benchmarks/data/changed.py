@@ -28,7 +28,7 @@ def write(recipe: Path, folder: Path, share: float = 0.01, seed: int = 1) -> Pat
     The same source, share and seed give the same bytes.
     """
     rows = _read(recipe.with_name(CSV))
-    pv.write_csv(_changed(rows, share, np.random.default_rng(seed), seed), folder / CSV)
+    pv.write_csv(_change(rows, share, np.random.default_rng(seed), seed), folder / CSV)
     return Path(shutil.copy(recipe, folder / RECIPE))
 
 
@@ -37,7 +37,7 @@ def _read(path: Path) -> pa.Table:
     return pv.read_csv(path, convert_options=texts).combine_chunks()
 
 
-def _changed(rows: pa.Table, share: float, rng: np.random.Generator, seed: int) -> pa.Table:
+def _change(rows: pa.Table, share: float, rng: np.random.Generator, seed: int) -> pa.Table:
     count = round(rows.num_rows * share)
     at = rng.choice(rows.num_rows, count, replace=False)
     source = np.arange(rows.num_rows)

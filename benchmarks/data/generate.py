@@ -53,15 +53,15 @@ def write(folder: Path, shape: Shape, seed: int = SEED) -> Generated:
         prefixes.ipv4(rng, shape.ipv4, by_rows=shape.by_rows),
         prefixes.ipv6(rng, shape.ipv6, by_rows=shape.by_rows),
     ]
-    places, networks = records.locations(rng, shape), records.networks(rng, shape)
-    drawn = sampling.sample(rng, families, places, networks)
+    locations, networks = records.locations(rng, shape), records.networks(rng, shape)
+    samples = sampling.sample(rng, families, locations, networks)
     path = folder / CSV
     with path.open("wb") as stream:
         stream.write(_HEADER.encode() + b"\n")
-        for each, (place, network) in zip(families, drawn, strict=True):
-            for begin in range(0, len(each), _CHUNK):
+        for family, (location, network) in zip(families, samples, strict=True):
+            for begin in range(0, len(family), _CHUNK):
                 part = slice(begin, begin + _CHUNK)
-                stream.write(_lines(each, part, places, place, networks, network))
+                stream.write(_lines(family, part, locations, location, networks, network))
     (folder / RECIPE).write_text(_RECIPE, encoding="utf-8")
     return Generated(
         folder / RECIPE,
@@ -69,7 +69,7 @@ def write(folder: Path, shape: Shape, seed: int = SEED) -> Generated:
         path.stat().st_size,
         families[0].intervals,
         families[1].intervals,
-        len(places.texts),
+        len(locations.texts),
         len(networks.texts),
     )
 
@@ -77,15 +77,15 @@ def write(folder: Path, shape: Shape, seed: int = SEED) -> Generated:
 def _lines(
     family: Prefixes,
     part: slice,
-    places: Listing,
-    place: records.I64,
+    locations: Listing,
+    location: records.I64,
     networks: Listing,
     network: records.I64,
 ) -> memoryview:
     """Return the bytes of some lines."""
     lines = pc.binary_join_element_wise(
         network_texts(family, part),
-        places.texts.take(pa.array(place[part])),
+        locations.texts.take(pa.array(location[part])),
         pc.binary_join_element_wise(networks.texts.take(pa.array(network[part])), "\n", ""),
         ",",
     )
@@ -127,9 +127,9 @@ _HEXADECIMAL = pa.array([f"{value:x}" for value in range(1 << 16)])
 def command(folder: Path, scale: str, rows: int | None, seed: int) -> None:
     """Write a source and say what it has come to."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = write(folder, SCALES[scale] if rows is None else of_rows(rows), seed)
+    source = write(folder, SCALES[scale] if rows is None else of_rows(rows), seed)
     print(
-        f"{made.rows:,} rows, {made.bytes:,} bytes; {made.ipv4_intervals:,} IPv4 and"
-        f" {made.ipv6_intervals:,} IPv6 intervals, {made.locations:,} locations,"
-        f" {made.networks:,} networks"
+        f"{source.rows:,} rows, {source.bytes:,} bytes; {source.ipv4_intervals:,} IPv4 and"
+        f" {source.ipv6_intervals:,} IPv6 intervals, {source.locations:,} locations,"
+        f" {source.networks:,} networks"
     )

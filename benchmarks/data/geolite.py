@@ -23,9 +23,9 @@ from benchmarks.data.records import (
     I64,
     Listing,
     codes_and_zones,
-    divided,
+    divide,
     join,
-    picked,
+    pick,
     text,
     words,
 )
@@ -99,8 +99,8 @@ def write(folder: Path, size: Size, seed: int = SEED) -> Path:
         prefixes.ipv6(rng, size.city_ipv6, by_rows=True),
     ]
     wider = [
-        prefixes.around(rng, each, count)
-        for each, count in zip(city, (size.asn_ipv4, size.asn_ipv6), strict=True)
+        prefixes.around(rng, family, count)
+        for family, count in zip(city, (size.asn_ipv4, size.asn_ipv6), strict=True)
     ]
     places, locations = _places(rng, size.locations)
     _write(folder / LOCATIONS, PLACE_COLUMNS, [places])
@@ -119,23 +119,23 @@ def _write_blocks(
     listing: Listing,
     rng: np.random.Generator,
 ) -> None:
-    for each, drawn in zip(families, sampling.sample_one(rng, families, listing), strict=True):
-        parts = [slice(at, at + _CHUNK) for at in range(0, len(each), _CHUNK)]
+    for family, rows in zip(families, sampling.sample_one(rng, families, listing), strict=True):
+        parts = [slice(at, at + _CHUNK) for at in range(0, len(family), _CHUNK)]
         lines = (
-            join(network_texts(each, part), listing.texts.take(pa.array(drawn[part])), between=",")
+            join(network_texts(family, part), listing.texts.take(pa.array(rows[part])), between=",")
             for part in parts
         )
-        _write(folder / names[each.family], columns, lines)
+        _write(folder / names[family.family], columns, lines)
 
 
 def _write(path: Path, columns: Sequence[str], parts: object) -> None:
     with path.open("wb") as stream:
         stream.write(",".join(columns).encode() + b"\n")
         for lines in parts:  # type: ignore[attr-defined]
-            ended = pc.binary_join_element_wise(lines, "\n", "")
-            _, offsets, data = ended.buffers()
+            rows = pc.binary_join_element_wise(lines, "\n", "")
+            _, offsets, data = rows.buffers()
             bounds = np.frombuffer(offsets, np.int32)
-            stream.write(memoryview(data)[bounds[0] : bounds[len(ended)]])
+            stream.write(memoryview(data)[bounds[0] : bounds[len(rows)]])
 
 
 def _places(rng: np.random.Generator, count: int) -> tuple[pa.Array, Listing]:
@@ -144,7 +144,7 @@ def _places(rng: np.random.Generator, count: int) -> tuple[pa.Array, Listing]:
     The first location of each country is known by its country alone.
     """
     codes, zones = codes_and_zones()
-    begin = divided(count, min(len(codes), count // 2))
+    begin = divide(count, min(len(codes), count // 2))
     location = np.arange(count)
     country = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
     rank = location - begin[country]
@@ -170,16 +170,16 @@ def _places(rng: np.random.Generator, count: int) -> tuple[pa.Array, Listing]:
 def _place_lines(
     codes: list[str], zones: list[list[str]], country: I64, number: I64, begin: I64
 ) -> pa.Array:
-    known = [load_countries()[code] for code in codes]
+    facts = [load_countries()[code] for code in codes]
     regions = np.maximum(np.sqrt(np.diff(begin) // _PER_PLACE).astype(np.int64), 1)
     region = number % regions[country]
     bare = pa.array(number == 0)
     of_country = [
-        ["en"] * len(known),
-        [each.continent_code or "" for each in known],
-        [_quoted(each.continent_name) for each in known],
+        ["en"] * len(facts),
+        [each.continent_code or "" for each in facts],
+        [_quote(each.continent_name) for each in facts],
         codes,
-        [_quoted(each.country_name) for each in known],
+        [_quote(each.country_name) for each in facts],
     ]
     inside = [
         text(region + 1),
@@ -193,15 +193,15 @@ def _place_lines(
         *(pa.array(each).take(pa.array(country)) for each in of_country),
         *(pc.if_else(bare, "", each) for each in inside),
         pa.array([""]).take(_zeros(len(country))),
-        picked(zones, country, region),
-        pa.array(["1" if each.country_is_eu else "0" for each in known]).take(pa.array(country)),
+        pick(zones, country, region),
+        pa.array(["1" if each.country_is_eu else "0" for each in facts]).take(pa.array(country)),
     ]
     return join(*columns, between=",")
 
 
 def _systems(count: int) -> Listing:
     codes, _ = codes_and_zones()
-    begin = divided(count, min(len(codes), count // 2))
+    begin = divide(count, min(len(codes), count // 2))
     number = np.arange(count)
     return Listing(join(text(number + 1), words(number, " Telecom"), between=","), begin)
 
@@ -214,7 +214,7 @@ def _zeros(count: int) -> pa.Array:
     return pa.array(np.zeros(count, np.int32))
 
 
-def _quoted(name: str | None) -> str:
+def _quote(name: str | None) -> str:
     return f'"{name}"' if name else ""
 
 
@@ -227,5 +227,5 @@ def command(folder: Path, rows: int, seed: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     size = of_rows(rows)
     write(folder, size, seed)
-    written = sum(path.stat().st_size for path in folder.iterdir())
-    print(f"{size.rows:,} rows, {written:,} bytes; {size.locations:,} locations")
+    total = sum(path.stat().st_size for path in folder.iterdir())
+    print(f"{size.rows:,} rows, {total:,} bytes; {size.locations:,} locations")

@@ -33,11 +33,11 @@ def networks(dataset: Path, family: int, column: str = "location") -> Iterator[N
     ends = [*(starts[at] - 1 for at in changes[1:]), MAX[family]]
     for at, end in zip(changes, ends, strict=True):
         if row := int(rows[at]):
-            for first, length in _aligned(family, starts[at], end):
+            for first, length in _blocks(family, starts[at], end):
                 yield row, family, first, length
 
 
-def _aligned(family: int, first: int, last: int) -> Iterator[tuple[int, int]]:
+def _blocks(family: int, first: int, last: int) -> Iterator[tuple[int, int]]:
     while first <= last:
         alignment = (first & -first).bit_length() - 1 if first else BITS[family]
         bits = min(alignment, (last - first + 1).bit_length() - 1)
@@ -47,13 +47,13 @@ def _aligned(family: int, first: int, last: int) -> Iterator[tuple[int, int]]:
 
 def records(dataset: Path) -> list[Record]:
     """Return the city record of every location row, in the members of MaxMind's schema."""
-    places, countries, zones = (
+    locations, countries, zones = (
         workload.arrow(dataset / name) for name in (fmt.LOCATION, fmt.COUNTRY, fmt.ZONE)
     )
     country, zone = countries.drop_columns("json").to_pylist(), zones["zone"].to_pylist()
     return [
-        _record(place, country[place["country"]], zone[place["zone"]])
-        for place in places.drop_columns("json").to_pylist()
+        _record(location, country[location["country"]], zone[location["zone"]])
+        for location in locations.drop_columns("json").to_pylist()
     ]
 
 
@@ -61,17 +61,17 @@ def systems(dataset: Path) -> list[Record]:
     """Return the ASN record of every network row."""
     rows = workload.arrow(dataset / fmt.NETWORK)
     return [
-        _known({"autonomous_system_number": asn, "autonomous_system_organization": holder})
+        _clean({"autonomous_system_number": asn, "autonomous_system_organization": holder})
         for asn, holder in zip(
             rows["asn"].to_pylist(), rows["asn_organization"].to_pylist(), strict=True
         )
     ]
 
 
-def _record(place: Record, country: Record, zone: str | None) -> Record:
-    region = {"iso_code": place["region_code"], "names": {"en": place["region_name"]}}
-    whole = {
-        "city": {"names": {"en": place["city_name"]}},
+def _record(location: Record, country: Record, zone: str | None) -> Record:
+    region = {"iso_code": location["region_code"], "names": {"en": location["region_name"]}}
+    members = {
+        "city": {"names": {"en": location["city_name"]}},
         "continent": {
             "code": country["continent_code"],
             "names": {"en": country["continent_name"]},
@@ -81,46 +81,46 @@ def _record(place: Record, country: Record, zone: str | None) -> Record:
             "names": {"en": country["country_name"]},
         },
         "location": {
-            "latitude": place["latitude"],
-            "longitude": place["longitude"],
+            "latitude": location["latitude"],
+            "longitude": location["longitude"],
             "time_zone": zone,
         },
-        "postal": {"code": place["postal_code"]},
-        "subdivisions": [region] if place["region_code"] else None,
+        "postal": {"code": location["postal_code"]},
+        "subdivisions": [region] if location["region_code"] else None,
     }
-    return _known(whole)
+    return _clean(members)
 
 
-def _known(members: Record) -> Record:
+def _clean(members: Record) -> Record:
     """Leave out what is unknown, as an MMDB does."""
-    kept = {
-        name: _known(value) if isinstance(value, dict) else value for name, value in members.items()
+    result = {
+        name: _clean(value) if isinstance(value, dict) else value for name, value in members.items()
     }
-    return {name: value for name, value in kept.items() if value not in (None, {}, "")}
+    return {name: value for name, value in result.items() if value not in (None, {}, "")}
 
 
-def write(dataset: Path, target: Path, listed: Iterable[Network] | None = None) -> None:
-    """Write the City MMDB of a dataset, of all its networks unless some are ``listed``."""
-    listed = listed or (each for family in (4, 6) for each in networks(dataset, family))
-    _write(target, _TYPES["city"], listed, records(dataset))
+def write(dataset: Path, target: Path, selection: Iterable[Network] | None = None) -> None:
+    """Write the City MMDB of a dataset, of all its networks or of a ``selection``."""
+    selection = selection or (each for family in (4, 6) for each in networks(dataset, family))
+    _write(target, _TYPES["city"], selection, records(dataset))
 
 
 def write_systems(dataset: Path, target: Path) -> None:
     """Write the ASN MMDB of a dataset."""
-    listed = (each for family in (4, 6) for each in networks(dataset, family, "network"))
-    _write(target, _TYPES["asn"], listed, systems(dataset))
+    selection = (each for family in (4, 6) for each in networks(dataset, family, "network"))
+    _write(target, _TYPES["asn"], selection, systems(dataset))
 
 
-def _write(target: Path, kind: str, listed: Iterable[Network], known: Sequence[Record]) -> None:
+def _write(target: Path, kind: str, networks: Iterable[Network], records: Sequence[Record]) -> None:
     from mmdb_writer import MMDBWriter
     from netaddr import IPNetwork, IPSet
 
     writer = MMDBWriter(
         6, kind, languages=["en"], description="geolookup benchmark", ipv4_compatible=True
     )
-    for row, group in groupby(sorted(listed), itemgetter(0)):
+    for row, group in groupby(sorted(networks), itemgetter(0)):
         ranges = IPSet(IPNetwork((first, length), version) for _, version, first, length in group)
-        writer.insert_network(ranges, known[row])
+        writer.insert_network(ranges, records[row])
     writer.to_db_file(str(target))
 
 

@@ -70,39 +70,39 @@ def ipv4(rng: np.random.Generator, count: int, *, by_rows: bool) -> Prefixes:
     for length, chance in enumerate(_SPLITS, _CELL):
         # A block leans one way, so that lengths cluster as they do in real tables.
         leaning = _noise(start >> np.uint64(16)) * 0.4 + 0.8
-        whole = size == 1 << 32 - length
-        start, size = _halved(start, size, whole & (rng.random(len(start)) < chance * leaning))
+        is_whole = size == 1 << 32 - length
+        start, size = _halve(start, size, is_whole & (rng.random(len(start)) < chance * leaning))
     # Of more than that form holds, some are split on: tables of many rows are finer, not wider.
     while (missing := int(count * _SPARE) - len(start)) > 0:
         chance = min(missing / len(start), 0.9)
-        start, size = _halved(start, size, (rng.random(len(start)) < chance) & (size > _LEAST))
+        start, size = _halve(start, size, (rng.random(len(start)) < chance) & (size > _LEAST))
     lengths = 32 - np.log2(size).astype(np.int64)
-    return _chosen(rng, 4, start, lengths, start >> np.uint64(16), count, by_rows=by_rows)
+    return _select(rng, 4, start, lengths, start >> np.uint64(16), count, by_rows=by_rows)
 
 
-def _cells(rng: np.random.Generator, wanted: int) -> U64:
+def _cells(rng: np.random.Generator, cell_count: int) -> U64:
     """Return public /20 cells of random /16 blocks, about as many as wanted."""
     public = np.ones(1 << _CELL, bool)
     for first, last in ranges_of(4, PRIVATE):
         public[first >> 32 - _CELL : (last >> 32 - _CELL) + 1] = False
     blocks = np.flatnonzero(public.reshape(-1, 16).all(axis=1))
-    count = int(wanted / (16 * _CELL_USED)) + 1
-    chosen = np.sort(rng.choice(blocks, min(count, len(blocks)), replace=False))
-    cells = (chosen[:, None] * 16 + np.arange(16)).ravel()
+    count = int(cell_count / (16 * _CELL_USED)) + 1
+    sample = np.sort(rng.choice(blocks, min(count, len(blocks)), replace=False))
+    cells = (sample[:, None] * 16 + np.arange(16)).ravel()
     return cells[rng.random(len(cells)) < _CELL_USED].astype(np.uint64)
 
 
 def _noise(values: U64) -> NDArray[np.float64]:
     """Return a number in 0 … 1 that depends on the value alone."""
-    mixed = values * np.uint64(0x9E37_79B9_7F4A_7C15)
-    return (mixed >> np.uint64(40)).astype(np.float64) / (1 << 24)
+    hashes = values * np.uint64(0x9E37_79B9_7F4A_7C15)
+    return (hashes >> np.uint64(40)).astype(np.float64) / (1 << 24)
 
 
-def _halved(start: U64, size: U64, split: Bools) -> tuple[U64, U64]:
+def _halve(start: U64, size: U64, split: Bools) -> tuple[U64, U64]:
     times = np.where(split, 2, 1)
     half = np.repeat(np.where(split, size >> np.uint64(1), size), times)
-    place = np.arange(len(half)) - np.repeat(np.cumsum(times) - times, times)
-    return np.repeat(start, times) + place.astype(np.uint64) * half, half
+    index = np.arange(len(half)) - np.repeat(np.cumsum(times) - times, times)
+    return np.repeat(start, times) + index.astype(np.uint64) * half, half
 
 
 def around(rng: np.random.Generator, finer: Prefixes, count: int) -> Prefixes:
@@ -128,11 +128,11 @@ def ipv6(rng: np.random.Generator, count: int, *, by_rows: bool) -> Prefixes:
     size = _allocation_sizes(rng, int(count * (1.08 if by_rows else 1.02)) + 64)
     length = _lengths(rng, size)
     steps = np.where(rng.random(int(size.sum())) < 0.8, 1, rng.integers(2, 5, int(size.sum())))
-    number = _counted_up(steps, size)
+    number = _count_up(steps, size)
     start = np.repeat(_allocations(rng, len(size)), size)
     start += number << np.repeat(64 - length, size).astype(np.uint64)
     block = start >> np.uint64(32)
-    return _chosen(rng, 6, start, np.repeat(length, size), block, count, by_rows=by_rows)
+    return _select(rng, 6, start, np.repeat(length, size), block, count, by_rows=by_rows)
 
 
 def _allocation_sizes(rng: np.random.Generator, wanted: int) -> I64:
@@ -151,7 +151,7 @@ def _lengths(rng: np.random.Generator, size: I64) -> I64:
     return length
 
 
-def _counted_up(steps: I64, size: I64) -> U64:
+def _count_up(steps: I64, size: I64) -> U64:
     """Add the steps up, from 0 anew in each allocation."""
     total = np.cumsum(steps)
     begin = np.repeat(total[np.cumsum(size) - size], size)
@@ -173,7 +173,7 @@ def _allocations(rng: np.random.Generator, count: int) -> U64:
     return high
 
 
-def _chosen(
+def _select(
     rng: np.random.Generator,
     family: int,
     start: U64,
@@ -184,8 +184,8 @@ def _chosen(
     by_rows: bool,
 ) -> Prefixes:
     """Leave some out, name the gaps, and cut behind the last that is wanted."""
-    kept = rng.random(len(start)) >= _HOLES
-    start, length, block = start[kept], length[kept], block[kept]
+    keep = rng.random(len(start)) >= _HOLES
+    start, length, block = start[keep], length[keep], block[keep]
     width = (32 if family == 4 else 64) - length
     end = start + (np.uint64(1) << width.astype(np.uint64))
     gap = np.concatenate([[True], start[1:] != end[:-1]])
@@ -193,11 +193,11 @@ def _chosen(
     numbers = np.unique(block, return_inverse=True)[1].astype(np.int64)
     weight = np.ones(len(start), np.int64) if by_rows else (~same).astype(np.int64) + gap
     total = np.cumsum(weight)
-    wanted = count if by_rows else count - 1  # the last interval is the gap at the end
-    if total[-1] < wanted:
-        raise TooManyError(f"{total[-1]} of {wanted} IPv{family} prefixes came about")
-    rows = int(np.searchsorted(total, wanted, side="right"))
-    if total[rows - 1] < wanted:  # one short, for the next row counts two
+    target = count if by_rows else count - 1  # the last interval is the gap at the end
+    if total[-1] < target:
+        raise TooManyError(f"{total[-1]} of {target} IPv{family} prefixes came about")
+    rows = int(np.searchsorted(total, target, side="right"))
+    if total[rows - 1] < target:  # one short, for the next row counts two
         same[int(np.argmax(same[:rows]))] = False
     part = slice(0, rows)
     return Prefixes(family, start[part], length[part], numbers[part], gap[part], same[part])

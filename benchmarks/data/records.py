@@ -46,7 +46,7 @@ class Listing:
 
 def locations(rng: np.random.Generator, shape: Shape) -> Listing:
     """Return distinct places, the first of each country known by its country alone."""
-    begin = divided(shape.locations, _countries(shape))
+    begin = divide(shape.locations, _countries(shape))
     size, number = begin[-1], np.arange(begin[-1])
     country = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
     codes, zones = codes_and_zones()
@@ -60,7 +60,7 @@ def locations(rng: np.random.Generator, shape: Shape) -> Listing:
         join(text(10000 + number * 7 % 90000)),
         text(rng.integers(-550_000, 700_000, size) / 10_000),
         text(rng.integers(-1_800_000, 1_800_000, size) / 10_000),
-        picked(zones, country, region),
+        pick(zones, country, region),
     ]
     bare = pa.array(rank == 0)
     columns[1:5] = [pc.if_else(bare, "", column) for column in columns[1:5]]
@@ -69,19 +69,19 @@ def locations(rng: np.random.Generator, shape: Shape) -> Listing:
 
 def networks(rng: np.random.Generator, shape: Shape) -> Listing:
     """Return distinct networks; an AS holds one or more of them."""
-    begin = divided(shape.networks, _countries(shape))
+    begin = divide(shape.networks, _countries(shape))
     number = np.arange(begin[-1])
     system = number // 2 + number % 2 * (number % 3 == 0)
     holder = words(system, _AFTER[0])
-    kind = rng.choice(len(_USER_TYPES), len(number), p=falling(len(_USER_TYPES)))
-    connection = rng.choice(len(_CONNECTION_TYPES), len(number), p=falling(len(_CONNECTION_TYPES)))
+    kind = rng.choice(len(_USER_TYPES), len(number), p=zipf_shares(len(_USER_TYPES)))
+    link = rng.choice(len(_CONNECTION_TYPES), len(number), p=zipf_shares(len(_CONNECTION_TYPES)))
     after = pa.array(_AFTER).take(pa.array(number % len(_AFTER)))
     columns = [
         text(system + 1),
         holder,
         holder,
         join('"', words(number, ""), after, '"'),
-        pa.array(_CONNECTION_TYPES).take(pa.array(connection)),
+        pa.array(_CONNECTION_TYPES).take(pa.array(link)),
         pa.array(_USER_TYPES[::-1]).take(pa.array(kind)),
     ]
     return Listing(join(*columns, between=","), begin)
@@ -91,34 +91,34 @@ def _countries(shape: Shape) -> int:
     return min(len(codes_and_zones()[0]), shape.locations // 2, shape.networks // 2)
 
 
-def falling(count: int) -> NDArray[np.float64]:
+def zipf_shares(count: int) -> NDArray[np.float64]:
     """Return the shares of Zipf's law."""
     share = 1 / np.arange(1, count + 1)
     return np.asarray(share / share.sum())
 
 
-def divided(total: int, countries: int) -> I64:
+def divide(total: int, countries: int) -> I64:
     """Divide rows among countries, one at least each; return where each begins, and the end."""
-    size = 1 + np.floor((total - countries) * falling(countries)).astype(np.int64)
+    size = 1 + np.floor((total - countries) * zipf_shares(countries)).astype(np.int64)
     size[0] += total - size.sum()
     return np.concatenate([[0], np.cumsum(size)])
 
 
 def codes_and_zones() -> tuple[list[str], list[list[str]]]:
     """Return the country codes and the zones of each, by IANA's own table of them."""
-    known, zones = available_timezones(), dict[str, list[str]]()
+    names, zones = available_timezones(), dict[str, list[str]]()
     table = files("tzdata").joinpath("zoneinfo", "zone.tab").read_text("utf-8")
     for line in table.splitlines():
         if not line.startswith("#"):
             code, _, zone, *_ = line.split("\t")
-            if zone in known:
+            if zone in names:
                 zones.setdefault(code, []).append(zone)
     # Most zones first: that stands in for size, so that large countries get most rows.
     codes = sorted(load_countries(), key=lambda code: (-len(zones.get(code, ())), code))
     return codes, [zones.get(code, [""]) for code in codes]
 
 
-def picked(lists: list[list[str]], which: I64, number: I64) -> pa.Array:
+def pick(lists: list[list[str]], which: I64, number: I64) -> pa.Array:
     """Return ``lists[which][number % its length]`` for each row."""
     size = np.array([len(each) for each in lists])
     begin = np.cumsum(size) - size
@@ -129,8 +129,8 @@ def picked(lists: list[list[str]], which: I64, number: I64) -> pa.Array:
 def words(number: I64, after: str) -> pa.Array:
     """Return a made-up name for each number, another for each."""
     base, parts = len(_SYLLABLES), []
-    for place in range(len(np.base_repr(int(number.max()), base))):
-        digit = number // base**place % base
+    for position in range(len(np.base_repr(int(number.max()), base))):
+        digit = number // base**position % base
         parts.append(pa.array(_SYLLABLES).take(pa.array(digit)))
     return join(pc.utf8_capitalize(join(*parts)), after)
 

@@ -18,9 +18,9 @@ STEPS: dict[str, Callable[[str, str, str | None], object]] = {
 
 def main(step: str, source: str, target: str, base: str) -> None:
     """Take a step, and print what it came to."""
-    began, used = time.perf_counter(), time.process_time()
+    began, processor = time.perf_counter(), time.process_time()
     STEPS[step](source, target, None if base == "none" else base)
-    seconds, cpu = time.perf_counter() - began, time.process_time() - used
+    seconds, cpu = time.perf_counter() - began, time.process_time() - processor
     processes.say({"seconds": seconds, "cpu": cpu, "peak_memory": measure.peak_memory()})
 
 

@@ -30,52 +30,52 @@ WHOLE, WITH, WITHOUT = "whole archive", "delta, built with --base", "delta, buil
 ZSTD = "zstd --patch-from of the tar"
 
 
-def measured(rows: int, share: float) -> Result:
+def measure_delta(rows: int, share: float) -> Result:
     """Build two releases, and pack and apply each archive between them."""
     recipe = cache.source(f"rows-{rows}", "generate", ["--rows", str(rows)])
-    old = cache.built(recipe)
+    old = cache.built_dataset(recipe)
     with TemporaryDirectory(prefix=".delta-", dir=cache.FOLDER) as folder:
-        place = Path(folder)
-        new = changed.write(recipe, place, share)
-        stable, plain = (_built(new, place / name, base) for name, base in _bases(old))
-        found = {
-            WITH: _shipped(stable, old, place / "with"),
-            WITHOUT: _shipped(plain, old, place / "without"),
-            WHOLE: _shipped(stable, None, place / "whole"),
+        root = Path(folder)
+        new = changed.write(recipe, root, share)
+        stable, plain = (_build(new, root / name, base) for name, base in _bases(old))
+        results = {
+            WITH: _ship(stable, old, root / "with"),
+            WITHOUT: _ship(plain, old, root / "without"),
+            WHOLE: _ship(stable, None, root / "whole"),
         }
         if shutil.which("zstd"):
-            found[ZSTD] = _patched(old, stable, place)
-    return {"rows": found, "share": share, "machine": measure.facts(pinned=False)}
+            results[ZSTD] = _patch(old, stable, root)
+    return {"rows": results, "share": share, "machine": measure.facts(pinned=False)}
 
 
 def _bases(old: Path) -> list[tuple[str, Path | None]]:
     return [("stable", old), ("plain", None)]
 
 
-def _built(recipe: Path, output: Path, base: Path | None) -> Path:
+def _build(recipe: Path, output: Path, base: Path | None) -> Path:
     from geolookup_builder.compile import build
 
     build(recipe, output, base=base)
     return output
 
 
-def _shipped(dataset: Path, base: Path | None, place: Path) -> Result:
+def _ship(dataset: Path, base: Path | None, target: Path) -> Result:
     """Pack a dataset and unpack it, each in a process of its own."""
-    archive = place.with_suffix(".tar.zst")
+    archive = target.with_suffix(".tar.zst")
     against = "none" if base is None else base
-    packed = result_of(_CHILD, "pack", dataset, archive, against)
-    applied = result_of(_CHILD, "unpack", archive, place, against)
-    return {"bytes": archive.stat().st_size, "pack": packed, "apply": applied}
+    pack = result_of(_CHILD, "pack", dataset, archive, against)
+    apply = result_of(_CHILD, "unpack", archive, target, against)
+    return {"bytes": archive.stat().st_size, "pack": pack, "apply": apply}
 
 
-def _patched(old: Path, new: Path, place: Path) -> Result:
+def _patch(old: Path, new: Path, root: Path) -> Result:
     """Make a patch between the tar files, and apply it; nothing is verified."""
-    old_tar, new_tar = _tar(old, place / "old.tar"), _tar(new, place / "new.tar")
-    patch, out = place / "patch", place / "out.tar"
+    old_tar, new_tar = _tar(old, root / "old.tar"), _tar(new, root / "new.tar")
+    patch, out = root / "patch", root / "out.tar"
     long = ["zstd", "-q", "--long=30", f"--patch-from={old_tar}"]
-    packed = _seconds([*long, "-9", str(new_tar), "-o", str(patch)])
-    applied = _seconds([*long, "-d", "--memory=2048MB", str(patch), "-o", str(out)])
-    return {"bytes": patch.stat().st_size, "pack": packed, "apply": applied}
+    pack = _seconds([*long, "-9", str(new_tar), "-o", str(patch)])
+    apply = _seconds([*long, "-d", "--memory=2048MB", str(patch), "-o", str(out)])
+    return {"bytes": patch.stat().st_size, "pack": pack, "apply": apply}
 
 
 def _tar(dataset: Path, target: Path) -> Path:
@@ -91,7 +91,7 @@ def _seconds(command: list[str]) -> Result:
     return {"seconds": time.perf_counter() - began}
 
 
-def told(result: Result) -> Iterator[reports.Part]:
+def lines(result: Result) -> Iterator[reports.Part]:
     """Yield bytes, times and memory of each way, and the bounds."""
     title = f"{result['share']:.0%} of the rows changed"
     header = (title, "bytes", "pack", "apply", "CPU of apply", "memory of apply")
@@ -109,13 +109,13 @@ def told(result: Result) -> Iterator[reports.Part]:
 _OURS = ("delta", "whole")
 
 
-def _row(name: str, found: Result) -> tuple[str, *tuple[Cell, ...]]:
-    apply = found["apply"]
+def _row(name: str, way: Result) -> tuple[str, *tuple[Cell, ...]]:
+    apply = way["apply"]
     peak = apply.get("peak_memory")
     return (
         name,
-        Number(found["bytes"]),
-        Number(found["pack"]["seconds"], ".1f", " s"),
+        Number(way["bytes"]),
+        Number(way["pack"]["seconds"], ".1f", " s"),
         Number(apply["seconds"], ".1f", " s"),
         Number(apply["cpu"], ".1f", " s") if "cpu" in apply else "",
         Number(peak / 1e6, ",.0f", " MB") if peak else "",
@@ -128,5 +128,5 @@ def _row(name: str, found: Result) -> tuple[str, *tuple[Cell, ...]]:
 @reports.outputs()
 def command(rows: int, share: float, outputs: reports.Outputs) -> None:
     """Measure and print."""
-    result = measured(rows, share)
-    outputs.tell(told(result), result)
+    result = measure_delta(rows, share)
+    outputs.tell(lines(result), result)

@@ -24,23 +24,23 @@ from benchmarks.harness.tables import Number, Table
 _COMPARED = 20_000
 
 
-def measured(dataset: Path, rounds: int) -> dict[str, Any]:
+def measure_export(dataset: Path, rounds: int) -> dict[str, Any]:
     """Return the results of both writers, by name; the slow one writes once."""
     with tempfile.TemporaryDirectory() as folder:
         files = {name: Path(folder) / f"{name}.mmdb" for name in (OURS, THEIRS)}
-        theirs = _written(THEIRS, dataset, files[THEIRS])
+        theirs = _write(THEIRS, dataset, files[THEIRS])
         ours = []
         for _ in range(rounds):
             files[OURS].unlink(missing_ok=True)
-            ours.append(_written(OURS, dataset, files[OURS]))
-        compared = _compare(dataset, files)
+            ours.append(_write(OURS, dataset, files[OURS]))
+        comparisons = _compare(dataset, files)
     with geolookup.open(dataset) as engine:
         counts = engine.metadata.counts
     median = {key: statistics.median(each[key] for each in ours) for key in _KEYS}
     return {
         "rows": {OURS: median, THEIRS: {key: theirs[key] for key in _KEYS}},
         "intervals": counts["ipv4_intervals"] + counts["ipv6_intervals"],
-        "compared": compared,
+        "compared": comparisons,
         "machine": theirs["machine"],
     }
 
@@ -48,7 +48,7 @@ def measured(dataset: Path, rounds: int) -> dict[str, Any]:
 _KEYS = ("seconds", "peak_memory", "bytes")
 
 
-def _written(name: str, dataset: Path, target: Path) -> Result:
+def _write(name: str, dataset: Path, target: Path) -> Result:
     return result_of("benchmarks.export.writers", name, dataset, target)
 
 
@@ -120,5 +120,5 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
 @reports.outputs()
 def command(scale: str, rounds: int, outputs: reports.Outputs) -> None:
     """Measure and print."""
-    result = measured(cache.dataset(scale), rounds)
+    result = measure_export(cache.dataset(scale), rounds)
     outputs.tell(lines(result), result)

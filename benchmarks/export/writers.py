@@ -29,13 +29,13 @@ OURS, THEIRS = "geolookup", "mmdb-writer"
 WRITERS: dict[str, Callable[[Path, Path], None]] = {OURS: _export, THEIRS: mmdb.write}
 
 
-def _written(name: str, dataset: Path, target: Path) -> Result:
+def _write(name: str, dataset: Path, target: Path) -> Result:
     with measure.one_core() as pinned:
         began = time.process_time()
         WRITERS[name](dataset, target)
-        passed = time.process_time() - began
+        seconds = time.process_time() - began
     return {
-        "seconds": passed,
+        "seconds": seconds,
         "peak_memory": measure.peak_memory(),
         "bytes": target.stat().st_size,
         "machine": measure.facts(pinned=pinned),
@@ -43,4 +43,4 @@ def _written(name: str, dataset: Path, target: Path) -> Result:
 
 
 if __name__ == "__main__":
-    say(_written(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])))
+    say(_write(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])))

@@ -20,7 +20,7 @@ import click
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports, workload
-from benchmarks.harness.processes import Child, running
+from benchmarks.harness.processes import Child, run_children
 from benchmarks.harness.ratios import Ratio, ratio_table
 from benchmarks.harness.tables import Cell, Number, Table
 from benchmarks.peers import check
@@ -42,15 +42,15 @@ _CHECKED = 5_000
 def distinct(dataset: Path, count: int) -> list[str]:
     """Return distinct IPv4 addresses of known intervals, each interval equally likely."""
     intervals = workload.read(dataset, 4)
-    made = workload.addresses(intervals, "uniform", 2 * count, hit=True)
-    return list(dict.fromkeys(made))[:count]
+    addresses = workload.addresses(intervals, "uniform", 2 * count, hit=True)
+    return list(dict.fromkeys(addresses))[:count]
 
 
 def measure_first(
     files: Files, contenders: Sequence[Contender], counts: Sequence[int], rounds: int
 ) -> dict[str, Any]:
     """Return nanoseconds a lookup of the first and the warm pass, round by round, by list."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for count in counts:
         addresses = distinct(files.dataset, count)
         check.check(files.dataset, files.mmdb, addresses[:_CHECKED])
@@ -58,10 +58,10 @@ def measure_first(
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "addresses")
             path.write_text("\n".join(addresses), "ascii")
-            found[str(len(addresses))] = _rounds(files, contenders, path, rounds)
+            results[str(len(addresses))] = _rounds(files, contenders, path, rounds)
     return {
         "rounds": rounds,
-        "results": found,
+        "results": results,
         "machine": measure.facts(pinned=hasattr(os, "sched_setaffinity")),
     }
 
@@ -75,18 +75,18 @@ def _cache_pages(files: Files) -> None:
 def _rounds(
     files: Files, contenders: Sequence[Contender], path: Path, rounds: int
 ) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {each.name: {"first": [], "warm": []} for each in contenders}
+    rows: dict[str, dict[str, Any]] = {each.name: {"first": [], "warm": []} for each in contenders}
     for _ in range(rounds):
         for each in contenders:
-            named = (files.dataset, files.mmdb, "", path)
-            with running([Child("benchmarks.peers.worker", each.name, *named)]) as (child,):
+            paths = (files.dataset, files.mmdb, "", path)
+            with run_children([Child("benchmarks.peers.worker", each.name, *paths)]) as (child,):
                 warm = [child.ask(threads=1) for _ in range(WARM)]
             if "refused" in child.facts:
-                found[each.name] = {**found[each.name], "refused": child.facts["refused"]}
+                rows[each.name] = {**rows[each.name], "refused": child.facts["refused"]}
             else:
-                found[each.name]["first"].append(child.facts["first_pass"])
-                found[each.name]["warm"].append(statistics.median(each["ns"] for each in warm))
-    return found
+                rows[each.name]["first"].append(child.facts["first_pass"])
+                rows[each.name]["warm"].append(statistics.median(each["ns"] for each in warm))
+    return rows
 
 
 def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
@@ -114,19 +114,19 @@ def _row(name: str, row: dict[str, Any]) -> tuple[Cell, ...]:
 
 def ratios(result: dict[str, Any]) -> list[Ratio]:
     """Return first over warm passes of geolookup, and the peers' first passes over its own."""
-    found = []
+    items = []
     for count, rows in result["results"].items():
-        said = f"{int(count):,} addresses"
+        suffix = f"{int(count):,} addresses"
         for own in (JSON, DICT):
-            if taken := rows.get(own, {}).get("first"):
-                value = _over(taken, rows[own]["warm"])
-                found.append(Ratio(f"{own}: first / warm, {said}", value, OVER_WARM, unit="x"))
-        for peer, own, wanted in PEERS:
+            if first_passes := rows.get(own, {}).get("first"):
+                value = _over(first_passes, rows[own]["warm"])
+                items.append(Ratio(f"{own}: first / warm, {suffix}", value, OVER_WARM, unit="x"))
+        for peer, own, goal in PEERS:
             pair = [rows.get(name, {}).get("first") for name in (peer, own)]
             if all(pair):
-                text = f"{peer} / {own}, {said}"
-                found.append(Ratio(text, _over(*pair), wanted, least=True, unit="x"))
-    return found
+                text = f"{peer} / {own}, {suffix}"
+                items.append(Ratio(text, _over(*pair), goal, least=True, unit="x"))
+    return items
 
 
 def _over(one: list[float], other: list[float]) -> float:
@@ -150,11 +150,11 @@ def command(
     outputs: reports.Outputs,
 ) -> None:
     """Make dataset and MMDB (once), time everything, print the tables, write the results."""
-    chosen = [name for name in CONTENDERS if not only or any(part in name for part in only)]
+    names = [name for name in CONTENDERS if not only or any(part in name for part in only)]
     try:
         files = Files(cache.dataset(scale), cache.mmdb(scale), None)
-        found = measure_first(files, [BY_NAME[name] for name in chosen], addresses, rounds)
+        result = measure_first(files, [BY_NAME[name] for name in names], addresses, rounds)
     except (check.UnequalError, ImportError) as error:
         hint = "; 'pip install .[bench]' brings what is missing"
         raise click.ClickException(f"{error}{hint * isinstance(error, ImportError)}") from error
-    outputs.tell(lines(found), {"scale": scale, **found})
+    outputs.tell(lines(result), {"scale": scale, **result})

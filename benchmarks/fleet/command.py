@@ -40,24 +40,24 @@ def _rollouts(plan: dict[str, Any], rollouts: list[dict[str, Any]]) -> Table:
     shares = (f"{share:.0%} in s" for share in _SHARES)
     header = (title, *shares, "delta kB", "an edge kB", "origin MB", "packs")
     rows: list[tuple[Cell, ...]] = []
-    for each in rollouts:
-        delta = "-" if each["delta"] is None else Number(each["delta"] / 1e3, ",.1f")
-        one = Number(bytes_of(each) / plan["edges"] / 1e3, ",.1f")
-        origin = Number(bytes_of(each) / 1e6, ",.2f")
-        packs = Number(each["sent"].get("packs 200", 0))
-        times = _times(plan, each)
-        rows.append((f"generation {each['name']}", *times, delta, one, origin, packs))
+    for rollout in rollouts:
+        delta = "-" if rollout["delta"] is None else Number(rollout["delta"] / 1e3, ",.1f")
+        edge_size = Number(bytes_of(rollout) / plan["edges"] / 1e3, ",.1f")
+        origin = Number(bytes_of(rollout) / 1e6, ",.2f")
+        packs = Number(rollout["sent"].get("packs 200", 0))
+        times = _times(plan, rollout)
+        rows.append((f"generation {rollout['name']}", *times, delta, edge_size, origin, packs))
     return Table("fleet-rollouts", header, rows)
 
 
-def bytes_of(one: dict[str, Any]) -> int:
+def bytes_of(rollout: dict[str, Any]) -> int:
     """Return what the origin sent during a rollout, heads and broken answers included."""
-    return sum(count for name, count in one["sent"].items() if name.endswith(" bytes"))
+    return sum(count for name, count in rollout["sent"].items() if name.endswith(" bytes"))
 
 
-def _times(plan: dict[str, Any], one: dict[str, Any]) -> Iterator[Cell]:
+def _times(plan: dict[str, Any], rollout: dict[str, Any]) -> Iterator[Cell]:
     for share in _SHARES:
-        seconds = within(Rollout(one["seconds"]), plan["edges"], share)
+        seconds = within(Rollout(rollout["seconds"]), plan["edges"], share)
         yield "never" if seconds is None else Number(seconds, ",.1f")
 
 
@@ -70,11 +70,14 @@ def _edges(result: dict[str, Any]) -> Table:
         ("memory of a follower, largest MB", Number(max(memory) / 1e6, ".1f")),
         (
             "memory while one applies, MB",
-            Number(max(each["peak"] for each in rollouts) / 1e6, ".1f"),
+            Number(max(rollout["peak"] for rollout in rollouts) / 1e6, ".1f"),
         ),
-        ("killed", Number(sum(each["killed"] for each in rollouts))),
-        ("killed while they applied", Number(sum(each["killed_applying"] for each in rollouts))),
-        ("found without a generation", Number(sum(each["lacking"] for each in rollouts))),
+        ("killed", Number(sum(rollout["killed"] for rollout in rollouts))),
+        (
+            "killed while they applied",
+            Number(sum(rollout["killed_applying"] for rollout in rollouts)),
+        ),
+        ("found without a generation", Number(sum(rollout["lacking"] for rollout in rollouts))),
         ("verified deep at the end", Number(result["verified"])),
         (f"lookups at {result['plan']['sampled']} edges", Number(sum(counts.values()) + wrong)),
         ("generations in their answers", Number(len(counts))),
@@ -84,25 +87,25 @@ def _edges(result: dict[str, Any]) -> Table:
 
 
 def _ratios(plan: dict[str, Any], rollouts: list[dict[str, Any]]) -> Iterator[Ratio]:
-    for each in rollouts:
-        seconds = within(Rollout(each["seconds"]), plan["edges"], 0.99)
+    for rollout in rollouts:
+        seconds = within(Rollout(rollout["seconds"]), plan["edges"], 0.99)
         intervals = float("inf") if seconds is None else seconds / plan["every"]
-        yield Ratio(f"generation {each['name']}: 99% in intervals", intervals, _INTERVALS)
-    for each in rollouts:
-        if each["delta"] is not None:
-            least = plan["edges"] * each["delta"]
-            text = f"generation {each['name']}: origin bytes / edges x delta"
-            yield Ratio(text, bytes_of(each) / least, _ORIGIN, unit="x")
+        yield Ratio(f"generation {rollout['name']}: 99% in intervals", intervals, _INTERVALS)
+    for rollout in rollouts:
+        if rollout["delta"] is not None:
+            least = plan["edges"] * rollout["delta"]
+            text = f"generation {rollout['name']}: origin bytes / edges x delta"
+            yield Ratio(text, bytes_of(rollout) / least, _ORIGIN, unit="x")
 
 
 def _link(quality: dict[str, float], counts: dict[str, int]) -> str:
     answers = {
         name: sum(n for key, n in counts.items() if key.endswith(f" {name}")) for name in _STATUS
     }
-    said = ", ".join(f"{count:,} {_STATUS[name]}" for name, count in answers.items())
+    answers_text = ", ".join(f"{count:,} {_STATUS[name]}" for name, count in answers.items())
     return (
         f"link: {quality['rate'] / 1e6:g} MB/s in all, {quality['latency'] * 1e3:g} ms,"
-        f" {quality['errors']:.1%} errors, {quality['cuts']:.1%} cut\nanswers: {said}"
+        f" {quality['errors']:.1%} errors, {quality['cuts']:.1%} cut\nanswers: {answers_text}"
     )
 
 
@@ -110,10 +113,10 @@ _STATUS = {"200": "whole", "206": "resumed", "304": "unchanged", "503": "errors"
 
 
 def _numbers(
-    name: str, kind: click.ParamType[Any], default: float, said: str
+    name: str, kind: click.ParamType[Any], default: float, help_text: str
 ) -> Callable[..., Any]:
     """Return an option with a number, whose help states the default."""
-    return click.option(name, type=kind, default=default, show_default=True, help=said)
+    return click.option(name, type=kind, default=default, show_default=True, help=help_text)
 
 
 @click.command("fleet", help="Simulate a fleet of edges behind a slow, lossy origin.")

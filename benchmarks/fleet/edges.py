@@ -56,7 +56,7 @@ class Edge:
             os.kill(self.process.pid, signal.SIGTERM)
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the follower has ended; not waited for, it keeps its number and its group."""
         options = os.WEXITED | os.WNOHANG | os.WNOWAIT
         return self.process is None or bool(os.waitid(os.P_PID, self.process.pid, options))
@@ -70,14 +70,14 @@ class Edge:
 
     def look(self) -> bool:
         """Read what the store has now; return whether it has a whole generation."""
-        found = (self.store / pointer.CURRENT).stat()
-        if self._seen != (found.st_ino, found.st_mtime_ns):
-            self._seen = found.st_ino, found.st_mtime_ns
+        status = (self.store / pointer.CURRENT).stat()
+        if self._seen != (status.st_ino, status.st_mtime_ns):
+            self._seen = status.st_ino, status.st_mtime_ns
             self.generation = pointer.standing(pointer.read(self.store))[-1].generation
         return Path(pointer.folder_of(self.store, self.generation), fmt.MANIFEST).is_file()
 
     @property
-    def polled(self) -> bool:
+    def has_polled(self) -> bool:
         """Whether the follower has stated the result of a poll."""
         return (self.store / STATUS).is_file()
 
@@ -86,8 +86,8 @@ class Edge:
         pid = self.process.pid if self.process else 0
         with contextlib.suppress(OSError):
             return [
-                int(each)
-                for each in Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
+                int(number)
+                for number in Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
             ]
         return []
 
@@ -115,14 +115,14 @@ def install(store: Path, edges: Path, count: int) -> list[Path]:
     names = [edges / f"edge-{number:04}" for number in range(count)]
     for name in names:
         shutil.copytree(store, name)
-        for each in (name / pointer.GENERATIONS).glob("*/*"):
-            each.unlink()
-            os.link(store / each.relative_to(name), each)
+        for file in (name / pointer.GENERATIONS).glob("*/*"):
+            file.unlink()
+            os.link(store / file.relative_to(name), file)
     return names
 
 
 @contextlib.contextmanager
-def running(
+def run_edges(
     stores: Sequence[Path], command: Callable[[Path], Sequence[str]]
 ) -> Iterator[list[Edge]]:
     """Give an edge for each store, not yet started; end all that run, on every way out."""
@@ -133,7 +133,7 @@ def running(
         for edge in edges:
             edge.ask_to_end()
         ends = time.monotonic() + _PATIENCE
-        while not all(edge.ended for edge in edges) and time.monotonic() < ends:
+        while not all(edge.has_ended for edge in edges) and time.monotonic() < ends:
             time.sleep(_PAUSE)
         for edge in edges:
             edge.kill()

@@ -32,7 +32,7 @@ _NOW = re.compile(rb'"current_time":(?:null|"[^"]*"),"current_timestamp":\d+,')
 Envelopes = Mapping[str, Mapping[str, bytes]]
 
 
-def lasting(answer: bytes) -> bytes:
+def without_time(answer: bytes) -> bytes:
     """Return an envelope without the current time."""
     return _NOW.sub(b"", answer)
 
@@ -40,19 +40,19 @@ def lasting(answer: bytes) -> bytes:
 def envelopes(datasets: Sequence[Path]) -> dict[str, dict[str, bytes]]:
     """Return the answers of each generation by address, for ``ADDRESSES`` addresses."""
     intervals = workload.read(datasets[0], 4)
-    drawn = workload.addresses(intervals, "uniform", _DRAWN, hit=True)
-    found = {}
+    addresses = workload.addresses(intervals, "uniform", _DRAWN, hit=True)
+    answers_of = {}
     for each in datasets:
         with geolookup.open(each) as engine:
-            answers = {address: lasting(engine.lookup_json(address)) for address in drawn}
-            found[engine.generation] = answers
-    kept = _kept(drawn, found)
-    return {name: {each: of[each] for each in kept} for name, of in found.items()}
+            answers = {address: without_time(engine.lookup_json(address)) for address in addresses}
+            answers_of[engine.generation] = answers
+    selection = _select(addresses, answers_of)
+    return {name: {each: of[each] for each in selection} for name, of in answers_of.items()}
 
 
-def _kept(drawn: Sequence[str], found: Envelopes) -> list[str]:
-    different = {each for each in drawn if len({of[each] for of in found.values()}) > 1}
-    same = [each for each in drawn if each not in different]
+def _select(addresses: Sequence[str], answers_of: Envelopes) -> list[str]:
+    different = {each for each in addresses if len({of[each] for of in answers_of.values()}) > 1}
+    same = [each for each in addresses if each not in different]
     return [*sorted(different)[: ADDRESSES // 2], *same[: ADDRESSES // 2]]
 
 
@@ -62,7 +62,7 @@ class Lookups:
     def __init__(self, engines: Sequence[Any], expected: Envelopes) -> None:
         self._engines, self._expected = engines, expected
         self._addresses = list(next(iter(expected.values())))
-        self._stopped = threading.Event()
+        self._stop_event = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self.counts: Counter[str] = Counter()
         self.wrong: list[str] = []
@@ -70,12 +70,12 @@ class Lookups:
 
     def stop(self) -> None:
         """Ask no more."""
-        self._stopped.set()
+        self._stop_event.set()
         self._thread.join()
 
     def _run(self) -> None:
         rng = np.random.default_rng(1)
-        while not self._stopped.wait(_PAUSE):
+        while not self._stop_event.wait(_PAUSE):
             for engine in self._engines:
                 self.ask(engine, self._addresses[rng.integers(len(self._addresses))])
 
@@ -83,7 +83,7 @@ class Lookups:
         """Look up an address, and compare the answer."""
         before = engine.generation
         try:
-            answer = lasting(engine.lookup_json(address))
+            answer = without_time(engine.lookup_json(address))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is counted
             self._refuse(f"{type(error).__name__}: {error}")
             return
@@ -99,15 +99,15 @@ class Lookups:
         self.wrong.append(why)
 
 
-def main(stated: Path) -> None:
+def main(plan_file: Path) -> None:
     """Open the stores, ask them until the parent sends a line, and answer with the counts."""
-    given = json.loads(stated.read_text(encoding="utf-8"))
+    plan = json.loads(plan_file.read_text(encoding="utf-8"))
     with ExitStack() as stack:
         engines = [
-            stack.enter_context(geolookup.open(store, watch=given["watch"]))
-            for store in given["stores"]
+            stack.enter_context(geolookup.open(store, watch=plan["watch"]))
+            for store in plan["stores"]
         ]
-        lookups = Lookups(engines, envelopes([Path(each) for each in given["datasets"]]))
+        lookups = Lookups(engines, envelopes([Path(each) for each in plan["datasets"]]))
         say({"addresses": ADDRESSES})
         sys.stdin.readline()  # it ends with the parent, too
         lookups.stop()

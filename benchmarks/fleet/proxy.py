@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.fleet.link import CHUNK, Link, Quality
-from benchmarks.fleet.server import served
+from benchmarks.fleet.server import serve_folder
 from benchmarks.harness.processes import say
 
 _MOST_HEAD = 16 << 10
@@ -51,26 +51,26 @@ class Proxy:
             await self._forward(of, head, writer)
 
     async def _forward(self, of: str, head: bytes, writer: asyncio.StreamWriter) -> None:
-        origin, asked = await asyncio.open_unix_connection(self._socket)
+        origin, upstream = await asyncio.open_unix_connection(self._socket)
         try:
-            asked.write(_with_one_answer(head))
+            upstream.write(_with_one_answer(head))
             begin = await origin.readuntil(b"\r\n\r\n")
-            whole = len(begin) + _length(begin)
-            sent = self._link.length_of(whole)
-            self._count(of, "cut" if sent < whole else begin[9:12].decode(), sent)
-            await self._send(begin, origin, writer, sent)
+            size = len(begin) + _length(begin)
+            count = self._link.length_of(size)
+            self._count(of, "cut" if count < size else begin[9:12].decode(), count)
+            await self._send(begin, origin, writer, count)
         finally:
-            asked.close()
-        if sent < whole:
+            upstream.close()
+        if count < size:
             writer.transport.abort()
 
     async def _send(
-        self, part: bytes, origin: asyncio.StreamReader, writer: asyncio.StreamWriter, left: int
+        self, part: bytes, origin: asyncio.StreamReader, writer: asyncio.StreamWriter, count: int
     ) -> None:
-        """Send ``left`` bytes: ``part``, then what the origin sends."""
-        while part and left:
-            await self._link.send(writer, part[:left])
-            left -= min(left, len(part))
+        """Send ``count`` bytes: ``part``, then what the origin sends."""
+        while part and count:
+            await self._link.send(writer, part[:count])
+            count -= min(count, len(part))
             part = await origin.read(CHUNK)
 
     def _count(self, of: str, status: str, size: int) -> None:
@@ -80,20 +80,20 @@ class Proxy:
 
 def _with_one_answer(head: bytes) -> bytes:
     """Return the head of a request; the origin ends the connection after its answer."""
-    kept = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"connection:")]
-    return b"\r\n".join([*kept[:-2], b"Connection: close", b"", b""])
+    lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"connection:")]
+    return b"\r\n".join([*lines[:-2], b"Connection: close", b"", b""])
 
 
 def _length(head: bytes) -> int:
     """Return the bytes of a body; an answer to a conditional request has none."""
-    found = re.search(rb"\r\ncontent-length: *(\d+)\r\n", head, re.IGNORECASE)
-    return int(found[1]) if found else 0
+    match = re.search(rb"\r\ncontent-length: *(\d+)\r\n", head, re.IGNORECASE)
+    return int(match[1]) if match else 0
 
 
 def kind(target: str) -> str:
     """Return what a file of a mirror is: "index", "packs", "deltas", or "other"."""
-    found = re.match(r"/(index|packs|deltas)\b", target)
-    return found[1] if found else "other"
+    match = re.match(r"/(index|packs|deltas)\b", target)
+    return match[1] if match else "other"
 
 
 async def run(socket: str, link: Link) -> None:
@@ -110,6 +110,6 @@ if __name__ == "__main__":
     quality = Quality(*map(float, sys.argv[2:6]))
     with (
         tempfile.TemporaryDirectory(prefix="origin-") as folder,
-        served(Path(sys.argv[1]).resolve(), Path(folder)) as socket,
+        serve_folder(Path(sys.argv[1]).resolve(), Path(folder)) as socket,
     ):
         asyncio.run(run(socket, Link(quality)))

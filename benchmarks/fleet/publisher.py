@@ -55,8 +55,8 @@ class Publisher:
         source.mkdir()
         release = changed.write(recipe, source, seed=number)
         self._run("build", release, "--output", output, "--base", base)
-        for each in source.iterdir():
-            each.unlink()
+        for file in source.iterdir():
+            file.unlink()
         return output
 
     def publish(self, dataset: Path) -> None:
@@ -77,22 +77,22 @@ class Publisher:
 
     def delta_bytes(self, base: str) -> int:
         """Return the size of the delta from a generation to the current one."""
-        return next(each.file.bytes for each in self._listed().deltas if each.base == base)
+        return next(delta.file.bytes for delta in self._index_entry().deltas if delta.base == base)
 
     def pack_bytes(self) -> int:
         """Return the size of the current generation as a full archive."""
-        pack = self._listed().pack
+        pack = self._index_entry().pack
         return pack.bytes if pack else 0
 
-    def _listed(self) -> Listed:
+    def _index_entry(self) -> Listed:
         """Return what the mirror has of the current generation."""
         path = self.mirror / INDEX
         return read_index(path.read_bytes(), None, path).now
 
     def generation(self) -> str:
         """Return the current generation."""
-        found = geolookup.generations(self.store)
-        return next(each.generation for each in found if each.current)
+        generations = geolookup.generations(self.store)
+        return next(each.generation for each in generations if each.current)
 
     @property
     def store(self) -> Path:
@@ -107,5 +107,5 @@ class Publisher:
         try:
             subprocess.run(command, check=True, capture_output=True, text=True, timeout=_PATIENCE)
         except subprocess.CalledProcessError as error:
-            said = error.stderr.strip()
-            raise click.ClickException(f"'geolookup {arguments[0]}' failed: {said}") from error
+            message = error.stderr.strip()
+            raise click.ClickException(f"'geolookup {arguments[0]}' failed: {message}") from error

@@ -39,7 +39,7 @@ class Killer:
     def __init__(self, victims: Sequence[Edge], seed: int) -> None:
         self._alive, self._down = list(victims), list[tuple[float, Edge]]()
         self._random = random.Random(seed)
-        self.killed = self.applying = 0
+        self.kill_count = self.applying_count = 0
 
     def step(self, generation: str) -> None:
         """Kill whose moment has come, and start those that were down for long enough."""
@@ -49,33 +49,33 @@ class Killer:
                 edge.kill()
                 self._alive.remove(edge)
                 self._down.append((time.monotonic() + _DOWN, edge))
-                self.killed += 1
-                self.applying += applies
+                self.kill_count += 1
+                self.applying_count += applies
         for due, edge in list(self._down):
             if time.monotonic() >= due:
                 edge.start()
                 self._down.remove((due, edge))
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Whether all were killed and all run again."""
         return not self._alive and not self._down
 
 
 def roll(edges: Sequence[Edge], generation: str, limit: float, killer: Killer) -> Rollout:
     """Watch until every edge has the generation and no kill is due, for ``limit`` seconds."""
-    found, began = Rollout(), time.monotonic()
+    result, began = Rollout(), time.monotonic()
     late = list(edges)
-    while (late or not killer.done) and time.monotonic() - began < limit:
+    while (late or not killer.is_done) and time.monotonic() - began < limit:
         check_memory()
-        found.lacking += sum(not edge.look() for edge in edges)
+        result.lacking += sum(not edge.look() for edge in edges)
         fresh = [edge for edge in late if edge.generation == generation]
-        found.seconds += [time.monotonic() - began] * len(fresh)
+        result.seconds += [time.monotonic() - began] * len(fresh)
         late = [edge for edge in late if edge.generation != generation]
-        found.peak = max([found.peak, *_applying_bytes(late)])
+        result.peak = max([result.peak, *_applying_bytes(late)])
         killer.step(generation)
         time.sleep(_PAUSE)
-    return found
+    return result
 
 
 def _applying_bytes(edges: Sequence[Edge]) -> list[int]:
@@ -92,10 +92,10 @@ def check_memory() -> None:
         )
 
 
-def until_polled(edges: Sequence[Edge], limit: float) -> None:
+def wait_for_polls(edges: Sequence[Edge], limit: float) -> None:
     """Wait until every edge has stated the result of its first poll."""
     ends = time.monotonic() + limit
-    while not all(edge.polled for edge in edges):
+    while not all(edge.has_polled for edge in edges):
         if time.monotonic() > ends:
             raise click.ClickException("not every edge has polled in time; use a longer --every")
         check_memory()
@@ -111,5 +111,5 @@ def start(edges: Sequence[Edge], over: float) -> None:
 
 def within(rollout: Rollout, edges: int, share: float) -> float | None:
     """Return the seconds until so large a share of the edges was fresh, None if it never was."""
-    wanted = max(1, -(-edges * round(share * 100) // 100))
-    return rollout.seconds[wanted - 1] if len(rollout.seconds) >= wanted else None
+    count = max(1, -(-edges * round(share * 100) // 100))
+    return rollout.seconds[count - 1] if len(rollout.seconds) >= count else None

@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.fleet.edges import end_with_parent
 
 #: Where distributions install it that keep it out of a user's search path.
-_PLACES = "/usr/sbin:/usr/local/sbin"
+_FOLDERS = "/usr/sbin:/usr/local/sbin"
 #: Seconds for the socket to appear.
 _PATIENCE = 20.0
 _CONFIGURATION = """\
@@ -38,11 +38,11 @@ http {{
 
 def program() -> str | None:
     """Return the path of nginx; None where it is not installed."""
-    return shutil.which("nginx", path=os.pathsep.join((os.environ.get("PATH", ""), _PLACES)))
+    return shutil.which("nginx", path=os.pathsep.join((os.environ.get("PATH", ""), _FOLDERS)))
 
 
 @contextmanager
-def served(root: Path, folder: Path) -> Iterator[str]:
+def serve_folder(root: Path, folder: Path) -> Iterator[str]:
     """Serve the files of ``root`` for the block; yield the path of the socket.
 
     ``folder`` takes what nginx writes. Its path has at most 90 bytes: that of a socket is limited.

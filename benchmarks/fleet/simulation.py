@@ -26,7 +26,7 @@ from benchmarks.fleet import rollout
 from benchmarks.fleet.edges import Edge
 from benchmarks.fleet.link import Quality
 from benchmarks.fleet.publisher import Publisher, geolookup_command
-from benchmarks.harness.processes import Child, running
+from benchmarks.harness.processes import Child, run_children
 
 GENERATIONS = 4
 #: The generations of a rollout that a store holds: its bytes, times this, must be free.
@@ -55,30 +55,30 @@ def simulate(plan: Plan, folder: Path) -> dict[str, Any]:
     """Run the simulation in an empty folder, and return what was measured."""
     publisher = Publisher(folder / "publisher")
     publisher.folder.mkdir()
-    datasets = _built(publisher, plan.rows)
+    datasets = _build(publisher, plan.rows)
     _check_space(datasets[-1], folder, plan.edges)
     publisher.publish(datasets[0])
     (folder / "edges").mkdir()
     stores = edge_processes.install(publisher.store, folder / "edges", plan.edges)
     with ExitStack() as stack:
-        stack.enter_context(_ended_by_sigterm())
-        (origin,) = stack.enter_context(running([_origin(publisher.mirror, plan.quality)]))
+        stack.enter_context(_exit_on_sigterm())
+        (origin,) = stack.enter_context(run_children([_origin(publisher.mirror, plan.quality)]))
         follow = _follower(publisher, origin.facts["port"], plan.every)
-        edges = stack.enter_context(edge_processes.running(stores, follow))
+        edges = stack.enter_context(edge_processes.run_edges(stores, follow))
         rollout.start(edges, plan.every)
-        rollout.until_polled(edges, plan.limit)
-        (asked,) = stack.enter_context(running([_lookups(folder, stores, datasets, plan)]))
+        rollout.wait_for_polls(edges, plan.limit)
+        (lookups,) = stack.enter_context(run_children([_lookups(folder, stores, datasets, plan)]))
         rollouts = list(_rollouts(plan, publisher, origin, edges, datasets))
-        found = {
+        result = {
             "rollouts": rollouts,
             "memory": sorted(size for edge in edges if (size := edge.memory())),
-            "lookups": asked.ask(),
+            "lookups": lookups.ask(),
             "counts": origin.ask(),
         }
-    return found | {"verified": sum(map(_verified, stores)), "plan": asdict(plan)}
+    return result | {"verified": sum(map(_is_valid, stores)), "plan": asdict(plan)}
 
 
-def _built(publisher: Publisher, rows: int) -> list[Path]:
+def _build(publisher: Publisher, rows: int) -> list[Path]:
     """Build all generations; the third and the fourth both follow the second."""
     recipe = cache.source(f"rows-{rows}", "generate", ["--rows", str(rows)])
     first = publisher.build(recipe, 0, None)
@@ -87,10 +87,10 @@ def _built(publisher: Publisher, rows: int) -> list[Path]:
 
 
 def _check_space(dataset: Path, folder: Path, edges: int) -> None:
-    needed = edges * _HELD * sum(each.stat().st_size for each in dataset.iterdir())
+    need = edges * _HELD * sum(file.stat().st_size for file in dataset.iterdir())
     free = shutil.disk_usage(folder).free
-    if needed > free / 2:
-        problem = f"needs {needed:,} bytes of the disk, half of its free space is {free // 2:,}"
+    if need > free / 2:
+        problem = f"needs {need:,} bytes of the disk, half of its free space is {free // 2:,}"
         raise click.ClickException(f"{problem}; use fewer --edges or --rows, or another --folder")
 
 
@@ -105,11 +105,11 @@ def _follower(publisher: Publisher, port: int, every: float) -> Callable[[Path],
 
 
 def _lookups(folder: Path, stores: Sequence[Path], datasets: Sequence[Path], plan: Plan) -> Child:
-    stated = folder / "lookups.json"
-    sampled = Random(_SEED).sample(stores, min(plan.sampled, len(stores)))
-    given = {"stores": sampled, "datasets": datasets, "watch": min(1.0, plan.every / 4)}
-    stated.write_text(json.dumps(given, default=str), encoding="utf-8")
-    return Child("benchmarks.fleet.lookups", stated)
+    plan_file = folder / "lookups.json"
+    sample = Random(_SEED).sample(stores, min(plan.sampled, len(stores)))
+    options = {"stores": sample, "datasets": datasets, "watch": min(1.0, plan.every / 4)}
+    plan_file.write_text(json.dumps(options, default=str), encoding="utf-8")
+    return Child("benchmarks.fleet.lookups", plan_file)
 
 
 def _rollouts(
@@ -126,25 +126,25 @@ def _rollouts(
         ("2 withdrawn, back to 1", publisher.withdraw, []),
         ("3, good", lambda: publisher.publish(datasets[3]), []),
     ]
-    for name, publish, killed in steps:
+    for name, publish, step_victims in steps:
         former, before = publisher.generation(), origin.ask()
         publish()
-        killer = rollout.Killer(killed, _SEED)
-        done = rollout.roll(edges, publisher.generation(), plan.limit, killer)
-        seconds = f"{max(done.seconds, default=0):,.0f} s"
-        print(f"generation {name}: {len(done.seconds)} edges in {seconds}", file=sys.stderr)
+        killer = rollout.Killer(step_victims, _SEED)
+        result = rollout.roll(edges, publisher.generation(), plan.limit, killer)
+        seconds = f"{max(result.seconds, default=0):,.0f} s"
+        print(f"generation {name}: {len(result.seconds)} edges in {seconds}", file=sys.stderr)
         yield {
             "name": name,
-            **asdict(done),
+            **asdict(result),
             "sent": {key: count - before.get(key, 0) for key, count in origin.ask().items()},
             "delta": publisher.delta_bytes(former) if publish != publisher.withdraw else None,
             "pack": publisher.pack_bytes(),
-            "killed": killer.killed,
-            "killed_applying": killer.applying,
+            "killed": killer.kill_count,
+            "killed_applying": killer.applying_count,
         }
 
 
-def _verified(store: Path) -> bool:
+def _is_valid(store: Path) -> bool:
     try:
         geolookup.verify(store, deep=True)
     except geolookup.DatasetError as error:
@@ -154,7 +154,7 @@ def _verified(store: Path) -> bool:
 
 
 @contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
+def _exit_on_sigterm() -> Iterator[None]:
     """Let SIGTERM leave the block as an exception does, so that it ends what it started."""
     former = signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     try:

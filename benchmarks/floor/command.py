@@ -47,40 +47,43 @@ def measure_floor(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
         geolookup.open(dataset) as engine,
         measure.one_core() as pinned,
     ):
-        found = {}
+        results = {}
         for distribution in workload.DISTRIBUTIONS:
             addresses = workload.addresses(intervals, distribution, count, hit=True)
             size = statistics.mean(len(engine.lookup_json(each)) for each in addresses)
             steps = steps_of(Dataset(dataset), round(size), Path(folder))
-            calls = _calls(engine, steps, ready.opened(Files(dataset, dataset)), addresses)
-            found[distribution] = {"bytes": size, **_rounds(calls, count, rounds)}
+            calls = _calls(engine, steps, ready.open_floor(Files(dataset, dataset)), addresses)
+            results[distribution] = {"bytes": size, **_rounds(calls, count, rounds)}
     return {
         "addresses": count,
         "rounds": rounds,
-        "results": found,
+        "results": results,
         "kernel": engine.kernel,
         "machine": measure.facts(pinned=pinned),
     }
 
 
 def _calls(
-    engine: geolookup.Engine, steps: Callable[[list[str], int], None], opened: Any, given: list[str]
+    engine: geolookup.Engine,
+    steps: Callable[[list[str], int], None],
+    prepare: Any,
+    texts: list[str],
 ) -> dict[str, Callable[[], object]]:
-    build = opened(given)
+    build = prepare(texts)
     return {
-        "parse": lambda: steps(given, PARSE),
-        "parse, reads": lambda: steps(given, READ),
-        "parse, reads, copy": lambda: steps(given, COPY),
+        "parse": lambda: steps(texts, PARSE),
+        "parse, reads": lambda: steps(texts, READ),
+        "parse, reads, copy": lambda: steps(texts, COPY),
         "dict from ready parts": lambda: deque(build(), 0),
-        "JSON": lambda: deque(map(engine.lookup_json, given), 0),
-        "dict": lambda: deque(map(engine.lookup, given), 0),
+        "JSON": lambda: deque(map(engine.lookup_json, texts), 0),
+        "dict": lambda: deque(map(engine.lookup, texts), 0),
     }
 
 
 def _rounds(
     calls: dict[str, Callable[[], object]], count: int, rounds: int
 ) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {name: [] for name in calls}
+    times: dict[str, list[float]] = {name: [] for name in calls}
     for call in calls.values():
         call()
     gc.collect()
@@ -89,9 +92,9 @@ def _rounds(
         for name, call in calls.items():
             began = time.perf_counter_ns()
             call()
-            found[name].append((time.perf_counter_ns() - began) / count)
+            times[name].append((time.perf_counter_ns() - began) / count)
     gc.unfreeze()
-    return found
+    return times
 
 
 def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
@@ -106,47 +109,47 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
 
 def rows(result: dict[str, Any]) -> list[list[Cell]]:
     """Return a step or a call, and its nanoseconds by distribution."""
-    columns = [_column(taken) for taken in result["results"].values()]
-    return [[name, *(Number(each[name]) for each in columns)] for name in columns[0]]
+    columns = [_column(times) for times in result["results"].values()]
+    return [[name, *(Number(column[name]) for column in columns)] for name in columns[0]]
 
 
-def _column(taken: dict[str, Any]) -> dict[str, float]:
+def _column(times: dict[str, Any]) -> dict[str, float]:
     """Return the medians of one distribution, each step without those before it."""
-    median = {name: statistics.median(taken[name]) for name in taken if name != "bytes"}
-    found = {
+    median = {name: statistics.median(times[name]) for name in times if name != "bytes"}
+    column = {
         "parse": median["parse"],
         "dependent reads": median["parse, reads"] - median["parse"],
         "copy of the answer's bytes": median["parse, reads, copy"] - median["parse, reads"],
         "dict from ready parts": median["dict from ready parts"],
     }
     for name in WANTED:
-        found[f"floor of {name}"] = statistics.median(floor(taken, name))
-        found[f"geolookup, {name}"] = median[name]
-    return found
+        column[f"floor of {name}"] = statistics.median(floor(times, name))
+        column[f"geolookup, {name}"] = median[name]
+    return column
 
 
-def floor(taken: dict[str, Any], name: str) -> list[float]:
+def floor(times: dict[str, Any], name: str) -> list[float]:
     """Return the floor of a call, round by round."""
     if name == "JSON":
-        return list(taken["parse, reads, copy"])
-    pairs = zip(taken["parse, reads"], taken["dict from ready parts"], strict=True)
+        return list(times["parse, reads, copy"])
+    pairs = zip(times["parse, reads"], times["dict from ready parts"], strict=True)
     return [sum(pair) for pair in pairs]
 
 
 def ratios(result: dict[str, Any]) -> list[Ratio]:
     """Return the calls as multiples of their floors: the median over the rounds."""
-    found = []
-    for name, wanted in WANTED.items():
-        for distribution, bound in wanted.items():
-            taken = result["results"][distribution]
-            pairs = zip(taken[name], floor(taken, name), strict=True)
+    items = []
+    for name, goals in WANTED.items():
+        for distribution, bound in goals.items():
+            times = result["results"][distribution]
+            pairs = zip(times[name], floor(times, name), strict=True)
             value = statistics.median(ours / least for ours, least in pairs)
-            found.append(
+            items.append(
                 Ratio(
                     f"geolookup, {name} / floor of {name}, {distribution}", value, bound, unit="x"
                 )
             )
-    return found
+    return items
 
 
 @click.command(

@@ -36,19 +36,19 @@ def steps_of(dataset: Dataset, answer_size: int, folder: Path) -> Callable[[list
 
     ``answer_size`` is the mean size of the answers in bytes.
     """
-    library = _compiled(folder)
+    library = _compile(folder)
     library.run.argtypes = [ctypes.py_object, ctypes.POINTER(_Arrays), ctypes.c_int]
     library.run.restype = ctypes.c_uint64
-    arrays, kept = _arrays(dataset, answer_size)
+    arrays, buffers = _arrays(dataset, answer_size)
 
     def run(addresses: list[str], steps: int) -> None:
         library.run(addresses, ctypes.byref(arrays), steps)
 
-    run.kept = kept  # type: ignore[attr-defined]  # so that the arrays exist as long as it does
+    run.buffers = buffers  # type: ignore[attr-defined]  # keeps the arrays alive
     return run
 
 
-def _compiled(folder: Path) -> ctypes.PyDLL:
+def _compile(folder: Path) -> ctypes.PyDLL:
     target = folder / "steps.so"
     compiler = shlex.split(sysconfig.get_config_var("CC") or "cc")
     command = [*compiler, "-O3", "-shared", "-fPIC", f"-I{sysconfig.get_path('include')}"]
@@ -75,7 +75,7 @@ def _arrays(dataset: Dataset, answer_size: int) -> tuple[_Arrays, list[Any]]:
         "network_texts": networks.data,
         "constant": bytes(constant_size),
     }
-    kept = {name: ctypes.create_string_buffer(bytes(each)) for name, each in sources.items()}
-    places = {name: ctypes.addressof(each) for name, each in kept.items()}
-    arrays = _Arrays(**places, jump_shift=dataset.jump_shift, constant_size=constant_size)
-    return arrays, list(kept.values())
+    buffers = {name: ctypes.create_string_buffer(bytes(buffer)) for name, buffer in sources.items()}
+    pointers = {name: ctypes.addressof(buffer) for name, buffer in buffers.items()}
+    arrays = _Arrays(**pointers, jump_shift=dataset.jump_shift, constant_size=constant_size)
+    return arrays, list(buffers.values())

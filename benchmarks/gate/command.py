@@ -55,7 +55,7 @@ class Case:
         self.rounds.append((time.perf_counter_ns() - began) / decisions / 1e3)
 
 
-def admitted(accounts: Accounts, keys: Sequence[str], times: int) -> int:
+def admit(accounts: Accounts, keys: Sequence[str], times: int) -> int:
     """Admit ``times`` requests of every key, one after the other."""
     for _ in range(times):
         for key in keys:
@@ -63,8 +63,8 @@ def admitted(accounts: Accounts, keys: Sequence[str], times: int) -> int:
     return times * len(keys)
 
 
-def admitted_together(accounts: Accounts, keys: Sequence[str], times: int) -> int:
-    """Admit as ``admitted`` does, ``TOGETHER`` requests in one iteration of a loop."""
+def admit_together(accounts: Accounts, keys: Sequence[str], times: int) -> int:
+    """Admit as ``admit`` does, ``TOGETHER`` requests in one iteration of a loop."""
 
     async def run() -> None:
         gate = GroupCommit(accounts)
@@ -76,7 +76,7 @@ def admitted_together(accounts: Accounts, keys: Sequence[str], times: int) -> in
     return times * len(keys)
 
 
-def refused(accounts: Accounts, key: str, count: int) -> int:
+def refuse(accounts: Accounts, key: str, count: int) -> int:
     """Ask as often as that above the rate."""
     for _ in range(count):
         with suppress(RateLimitError):
@@ -87,17 +87,17 @@ def refused(accounts: Accounts, key: str, count: int) -> int:
 def cases(accounts: Accounts, keys: int, fast: int) -> Iterator[Case]:
     """Yield the kinds, each with accounts of its own."""
 
-    def made(plan: str, count: int) -> list[str]:
+    def create(plan: str, count: int) -> list[str]:
         stamp = time.time_ns()
         return [accounts.create_key(f"{plan} {stamp} {at}", plan) for at in range(count)]
 
-    fast_key, alone, together = made("fast", 1), made("slow", keys), made("slow", keys)
-    (one,) = made("one", 1)
-    yield Case(FAST, lambda: admitted(accounts, fast_key, fast // TOGETHER))
-    yield Case(FAST_TOGETHER, lambda: admitted_together(accounts, fast_key * fast, 1))
-    yield Case(SLOW, lambda: admitted(accounts, alone, _A_KEY))
-    yield Case(SLOW_TOGETHER, lambda: admitted_together(accounts, together, _A_KEY))
-    yield Case(REFUSED, lambda: refused(accounts, one, fast))
+    fast_key, alone, together = create("fast", 1), create("slow", keys), create("slow", keys)
+    (one,) = create("one", 1)
+    yield Case(FAST, lambda: admit(accounts, fast_key, fast // TOGETHER))
+    yield Case(FAST_TOGETHER, lambda: admit_together(accounts, fast_key * fast, 1))
+    yield Case(SLOW, lambda: admit(accounts, alone, _A_KEY))
+    yield Case(SLOW_TOGETHER, lambda: admit_together(accounts, together, _A_KEY))
+    yield Case(REFUSED, lambda: refuse(accounts, one, fast))
 
 
 def measure_gate(url: str | None, rounds: int, keys: int, fast: int) -> dict[str, Any]:

@@ -65,10 +65,10 @@ def peak_memory() -> int | None:
 
 def resident() -> dict[str, int]:
     """Return this process's bytes in memory, its own and those of mapped files; none elsewhere."""
-    found = {}
+    sizes = {}
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
             name, _, size = line.partition(":")
             if name in ("RssAnon", "RssFile"):
-                found[name] = int(size.split()[0]) << 10
-    return found
+                sizes[name] = int(size.split()[0]) << 10
+    return sizes

@@ -39,7 +39,7 @@ class _Bar:
     def values(self) -> list[float]:
         """What the scale must hold."""
         bound = None if self.bound is None else self.bound.value
-        return [each for each in (self.value, bound) if each is not None]
+        return [value for value in (self.value, bound) if value is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +55,17 @@ def draw(tables: Iterable[Table], folder: Path) -> list[Path]:
     """Write NAME.svg and NAME.png of each table that has numbers; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     charts = [chart(table) for table in tables if table.has_numbers]
-    pictures = [Picture(each.name, each.picture_svg()) for each in charts]
-    written = [folder / f"{each.name}.svg" for each in pictures]
-    for path, picture in zip(written, pictures, strict=True):
+    pictures = [Picture(picture.name, picture.picture_svg()) for picture in charts]
+    svg_files = [folder / f"{picture.name}.svg" for picture in pictures]
+    for path, picture in zip(svg_files, pictures, strict=True):
         path.write_text(picture.svg, encoding="utf-8")
-    return written + write_png(folder, pictures)
+    return svg_files + write_png(folder, pictures)
 
 
 def chart(table: Table, across: int = _ACROSS) -> Chart:
     """Return a table as panels of bars, at most ``across`` side by side; labels are its cells."""
     lines = [
-        {"hconcat": [_panel(*each, first=at == 0) for at, each in enumerate(line)], "spacing": 16}
+        {"hconcat": [_panel(*panel, first=at == 0) for at, panel in enumerate(line)], "spacing": 16}
         for line in _lines(table, across)
     ]
     spec = {"vconcat": lines, "spacing": 16}
@@ -79,17 +79,17 @@ _Panel = tuple[str, list[_Bar], _Scale]
 def _lines(table: Table, most: int) -> Iterator[list[_Panel]]:
     """Yield the panels that stand side by side: of the rows of like units, some columns."""
     for at in _alike(table):
-        columns = [each for each in range(1, len(table.header)) if _numeric(table, at, each)]
-        shown = {each: [_bar(table, row, each) for row in at] for each in columns}
-        alike = [bars for each, bars in shown.items() if _shares(table, at, each)]
+        columns = [column for column in range(1, len(table.header)) if _numeric(table, at, column)]
+        bars_of = {column: [_bar(table, row, column) for row in at] for column in columns}
+        alike = [bars for column, bars in bars_of.items() if _shares(table, at, column)]
         shared = _scale([bar for bars in alike for bar in bars])
         panels = [
             (
-                table.header[each] if len(columns) > 1 else "",
+                table.header[column] if len(columns) > 1 else "",
                 bars,
                 shared if bars in alike else _scale(bars),
             )
-            for each, bars in shown.items()
+            for column, bars in bars_of.items()
         ]
         across = math.ceil(len(panels) / math.ceil(len(panels) / most))  # lines alike in length
         for begin in range(0, len(panels), across):
@@ -101,11 +101,11 @@ def _alike(table: Table) -> list[list[int]]:
 
     A row without a number is left out.
     """
-    found: dict[tuple[str, ...], list[int]] = {}
+    rows_by_units: dict[tuple[str, ...], list[int]] = {}
     for at, row in enumerate(table.rows):
         units = [cell.unit for cell in row if isinstance(cell, Number)]
-        found.setdefault(tuple(dict.fromkeys(units)), []).append(at)
-    return [rows for units, rows in found.items() if units]
+        rows_by_units.setdefault(tuple(dict.fromkeys(units)), []).append(at)
+    return [rows for units, rows in rows_by_units.items() if units]
 
 
 def _numeric(table: Table, rows: Sequence[int], column: int) -> bool:
@@ -115,7 +115,7 @@ def _numeric(table: Table, rows: Sequence[int], column: int) -> bool:
 def _shares(table: Table, rows: Sequence[int], column: int) -> bool:
     """Return whether the numbers of a column are of the table's unit, not of one of their own."""
     cells = [table.rows[at][column] for at in rows]
-    return bool(table.unit) and not any(isinstance(each, Number) and each.unit for each in cells)
+    return bool(table.unit) and not any(isinstance(cell, Number) and cell.unit for cell in cells)
 
 
 def _bar(table: Table, row: int, column: int) -> _Bar:
@@ -126,8 +126,8 @@ def _bar(table: Table, row: int, column: int) -> _Bar:
 
 
 def _label(cell: Cell, unit: str, bound: Bound | None) -> str:
-    measured = f"{cell} {unit}".strip() if isinstance(cell, Number) and not cell.unit else str(cell)
-    return f"{measured} ({bound.text})" if bound else measured
+    value = f"{cell} {unit}".strip() if isinstance(cell, Number) and not cell.unit else str(cell)
+    return f"{value} ({bound.text})" if bound else value
 
 
 def _scale(bars: Sequence[_Bar]) -> _Scale:
@@ -159,7 +159,7 @@ def _panel(title: str, bars: Sequence[_Bar], scale: _Scale, *, first: bool) -> d
         "title": _title(title, scale),
         "width": round(_LONGEST + _CHARACTER * longest),
         "height": {"step": _ROW},
-        "data": {"values": [_drawn(bar, scale) for bar in bars]},
+        "data": {"values": [_bar_values(bar, scale) for bar in bars]},
         "encoding": {
             "y": {"field": "name", "type": "nominal", "sort": None, "axis": axis if first else None}
         },
@@ -181,7 +181,7 @@ def _panel(title: str, bars: Sequence[_Bar], scale: _Scale, *, first: bool) -> d
     }
 
 
-def _drawn(bar: _Bar, scale: _Scale) -> dict[str, Any]:
+def _bar_values(bar: _Bar, scale: _Scale) -> dict[str, Any]:
     """Return where a bar begins and ends, and what stands beside it."""
     start = scale.least if scale.log else 0
     end = start if not bar.value else bar.value
@@ -197,6 +197,6 @@ def _drawn(bar: _Bar, scale: _Scale) -> dict[str, Any]:
 
 
 def _title(title: str, scale: _Scale) -> dict[str, Any] | None:
-    said = ", ".join([*([title] if title else []), *(["logarithmic"] if scale.log else [])])
+    text = ", ".join([*([title] if title else []), *(["logarithmic"] if scale.log else [])])
     size = {"fontSize": 12, "fontWeight": "normal"}
-    return {"text": said, "anchor": "start", "frame": "group", **size} if said else None
+    return {"text": text, "anchor": "start", "frame": "group", **size} if text else None

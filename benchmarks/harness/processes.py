@@ -47,8 +47,8 @@ class Child:
 
     def _answer(self) -> Result:
         line = self._child.stdout.readline() if self._child.stdout else ""
-        found: Result = json.loads(line) if line else {}
-        return found if line else {"refused": f"its process ended with status {self._child.wait()}"}
+        facts: Result = json.loads(line) if line else {}
+        return facts if line else {"refused": f"its process ended with status {self._child.wait()}"}
 
     def close(self) -> None:
         """End the process."""
@@ -56,21 +56,21 @@ class Child:
 
 
 @contextlib.contextmanager
-def running(children: Iterable[Child]) -> Iterator[list[Child]]:
+def run_children(children: Iterable[Child]) -> Iterator[list[Child]]:
     """Start the children of a lazy iterable one after the other, and end them all."""
-    started: list[Child] = []
+    processes: list[Child] = []
     try:
-        for each in children:  # one by one: all that run are ended, whatever happens
-            started.append(each)  # noqa: PERF402
-        yield started
+        for child in children:  # one by one: all that run are ended, whatever happens
+            processes.append(child)  # noqa: PERF402
+        yield processes
     finally:
-        for each in started:
-            each.close()
+        for child in processes:
+            child.close()
 
 
 def result_of(module: str, *arguments: object, stderr: int | None = None) -> Result:
     """Run a module and return the JSON of its last line; raises CalledProcessError."""
-    done = subprocess.run(
+    process = subprocess.run(
         _command(module, arguments),
         check=True,
         cwd=ROOT,
@@ -78,8 +78,8 @@ def result_of(module: str, *arguments: object, stderr: int | None = None) -> Res
         stderr=stderr,
         text=True,
     )
-    found: Result = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: Result = json.loads(process.stdout.splitlines()[-1])
+    return result
 
 
 def _command(module: str, arguments: Iterable[object]) -> list[str]:

@@ -16,15 +16,15 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 Rows = Mapping[tuple[str, str], list[str]]
 
 
-def publish(name: str, printed: str) -> None:
+def publish(name: str, output: str) -> None:
     """Keep what a command printed; the page then shows it where it showed the former text."""
     file = FOLDER / f"{name}.txt"
     former = file.read_text(encoding="utf-8") if file.is_file() else ""
     FOLDER.mkdir(exist_ok=True)
-    file.write_text(printed, encoding="utf-8")
+    file.write_text(output, encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")
     if former and former in page:
-        PAGE.write_text(page.replace(former, printed), encoding="utf-8")
+        PAGE.write_text(page.replace(former, output), encoding="utf-8")
 
 
 def rows(name: str) -> Rows:
@@ -34,12 +34,12 @@ def rows(name: str) -> Rows:
     spaces or more apart, and a cell has single ones at most. Tables of one title are one: the
     cells of the later rows follow.
     """
-    found: dict[tuple[str, str], list[str]] = {}
+    cells_by_row: dict[tuple[str, str], list[str]] = {}
     for table in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").split("\n\n"):
         (title, *_), *body = (re.split(r" {2,}", line) for line in table.splitlines())
         for row, *cells in body:
-            found.setdefault((title, row), []).extend(cells)
-    return found
+            cells_by_row.setdefault((title, row), []).extend(cells)
+    return cells_by_row
 
 
 def header(name: str, title: str) -> Sequence[str]:

@@ -15,38 +15,38 @@ class Ratio:
 
     text: str
     value: float
-    wanted: float | None
+    goal: float | None
     least: bool = False
     unit: str = ""
 
     @property
     def verdict(self) -> str:
         """Whether the bound was kept, in a word."""
-        if self.wanted is None:
+        if self.goal is None:
             return "reported"
-        kept: Callable[[float, float], bool] = operator.ge if self.least else operator.le
-        return "met" if kept(self.value, self.wanted) else "missed"
+        holds: Callable[[float, float], bool] = operator.ge if self.least else operator.le
+        return "met" if holds(self.value, self.goal) else "missed"
 
     @property
     def bound(self) -> str:
         """The bound in a few characters."""
-        if self.wanted is None:
+        if self.goal is None:
             return ""
-        return f"{'>=' if self.least else '<='} {self.wanted:g}{self.unit}"
+        return f"{'>=' if self.least else '<='} {self.goal:g}{self.unit}"
 
 
 def ratio_table(name: str, title: str, ratios: Iterable[Ratio]) -> Table:
     """Return the ratios with their bounds, and whether each was kept."""
-    found = list(ratios)
+    items = list(ratios)
     rows = [
-        (each.text, Number(each.value, ",.2f", each.unit), each.bound, each.verdict)
-        for each in found
+        (ratio.text, Number(ratio.value, ",.2f", ratio.unit), ratio.bound, ratio.verdict)
+        for ratio in items
     ]
-    bounds = [_bound(each) for each in found]
+    bounds = [_bound(ratio) for ratio in items]
     return Table(name, (title, "is", "wanted", ""), rows, bounds=bounds)
 
 
 def _bound(ratio: Ratio) -> Bound | None:
-    if ratio.wanted is None:
+    if ratio.goal is None:
         return None
-    return Bound(ratio.wanted, f"{ratio.bound} {ratio.verdict}")
+    return Bound(ratio.goal, f"{ratio.bound} {ratio.verdict}")

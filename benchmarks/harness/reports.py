@@ -33,33 +33,33 @@ class Outputs:
 
     def tell(self, parts: Iterable[Part], result: Mapping[str, Any]) -> None:
         """Print the parts and the machine; write and draw what is asked for."""
-        told = list(parts)
-        printed = f"{as_text(told)}\n{machine_line(result)}\n"
-        print(printed, end="")
+        items = list(parts)
+        output = f"{as_text(items)}\n{machine_line(result)}\n"
+        print(output, end="")
         if self.published is not None:
-            publish(self.published, printed)
-        self.keep(told, result)
+            publish(self.published, output)
+        self.keep(items, result)
 
     def keep(self, parts: Iterable[Part], result: Mapping[str, Any]) -> None:
         """Write the result as JSON and draw the tables, where that is asked for."""
         if self.json is not None:
             _write(result, self.json)
         if self.plot is not None:
-            draw([each for each in parts if isinstance(each, Table)], self.plot)
+            draw([part for part in parts if isinstance(part, Table)], self.plot)
 
 
-def outputs(kept: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+def outputs(target: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command ``--json``, ``--plot`` and ``--publish``, as its parameter ``outputs``.
 
-    ``kept`` names the file of a result that is written in any case; it may name parameters.
+    ``target`` names the file of a result that is written in any case; it may name parameters.
     """
-    default = f"benchmarks/results/{kept.format(scale='SCALE')}.json" if kept else None
-    said = f"Write the result here.{f' [default: {default}]' if default else ''}"
+    default = f"benchmarks/results/{target.format(scale='SCALE')}.json" if target else None
+    json_help = f"Write the result here.{f' [default: {default}]' if default else ''}"
     file = click.Path(dir_okay=False, path_type=Path)
     folder = click.Path(file_okay=False, path_type=Path)
 
-    def given(command: Callable[..., None]) -> Callable[..., None]:
-        @click.option("--json", "json_file", type=file, help=said)
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @click.option("--json", "json_file", type=file, help=json_help)
         @click.option("--plot", type=folder, help="Draw each table, as SVG and PNG in this folder.")
         @click.option(
             "--publish",
@@ -77,13 +77,13 @@ def outputs(kept: str = "") -> Callable[[Callable[..., None]], Callable[..., Non
         ) -> None:
             if plot is not None and not find_spec("vl_convert"):
                 raise click.ClickException("--plot needs 'pip install .[report]'")
-            if kept and json_file is None:
-                json_file = RESULTS / f"{kept.format(**options)}.json"
+            if target and json_file is None:
+                json_file = RESULTS / f"{target.format(**options)}.json"
             command(*args, **options, outputs=Outputs(json_file, plot, published))
 
         return with_outputs
 
-    return given
+    return decorate
 
 
 def as_text(parts: Iterable[Part]) -> str:
@@ -98,13 +98,13 @@ def as_text(parts: Iterable[Part]) -> str:
 
 def machine_line(result: Mapping[str, Any]) -> str:
     """Return what a result depends on as one line."""
-    found = result["machine"]
-    pinned = "pinned" if found["pinned"] else "not pinned"
+    facts = result["machine"]
+    pinned = "pinned" if facts["pinned"] else "not pinned"
     kernel = f", {result['kernel']} kernel" if "kernel" in result else ""
     load = f"; load before: {result['load']:.1f}" if "load" in result else ""
     return (
-        f"{found['implementation']} {found['python']}, {found['system']} {found['machine']},"
-        f" {found['cores']} cores, {pinned}{kernel}{load}"
+        f"{facts['implementation']} {facts['python']}, {facts['system']} {facts['machine']},"
+        f" {facts['cores']} cores, {pinned}{kernel}{load}"
     )
 
 

@@ -54,10 +54,10 @@ class Table:
         """The columns, the first to the left; the others to the right, unless all is prose."""
         lines = [self.header, *([str(cell) for cell in row] for row in self.rows)]
         widths = [max(len(line[at]) for line in lines) for at in range(len(self.header))]
-        aligned = str.rjust if self.has_numbers else str.ljust
+        align = str.rjust if self.has_numbers else str.ljust
         return "\n".join(
             "  ".join(
-                aligned(cell, width) if at else cell.ljust(width)
+                align(cell, width) if at else cell.ljust(width)
                 for at, (cell, width) in enumerate(zip(line, widths, strict=True))
             ).rstrip()
             for line in lines

@@ -34,13 +34,13 @@ def _uniform(rng: np.random.Generator, intervals: int, count: int, _exponent: fl
 
 def _zipf(rng: np.random.Generator, intervals: int, count: int, exponent: float) -> I64:
     """Draw by Zipf's law; with exponent 1, rank r has the chance log((r + 1) / r)."""
-    drawn = rng.random(count)
+    chances = rng.random(count)
     if exponent == 1:
-        reached = (intervals + 1.0) ** drawn
+        positions = (intervals + 1.0) ** chances
     else:  # the inverse of the integral of x ** -exponent, from 1 to intervals + 1
         power = 1 - exponent
-        reached = (((intervals + 1.0) ** power - 1) * drawn + 1) ** (1 / power)
-    rank = np.minimum(reached, intervals).astype(np.int64) - 1
+        positions = (((intervals + 1.0) ** power - 1) * chances + 1) ** (1 / power)
+    rank = np.minimum(positions, intervals).astype(np.int64) - 1
     # Popular intervals lie anywhere in the address space.
     return rng.permutation(intervals)[rank]
 
@@ -54,12 +54,12 @@ class Intervals:
 
     family: int
     starts: list[int]
-    known: NDArray[np.bool_]
+    is_known: NDArray[np.bool_]
 
     def span(self, number: int) -> tuple[int, int]:
         """Return first and last address of an interval."""
-        following = number + 1
-        end = self.starts[following] if following < len(self.starts) else MAX[self.family] + 1
+        next_number = number + 1
+        end = self.starts[next_number] if next_number < len(self.starts) else MAX[self.family] + 1
         return self.starts[number], end - 1
 
 
@@ -77,11 +77,11 @@ def table(dataset: Path, family: int) -> pa.Table:
 def read(dataset: Path, family: int) -> Intervals:
     """Read the intervals of a dataset."""
     rows = table(dataset, family)
-    known = (rows["location"].to_numpy() > 0) | (rows["network"].to_numpy() > 0)
+    is_known = (rows["location"].to_numpy() > 0) | (rows["network"].to_numpy() > 0)
     if family == 4:
-        return Intervals(4, rows["start"].to_pylist(), known)
+        return Intervals(4, rows["start"].to_pylist(), is_known)
     halves = zip(rows["start_high"].to_pylist(), rows["start_low"].to_pylist(), strict=True)
-    return Intervals(6, [high << 64 | low for high, low in halves], known)
+    return Intervals(6, [high << 64 | low for high, low in halves], is_known)
 
 
 def addresses(
@@ -95,22 +95,22 @@ def addresses(
 ) -> list[str]:
     """Return ``count`` address texts; the same arguments give the same."""
     rng, inside = np.random.default_rng(seed), random.Random(seed)
-    usable = np.flatnonzero(intervals.known == hit)
+    usable = np.flatnonzero(intervals.is_known == hit)
     if not hit:  # what is known is public
         usable = np.array(
             [at for at in usable.tolist() if _find(intervals, at, inside) is not None]
         )
-    drawn = usable[DISTRIBUTIONS[distribution](rng, len(usable), count, exponent)]
+    draws = usable[DISTRIBUTIONS[distribution](rng, len(usable), count, exponent)]
     return [
-        canonical(intervals.family, _public(intervals, number, inside)) for number in drawn.tolist()
+        canonical(intervals.family, _public(intervals, number, inside)) for number in draws.tolist()
     ]
 
 
 def _public(intervals: Intervals, number: int, inside: random.Random) -> int:
-    found = _find(intervals, number, inside)
-    if found is None:
+    address = _find(intervals, number, inside)
+    if address is None:
         raise AssertionError("an interval that was public is not")
-    return found
+    return address
 
 
 def _find(intervals: Intervals, number: int, inside: random.Random) -> int | None:

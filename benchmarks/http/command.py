@@ -25,7 +25,7 @@ from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports, workload
 from benchmarks.harness.ratios import Ratio, ratio_table
 from benchmarks.harness.tables import Cell, Number, Table
-from benchmarks.http.load import CONNECTIONS, NoWrkError, Round, Running, running, write_script
+from benchmarks.http.load import CONNECTIONS, NoWrkError, Round, Running, run_server, write_script
 from geolookup.gate import open_accounts
 
 ADDRESSES, KEYS = 20_000, 400
@@ -92,26 +92,26 @@ def _cases(stack: ExitStack, folder: Path, scale: str, store: str) -> Iterator[C
     one = write_script(folder, "one", addresses, fast)
     all_keys = write_script(folder, "many", addresses, many)
 
-    def started(server: str, what: Path, workers: int = 1) -> Running:
-        return stack.enter_context(running(server, what, store, plans, workers))
+    def start(server: str, served_data: Path, workers: int = 1) -> Running:
+        return stack.enter_context(run_server(server, served_data, store, plans, workers))
 
-    ours, two = started("geolookup", data), started("geolookup", data, 2)
+    ours, two = start("geolookup", data), start("geolookup", data, 2)
     yield Case(FAST, ours, one)
     yield Case(MANY, ours, all_keys)
-    yield Case(CONSTANT, started("constant", data), one)
-    yield Case(BARE, started("bare", data), one)
-    yield Case(PEER, started("peer", cache.mmdb(scale)), one)
+    yield Case(CONSTANT, start("constant", data), one)
+    yield Case(BARE, start("bare", data), one)
+    yield Case(PEER, start("peer", cache.mmdb(scale)), one)
     yield Case(FAST_TWO, two, one)
     yield Case(MANY_TWO, two, all_keys)
-    yield Case(CONSTANT_TWO, started("constant", data, 2), one)
+    yield Case(CONSTANT_TWO, start("constant", data, 2), one)
 
 
 def _memory(case: Case, seconds: float, requests: int) -> dict[str, int]:
     """Return the worker's own bytes now, and after so many requests more."""
-    before, asked = case.server.memory(), 0
-    while asked < requests:
-        asked += case.server.load(case.script, seconds).requests
-    return {"before": before, "after": case.server.memory(), "requests": asked}
+    before, count = case.server.memory(), 0
+    while count < requests:
+        count += case.server.load(case.script, seconds).requests
+    return {"before": before, "after": case.server.memory(), "requests": count}
 
 
 def _result(case: Case) -> dict[str, Any]:
@@ -131,8 +131,8 @@ def _result(case: Case) -> dict[str, Any]:
 
 def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     """Yield the tables for a terminal: for each scale the servers, then the ratios."""
-    for scale, found in result["scales"].items():
-        yield from _scale_lines(scale, found["results"], found["memory"])
+    for scale, scale_result in result["scales"].items():
+        yield from _scale_lines(scale, scale_result["results"], scale_result["memory"])
     yield "each core: of one worker its core, of two workers both cores less the time of wrk"
     yield f"{result['unit']}, accounts in {result['store']}"
 
@@ -141,9 +141,9 @@ def _scale_lines(
     scale: str, results: Sequence[Mapping[str, Any]], memory: dict[str, int]
 ) -> Iterator[reports.Part]:
     by_name = {result["name"]: result for result in results}
-    whole = by_name[CONSTANT]["per_core"]
+    constant_rate = by_name[CONSTANT]["per_core"]
     heads = ("requests/s", "each core", "of constant", "p99 ms", "CPU us", "refused", "failed")
-    body = [_row(result, whole) for result in results]
+    body = [_row(result, constant_rate) for result in results]
     yield Table(f"http-{scale}", (f"scale {scale}", *heads), body, ours="geolookup")
     yield _memory_line(memory)
     yield ratio_table(f"http-{scale}-ratios", f"scale {scale}", _ratios(by_name))
@@ -156,16 +156,16 @@ def _memory_line(memory: Mapping[str, int]) -> str:
     )
 
 
-def _row(each: Mapping[str, Any], whole: float) -> Sequence[Cell]:
+def _row(result: Mapping[str, Any], constant_rate: float) -> Sequence[Cell]:
     return (
-        each["name"],
-        Number(each["rate"]),
-        Number(each["per_core"]),
-        Number(each["per_core"] / whole, ".2f"),
-        Number(each["p99_ms"], ".2f"),
-        Number(each["processor_us"], ".1f"),
-        Number(each["refused"]),
-        Number(each["failed"]),
+        result["name"],
+        Number(result["rate"]),
+        Number(result["per_core"]),
+        Number(result["per_core"] / constant_rate, ".2f"),
+        Number(result["p99_ms"], ".2f"),
+        Number(result["processor_us"], ".1f"),
+        Number(result["refused"]),
+        Number(result["failed"]),
     )
 
 
@@ -175,8 +175,8 @@ def _ratios(by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[Ratio]:
     def share(name: str, of: str) -> float:
         return float(by_name[name]["per_core"] / by_name[of]["per_core"])
 
-    for name, of, wanted in _SHARES:
-        yield Ratio(f"{name} / {of}", share(name, of), wanted, least=True)
+    for name, of, goal in _SHARES:
+        yield Ratio(f"{name} / {of}", share(name, of), goal, least=True)
     for name in (FAST, MANY):
         yield Ratio(f"{name}, p99", by_name[name]["p99_ms"], _P99_MS, unit=" ms")
     for two, one in ((FAST_TWO, FAST), (MANY_TWO, MANY)):

@@ -94,15 +94,15 @@ class Running:
         command += [str(script), f"http://127.0.0.1:{self.port}/"]
         before, of_wrk = self._processor(), _of_children()
         command = _on_cores("0", command)
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        spent, of_wrk = self._processor() - before, _of_children() - of_wrk
-        found = _RESULT.search(done.stdout)
-        if found is None:
-            raise AssertionError(done.stdout)
-        requests, micro, refused, failed = map(int, found.groups()[:4])
-        p99 = float(found[5]) / 1e3
+        process = subprocess.run(command, capture_output=True, text=True, check=True)
+        processor, of_wrk = self._processor() - before, _of_children() - of_wrk
+        match = _RESULT.search(process.stdout)
+        if match is None:
+            raise AssertionError(process.stdout)
+        requests, micro, refused, failed = map(int, match.groups()[:4])
+        p99 = float(match[5]) / 1e3
         seconds, workers = micro / 1e6, self._workers
-        return Round(requests, seconds, refused, failed, p99, spent, of_wrk, workers)
+        return Round(requests, seconds, refused, failed, p99, processor, of_wrk, workers)
 
     def memory(self) -> int:
         """Return the bytes of their own that the workers have in memory."""
@@ -112,8 +112,8 @@ class Running:
         return sum(_processor(worker) for worker in self._children())
 
     def _children(self) -> list[int]:
-        listed = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
-        return [int(child) for child in listed.read_text(encoding="ascii").split()]
+        path = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        return [int(child) for child in path.read_text(encoding="ascii").split()]
 
 
 def _memory(process: int) -> int:
@@ -130,20 +130,20 @@ def _processor(process: int) -> float:
 
 def _of_children() -> float:
     """Return the processor time of the child processes that have ended, all of them wrk."""
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 @contextmanager
-def running(
+def run_server(
     name: str, data: Path, accounts: str, plans: Path, workers: int = 1
 ) -> Iterator[Running]:
     """Start a server of ``benchmarks.http.servers`` by its name, and stop it in the end."""
-    with closing(socket.socket()) as held:
+    with closing(socket.socket()) as holder:
         # It never listens. While it has the port, the system gives it to nobody who asks for any.
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        held.bind(("127.0.0.1", 0))
-        port = held.getsockname()[1]
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        port = holder.getsockname()[1]
         command = [sys.executable, "-m", "benchmarks.http.servers", name, str(data), str(port)]
         last = (os.cpu_count() or 1) - 1
         cores = f"{max(0, last + 1 - workers)}-{last}"

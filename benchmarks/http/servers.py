@@ -43,10 +43,10 @@ class _Constant:
 
 def constant(settings: Settings) -> Application:
     """Return our application without a lookup and without a key check."""
-    nothing = _Constant(str(settings.dataset))
+    stub = _Constant(str(settings.dataset))
     counters = Counters(None)
     counters.serve(_GENERATION, 0)
-    backend = Backend(nothing, nothing, Answers(_GENERATION))
+    backend = Backend(stub, stub, Answers(_GENERATION))
     return Application(backend, TrustedProxies(()), counters)
 
 

@@ -37,21 +37,21 @@ def contenders(dataset: Path, mmdb: Path) -> dict[str, list[str]]:
     """Return the programs that are there, by name; each takes the file as its last argument."""
     own = [sys.executable, "-m", "geolookup"]
     options = ["--no-age-notice", "--dataset", str(dataset)]
-    found = {
+    programs = {
         ANNOTATE: [*own, "annotate", *options],
         GREP: [*own, "grep", "--where", "location.country_code=DE", *options],
         SCRIPT: [sys.executable, "-m", "benchmarks.inline.script", str(mmdb)],
     }
     if shutil.which("rg"):  # unlike it, grep reads no more when nobody reads its output
-        found["ripgrep, IPv4, no lookup"] = ["rg", "-c", _PATTERN]
-    return found
+        programs["ripgrep, IPv4, no lookup"] = ["rg", "-c", _PATTERN]
+    return programs
 
 
 def measure_inline(
     programs: Mapping[str, list[str]], dataset: Path, megabytes: float, rounds: int
 ) -> dict[str, Any]:
     """Return the CPU seconds of each program and text, round by round."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder, measure.one_core() as pinned:
         for text in TEXTS:
             path = Path(folder, "text")
@@ -60,18 +60,18 @@ def measure_inline(
             for _ in range(rounds):
                 for name, program in programs.items():
                     rows[name].append(_seconds([*program, str(path)]))
-            found[text] = {"size": path.stat().st_size, "rows": rows}
-    return {"rounds": rounds, "results": found, "machine": measure.facts(pinned=pinned)}
+            results[text] = {"size": path.stat().st_size, "rows": rows}
+    return {"rounds": rounds, "results": results, "machine": measure.facts(pinned=pinned)}
 
 
 def _seconds(program: list[str]) -> float:
     """Return the CPU seconds of a program."""
     process = subprocess.Popen(program, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
+    _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 1):
         raise click.ClickException(f"{program[0]} ended with status {process.returncode}")
-    return used.ru_utime + used.ru_stime
+    return usage.ru_utime + usage.ru_stime
 
 
 def lines(result: dict[str, Any]) -> Iterator[reports.Part]:

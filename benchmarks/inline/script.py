@@ -21,8 +21,8 @@ def main() -> None:
     seen: dict[bytes, bytes] = {}
     with maxminddb.open_database(sys.argv[1], maxminddb.MODE_MMAP_EXT) as reader:
 
-        def tagged(found: re.Match[bytes]) -> bytes:
-            text = found[0]
+        def tag(match: re.Match[bytes]) -> bytes:
+            text = match[0]
             if text not in seen:
                 try:
                     record = reader.get(IPv4Address(text.decode()))
@@ -35,7 +35,7 @@ def main() -> None:
 
         with Path(sys.argv[2]).open("rb") as stream:
             for line in stream:
-                sys.stdout.buffer.write(_ADDRESS.sub(tagged, line))
+                sys.stdout.buffer.write(_ADDRESS.sub(tag, line))
 
 
 if __name__ == "__main__":

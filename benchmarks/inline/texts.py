@@ -34,15 +34,15 @@ def write(name: str, dataset: Path, megabytes: float, target: Path) -> None:
     visitors, share = TEXTS[name]
     lines = max(int(megabytes * 1e6 / 200), 100)
     count = max(lines * share // 100, 1)
-    given = workload.addresses(
+    visits = workload.addresses(
         workload.read(dataset, 4), "uniform", min(visitors or count, count), hit=True
     )
     if visitors is not None:
-        weights = [1 / rank for rank in range(1, len(given) + 1)]
-        given = random.Random(1).choices(given, weights, k=count)
-    made = _log(given) if share == 100 else _prose(given, 100 // share)
+        weights = [1 / rank for rank in range(1, len(visits) + 1)]
+        visits = random.Random(1).choices(visits, weights, k=count)
+    content = _log(visits) if share == 100 else _prose(visits, 100 // share)
     with target.open("w", encoding="ascii") as stream:
-        stream.writelines(made)
+        stream.writelines(content)
 
 
 def _log(addresses: Iterable[str]) -> Iterator[str]:

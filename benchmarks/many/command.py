@@ -37,7 +37,7 @@ def measure_many(
         for name in workload.DISTRIBUTIONS
     }
     with geolookup.open(dataset) as engine, measure.one_core() as pinned:
-        found = _times(ways.ways(engine, mmdb, size), texts, rounds)
+        results = _times(ways.ways(engine, mmdb, size), texts, rounds)
         rates = {name: piped.rate(dataset, ips, 3) for name, ips in texts.items()}
         kernel = engine.kernel
     return {
@@ -45,7 +45,7 @@ def measure_many(
         "addresses": count,
         "call": size,
         "rounds": rounds,
-        "results": found,
+        "results": results,
         "rates": rates,
         "kernel": kernel,
         "machine": measure.facts(pinned=pinned),
@@ -53,16 +53,16 @@ def measure_many(
 
 
 def _times(
-    chosen: dict[str, ways.Way], texts: dict[str, list[str]], rounds: int
+    selection: dict[str, ways.Way], texts: dict[str, list[str]], rounds: int
 ) -> dict[str, dict[str, float]]:
     times: dict[tuple[str, str], list[float]] = {}
-    for at, name, kind in itertools.product(range(rounds + 1), chosen, texts):
+    for at, name, kind in itertools.product(range(rounds + 1), selection, texts):
         began = time.perf_counter_ns()
-        chosen[name](texts[kind])
-        spent = (time.perf_counter_ns() - began) / len(texts[kind])
+        selection[name](texts[kind])
+        nanoseconds = (time.perf_counter_ns() - began) / len(texts[kind])
         if at:  # the first round is not counted
-            times.setdefault((name, kind), []).append(spent)
-    return {name: {kind: sorted(times[name, kind])[:2][-1] for kind in texts} for name in chosen}
+            times.setdefault((name, kind), []).append(nanoseconds)
+    return {name: {kind: sorted(times[name, kind])[:2][-1] for kind in texts} for name in selection}
 
 
 def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
@@ -92,8 +92,8 @@ def _ratios(result: dict[str, Any]) -> list[Ratio]:
     ]
 
 
-def _part(took: dict[str, float], many: str, single: str, wanted: float | None) -> Ratio:
-    return Ratio(f"{many} / {single}", took[many] / took[single], wanted, unit="x")
+def _part(took: dict[str, float], many: str, single: str, goal: float | None) -> Ratio:
+    return Ratio(f"{many} / {single}", took[many] / took[single], goal, unit="x")
 
 
 @click.command("many", help="Time many addresses at once against single calls and other readers.")

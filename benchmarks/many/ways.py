@@ -32,14 +32,14 @@ def ways(engine: geolookup.Engine, mmdb: Path | None, size: int) -> dict[str, Wa
     Readers that are not installed are left out.
     """
     return {
-        SINGLE_JSON: _each(engine.lookup_json),
-        LINES: _called(lambda ips: engine.lookup_many_json(ips, lines=True), size),
-        "lookup_many_json": _called(engine.lookup_many_json, size),
+        SINGLE_JSON: _one_by_one(engine.lookup_json),
+        LINES: _call(lambda ips: engine.lookup_many_json(ips, lines=True), size),
+        "lookup_many_json": _call(engine.lookup_many_json, size),
         "iter_json": lambda ips: _drain(engine.iter_json(ips)),
-        SINGLE_DICT: _each(engine.lookup),
-        DICTS: _called(engine.lookup_many, size),
-        SINGLE_VALUES: _each(lambda ip: [engine.get(ip, path) for path in PATHS]),
-        VALUES: _called(lambda ips: engine.get_many(ips, PATHS), size),
+        SINGLE_DICT: _one_by_one(engine.lookup),
+        DICTS: _call(engine.lookup_many, size),
+        SINGLE_VALUES: _one_by_one(lambda ip: [engine.get(ip, path) for path in PATHS]),
+        VALUES: _call(lambda ips: engine.get_many(ips, PATHS), size),
         **(dict(_others(mmdb, size)) if mmdb else {}),
     }
 
@@ -53,22 +53,22 @@ def _others(mmdb: Path, size: int) -> Iterator[tuple[str, Way]]:
     }
     for name, load in loads.items():
         with suppress(ImportError):
-            yield name, _asked(load()(Files(mmdb, mmdb)))
+            yield name, _ask(load()(Files(mmdb, mmdb)))
     with suppress(ImportError):
         from maxminddb_rust import open_database
 
-        yield RUST_MANY, _called(open_database(mmdb).get_many, size)
+        yield RUST_MANY, _call(open_database(mmdb).get_many, size)
 
 
-def _asked(reader: Opened) -> Way:
+def _ask(reader: Opened) -> Way:
     return lambda ips: _drain(reader(ips)())
 
 
-def _each(lookup: Callable[[str], object]) -> Way:
+def _one_by_one(lookup: Callable[[str], object]) -> Way:
     return lambda ips: _drain(map(lookup, ips))
 
 
-def _called(call: Callable[[list[str]], object], size: int) -> Way:
+def _call(call: Callable[[list[str]], object], size: int) -> Way:
     return lambda ips: _drain(map(call, (ips[at : at + size] for at in range(0, len(ips), size))))
 
 

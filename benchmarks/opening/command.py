@@ -46,19 +46,19 @@ def measure_opening(datasets: Mapping[str, Path], rounds: int, starts: int) -> d
         name: start.Program(_FIRST, (str(path), _ADDRESS)) for name, path in datasets.items()
     }
     with measure.one_core() as pinned:
-        opened = _openings(datasets, rounds)
-    started = start.measure_starts(programs, starts)
-    found = {
+        open_times = _openings(datasets, rounds)
+    start_times = start.measure_starts(programs, starts)
+    results = {
         name: {
             "bytes": sum(file.stat().st_size for file in path.iterdir()),
-            "open_us": opened[name],
-            "first_answer_ms": started[name]["median_ms"],
+            "open_us": open_times[name],
+            "first_answer_ms": start_times[name]["median_ms"],
         }
         for name, path in datasets.items()
     }
     return {
-        "datasets": found,
-        "bare_interpreter_ms": started[start.BARE]["median_ms"],
+        "datasets": results,
+        "bare_interpreter_ms": start_times[start.BARE]["median_ms"],
         "kernel": geolookup.Engine.kernel,
         "machine": measure.facts(pinned=pinned),
     }

@@ -30,23 +30,23 @@ def check(dataset: Path, file: Path, addresses: Iterable[str]) -> None:
 
 def flat(record: Any) -> Record:
     """Return a city record's values by their paths in ``data``."""
-    found = record if isinstance(record, dict) else {}
-    region = found.get("subdivisions", [{}])[0]
-    place = found.get("location", {})
+    city = record if isinstance(record, dict) else {}
+    region = city.get("subdivisions", [{}])[0]
+    location = city.get("location", {})
     return {
-        "location.continent_code": found.get("continent", {}).get("code"),
-        "location.continent_name": _english(found.get("continent")),
-        "location.country_code": found.get("country", {}).get("iso_code"),
-        "location.country_name": _english(found.get("country")),
+        "location.continent_code": city.get("continent", {}).get("code"),
+        "location.continent_name": _english(city.get("continent")),
+        "location.country_code": city.get("country", {}).get("iso_code"),
+        "location.country_name": _english(city.get("country")),
         "location.region_code": region.get("iso_code"),
         "location.region_name": _english(region),
-        "location.city_name": _english(found.get("city")),
-        "location.postal_code": found.get("postal", {}).get("code"),
-        "location.latitude": place.get("latitude"),
-        "location.longitude": place.get("longitude"),
-        "time.zone": place.get("time_zone"),
+        "location.city_name": _english(city.get("city")),
+        "location.postal_code": city.get("postal", {}).get("code"),
+        "location.latitude": location.get("latitude"),
+        "location.longitude": location.get("longitude"),
+        "time.zone": location.get("time_zone"),
     }
 
 
-def _english(named: Any) -> Any:
-    return (named or {}).get("names", {}).get("en")
+def _english(names_holder: Any) -> Any:
+    return (names_holder or {}).get("names", {}).get("en")

@@ -20,7 +20,7 @@ import geolookup
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports, workload
-from benchmarks.harness.processes import Child, running
+from benchmarks.harness.processes import Child, run_children
 from benchmarks.peers import check, report, start
 from benchmarks.peers.contenders import CONTENDERS, Contender
 from benchmarks.peers.libraries import Files
@@ -34,26 +34,26 @@ _KINDS = tuple(itertools.product((4, 6), (True, False), workload.DISTRIBUTIONS))
 def write_lists(dataset: Path, folder: Path, count: int, exponent: float) -> dict[str, Path]:
     """Write the address lists, and return them by workload."""
     intervals = {family: workload.read(dataset, family) for family in (4, 6)}
-    found = {}
+    paths = {}
     for family, hit, distribution in _KINDS:
-        made = workload.addresses(
+        addresses = workload.addresses(
             intervals[family], distribution, count, hit=hit, exponent=exponent
         )
         name = f"{distribution} IPv{family} {'hit' if hit else 'miss'}"
-        found[name] = folder / name.replace(" ", "-")
-        found[name].write_text("\n".join(made), "ascii")
-    return found
+        paths[name] = folder / name.replace(" ", "-")
+        paths[name].write_text("\n".join(addresses), "ascii")
+    return paths
 
 
 def compare(files: Files, lists: dict[str, Path]) -> int:
     """Compare MMDB and dataset on some of every list; UnequalError if they differ."""
-    chosen = [
+    addresses = [
         address
         for path in lists.values()
         for address in path.read_text("ascii").split("\n")[:_CHECKED]
     ]
-    check.check(files.dataset, files.mmdb, chosen)
-    return len(chosen)
+    check.check(files.dataset, files.mmdb, addresses)
+    return len(addresses)
 
 
 def measure_peers(
@@ -65,19 +65,19 @@ def measure_peers(
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     with tempfile.TemporaryDirectory() as folder:
         lists = write_lists(files.dataset, Path(folder), options["addresses"], options["exponent"])
-        compared = compare(files, lists)
+        comparisons = compare(files, lists)
         first = next(iter(lists.values()))
-        with running(_started(contenders, files, first)) as children:
-            timed = take_turns(children, lists, options["threads"], options["rounds"])
+        with run_children(_start_children(contenders, files, first)) as children:
+            results = take_turns(children, lists, options["threads"], options["rounds"])
             rows = {
                 contender.name: _row(contender, child, rounds)
-                for contender, child, rounds in zip(contenders, children, timed, strict=True)
+                for contender, child, rounds in zip(contenders, children, results, strict=True)
             }
         address = first.read_text("ascii").partition("\n")[0]
-    able = [each for each in contenders if "refused" not in rows[each.name]]
+    able = [contender for contender in contenders if "refused" not in rows[contender.name]]
     programs = start.programs(able, files, address)
-    for name, found in start.measure_starts(programs, options["starts"]).items():
-        rows.setdefault(name, {})["start"] = found
+    for name, times in start.measure_starts(programs, options["starts"]).items():
+        rows.setdefault(name, {})["start"] = times
     with geolookup.open(files.dataset) as engine:
         counts = dict(engine.metadata.counts)
     return {
@@ -85,7 +85,7 @@ def measure_peers(
         "unit": "ns per lookup",
         "workloads": [_key(name, count) for name in lists for count in options["threads"]],
         "rows": rows,
-        "compared": compared,
+        "compared": comparisons,
         "counts": counts,
         "file_bytes": {"dataset": _size(files.dataset), "mmdb": _size(files.mmdb)},
         "load": load,
@@ -93,25 +93,25 @@ def measure_peers(
     }
 
 
-def _started(contenders: Sequence[Contender], files: Files, first: Path) -> Iterator[Child]:
-    named = (files.dataset, files.mmdb, files.ip2location or "", first)
-    return (Child("benchmarks.peers.worker", each.name, *named) for each in contenders)
+def _start_children(contenders: Sequence[Contender], files: Files, first: Path) -> Iterator[Child]:
+    paths = (files.dataset, files.mmdb, files.ip2location or "", first)
+    return (Child("benchmarks.peers.worker", contender.name, *paths) for contender in contenders)
 
 
 def take_turns(
     children: Sequence[Child], lists: Mapping[str, Path], threads: Sequence[int], rounds: int
 ) -> list[dict[str, list[float]]]:
     """Time every child on every list, after a pass over it; return its rounds by workload."""
-    timed: list[dict[str, list[float]]] = [{} for _ in children]
+    results: list[dict[str, list[float]]] = [{} for _ in children]
     for name, path in lists.items():
-        for each in children:
-            each.ask(load=str(path))
-        for _, count, (each, found) in itertools.product(
-            range(rounds), threads, list(zip(children, timed, strict=True))
+        for child in children:
+            child.ask(load=str(path))
+        for _, count, (child, child_rounds) in itertools.product(
+            range(rounds), threads, list(zip(children, results, strict=True))
         ):
-            if "ns" in (answer := each.ask(threads=count)):
-                found.setdefault(_key(name, count), []).append(answer["ns"])
-    return timed
+            if "ns" in (answer := child.ask(threads=count)):
+                child_rounds.setdefault(_key(name, count), []).append(answer["ns"])
+    return results
 
 
 def _key(workload: str, threads: int) -> str:
@@ -151,10 +151,10 @@ def command(
     """Make dataset and MMDB (once), time everything, print the tables, write the results."""
     try:
         files = Files(cache.dataset(scale), cache.mmdb(scale), ip2location)
-        chosen = [
+        selection = [
             each for each in CONTENDERS if not only or any(part in each.name for part in only)
         ]
-        result = {"scale": scale, **measure_peers(files, chosen, options)}
+        result = {"scale": scale, **measure_peers(files, selection, options)}
     except (check.UnequalError, ImportError) as error:
         hint = "; 'pip install .[bench]' brings what is missing"
         raise click.ClickException(f"{error}{hint * isinstance(error, ImportError)}") from error

@@ -47,29 +47,29 @@ def build(parts: Parts) -> dict[str, Any]:
     }
 
 
-def opened(files: Files) -> Opened:
+def open_floor(files: Files) -> Opened:
     """Return what prepares the parts of a list of addresses."""
     kernel = Kernel(Dataset(files.dataset))
-    kept: dict[str, Any] = {}
+    parts_by_text: dict[str, Any] = {}
 
-    def shared(part: dict[str, Any]) -> Any:
-        return kept.setdefault(json.dumps(part), part)
+    def share(part: dict[str, Any]) -> Any:
+        return parts_by_text.setdefault(json.dumps(part), part)
 
     def prepare(address: str) -> Parts:
         data: Any = kernel.data(address, at=INSTANT)
-        location = shared(data["location"])
+        location = share(data["location"])
         return (
             data["ip"],
             data["ip_type"],
             location,
             location["country_languages"],
             location["country_neighbors"],
-            *(shared(data[group]) for group in ("time", "currency", "network")),
+            *(share(data[group]) for group in ("time", "currency", "network")),
         )
 
     def answers(addresses: Sequence[str]) -> Answers:
-        made: dict[str, Parts] = {}
-        parts = [made.get(each) or made.setdefault(each, prepare(each)) for each in addresses]
+        ready: dict[str, Parts] = {}
+        parts = [ready.get(each) or ready.setdefault(each, prepare(each)) for each in addresses]
         return lambda: map(build, parts)
 
     return answers

@@ -34,19 +34,19 @@ class Files:
 Opening = Callable[[Files], Opened]
 
 
-def _chained(*functions: Callable[..., object], extra: tuple[object, ...] = ()) -> Opened:
-    first, *others = functions
+def _chain(*functions: Callable[..., object], extra: tuple[object, ...] = ()) -> Opened:
+    first, *functions_after = functions
 
-    def opened(addresses: Sequence[str]) -> Answers:
+    def prepare(addresses: Sequence[str]) -> Answers:
         def answers() -> Iterator[object]:
-            found: Iterator[object] = map(first, addresses, *(repeat(each) for each in extra))
-            for function in others:
-                found = map(function, found)
-            return found
+            results: Iterator[object] = map(first, addresses, *(repeat(each) for each in extra))
+            for function in functions_after:
+                results = map(function, results)
+            return results
 
         return answers
 
-    return opened
+    return prepare
 
 
 def own(kernel: str, method: str, *extra: object) -> Callable[[], Opening]:
@@ -56,13 +56,13 @@ def own(kernel: str, method: str, *extra: object) -> Callable[[], Opening]:
         from geolookup.dataset.files import Dataset
         from geolookup.kernel import python as kernel_python
 
-        chosen: Any = kernel_python.Kernel
+        factory: Any = kernel_python.Kernel
         if kernel == "compiled":
             try:
-                chosen = import_module("geolookup.kernel._compiled").Kernel
+                factory = import_module("geolookup.kernel._compiled").Kernel
             except ImportError:
                 raise RefusedError("the compiled kernel was not built here") from None
-        return lambda files: _chained(getattr(chosen(Dataset(files.dataset)), method), extra=extra)
+        return lambda files: _chain(getattr(factory(Dataset(files.dataset)), method), extra=extra)
 
     return load
 
@@ -71,7 +71,7 @@ def maxminddb(after: Sequence[Callable[..., object]] = ()) -> Opening:
     """The C extension, or an error: never the Python reader."""
     import maxminddb
 
-    return lambda files: _chained(
+    return lambda files: _chain(
         maxminddb.open_database(files.mmdb, maxminddb.MODE_MMAP_EXT).get, *after
     )
 
@@ -82,7 +82,7 @@ def rust(
     """Give the records of the Rust reader, or what another method of it gives."""
     import maxminddb_rust
 
-    return lambda files: _chained(
+    return lambda files: _chain(
         getattr(maxminddb_rust.open_database(files.mmdb), method), *after, extra=extra
     )
 
@@ -99,7 +99,7 @@ def geoip2() -> Opening:
     from geoip2.database import Reader
     from geoip2.errors import AddressNotFoundError
 
-    def opened(files: Files) -> Opened:
+    def open_files(files: Files) -> Opened:
         city = Reader(files.mmdb).city
 
         def lookup(address: str) -> object:
@@ -108,28 +108,28 @@ def geoip2() -> Opening:
             except AddressNotFoundError:
                 return None
 
-        return _chained(lookup)
+        return _chain(lookup)
 
-    return opened
+    return open_files
 
 
 def geoip2fast() -> Opening:
     """Read the countries that come with the package; it reads no other format."""
     from geoip2fast import GeoIP2Fast
 
-    return lambda _files: _chained(GeoIP2Fast(geoip2fast_data_file="geoip2fast-ipv6.dat.gz").lookup)
+    return lambda _files: _chain(GeoIP2Fast(geoip2fast_data_file="geoip2fast-ipv6.dat.gz").lookup)
 
 
 def ip2location() -> Opening:
     """Read a BIN file, where one is given."""
     from IP2Location import IP2Location
 
-    def opened(files: Files) -> Opened:
+    def open_files(files: Files) -> Opened:
         if files.ip2location is None:
             raise RefusedError("reads its vendor's BIN files only; none was given (--ip2location)")
-        return _chained(IP2Location(str(files.ip2location)).get_all)
+        return _chain(IP2Location(str(files.ip2location)).get_all)
 
-    return opened
+    return open_files
 
 
 def pytricia() -> Opening:
@@ -138,18 +138,18 @@ def pytricia() -> Opening:
 
     from benchmarks.data.mmdb import networks
 
-    def opened(files: Files) -> Opened:
+    def open_files(files: Files) -> Opened:
         tries = {4: PyTricia(32), 6: PyTricia(128)}
         for family, trie in tries.items():
             for row, _, first, length in networks(files.dataset, family):
                 trie.insert(first.to_bytes(4 if family == 4 else 16), length, row)
-        return lambda texts: _chained(tries[6 if ":" in texts[0] else 4].get)(texts)
+        return lambda texts: _chain(tries[6 if ":" in texts[0] else 4].get)(texts)
 
-    return opened
+    return open_files
 
 
 def floor() -> Opening:
     """Copy parts that are ready."""
-    from benchmarks.peers.floor import opened
+    from benchmarks.peers.floor import open_floor
 
-    return opened
+    return open_floor

@@ -55,8 +55,8 @@ def _over(rows: Rows, one: tuple[str, str], other: tuple[str, str]) -> float | N
 
 
 def _peers(rows: Rows, kernel: str) -> Iterator[Ratio]:
-    for method, peer, wanted in _PEERS:
-        for distribution, bound in wanted.items():
+    for method, peer, goals in _PEERS:
+        for distribution, bound in goals.items():
             workload = _workload(distribution)
             own = _own(kernel, method)
             value = _over(rows, (peer, workload), (own, workload))
@@ -96,5 +96,5 @@ def _processes(rows: Rows, kernel: str) -> Iterator[Ratio]:
     for method in (_JSON, "lookup"):
         memory = rows.get(_own(kernel, method), {}).get("memory")
         if memory:
-            grown = memory["RssAnon"] / 1e6
-            yield Ratio(f"{_own(kernel, method)}: own memory", grown, MEMORY_MB, unit=" MB")
+            megabytes = memory["RssAnon"] / 1e6
+            yield Ratio(f"{_own(kernel, method)}: own memory", megabytes, MEMORY_MB, unit=" MB")

@@ -75,7 +75,7 @@ _MEMORY = ("RssAnon", "RssFile")
 
 def _returns(rows: dict[str, Any]) -> Table:
     """Return what each returns, or why it did not take part."""
-    said = [
+    cells = [
         (
             f"{name} {row.get('version', '')}".strip(),
             f"did not take part: {row['refused']}" if "refused" in row else row["returns"],
@@ -83,7 +83,7 @@ def _returns(rows: dict[str, Any]) -> Table:
         for name, row in rows.items()
         if "returns" in row
     ]
-    return Table("peers-returns", ("what each returns", ""), said)
+    return Table("peers-returns", ("what each returns", ""), cells)
 
 
 def _conditions(result: dict[str, Any]) -> str:

@@ -43,23 +43,23 @@ class Program:
 
 def programs(contenders: Iterable[Contender], files: Files, address: str) -> dict[str, Program]:
     """Return the programs of those that have one, and the bare interpreter."""
-    found = {BARE: Program("pass")}
-    for each in contenders:
-        if each.start:
-            file = str(getattr(files, each.reads)) if each.reads else ""
-            kernel = (("GEOLOOKUP_KERNEL", each.kernel),) if each.kernel else ()
-            found[each.name] = Program(each.start, (file, address), kernel)
-    return found
+    result = {BARE: Program("pass")}
+    for contender in contenders:
+        if contender.start:
+            file = str(getattr(files, contender.reads)) if contender.reads else ""
+            kernel = (("GEOLOOKUP_KERNEL", contender.kernel),) if contender.kernel else ()
+            result[contender.name] = Program(contender.start, (file, address), kernel)
+    return result
 
 
-def measure_starts(chosen: Mapping[str, Program], rounds: int) -> dict[str, Any]:
+def measure_starts(programs: Mapping[str, Program], rounds: int) -> dict[str, Any]:
     """Return the median milliseconds of each program, and what heavy modules it loads."""
     with tempfile.TemporaryDirectory() as folder, measure.one_core():
         python = _interpreter(Path(folder))
-        heavy = {name: _heavy(python, each) for name, each in chosen.items()}
-        times: dict[str, list[float]] = {name: [] for name in chosen}
-        for _, (name, each) in itertools.product(range(rounds), chosen.items()):
-            times[name].append(_run(python, each))
+        heavy = {name: _heavy(python, program) for name, program in programs.items()}
+        times: dict[str, list[float]] = {name: [] for name in programs}
+        for _, (name, program) in itertools.product(range(rounds), programs.items()):
+            times[name].append(_run(python, program))
     return {
         name: {"median_ms": statistics.median(times[name]), "rounds": times[name], "loads": loads}
         for name, loads in heavy.items()
@@ -78,17 +78,17 @@ def _interpreter(folder: Path) -> Path:
 def _run(python: Path, program: Program) -> float:
     """Run a program to its end; return milliseconds."""
     began = time.perf_counter()
-    _started(python, program, program.text)
+    _output(python, program, program.text)
     return (time.perf_counter() - began) * 1e3
 
 
 def _heavy(python: Path, program: Program) -> list[str]:
     """Return the heavy modules that a program loads; the run also writes the bytecode files."""
-    return _started(python, program, f"import sys\n{program.text}{_SAY_HEAVY}").split()
+    return _output(python, program, f"import sys\n{program.text}{_SAY_HEAVY}").split()
 
 
-def _started(python: Path, program: Program, text: str) -> str:
+def _output(python: Path, program: Program, text: str) -> str:
     command = [str(python), "-I", "-c", text, *program.arguments]
     environment = {**os.environ, **dict(program.environment)}
-    done = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True)
-    return done.stdout
+    run = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True)
+    return run.stdout

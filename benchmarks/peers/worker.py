@@ -27,16 +27,16 @@ from benchmarks.peers.libraries import Answers, Files, Opened, RefusedError
 class Worker:
     """An open contender and the list it is timed on."""
 
-    def __init__(self, opened: Opened) -> None:
-        self._opened = opened
+    def __init__(self, prepare: Opened) -> None:
+        self._prepare = prepare
         self._addresses: Sequence[str] = ()
-        self._whole: Answers = lambda: iter(())
+        self._all: Answers = lambda: iter(())
         self._halves: list[Answers] = []
 
     def load(self, addresses: Sequence[str]) -> float:
         """Take another list and go over it once; return nanoseconds a lookup."""
         self._halves = []
-        self._addresses, self._whole = addresses, self._opened(addresses)
+        self._addresses, self._all = addresses, self._prepare(addresses)
         return self.run(1)
 
     def settle(self) -> None:
@@ -50,26 +50,26 @@ class Worker:
             return self._run_threads() / len(self._addresses)
         began = time.perf_counter_ns()
         # A deque of no length drains an iterator in C.
-        deque(self._whole(), 0)
+        deque(self._all(), 0)
         return (time.perf_counter_ns() - began) / len(self._addresses)
 
     def _run_threads(self) -> int:
         middle = len(self._addresses) // 2
         if not self._halves:
             parts = self._addresses[:middle], self._addresses[middle:]
-            self._halves = [self._opened(each) for each in parts]
+            self._halves = [self._prepare(each) for each in parts]
         gate = threading.Barrier(len(self._halves) + 1)
 
         def drain(answers: Answers) -> None:
             gate.wait()
             deque(answers(), 0)
 
-        running = [threading.Thread(target=drain, args=(each,)) for each in self._halves]
-        for each in running:
+        threads = [threading.Thread(target=drain, args=(each,)) for each in self._halves]
+        for each in threads:
             each.start()
         gate.wait()
         began = time.perf_counter_ns()
-        for each in running:
+        for each in threads:
             each.join()
         return time.perf_counter_ns() - began
 
@@ -79,7 +79,7 @@ def read_addresses(path: str) -> list[str]:
     return Path(path).read_text("ascii").split("\n")
 
 
-def opened_and_measured(contender: Contender, files: Files, first: str) -> tuple[Worker, Any]:
+def open_and_measure(contender: Contender, files: Files, first: str) -> tuple[Worker, Any]:
     """Open a contender, look a first list up, and say what memory that took."""
     addresses = read_addresses(first)
     opening = contender.load()
@@ -101,7 +101,7 @@ def main(name: str, dataset: str, mmdb: str, ip2location: str, first: str) -> No
     pin(1)
     files = Files(Path(dataset), Path(mmdb), Path(ip2location) if ip2location else None)
     try:
-        worker, facts = opened_and_measured(BY_NAME[name], files, first)
+        worker, facts = open_and_measure(BY_NAME[name], files, first)
     except ImportError as error:
         return say({"refused": f"not installed: {error.name}"})
     except (RefusedError, OSError, ValueError, RuntimeError) as error:

@@ -28,27 +28,27 @@ LISTS: dict[str, Callable[[geolookup.Engine], pa.Table]] = {
 WANTED = {COUNTRY: 0.3, EVERY_AS: 2}
 
 
-def measured(dataset: Path, rounds: int) -> dict[str, Any]:
+def measure_prefixes(dataset: Path, rounds: int) -> dict[str, Any]:
     """Return the seconds of each round, and how many prefixes each list has."""
     with measure.one_core() as pinned, geolookup.open(dataset) as engine:
-        found = {name: _timed(listed, engine, rounds) for name, listed in LISTS.items()}
+        results = {name: _time_list(table_of, engine, rounds) for name, table_of in LISTS.items()}
         counts = engine.metadata.counts
     return {
         "unit": "s",
-        "rows": {name: seconds for name, (seconds, _) in found.items()},
-        "prefixes": {name: rows for name, (_, rows) in found.items()},
+        "rows": {name: seconds for name, (seconds, _) in results.items()},
+        "prefixes": {name: rows for name, (_, rows) in results.items()},
         "intervals": counts["ipv4_intervals"] + counts["ipv6_intervals"],
         "machine": measure.facts(pinned=pinned),
     }
 
 
-def _timed(
-    listed: Callable[[geolookup.Engine], pa.Table], engine: geolookup.Engine, rounds: int
+def _time_list(
+    table_of: Callable[[geolookup.Engine], pa.Table], engine: geolookup.Engine, rounds: int
 ) -> tuple[list[float], int]:
     seconds = []
     for _ in range(rounds):
         began = time.perf_counter()
-        rows = listed(engine).num_rows
+        rows = table_of(engine).num_rows
         seconds.append(time.perf_counter() - began)
     return seconds, rows
 
@@ -79,5 +79,5 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
 @reports.outputs()
 def command(scale: str, rounds: int, outputs: reports.Outputs) -> None:
     """Measure and print."""
-    result = measured(cache.dataset(scale), rounds)
+    result = measure_prefixes(cache.dataset(scale), rounds)
     outputs.tell(lines(result), result)

@@ -34,7 +34,7 @@ DATASET, AGAINST = "report", "report --against"
 _FIRST, _WEEK = 1_795_132_800, 7 * 86_400
 
 
-def measured(scale: str, count: int) -> dict[str, Any]:
+def measure_pages(scale: str, count: int) -> dict[str, Any]:
     """Return seconds, bytes in memory and bytes of each page, by what it shows."""
     dataset, older = cache.dataset(scale), cache.dataset(scale, seed=SEED + 1)
     with tempfile.TemporaryDirectory() as text:
@@ -46,12 +46,12 @@ def measured(scale: str, count: int) -> dict[str, Any]:
             AGAINST: ("report", dataset, "--against", older),
             map_of(count): ("map", rows, "--at", "time", "--dataset", dataset),
         }
-        found = {
+        results = {
             name: result_of("benchmarks.report.writing", folder / f"{at}.html", *command)
             for at, (name, command) in enumerate(commands.items())
         }
-    machine = next(iter(found.values()))["machine"]
-    return {"rows": found, "addresses": count, "machine": machine}
+    machine = next(iter(results.values()))["machine"]
+    return {"rows": results, "addresses": count, "machine": machine}
 
 
 def map_of(count: int) -> str:
@@ -61,12 +61,12 @@ def map_of(count: int) -> str:
 
 def write_rows(dataset: Path, target: Path, count: int) -> None:
     """Write distinct IPv4 addresses, each at an instant of its own in a week, as Parquet."""
-    drawn = target.with_suffix(".arrow")
-    addresses.write(dataset, [drawn], 4, count)
+    source = target.with_suffix(".arrow")
+    addresses.write(dataset, [source], 4, count)
     seconds = _FIRST + np.random.default_rng(workload.SEED).integers(0, _WEEK, count)
     instants = pa.array(seconds).cast(pa.timestamp("s", "UTC"))
-    pq.write_table(workload.arrow(drawn).append_column("time", instants), target)
-    drawn.unlink()
+    pq.write_table(workload.arrow(source).append_column("time", instants), target)
+    source.unlink()
 
 
 def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
@@ -102,5 +102,5 @@ def bounds(result: dict[str, Any]) -> Iterator[Ratio]:
 @reports.outputs()
 def command(scale: str, count: int, outputs: reports.Outputs) -> None:
     """Make the datasets (once) and the addresses, write the pages, print the tables."""
-    result = measured(scale, count)
+    result = measure_pages(scale, count)
     outputs.tell(lines(result), {"scale": scale, **result})

@@ -14,7 +14,7 @@ from benchmarks.harness.processes import Result, say
 CORES = 2
 
 
-def _written(page: Path, command: list[str]) -> Result:
+def _write(page: Path, command: list[str]) -> Result:
     """Run a command of geolookup that writes a page; CPU seconds are those of the process."""
     sys.argv = ["geolookup", *command, "--output", str(page)]
     began = time.perf_counter()
@@ -36,4 +36,4 @@ def _written(page: Path, command: list[str]) -> Result:
 
 
 if __name__ == "__main__":
-    say(_written(Path(sys.argv[1]), sys.argv[2:]))
+    say(_write(Path(sys.argv[1]), sys.argv[2:]))

@@ -70,32 +70,32 @@ def cases(engine: geolookup.Engine, dataset: Path, count: int) -> list[Case]:
         "get": lambda ip: engine.get(ip, MEMBER),
         "answer": lambda ip: engine.answer(ip).location.city_name,
     }
-    found = [
+    result = [
         Case(distribution, family, hit, form, lookup, addresses)
         for distribution, family, hit, addresses in _workloads(dataset, count)
         for form, lookup in forms.items()
     ]
-    return [Case("none", 4, True, "empty", empty, found[0].addresses), *found]
+    return [Case("none", 4, True, "empty", empty, result[0].addresses), *result]
 
 
 def _workloads(dataset: Path, count: int) -> Iterator[tuple[str, int, bool, list[str]]]:
     for family in FAMILIES:
         intervals = workload.read(dataset, family)
         for hit, distribution in itertools.product((True, False), workload.DISTRIBUTIONS):
-            made = workload.addresses(intervals, distribution, count, hit=hit)
-            yield distribution, family, hit, made
+            addresses = workload.addresses(intervals, distribution, count, hit=hit)
+            yield distribution, family, hit, addresses
 
 
 def measure_lookups(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
     """Return nanoseconds a lookup of every case, and what they depend on."""
     with geolookup.open(dataset) as engine, measure.one_core() as pinned:
-        chosen = cases(engine, dataset, count)
-        for case in chosen:
+        all_cases = cases(engine, dataset, count)
+        for case in all_cases:
             case.run()
-        for _, case in itertools.product(range(rounds), chosen):
+        for _, case in itertools.product(range(rounds), all_cases):
             case.rounds.append(case.run())
         counts = dict(engine.metadata.counts)
-    overhead, *timed = chosen
+    overhead, *timed_cases = all_cases
     return {
         "unit": "ns per lookup, median of rounds",
         "addresses": count,
@@ -103,7 +103,7 @@ def measure_lookups(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
         "counts": counts,
         "kernel": engine.kernel,
         "call_overhead": statistics.median(overhead.rounds),
-        "results": [_result(case) for case in timed],
+        "results": [_result(case) for case in timed_cases],
         "machine": measure.facts(pinned=pinned),
     }
 

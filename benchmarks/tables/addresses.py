@@ -49,14 +49,14 @@ def distinct(dataset: Path, family: int, count: int) -> Halves:
     rng = np.random.default_rng(workload.SEED)
     rows = workload.table(dataset, family)
     draw = _from_ipv4(rows) if family == 4 else _from_ipv6(rows)
-    kept = np.empty((0, 2), np.uint64)
+    values = np.empty((0, 2), np.uint64)
     with geolookup.open(dataset) as engine:
-        while len(kept) < count:
-            drawn = draw(rng, count - len(kept) + count // 10 + 1000)
-            public = engine.locate(_packed(drawn, family)).to_numpy() >= 0
-            kept = np.concatenate([kept, drawn[public]])
-            kept = kept[_first_of_each(kept)]
-    return rng.permutation(kept)[:count]
+        while len(values) < count:
+            draws = draw(rng, count - len(values) + count // 10 + 1000)
+            public = engine.locate(_pack(draws, family)).to_numpy() >= 0
+            values = np.concatenate([values, draws[public]])
+            values = values[_first_of_each(values)]
+    return rng.permutation(values)[:count]
 
 
 def _first_of_each(values: Halves) -> NDArray[np.int64]:
@@ -66,20 +66,20 @@ def _first_of_each(values: Halves) -> NDArray[np.int64]:
     return first
 
 
-def _packed(drawn: Halves, family: int) -> pa.Array:
+def _pack(values: Halves, family: int) -> pa.Array:
     if family == 4:
-        return pa.array(drawn[:, 1].astype(np.uint32))
-    data = pa.py_buffer(np.ascontiguousarray(drawn.astype(">u8")))
-    return pa.Array.from_buffers(pa.binary(16), len(drawn), [None, data])
+        return pa.array(values[:, 1].astype(np.uint32))
+    data = pa.py_buffer(np.ascontiguousarray(values.astype(">u8")))
+    return pa.Array.from_buffers(pa.binary(16), len(values), [None, data])
 
 
 def _from_ipv4(rows: pa.Table) -> Draw:
     begins = rows["start"].to_numpy().astype(np.uint64)
     ends = np.append(begins[1:], np.uint64(1 << 32))
-    known = np.flatnonzero(rows["location"].to_numpy() > 0)
+    intervals = np.flatnonzero(rows["location"].to_numpy() > 0)
 
     def draw(rng: np.random.Generator, count: int) -> Halves:
-        at = rng.choice(known, count)
+        at = rng.choice(intervals, count)
         low = begins[at] + (rng.random(count) * (ends[at] - begins[at])).astype(np.uint64)
         return np.column_stack([np.zeros_like(low), low])
 
@@ -90,10 +90,10 @@ def _from_ipv6(rows: pa.Table) -> Draw:
     """Draw the high half between those of the bounds, and any low half that stays inside."""
     highs, lows = (rows[name].to_numpy() for name in ("start_high", "start_low"))
     next_highs, next_lows = np.append(highs[1:], _LAST), np.append(lows[1:], _LAST)
-    known = np.flatnonzero(rows["location"].to_numpy() > 0)
+    intervals = np.flatnonzero(rows["location"].to_numpy() > 0)
 
     def draw(rng: np.random.Generator, count: int) -> Halves:
-        at = rng.choice(known, count)
+        at = rng.choice(intervals, count)
         high = highs[at] + (rng.random(count) * (next_highs[at] - highs[at])).astype(np.uint64)
         least = np.where(high == highs[at], lows[at], 0)
         most = np.where(high == next_highs[at], next_lows[at], _LAST)

@@ -34,20 +34,20 @@ _IPTOOLS = {
 }
 
 
-def fields(made: Any, paths: Iterable[str]) -> Values:
+def fields(table: Any, paths: Iterable[str]) -> Values:
     """Read the columns that ``Engine.enrich`` adds for ``paths``."""
     names = {ADDRESS: ADDRESS} | {path: path.replace(".", "_") for path in paths}
-    return {path: made[name].to_pylist() for path, name in names.items()}
+    return {path: table[name].to_pylist() for path, name in names.items()}
 
 
-def countries(made: Any) -> Values:
+def countries(table: Any) -> Values:
     """Read a column of country codes."""
-    return {ADDRESS: _column(made, ADDRESS), _COUNTRY: _column(made, FOUND)}
+    return {ADDRESS: _column(table, ADDRESS), _COUNTRY: _column(table, FOUND)}
 
 
-def city_records(made: Any) -> Values:
+def city_records(table: Any) -> Values:
     """Read a column of structs with MaxMind's members; Polars has null for absent ones."""
-    return _by_path(made, [flat(_present(each)) for each in _column(made, FOUND)])
+    return _by_path(table, [flat(_present(each)) for each in _column(table, FOUND)])
 
 
 def _present(value: Any) -> Any:
@@ -60,22 +60,22 @@ def _present(value: Any) -> Any:
     return value
 
 
-def iptools_records(made: Any) -> Values:
+def iptools_records(table: Any) -> Values:
     """Read the structs of polars-iptools, which has an empty text in place of null."""
-    records = _column(made, FOUND)
+    records = _column(table, FOUND)
     return _by_path(
-        made, [{path: each[name] or None for name, path in _IPTOOLS.items()} for each in records]
+        table, [{path: each[name] or None for name, path in _IPTOOLS.items()} for each in records]
     )
 
 
-def _column(made: Any, name: str) -> list[Any]:
-    column: list[Any] = (made if isinstance(made, pa.Table) else made.to_arrow())[name].to_pylist()
+def _column(data: Any, name: str) -> list[Any]:
+    column: list[Any] = (data if isinstance(data, pa.Table) else data.to_arrow())[name].to_pylist()
     return column
 
 
-def _by_path(made: Any, records: list[dict[str, Any]]) -> Values:
+def _by_path(table: Any, records: list[dict[str, Any]]) -> Values:
     paths = records[0] if records else {}
-    return {ADDRESS: _column(made, ADDRESS)} | {
+    return {ADDRESS: _column(table, ADDRESS)} | {
         path: [each[path] for each in records] for path in paths
     }
 
@@ -89,17 +89,17 @@ def digests(values: Values) -> dict[str, str]:
     }
 
 
-def compare(found: Mapping[str, Mapping[str, str]]) -> int:
+def compare(digests_of: Mapping[str, Mapping[str, str]]) -> int:
     """Return how many columns were equal to another contender's; UnequalError names what differs.
 
-    ``found`` has the digests by contender, for those that answer the same addresses.
+    ``digests_of`` has the digests by contender, for those that answer the same addresses.
     """
-    compared = 0
-    known: dict[str, tuple[str, str]] = {}
-    for name, paths in found.items():
+    count = 0
+    first_digests: dict[str, tuple[str, str]] = {}
+    for name, paths in digests_of.items():
         for path, digest in paths.items():
-            other, same = known.setdefault(path, (name, digest))
+            other, same = first_digests.setdefault(path, (name, digest))
             if digest != same:
                 raise UnequalError(f"{name} and {other} differ in {path}")
-            compared += other != name
-    return compared
+            count += other != name
+    return count

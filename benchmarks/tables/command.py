@@ -20,7 +20,7 @@ import click
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports
-from benchmarks.harness.processes import Child, running
+from benchmarks.harness.processes import Child, run_children
 from benchmarks.harness.ratios import ratio_table
 from benchmarks.harness.tables import Number, Table
 from benchmarks.peers.check import UnequalError
@@ -35,30 +35,31 @@ from benchmarks.tables.worker import COMPARED
 ROWS, ROUNDS = (1_000_000, 10_000_000), 3
 
 
-def _started(
-    chosen: Sequence[Contender], files: Files, lists: dict[int, list[Path]]
+def _start_children(
+    contenders: Sequence[Contender], files: Files, lists: dict[int, list[Path]]
 ) -> Iterator[Child]:
-    named = (files.dataset, files.mmdb)
+    paths = (files.dataset, files.mmdb)
     return (
-        Child("benchmarks.tables.worker", each.key, *named, *lists[each.family]) for each in chosen
+        Child("benchmarks.tables.worker", contender.key, *paths, *lists[contender.family])
+        for contender in contenders
     )
 
 
-def _timed(children: Sequence[Child], rounds: int) -> list[dict[str, Any]]:
+def _time_rounds(children: Sequence[Child], rounds: int) -> list[dict[str, Any]]:
     """Return the rounds of each child in ns a row, or why it takes no part; they take turns."""
-    timed: list[list[float]] = [[] for _ in children]
+    results: list[list[float]] = [[] for _ in children]
     for _ in range(rounds):
-        for each, found in zip(children, timed, strict=True):
-            if "ns" in (answer := each.ask()):
-                found.append(answer["ns"])
+        for child, times in zip(children, results, strict=True):
+            if "ns" in (answer := child.ask()):
+                times.append(answer["ns"])
     return [
-        each.facts if "refused" in each.facts else {**each.facts, "rounds": found}
-        for each, found in zip(children, timed, strict=True)
+        child.facts if "refused" in child.facts else {**child.facts, "rounds": times}
+        for child, times in zip(children, results, strict=True)
     ]
 
 
 def measure_tables(
-    files: Files, chosen: Sequence[Contender], rows: int, rounds: int, ways: Sequence[str]
+    files: Files, contenders: Sequence[Contender], rows: int, rounds: int, ways: Sequence[str]
 ) -> dict[str, Any]:
     """Return the rounds of the contenders, the other ways, and what they depend on."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
@@ -67,18 +68,18 @@ def measure_tables(
             family: [Path(folder, f"ipv{family}-{part}.arrow") for part in range(rounds + 1)]
             for family in (4, 6)
         }
-        for family in {each.family for each in chosen} | {4}:
+        for family in {contender.family for contender in contenders} | {4}:
             paths = lists[family]
             addresses.write(files.dataset, paths, family, rows)
-        with running(_started(chosen, files, lists)) as children:
-            compared = _compared(chosen, children)
-            timed = _timed(children, rounds)
-        found = dict(_ways(ways, files, lists[4][0], rows))
+        with run_children(_start_children(contenders, files, lists)) as children:
+            comparisons = _compare(contenders, children)
+            results = _time_rounds(children, rounds)
+        way_results = dict(_ways(ways, files, lists[4][0], rows))
     return {
         "unit": "ns per row",
-        "rows": {each.key: row for each, row in zip(chosen, timed, strict=True)},
-        "ways": found,
-        "compared": compared,
+        "rows": {contender.key: row for contender, row in zip(contenders, results, strict=True)},
+        "ways": way_results,
+        "compared": comparisons,
         "addresses": rows,
         "rounds": rounds,
         "load": load,
@@ -86,13 +87,13 @@ def measure_tables(
     }
 
 
-def _compared(chosen: Sequence[Contender], children: Sequence[Child]) -> int:
+def _compare(contenders: Sequence[Contender], children: Sequence[Child]) -> int:
     """Compare the answers of those that take part, by family; UnequalError if they differ."""
-    said: dict[int, dict[str, Any]] = {4: {}, 6: {}}
-    for contender, child in zip(chosen, children, strict=True):
+    answers: dict[int, dict[str, Any]] = {4: {}, 6: {}}
+    for contender, child in zip(contenders, children, strict=True):
         if "answers" in child.facts:
-            said[contender.family][contender.key] = child.facts.pop("answers")
-    return sum(compare(each) for each in said.values() if each)
+            answers[contender.family][contender.key] = child.facts.pop("answers")
+    return sum(compare(each) for each in answers.values() if each)
 
 
 def _ways(ways: Sequence[str], files: Files, column: Path, rows: int) -> Iterator[tuple[str, Any]]:
@@ -115,12 +116,12 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     count = result["addresses"]
     header = ("ns per row, median of rounds", "")
     yield Table(f"tables-{count}", header, body, unit="ns", ours=OWN)
-    refused = {**result["rows"], **result["ways"]}
-    for name, row in refused.items():
+    results = {**result["rows"], **result["ways"]}
+    for name, row in results.items():
         if "refused" in row:
             yield f"{name} did not take part: {row['refused']}"
-    found = ratios(result["rows"], result["ways"], count)
-    yield ratio_table(f"tables-{count}-ratios", "ratios", found)
+    result_ratios = ratios(result["rows"], result["ways"], count)
+    yield ratio_table(f"tables-{count}-ratios", "ratios", result_ratios)
     yield (
         f"{result['rounds']} rounds of {count:,} addresses, each looked up once;"
         f" {result['compared']} columns of up to {COMPARED:,} answers compared, all equal"
@@ -158,11 +159,11 @@ def command(
     outputs: reports.Outputs,
 ) -> None:
     """Make dataset and MMDB (once), time everything, print the tables, write the results."""
-    chosen = [each for each in CONTENDERS if not only or any(part in each.key for part in only)]
+    selection = [each for each in CONTENDERS if not only or any(part in each.key for part in only)]
     try:
         files = Files(cache.dataset(scale), cache.mmdb(scale))
         results = [
-            measure_tables(files, chosen, rows, rounds, ways if at == len(counts) - 1 else ())
+            measure_tables(files, selection, rows, rounds, ways if at == len(counts) - 1 else ())
             for at, rows in enumerate(counts)
         ]
     except (UnequalError, ImportError) as error:

@@ -58,46 +58,46 @@ class Contender:
 def ours(fields: tuple[str, ...], threads: int = 1) -> Opening:
     """``Engine.enrich``."""
 
-    def opened(files: Files) -> Opened:
+    def open_files(files: Files) -> Opened:
         import geolookup
 
         engine = geolookup.open(files.dataset)
         return lambda data: partial(engine.enrich, data, fields=fields, threads=threads)
 
-    return opened
+    return open_files
 
 
-def maxminddb_polars(*, whole: bool) -> Opening:
+def maxminddb_polars(*, whole_record: bool) -> Opening:
     """One path, or the record with the ten values as a struct."""
 
-    def opened(files: Files) -> Opened:
+    def open_files(files: Files) -> Opened:
         import maxminddb_polars as mmdb
         import polars as pl
 
-        found = (
+        column = (
             mmdb.lookup(pl.col("ip"), files.mmdb, dtype=_record(pl))
-            if whole
+            if whole_record
             else mmdb.lookup_path(
                 pl.col("ip"), files.mmdb, ["country", "iso_code"], dtype=pl.String
             )
         )
-        return lambda data: partial(pl.DataFrame(data).with_columns, found.alias(FOUND))
+        return lambda data: partial(pl.DataFrame(data).with_columns, column.alias(FOUND))
 
-    return opened
+    return open_files
 
 
 def _record(pl: Any) -> Any:
     """Return the type of the ten values in MaxMind's members."""
     text = pl.String
-    named = pl.Struct({"names": pl.Struct({"en": text})})
+    names = pl.Struct({"names": pl.Struct({"en": text})})
     region = pl.Struct({"iso_code": text, "names": pl.Struct({"en": text})})
-    place = {"latitude": pl.Float64, "longitude": pl.Float64, "time_zone": text}
+    location = {"latitude": pl.Float64, "longitude": pl.Float64, "time_zone": text}
     return pl.Struct(
         {
-            "city": named,
+            "city": names,
             "continent": pl.Struct({"code": text}),
             "country": region,
-            "location": pl.Struct(place),
+            "location": pl.Struct(location),
             "postal": pl.Struct({"code": text}),
             "subdivisions": pl.List(region),
         }
@@ -115,8 +115,8 @@ def polars_iptools(files: Files) -> Opened:
     import polars as pl
     import polars_iptools
 
-    found = polars_iptools.geoip.full(pl.col(ADDRESS)).alias(FOUND)
-    return lambda data: partial(pl.DataFrame(data).with_columns, found)
+    column = polars_iptools.geoip.full(pl.col(ADDRESS)).alias(FOUND)
+    return lambda data: partial(pl.DataFrame(data).with_columns, column)
 
 
 def maxminddb_loop(files: Files) -> Opened:
@@ -150,11 +150,11 @@ def duckdb_join(files: Files) -> Opened:
         ASOF LEFT JOIN ranges r ON a.value >= r.start
     """  # noqa: S608 - our own numbers
 
-    def prepared(data: pa.Table) -> Run:
+    def prepare(data: pa.Table) -> Run:
         connection.register("addresses", data)
         return lambda: connection.sql(query).to_arrow_table()
 
-    return prepared
+    return prepare
 
 
 def _ranges(dataset: Path) -> pa.Table:
@@ -169,7 +169,7 @@ def _ranges(dataset: Path) -> pa.Table:
 OWN, ONE_FIELD, TEN_FIELDS = "geolookup", "one field", "ten fields"
 _ONE, _TEN = partial(answers.fields, paths=ONE), partial(answers.fields, paths=TEN)
 _CODES, _RECORDS = answers.countries, answers.city_records
-_polars_one, _polars_ten = maxminddb_polars(whole=False), maxminddb_polars(whole=True)
+_polars_one, _polars_ten = maxminddb_polars(whole_record=False), maxminddb_polars(whole_record=True)
 CONTENDERS = (
     Contender(OWN, ONE_FIELD, 4, ours(ONE), _ONE),
     Contender(OWN, TEN_FIELDS, 4, ours(TEN), _TEN),

@@ -42,11 +42,11 @@ def ratios(rows: Rows, ways: Rows, count: int) -> Iterator[Ratio]:
         if rounds := rows.get(name, {}).get("rounds"):
             yield Ratio(name, statistics.median(rounds), bound, unit=" ns")
     polars = max(bound for least, bound in _POLARS_FROM.items() if least <= count)
-    for greater, lesser, wanted, least in ((_POLARS, _ONE4, polars, True), *_RATIOS):
+    for greater, lesser, goal, least in ((_POLARS, _ONE4, polars, True), *_RATIOS):
         both: list[Any] = [rows.get(name, {}).get("rounds") for name in (greater, lesser)]
         if all(both):
-            each = [a / b for a, b in zip(*both, strict=True)]
-            yield Ratio(f"{greater} / {lesser}", statistics.median(each), wanted, least, "x")
+            quotients = [a / b for a, b in zip(*both, strict=True)]
+            yield Ratio(f"{greater} / {lesser}", statistics.median(quotients), goal, least, "x")
     for name, bound in _PER_SECOND:
         if "per_second" in ways.get(name, {}):
             yield Ratio(

@@ -35,10 +35,10 @@ def memory(dataset: str, addresses: str, rows: str) -> dict[str, Any]:
     data = read(Path(addresses)).slice(0, int(rows))
     engine.enrich(data.slice(0, 200_000), fields=TEN, threads=2)
     before = sum(measure.resident().values())
-    made = engine.enrich(data, fields=TEN, threads=2)
-    own = sum(column.nbytes for column in made.columns[1:])
+    table = engine.enrich(data, fields=TEN, threads=2)
+    own = sum(column.nbytes for column in table.columns[1:])
     # Dictionaries are the dataset's own, and counted in every chunk of a column.
-    for column in made.columns[1:]:
+    for column in table.columns[1:]:
         if pa.types.is_dictionary(column.type):
             own -= sum(chunk.dictionary.nbytes for chunk in column.chunks)
     return {"rows": len(data), "beyond": (measure.peak_memory() or 0) - before - own}
@@ -56,8 +56,8 @@ def parquet(dataset: str, addresses: str) -> dict[str, Any]:
         began = time.perf_counter()
         subprocess.run(command, check=True, capture_output=True)
         took = time.perf_counter() - began
-        written = pq.read_metadata(target).num_rows
-    return {"rows": written, "per_second": written / took}
+        rows = pq.read_metadata(target).num_rows
+    return {"rows": rows, "per_second": rows / took}
 
 
 def spark(dataset: str, addresses: str) -> dict[str, Any]:
@@ -96,8 +96,8 @@ def run(way: str, *arguments: object) -> dict[str, Any]:
     try:
         return result_of("benchmarks.tables.ways", way, *arguments, stderr=subprocess.PIPE)
     except subprocess.CalledProcessError as error:
-        said = error.stderr.strip().splitlines() or [f"status {error.returncode}"]
-        return {"refused": said[-1][:200]}
+        lines = error.stderr.strip().splitlines() or [f"status {error.returncode}"]
+        return {"refused": lines[-1][:200]}
 
 
 if __name__ == "__main__":

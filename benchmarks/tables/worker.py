@@ -43,24 +43,24 @@ def main(key: str, dataset: str, mmdb: str, first: str, *others: str) -> None:
     os.environ["POLARS_MAX_THREADS"] = str(contender.threads)
     data = _part(first, contender.share)
     try:
-        prepared = contender.open(Files(Path(dataset), Path(mmdb)))
-        said = digests(contender.values(prepared(read(Path(first)).slice(0, COMPARED))()))
-        run = prepared(data)
+        prepare = contender.open(Files(Path(dataset), Path(mmdb)))
+        answers = digests(contender.values(prepare(read(Path(first)).slice(0, COMPARED))()))
+        run = prepare(data)
         before = measure.peak_memory() or 0
-        made = run()
-        del made
+        table = run()
+        del table
     except ImportError as error:
         return say({"refused": f"not installed: {error.name}"})
     except Exception as error:  # noqa: BLE001 - whatever a library raises, it takes no part
         return say({"refused": f"{type(error).__name__}: {error}"[:200]})
-    say({"peak": (measure.peak_memory() or 0) - before, "answers": said})
+    say({"peak": (measure.peak_memory() or 0) - before, "answers": answers})
     for path, _ in zip(others, sys.stdin, strict=False):
         data = _part(path, contender.share)
-        run = prepared(data)
+        run = prepare(data)
         began = time.perf_counter_ns()
-        made = run()
+        table = run()
         took = time.perf_counter_ns() - began
-        del made
+        del table
         say({"ns": took / len(data)})
     return None
 

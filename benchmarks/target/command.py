@@ -38,55 +38,55 @@ NO_HTTP = f"{OVER_HTTP}: not measured; geolookup[http] is not installed"
 
 def percentiles(times: Sequence[float]) -> dict[str, float]:
     """Return percentiles by nearest rank; small samples repeat the greatest."""
-    ranked = sorted(times)
-    last = len(ranked) - 1
-    return {f"p{each:g}": ranked[min(int(len(ranked) * each / 100), last)] for each in PERCENTILES}
+    values = sorted(times)
+    last = len(values) - 1
+    return {f"p{each:g}": values[min(int(len(values) * each / 100), last)] for each in PERCENTILES}
 
 
-def _timed(lookup: Callable[[object], object], addresses: Sequence[str]) -> list[float]:
-    clock, found = time.perf_counter_ns, []
+def _time_lookups(lookup: Callable[[object], object], addresses: Sequence[str]) -> list[float]:
+    clock, times = time.perf_counter_ns, []
     for address in addresses:
         began = clock()
         lookup(address)
-        found.append((clock() - began) / 1e6)
-    return found
+        times.append((clock() - began) / 1e6)
+    return times
 
 
 def _addresses(dataset: Path, count: int) -> list[str]:
     """Return a list that is hits by Zipf's law and evenly, and misses, of both families."""
-    found = []
+    addresses = []
     for family in (4, 6):
         intervals = workload.read(dataset, family)
         for hit in (True, False):
             for name in workload.DISTRIBUTIONS:
-                found += workload.addresses(intervals, name, count, hit=hit)
-    return found
+                addresses += workload.addresses(intervals, name, count, hit=hit)
+    return addresses
 
 
 def measure_target(dataset: Path, addresses: int, starts: int) -> dict[str, Any]:
     """Return the milliseconds of single lookups by percentile, in each way."""
     texts = _addresses(dataset, addresses)
-    found = {}
+    ways = {}
     with measure.one_core() as pinned:
         for form in _FORMS:
             with geolookup.open(dataset) as engine:
-                times = _timed(getattr(engine, form), texts)
-            found[f"in process, {form}"] = {**percentiles(times), "lookups": len(times)}
+                times = _time_lookups(getattr(engine, form), texts)
+            ways[f"in process, {form}"] = {**percentiles(times), "lookups": len(times)}
     programs = start.programs(CONTENDERS, Files(dataset, dataset), texts[0])
     own = next(each for each in CONTENDERS if each.kernel == geolookup.Engine.kernel)
-    chosen = {name: programs[name] for name in (start.BARE, own.name)}
-    measured = start.measure_starts(chosen, starts)
-    fresh = measured[own.name]["rounds"]
-    found["fresh process, lookup_json"] = {**percentiles(fresh), "lookups": len(fresh)}
+    own_programs = {name: programs[name] for name in (start.BARE, own.name)}
+    start_times = start.measure_starts(own_programs, starts)
+    fresh = start_times[own.name]["rounds"]
+    ways["fresh process, lookup_json"] = {**percentiles(fresh), "lookups": len(fresh)}
     if _has_http():
         times = _times_over_http(dataset, texts)
-        found[OVER_HTTP] = {**percentiles(times), "lookups": len(times)}
-    bare = measured[start.BARE]["rounds"]
+        ways[OVER_HTTP] = {**percentiles(times), "lookups": len(times)}
+    bare = start_times[start.BARE]["rounds"]
     return {
         "unit": "ms",
         "goal_ms": GOAL_MS,
         "kernel": geolookup.Engine.kernel,
-        "ways": found,
+        "ways": ways,
         "bare_interpreter": percentiles(bare),
         "machine": measure.facts(pinned=pinned),
     }
@@ -94,7 +94,7 @@ def measure_target(dataset: Path, addresses: int, starts: int) -> dict[str, Any]
 
 def _times_over_http(dataset: Path, addresses: Sequence[str]) -> list[float]:
     """Return the milliseconds of each lookup on one connection, the first request included."""
-    from benchmarks.http.load import running
+    from benchmarks.http.load import run_server
     from geolookup.gate import open_accounts
 
     with tempfile.TemporaryDirectory() as text:
@@ -103,24 +103,24 @@ def _times_over_http(dataset: Path, addresses: Sequence[str]) -> list[float]:
         plans.write_text(_PLANS, encoding="utf-8")
         with open_accounts(store, plans) as accounts:
             headers = {"X-API-Key": accounts.create_key("target", "fast")}
-        with running("geolookup", dataset, store, plans) as server:
-            return _timed_requests(server.port, headers, addresses)
+        with run_server("geolookup", dataset, store, plans) as server:
+            return _time_requests(server.port, headers, addresses)
 
 
-def _timed_requests(port: int, headers: dict[str, str], addresses: Sequence[str]) -> list[float]:
+def _time_requests(port: int, headers: dict[str, str], addresses: Sequence[str]) -> list[float]:
     from geolookup.http.application import PATH
 
-    clock, found = time.perf_counter_ns, []
+    clock, times = time.perf_counter_ns, []
     with closing(http.client.HTTPConnection("127.0.0.1", port)) as line:
         for address in addresses:
             began = clock()
             line.request("GET", f"{PATH}?ip={address}", headers=headers)
             answer = line.getresponse()
             answer.read()
-            found.append((clock() - began) / 1e6)
+            times.append((clock() - began) / 1e6)
             if answer.status != 200:
                 raise AssertionError(f"status {answer.status}")
-    return found
+    return times
 
 
 def _has_http() -> bool:
@@ -136,7 +136,7 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
             name,
             *(Number(way[each], ",.4f") for each in columns),
             f"{way['lookups']:,}",
-            "met" if _met(way) else "missed",
+            "met" if _meets_goal(way) else "missed",
         )
         for name, way in result["ways"].items()
     ]
@@ -147,7 +147,7 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
         yield NO_HTTP
 
 
-def _met(way: dict[str, Any]) -> bool:
+def _meets_goal(way: dict[str, Any]) -> bool:
     return bool(way["p50"] <= GOAL_MS)
 
 
@@ -163,5 +163,5 @@ def command(
     """Measure and print; exit 1 if a median misses the goal."""
     result = measure_target(cache.dataset(scale), addresses, starts)
     outputs.tell(lines(result), result)
-    if not all(map(_met, result["ways"].values())):
+    if not all(map(_meets_goal, result["ways"].values())):
         context.exit(1)

@@ -22,11 +22,11 @@ def measure_verify(dataset: Path, rounds: int) -> dict[str, Any]:
     times: dict[str, list[float]] = {"plain": [], "deep": []}
     with measure.one_core() as pinned:
         for at in range(rounds + 1):
-            for name, found in times.items():
+            for name, seconds in times.items():
                 began = time.perf_counter()
                 geolookup.verify(dataset, deep=name == "deep")
                 if at:
-                    found.append(time.perf_counter() - began)
+                    seconds.append(time.perf_counter() - began)
     with geolookup.open(dataset) as engine:
         counts = engine.metadata.counts
     return {

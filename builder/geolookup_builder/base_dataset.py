@@ -76,7 +76,7 @@ class Base:
 NO_BASE = Base(None, {})
 
 
-def opened(path: Path) -> Base:
+def open_base(path: Path) -> Base:
     """Return a dataset, or the current one of a store, as a base; DatasetError if damaged."""
     from geolookup.comparison import open_dataset as current
 
@@ -91,34 +91,34 @@ def opened(path: Path) -> Base:
 
 
 def with_successors(
-    known: Codes, table: str, intervals: Sequence[tuple[Addresses, Codes]], base: Base
+    base_rows: Codes, table: str, intervals: Sequence[tuple[Addresses, Codes]], base: Base
 ) -> Codes:
     """Return the number in the base of each row of a table, or of the row that it succeeds.
 
-    ``known`` has the number of each row in the base, -1 for a new row. ``table`` is "location" or
-    "network", ``intervals`` are the starts and rows of each family. A new row succeeds the one
+    ``base_rows`` has the number of each row in the base, -1 for a new row. ``table`` is "location"
+    or "network", ``intervals`` are the starts and rows of each family. A new row succeeds the one
     that most of its intervals had in the base, of those that are gone. No two rows succeed the
     same; a row that succeeds none keeps -1.
     """
-    parts = [_of_new_rows(known, table, starts, rows, base) for starts, rows in intervals]
+    parts = [_of_new_rows(base_rows, table, starts, rows, base) for starts, rows in intervals]
     new, former = (np.concatenate(rows) for rows in zip(*parts, strict=True))
     # A row of the base that the build still has keeps its own number: nothing succeeds it.
-    gone = ~np.isin(former, known)
-    new, former = _paired(new[gone], former[gone])
-    numbers = known.copy()
+    is_gone = ~np.isin(former, base_rows)
+    new, former = _pairs(new[is_gone], former[is_gone])
+    numbers = base_rows.copy()
     numbers[new] = former
     return numbers
 
 
 def _of_new_rows(
-    known: Codes, table: str, starts: Addresses, rows: Codes, base: Base
+    base_rows: Codes, table: str, starts: Addresses, rows: Codes, base: Base
 ) -> tuple[Codes, Codes]:
     """Return the row of each interval that has a new one, and the row that it had in the base."""
-    at = np.flatnonzero(known[rows] < 0)
+    at = np.flatnonzero(base_rows[rows] < 0)
     return rows[at], base.rows_at(starts[at], table)
 
 
-def _paired(new: Codes, former: Codes) -> tuple[Codes, Codes]:
+def _pairs(new: Codes, former: Codes) -> tuple[Codes, Codes]:
     """Return pairs in which no row occurs twice, of those given the most frequent."""
     # Example: 9 was 4 in two intervals and 5 in one, 8 was 4 in one: 9 succeeds 4, 8 nothing.
     codes, first = factorize([new, former])

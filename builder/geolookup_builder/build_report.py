@@ -52,9 +52,9 @@ class KeysRead:
 
     def lines(self) -> Iterator[str]:
         """Yield a line for the keys that are read, and one for those that are not."""
-        stated = [f"{name} from {' or '.join(keys)}" for name, keys in self.fields.items()]
-        stated += [f"{name} {value}" for name, value in self.constants.items()]
-        yield f"  keys        {self.product}: {', '.join(stated) or 'none has a value'}"
+        texts = [f"{name} from {' or '.join(keys)}" for name, keys in self.fields.items()]
+        texts += [f"{name} {value}" for name, value in self.constants.items()]
+        yield f"  keys        {self.product}: {', '.join(texts) or 'none has a value'}"
         if self.ignored:
             more = len(self.ignored) - _KEYS_SHOWN + self.more
             last = f", and {more:,} more" if more > 0 else ""
@@ -71,7 +71,7 @@ class SourceReport:
     name: str
     read: int = 0
     used: int = 0
-    known: bool = False  # whether a used row has a value
+    has_value: bool = False  # whether a used row has a value
     duplicates: int = 0
     covered: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
@@ -94,8 +94,8 @@ class SourceReport:
     def lines(self) -> Iterator[str]:
         """Yield a line for the rows, and one for each other number that is not zero."""
         yield f"{self.name}: {self.read:,} rows read, {self.used:,} used"
-        if rejected := self.rejected.total():
-            yield f"  rejected    {rejected:,} rows without a valid range{_reasons(self.rejected)}"
+        if total := self.rejected.total():
+            yield f"  rejected    {total:,} rows without a valid range{_reasons(self.rejected)}"
         if self.duplicates:
             yield f"  duplicate   {self.duplicates:,} rows with the range of a later row"
         if self.covered:
@@ -104,8 +104,8 @@ class SourceReport:
             if rows := getattr(self, f"rows_{name}"):
                 addresses = getattr(self, f"addresses_{name}")
                 yield f"  {name:<11} {rows:,} rows, {addresses:,} addresses {meaning}"
-        if nulled := self.nulled.total():
-            yield f"  nulled      {nulled:,} invalid values{_reasons(self.nulled)}"
+        if total := self.nulled.total():
+            yield f"  nulled      {total:,} invalid values{_reasons(self.nulled)}"
         for name, words in self.unknown_words.items():
             yield f"  unknown     {name} {_commonest(words)}"
         if self.note:
@@ -139,8 +139,8 @@ class BuildReport:
         for source in self.sources:
             yield from map(line_text, source.lines())  # a name may hold control characters
         yield from (line_text(f"warning: {warning}") for warning in self.warnings)
-        for name, done in self.enriched.items():
-            yield f"{name}: {done.filled:,} locations filled, {done.not_found:,} not found"
+        for name, counts in self.enriched.items():
+            yield f"{name}: {counts.filled:,} locations filled, {counts.not_found:,} not found"
         yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
         yield from _coverage_lines(self.coverage)
         yield f"  {self.bytes:,} bytes in {self.seconds:.1f} s, generation {self.generation}"
@@ -149,16 +149,16 @@ class BuildReport:
 def _coverage_lines(coverage: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """Yield the number of addresses with a value, for each layer."""
     for layer, families in coverage.items():
-        known = ", ".join(f"{count:,} {family}" for family, count in families.items())
-        yield f"  coverage    {known} addresses with {layer}"
+        counts = ", ".join(f"{count:,} {family}" for family, count in families.items())
+        yield f"  coverage    {counts} addresses with {layer}"
 
 
 def _commonest(words: Counter[str]) -> str:
     """Return the commonest of a vendor's words that the vocabulary lacks, and how many more."""
     common = words.most_common(_WORDS_SHOWN)
-    shown = [f"{word[:_WORD_CHARACTERS]!r} ({count:,})" for word, count in common]
-    more = f", and {len(words) - len(shown):,} more" if len(words) > len(shown) else ""
-    return ", ".join(shown) + more
+    texts = [f"{word[:_WORD_CHARACTERS]!r} ({count:,})" for word, count in common]
+    more = f", and {len(words) - len(texts):,} more" if len(words) > len(texts) else ""
+    return ", ".join(texts) + more
 
 
 def _reasons(counts: Counter[str]) -> str:
@@ -188,7 +188,7 @@ class Rejects:
         of_member.records.append(rows + batch.start)
         of_member.reasons.append(batch.ranges.reason[rows].astype(np.int64))
 
-    def skipped(self) -> int:
+    def skip_count(self) -> int:
         """Return the number of records with the wrong number of cells."""
         return sum(len(member.numbers.skipped) for member in self.members.values())
 
@@ -202,15 +202,15 @@ class Rejects:
         # Unary plus drops the reasons without a row.
         return +counts
 
-    def located(self) -> Iterator[Reject]:
+    def find(self) -> Iterator[Reject]:
         """Yield the rejected rows with line and text, member by member, in file order."""
         for member in self.members.values():
             bad_ranges = member.numbers.of(np.concatenate(member.records))
-            reasons = [REASONS[reason] for reason in np.concatenate(member.reasons)]
-            wanted = dict(zip(bad_ranges.tolist(), reasons, strict=True))
+            texts = [REASONS[reason] for reason in np.concatenate(member.reasons)]
+            reasons = dict(zip(bad_ranges.tolist(), texts, strict=True))
             # Records with a wrong number of cells have no row in a batch, only a number.
-            wanted.update(dict.fromkeys(member.numbers.skipped, WRONG_CELL_COUNT))
-            yield from member.numbers.find_rejects(member.numbers.member, wanted)
+            reasons.update(dict.fromkeys(member.numbers.skipped, WRONG_CELL_COUNT))
+            yield from member.numbers.find_rejects(member.numbers.member, reasons)
 
 
 def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
@@ -225,5 +225,5 @@ def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
     ):
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(("file", "line", "reason", "text"))
-        for reject in chain.from_iterable(source.located() for source in rejects):
+        for reject in chain.from_iterable(source.find() for source in rejects):
             rows.writerow((mask(reject.file), reject.line, reject.reason, mask(reject.text)))

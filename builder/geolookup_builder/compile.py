@@ -32,7 +32,7 @@ from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup_builder import expected_rows, loading, output_files, row_numbers
-from geolookup_builder.base_dataset import NO_BASE, opened
+from geolookup_builder.base_dataset import NO_BASE, open_base
 from geolookup_builder.build_report import BuildReport, Rejects, SourceReport, write_rejects
 from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.downloads import with_local_paths
@@ -50,7 +50,7 @@ from geolookup_builder.sources.reading.positions import RowPositions
 from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.table_intervals import TableIntervals, count, intervals_of
 from geolookup_builder.tables import tables
-from geolookup_builder.values import Known
+from geolookup_builder.values import Reference
 
 DEFAULT_REJECTED_SHARE = 0.01
 #: Held by a running build: Arrow's default memory pool is shared by the whole process.
@@ -118,10 +118,10 @@ def build(
 
 
 def compile_dataset(
-    named: str | PathLike[str], output: Path, options: Options, progress: Progress
+    name: str | PathLike[str], output: Path, options: Options, progress: Progress
 ) -> BuildReport:
     """Build the recipe or data of a name (``loading``) at ``output``; on an error write nothing."""
-    return compile_recipe(loading.load(named), output, options, progress)[0]
+    return compile_recipe(loading.load(name), output, options, progress)[0]
 
 
 def compile_recipe(
@@ -156,15 +156,15 @@ def _release() -> None:
 
 
 def _compile(
-    stated: Recipe, output: Path, options: Options, progress: Progress
+    recipe: Recipe, output: Path, options: Options, progress: Progress
 ) -> tuple[BuildReport, Verified]:
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
-    with hide_keys(_mask(stated)):
-        local = with_local_paths(stated, options.cache, progress, offline=options.offline)
-        plan = auto.resolved(local, FORMATS)
-        known = _known(plan)
-        build = _Build(plan, known, finders(plan, known), options, progress)
+    with hide_keys(_mask(recipe)):
+        local = with_local_paths(recipe, options.cache, progress, offline=options.offline)
+        plan = auto.detect_formats(local, FORMATS)
+        reference = _load_reference(plan)
+        build = _Build(plan, reference, finders(plan, reference), options, progress)
         for number, spec in enumerate(plan.sources, 1):
             build.add(number, spec)
         return build.finish(output)
@@ -174,8 +174,8 @@ def _mask(recipe: Recipe) -> Mask:
     return mask_of(spec.remote for spec in recipe.sources if spec.remote is not None)
 
 
-def _known(plan: Recipe) -> Known:
-    return Known(load_countries(plan.countries), load_continents(), load_time_zones())
+def _load_reference(plan: Recipe) -> Reference:
+    return Reference(load_countries(plan.countries), load_continents(), load_time_zones())
 
 
 class _Build:
@@ -184,19 +184,19 @@ class _Build:
     def __init__(
         self,
         plan: Recipe,
-        known: Known,
+        reference: Reference,
         finders: tuple[Finder, ...],
         options: Options,
         progress: Progress,
     ) -> None:
-        self._plan, self._known, self._options, self._progress = plan, known, options, progress
-        self._finders = finders
+        self._plan, self._reference, self._finders = plan, reference, finders
+        self._options, self._progress = options, progress
         self._layers = {layer: LayerValues(layer) for layer in STATED}
         self._merged = {family: nothing(family, tuple(STATED)) for family in (4, 6)}
         self._deciding_rows = DecidingRows() if plan.explains_rows else None
         self._rejects: list[Rejects] = []
         self._report = BuildReport()
-        self._base = NO_BASE if options.base is None else opened(options.base)
+        self._base = NO_BASE if options.base is None else open_base(options.base)
         self._rows_before = expected_rows.rows_before(self._base.metadata)
         self._rows: list[int] = []  # usable rows of each source
 
@@ -205,7 +205,7 @@ class _Build:
         for values in self._layers.values():
             values.begin_source()
         before, labels = len(self._report.sources), set[str]()
-        for table in auto.noted(spec, FORMATS[spec.format].read(spec)):
+        for table in auto.with_note(spec, FORMATS[spec.format].read(spec)):
             labels |= self._add_table(number, spec, table)
             expected_rows.check_releases(spec.expected, sorted(labels))
         self._check_rows(spec, self._report.sources[before:])
@@ -219,11 +219,11 @@ class _Build:
             self._write_rejects()
             raise
         self._rows.append(sum(table.used for table in tables))
-        unchecked = expected_rows.check_drop(
+        warning = expected_rows.check_drop(
             spec.expected, spec.recipe, spec.name, self._rows[-1], self._rows_before
         )
-        if unchecked:
-            self._report.warnings.append(f"{spec.name}: {unchecked}")
+        if warning:
+            self._report.warnings.append(f"{spec.name}: {warning}")
 
     def _add_table(self, number: int, spec: SourceSpec, table: SourceTable) -> set[str]:
         """Read and overlay a table; return the labels of its files."""
@@ -232,11 +232,11 @@ class _Build:
         rows, positions = self._read(table, report, spec.provides)
         _release()
         with self._progress.stage(f"flattening {table.name}"):
-            deciding = self._flatten(rows, report)
+            intervals = self._flatten(rows, report)
         _release()
         if self._deciding_rows is not None:
             with self._progress.stage(f"finding the lines of {table.name}"):
-                self._deciding_rows.add(number, spec, rows, positions, deciding)
+                self._deciding_rows.add(number, spec, rows, positions, intervals)
         return {run.numbers.member.label for run in positions.runs}
 
     def _flatten(self, rows: SourceRows, report: SourceReport) -> dict[int, Intervals]:
@@ -246,48 +246,48 @@ class _Build:
         if self._deciding_rows is None:
             rows.release()
 
-        def overlaid(family: int) -> TableIntervals:
+        def overlay_family(family: int) -> TableIntervals:
             intervals = intervals_of(by_family.pop(family), family, report.read)
             # Only this thread changes the entry of its family.
-            self._merged[family] = underlay(self._merged[family], intervals.layered)
+            self._merged[family] = underlay(self._merged[family], intervals.layers)
             return intervals
 
-        with alongside(partial(overlaid, 6), report.read) as ipv6:
-            families = [overlaid(4), ipv6()]
+        with alongside(partial(overlay_family, 6), report.read) as ipv6:
+            families = [overlay_family(4), ipv6()]
         count(families, report)
-        return {of_family.deciding.starts.family: of_family.deciding for of_family in families}
+        return {of_family.intervals.starts.family: of_family.intervals for of_family in families}
 
     def _read(
         self, table: SourceTable, report: SourceReport, provides: frozenset[str]
     ) -> tuple[SourceRows, RowPositions]:
-        rows, rejected = SourceRows(self._layers, self._known, report, provides), Rejects()
+        rows, rejects = SourceRows(self._layers, self._reference, report, provides), Rejects()
         positions = RowPositions()
-        self._rejects.append(rejected)
+        self._rejects.append(rejects)
         with (
             self._progress.stage(f"reading {table.name}"),
-            in_order(lambda batch: (batch, rows.prepared(batch)), table.batches) as batches,
+            in_order(lambda batch: (batch, rows.clean_batch(batch)), table.batches) as batches,
         ):
-            for batch, prepared in batches:
-                rows.add(prepared)
-                rejected.add(batch)
+            for batch, clean_batch in batches:
+                rows.add(clean_batch)
+                rejects.add(batch)
                 positions.add(batch)
                 report.add_keys(batch.keys)
                 self._progress.rows(len(batch))
-        report.rejected = rejected.counts()
+        report.rejected = rejects.counts()
         # Unary plus drops the fields whose count is 0.
         report.nulled = +report.nulled
-        report.read += rejected.skipped()
-        self._limit(table.name, rejected, report)
+        report.read += rejects.skip_count()
+        self._limit(table.name, rejects, report)
         return rows, positions
 
-    def _limit(self, name: str, rejected: Rejects, report: SourceReport) -> None:
+    def _limit(self, name: str, rejects: Rejects, report: SourceReport) -> None:
         limit = self._options.max_rejects
         if limit is None:
             # 1 % of 250 rows is 2.
             limit = math.floor(report.read * DEFAULT_REJECTED_SHARE)
         count = report.rejected.total()
         if count > limit:
-            first = next(rejected.located())
+            first = next(rejects.find())
             self._write_rejects()
             raise BuildError(
                 first.file,
@@ -307,32 +307,33 @@ class _Build:
         """Intern the rows, write the dataset and rename it to ``output``."""
         self._write_rejects()
         with self._progress.stage("interning"):
-            interned = intern(self._merged, self._layers, self._known, self._finders, self._report)
+            reference, finders = self._reference, self._finders
+            interned = intern(self._merged, self._layers, reference, finders, self._report)
             interned = row_numbers.as_in_base(interned, self._base)
-            explaining = {}
+            explanation = {}
             if self._deciding_rows is not None:
-                explaining = self._deciding_rows.tables(self._layers)
+                explanation = self._deciding_rows.tables(self._layers)
             self._merged, self._layers, self._deciding_rows = {}, {}, None
             _release()
-            content = tables(interned, self._known) | explaining
+            content = tables(interned, reference) | explanation
             content = row_numbers.with_dictionaries(content, self._base)
-            added = [finder.credit for finder in self._finders if finder.credit is not None]
-            described = output_files.manifest(self._plan, interned, content, added, self._rows)
+            credit_list = [finder.credit for finder in self._finders if finder.credit is not None]
+            manifest = output_files.manifest(self._plan, interned, content, credit_list, self._rows)
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
             rows = max(table.num_rows for table in content.values())
             # The id is computed from the tables in memory while they are written.
-            with alongside(partial(generation, described, content), rows) as identity:
+            with alongside(partial(generation, manifest, content), rows) as identity:
                 files = output_files.write_tables(folder, content)
-            complete = described.with_generation(identity(), files, self._base.of(identity()))
+            complete = manifest.with_generation(identity(), files, self._base.of(identity()))
             output_files.write_manifest(folder, complete)
-            verified = output_files.verified(folder, output)
+            verified = output_files.verify(folder, output)
             output_files.write_signature(folder, output, self._options.sign)
             self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
-        written = complete.metadata()
-        self._report.counts, self._report.coverage = written.counts, written.coverage
-        self._report.generation = written.generation
-        self._warn(written.sources)
+        metadata = complete.metadata()
+        self._report.counts, self._report.coverage = metadata.counts, metadata.coverage
+        self._report.generation = metadata.generation
+        self._warn(metadata.sources)
         self._report.seconds = self._progress.seconds
         return self._report, verified.with_folder(output)
 

@@ -20,11 +20,11 @@ from geolookup_builder.build_report import BuildReport, Filled
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.layer_values import UNKNOWN, Tuples
-from geolookup_builder.values import Known
+from geolookup_builder.values import Reference
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class Locations:
     """Location tuples with their rows in the country and zone tables; row 0 is unknown."""
 
     country: Codes
@@ -33,44 +33,44 @@ class Located:
     countries: list[tuple[str | None, str | None]]  # (country_code, continent_code) by row
     zones: list[str | None]
 
-    def take(self, rows: NDArray[np.int64]) -> Located:
+    def take(self, rows: NDArray[np.int64]) -> Locations:
         """Return the tuples at ``rows``, with the same tables."""
-        taken = self.country[rows], self.zone[rows], self.tuples.take(rows)
-        return Located(*taken, self.countries, self.zones)
+        columns = self.country[rows], self.zone[rows], self.tuples.take(rows)
+        return Locations(*columns, self.countries, self.zones)
 
 
 def complete(
-    tuples: Tuples, known: Known, finders: Sequence[Finder], report: BuildReport
-) -> Located:
+    tuples: Tuples, reference: Reference, finders: Sequence[Finder], report: BuildReport
+) -> Locations:
     """Resolve country and zone of every location tuple; row 0 stays unknown."""
-    codes = list(known.countries)
+    codes = list(reference.countries)
     names = tuples.values("country_code")
     country = pc.index_in(names, pa.array(codes, pa.string()))
-    usual = pa.array([known.countries[code].continent_code for code in codes], pa.string())
+    usual = pa.array([reference.countries[code].continent_code for code in codes], pa.string())
     # By tuple: the continent stated, else the usual one of its country; null without a country.
     continent = pc.coalesce(tuples.values("continent_code"), usual.take(country))
-    single = pa.array([known.countries[code].time_zone for code in codes], pa.string())
+    single = pa.array([reference.countries[code].time_zone for code in codes], pa.string())
     zone = pc.coalesce(tuples.values("time_zone"), single.take(country))
-    tuples = tuples.replaced("time_zone", zone)
+    tuples = tuples.replace("time_zone", zone)
     for finder in finders:
-        tuples = _filled(tuples, finder, report)
+        tuples = _fill(tuples, finder, report)
     pairs, country_rows = _pairs(names, continent)
-    zones, zone_rows = _numbered(tuples.values("time_zone"))
-    return Located(country_rows, zone_rows, tuples, pairs, zones)
+    zones, zone_rows = _number(tuples.values("time_zone"))
+    return Locations(country_rows, zone_rows, tuples, pairs, zones)
 
 
-def _filled(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
+def _fill(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
     """Fill a field if it is unknown, and count the tuples with and without a match."""
     values = tuples.values(finder.field)
-    lacking = np.array(values.is_null().to_numpy(zero_copy_only=False))
-    lacking[UNKNOWN] = False
-    rows = pa.array(np.flatnonzero(lacking))
+    is_missing = np.array(values.is_null().to_numpy(zero_copy_only=False))
+    is_missing[UNKNOWN] = False
+    rows = pa.array(np.flatnonzero(is_missing))
     results = finder.find({name: tuples.values(name).take(rows) for name in finder.needs})
     report.enriched[finder.field] = Filled(len(results) - results.null_count, results.null_count)
-    return tuples.replaced(finder.field, pc.replace_with_mask(values, pa.array(lacking), results))
+    return tuples.replace(finder.field, pc.replace_with_mask(values, pa.array(is_missing), results))
 
 
-def _numbered(values: pa.Array) -> tuple[list[str | None], Codes]:
+def _number(values: pa.Array) -> tuple[list[str | None], Codes]:
     """Number the sorted distinct values from 1; null is 0."""
     distinct = pc.unique(values.drop_null()).sort()
     rows = without_nulls(pc.index_in(values, distinct), -1).to_numpy()
@@ -80,12 +80,12 @@ def _numbered(values: pa.Array) -> tuple[list[str | None], Codes]:
 def _pairs(
     country: pa.Array, continent: pa.Array
 ) -> tuple[list[tuple[str | None, str | None]], Codes]:
-    countries, country_codes = _numbered(country)
-    continents, continent_codes = _numbered(continent)
+    countries, country_codes = _number(country)
+    continents, continent_codes = _number(continent)
     numbers, first = factorize([country_codes, continent_codes])
-    occurring = [(countries[country_codes[at]], continents[continent_codes[at]]) for at in first]
+    pairs = [(countries[country_codes[at]], continents[continent_codes[at]]) for at in first]
     # (None, None) sorts first, so it is row 0.
-    ordered = sorted({(None, None), *occurring}, key=lambda pair: (pair[0] or "", pair[1] or ""))
-    row_of = {pair: row for row, pair in enumerate(ordered)}
+    sorted_pairs = sorted({(None, None), *pairs}, key=lambda pair: (pair[0] or "", pair[1] or ""))
+    row_of = {pair: row for row, pair in enumerate(sorted_pairs)}
     # By pair its row, then by tuple.
-    return ordered, np.array([row_of[pair] for pair in occurring], np.int32)[numbers]
+    return sorted_pairs, np.array([row_of[pair] for pair in pairs], np.int32)[numbers]

@@ -40,57 +40,57 @@ class DecidingRows:
         spec: SourceSpec,
         rows: SourceRows,
         positions: RowPositions,
-        deciding: Mapping[int, Intervals],
+        partitions: Mapping[int, Intervals],
     ) -> None:
         """Add a table of the source with that number in the recipe, from 1.
 
-        ``deciding`` are its intervals by family, owned by row numbers of the table.
+        ``partitions`` are its intervals by family, owned by row numbers of the table.
         """
         used = np.zeros(positions.rows + 1, bool)  # the last is for the owner -1
-        for of_family in deciding.values():
+        for of_family in partitions.values():
             used[of_family.owner] = True
         used[-1] = False
-        with alongside(partial(positions.of, np.flatnonzero(used)), len(used)) as located:
+        with alongside(partial(positions.of, np.flatnonzero(used)), len(used)) as find_origins:
             # Used: yes no yes. Numbers: 0, -1, 1.
             number = np.where(used, np.cumsum(used) - 1, -1)
             intervals = {
                 family: coalesce(Intervals(of_family.starts, number[of_family.owner]))
-                for family, of_family in deciding.items()
+                for family, of_family in partitions.items()
             }
-            stated, places = rows.stated(used[:-1]), located()
-        ranges = stated.family, stated.first, stated.last
+            selection, origins = rows.select(used[:-1]), find_origins()
+        ranges = selection.family, selection.first, selection.last
         # Files are numbered over all tables; 0 is "no file".
-        file = places.file + len(self._files) + 1
-        self._rows.append(TableRows(*ranges, file, places.line, stated.numbers, intervals))
-        names = (label_in_recipe(label, spec.path, spec.base) for label in places.labels)
+        file = origins.file + len(self._files) + 1
+        self._rows.append(TableRows(*ranges, file, origins.line, selection.numbers, intervals))
+        names = (label_in_recipe(label, spec.path, spec.base) for label in origins.labels)
         self._files.extend((source, name) for name in names)
 
     def tables(self, layers: Mapping[str, LayerValues]) -> dict[str, pa.Table]:
         """Return the tables by file name."""
         values, begin = {}, 1
         numbers: list[dict[str, Codes]] = [{} for _ in self._rows]
-        for layer, known in layers.items():
-            values[layer], codes = self._values(layer, known, begin)
+        for layer, layer_values in layers.items():
+            values[layer], codes = self._values(layer, layer_values, begin)
             for table, of_table in zip(numbers, codes, strict=True):
                 table[layer] = of_table
             begin += values[layer].num_rows
         rows = [replace(table, numbers=own) for table, own in zip(self._rows, numbers, strict=True)]
         return explained_files.tables(rows, self._files, values)
 
-    def _values(self, layer: str, known: LayerValues, begin: int) -> tuple[pa.Table, list[Codes]]:
+    def _values(self, layer: str, values: LayerValues, begin: int) -> tuple[pa.Table, list[Codes]]:
         """Return a layer's distinct values, and for each table the numbers of the rows' values.
 
         Values are numbered from ``begin``; 0: the row has none.
         """
-        stated = [table.numbers.get(layer, _NONE) for table in self._rows]
-        tuples, numbers = known.in_use(np.concatenate([_ZERO, *stated]))
+        parts = [table.numbers.get(layer, _NONE) for table in self._rows]
+        tuples, numbers = values.in_use(np.concatenate([_ZERO, *parts]))
         # In the order of the rows, independent of the blocks in which they were read.
         # The first number is UNKNOWN, so code 0 is "no value".
         codes, first = factorize([numbers])
         distinct = tuples.take(numbers[first[1:]])
         codes = np.where(codes > 0, codes + np.int32(begin - 1), np.int32(0))
         # Tables of 3 and 2 rows: split after 1 (UNKNOWN) and after 1 + 3.
-        bounds = np.cumsum([1, *map(len, stated)])[:-1]
+        bounds = np.cumsum([1, *map(len, parts)])[:-1]
         columns = {name: distinct.values(name) for name in STATED[layer]}
         return pa.table(columns), np.split(codes, bounds)[1:]
 

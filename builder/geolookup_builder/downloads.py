@@ -48,11 +48,11 @@ def with_local_paths(
 
     Raises BuildError if a file cannot be downloaded, or has another digest than stated.
     """
-    sources = (_made_local(spec, cache, progress, offline) for spec in recipe.sources)
+    sources = (_make_local(spec, cache, progress, offline) for spec in recipe.sources)
     return replace(recipe, sources=tuple(sources))
 
 
-def _made_local(
+def _make_local(
     spec: SourceSpec, cache: Path | None, progress: Progress, offline: bool
 ) -> SourceSpec:
     if spec.remote is None:
@@ -63,11 +63,11 @@ def _made_local(
             _check_digest(spec)
         return spec
     if offline:
-        kept = _in_cache(spec.remote, spec.sha256, cache or default_folder())
+        entry = _in_cache(spec.remote, spec.sha256, cache or default_folder())
     else:
-        kept = download(spec, spec.remote, cache, progress).file
-    texts = {**spec.texts, **_date(spec, spec.remote, kept)}
-    return replace(spec, path=str(kept.path), texts=texts)
+        entry = download(spec, spec.remote, cache, progress).file
+    texts = {**spec.texts, **_date(spec, spec.remote, entry)}
+    return replace(spec, path=str(entry.path), texts=texts)
 
 
 def _check_digest(spec: SourceSpec) -> None:
@@ -81,21 +81,21 @@ def _check_digest(spec: SourceSpec) -> None:
 
 
 def _in_cache(remote: Remote, sha256: str, folder: Path) -> Kept:
-    kept = Cached(folder, remote).current()
-    if kept is None or sha256 not in ("", kept.sha256):
-        problem = f"not in the cache at {folder}" + (" with this sha256" if kept else "")
+    entry = Cached(folder, remote).current()
+    if entry is None or sha256 not in ("", entry.sha256):
+        problem = f"not in the cache at {folder}" + (" with this sha256" if entry else "")
         raise BuildError(remote.display_uri, problem, remedy="run geolookup download")
-    return kept
+    return entry
 
 
-def _date(spec: SourceSpec, remote: Remote, kept: Kept) -> dict[str, str]:
+def _date(spec: SourceSpec, remote: Remote, entry: Kept) -> dict[str, str]:
     if spec.texts.get("date") != LAST_MODIFIED:
         return {}
-    if not kept.version.modified:
+    if not entry.version.modified:
         problem = "the server sends no Last-Modified"
         raise BuildError(remote.display_uri, problem, remedy="write the date into the recipe")
-    modified = datetime.fromisoformat(kept.version.modified)
-    if modified > datetime.now(UTC) + _CLOCKS_DIFFER:
-        problem = f"its Last-Modified, {modified:%Y-%m-%d}, is in the future"
+    date = datetime.fromisoformat(entry.version.modified)
+    if date > datetime.now(UTC) + _CLOCKS_DIFFER:
+        problem = f"its Last-Modified, {date:%Y-%m-%d}, is in the future"
         raise BuildError(remote.display_uri, problem, remedy="write the date into the recipe")
-    return {"date": kept.version.modified[:10]}
+    return {"date": entry.version.modified[:10]}

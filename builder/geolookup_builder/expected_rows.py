@@ -89,7 +89,7 @@ def check_some(expected: Expected, recipe: Path, path: str, tables: Sequence[Sou
         if not table.used and not expected.may_be_empty:
             raise _empty(recipe, path, table, "no usable row")
     rows = sum(table.used for table in tables)
-    if tables and not any(table.known for table in tables) and not expected.may_be_empty:
+    if tables and not any(table.has_value for table in tables) and not expected.may_be_empty:
         raise _empty(recipe, path, tables[0], "no row with a value")
     if rows < expected.min_rows:
         problem = f"{rows:,} usable rows in {path}, min_rows is {expected.min_rows:,}"
@@ -112,8 +112,8 @@ class RowsBefore:
 
     def take(self, name: str) -> int | None:
         """Return the rows of the next source of a name; None if they are not known."""
-        listed = self._rows.get(product(name))
-        return listed.pop(0) if listed else None
+        counts = self._rows.get(product(name))
+        return counts.pop(0) if counts else None
 
 
 def rows_before(base: Metadata | None) -> RowsBefore | None:
@@ -128,8 +128,8 @@ def check_drop(
 ) -> str | None:
     """Raise BuildError if a source lost too many rows; return a warning if that is unknown."""
     if base is None:
-        unchecked = "max_drop was not checked: no earlier dataset (geolookup build --base)"
-        return None if expected.max_drop is None else unchecked
+        warning = "max_drop was not checked: no earlier dataset (geolookup build --base)"
+        return None if expected.max_drop is None else warning
     before = base.take(name)
     if expected.max_drop is None:
         return None

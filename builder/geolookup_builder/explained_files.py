@@ -24,7 +24,7 @@ from geolookup.errors import BuildError
 from geolookup.parallel import alongside
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.fragments import checksums, json_texts
-from geolookup_builder.tables import encoded, starts
+from geolookup_builder.tables import encode, starts
 
 #: Values whose texts are made at once.
 _PART = 1 << 16
@@ -62,7 +62,7 @@ def tables(
     # Tables of 3 and 2 rows: begins 1 4 6; row 0 is "unknown".
     begins = np.cumsum([1, *map(len, rows)])
     with alongside(partial(_ranges, rows, begins), int(begins[-1])) as ranges:
-        valued = _values(values)
+        value_table = _values(values)
     return {
         **{fmt.EXPLAINED[family]: _intervals(rows, begins, family) for family in fmt.EXPLAINED},
         fmt.EXPLAINED_TABLES: _tables(rows, begins),
@@ -70,7 +70,7 @@ def tables(
         fmt.EXPLAINED_RANGES: ranges(),
         fmt.EXPLAINED_LINES: _lines(rows, begins),
         fmt.EXPLAINED_FILES: _files(files),
-        fmt.EXPLAINED_VALUES: valued,
+        fmt.EXPLAINED_VALUES: value_table,
     }
 
 
@@ -116,16 +116,16 @@ def _numbers(rows: Sequence[TableRows]) -> pa.Table:
 
 def _ranges(rows: Sequence[TableRows], begins: I64) -> pa.Table:
     """Return the ranges of rows that do not decide exactly one interval of that range."""
-    chosen = [np.flatnonzero(~_are_intervals(table)) for table in rows]
-    number = [row + begin for row, begin in zip(chosen, begins[:-1], strict=True)]
-    listed = list(zip(rows, chosen, strict=True))
+    indices = [np.flatnonzero(~_are_intervals(table)) for table in rows]
+    number = [row + begin for row, begin in zip(indices, begins[:-1], strict=True)]
+    selections = list(zip(rows, indices, strict=True))
     none = Addresses.of(6, [0])
-    first = concat([none, *(table.first[at] for table, at in listed)])
-    last = concat([none, *(table.last[at] for table, at in listed)])
+    first = concat([none, *(table.first[at] for table, at in selections)])
+    last = concat([none, *(table.last[at] for table, at in selections)])
     return pa.table(
         {
-            "row": _joined(number, np.uint32),
-            "family": _joined([table.family[at] for table, at in listed], np.uint8),
+            "row": _join(number, np.uint32),
+            "family": _join([table.family[at] for table, at in selections], np.uint8),
             **dict(zip(fmt.ENDS, (first.high, first.low, last.high, last.low), strict=True)),
         }
     )
@@ -150,18 +150,18 @@ def _are_intervals(rows: TableRows) -> Bools:
 
 def _lines(rows: Sequence[TableRows], begins: I64) -> pa.Table:
     """Return the first of rows on consecutive lines of a file, or in a file without lines."""
-    file = _joined([table.file for table in rows], np.uint32)
-    line = _joined([table.line for table in rows], np.uint32)
+    file = _join([table.file for table in rows], np.uint32)
+    line = _join([table.line for table in rows], np.uint32)
     follows = np.zeros(int(begins[-1]), bool)
     # Line 0 is "none": it is followed by 0, any other line by the next one.
     follows[1:] = (file[1:] == file[:-1]) & (line[1:] == np.where(line[:-1], line[:-1] + 1, 0))
     row = np.flatnonzero(~follows)
-    stated = line[row]
+    lines = line[row]
     columns = {"row": row.astype(np.uint32), "file": file[row]}
-    return pa.table({**columns, "line": pa.array(stated, mask=stated == 0)})
+    return pa.table({**columns, "line": pa.array(lines, mask=lines == 0)})
 
 
-def _joined(parts: Iterable[NDArray[np.integer]], kind: type[np.integer]) -> NDArray[np.integer]:
+def _join(parts: Iterable[NDArray[np.integer]], kind: type[np.integer]) -> NDArray[np.integer]:
     """Join a column of all tables, after row 0."""
     return np.concatenate([np.zeros(1, kind), *(part.astype(kind) for part in parts)])
 
@@ -190,7 +190,7 @@ def _values(layers: Mapping[str, pa.Table]) -> pa.Table:
         ]
         column = pa.concat_arrays(parts)
         if column.null_count < len(column):
-            columns[name] = encoded(column) if pa.types.is_string(kind) else column
+            columns[name] = encode(column) if pa.types.is_string(kind) else column
     return pa.table({**columns, fmt.CHECKSUMS: _checksums(blocks[1:])})
 
 

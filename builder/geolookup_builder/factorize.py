@@ -45,7 +45,7 @@ def _keys(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
     has the key 0b10_1. The range includes 0: values from 3 to 6 take 3 bits.
     """
     keys: list[U64] = []
-    used = 0  # bits of the last key
+    width = 0  # bits of the last key
     for column in columns:
         least, greatest = int(column.min(initial=0)), int(column.max(initial=0))
         bits = (greatest - least).bit_length()
@@ -55,30 +55,30 @@ def _keys(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
         above = column.astype(np.int64).view(np.uint64)
         if least:
             above -= np.uint64(least & _ALL)  # modulo 2^64
-        if not keys or used + bits > 64:
+        if not keys or width + bits > 64:
             keys.append(above)
-            used = bits
+            width = bits
         else:
             keys[-1] <<= np.uint64(bits)
             keys[-1] |= above
-            used += bits
+            width += bits
     return keys
 
 
 def _mix(keys: Sequence[U64], attempt: int) -> U64:
     """Return a hash for each row; the constants are those of splitmix64 (Vigna, 2015)."""
-    mixed = np.full(len(keys[0]), 0x9E3779B97F4A7C15 + attempt, np.uint64)
+    hashes = np.full(len(keys[0]), 0x9E3779B97F4A7C15 + attempt, np.uint64)
     for key in keys:
-        mixed ^= key
-        mixed *= np.uint64(0xBF58476D1CE4E5B9)
-        mixed ^= mixed >> np.uint64(31)
-    return mixed
+        hashes ^= key
+        hashes *= np.uint64(0xBF58476D1CE4E5B9)
+        hashes ^= hashes >> np.uint64(31)
+    return hashes
 
 
 def _encode(keys: U64) -> tuple[Codes, I64]:
     size = int(keys.max(initial=0)) + 1
     if size <= len(keys):
-        return _looked_up(keys, size)
+        return _look_up(keys, size)
     encoded = pa.array(keys).dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     # A code greater than all before it appears for the first time.
@@ -86,7 +86,7 @@ def _encode(keys: U64) -> tuple[Codes, I64]:
     return codes, np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=np.int32(-1)))
 
 
-def _looked_up(keys: U64, size: int) -> tuple[Codes, I64]:
+def _look_up(keys: U64, size: int) -> tuple[Codes, I64]:
     """Number keys below ``size`` without a hash table."""
     first = np.full(size, -1)
     # Of repeated indices numpy keeps the last assignment: in reverse order, the first row.

@@ -106,13 +106,13 @@ def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
 
 
 def _flatten_overlaps(ranges: Ranges, family: int) -> Intervals:
-    bounded = ~ranges.last.is_last()
-    ends = ranges.last[bounded].successor()
+    is_bounded = ~ranges.last.is_last()
+    ends = ranges.last[is_bounded].successor()
     # All bounds: where a range begins, and the address after its end.
     starts, index = _distinct(concat([Addresses.of(family, [0]), ranges.first, ends]))
     begin = index[1 : 1 + len(ranges)]
     end = np.full(len(ranges), len(starts))
-    end[bounded] = index[1 + len(ranges) :]
+    end[is_bounded] = index[1 + len(ranges) :]
     order = _specificity(ranges)
     least = _least_rank(begin[order], end[order], len(starts))
     # The index of a gap is out of range; ``minimum`` keeps it valid until ``where`` replaces it.

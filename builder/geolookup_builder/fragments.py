@@ -37,19 +37,19 @@ def json_texts(column: pa.Array, absent: str = UNKNOWN) -> pa.Array:
     if pa.types.is_string(column.type):
         column = column.dictionary_encode()
     is_text = pa.types.is_dictionary(column.type)
-    texts = _quoted(column.dictionary).take(column.indices) if is_text else _numbers(column)
+    texts = _quote(column.dictionary).take(column.indices) if is_text else _numbers(column)
     return without_nulls(texts, absent)
 
 
-def _quoted(values: pa.Array) -> pa.Array:
-    quoted = pc.binary_join_element_wise(_QUOTE, values, _QUOTE, _EMPTY)
+def _quote(values: pa.Array) -> pa.Array:
+    texts = pc.binary_join_element_wise(_QUOTE, values, _QUOTE, _EMPTY)
     special = pc.match_substring_regex(values, _NEEDS_ESCAPE)
     if special.true_count:
         escaped = [
             json.dumps(text, ensure_ascii=False) for text in values.filter(special).to_pylist()
         ]
-        quoted = pc.replace_with_mask(quoted, special, pa.array(escaped, pa.string()))
-    return quoted
+        texts = pc.replace_with_mask(texts, special, pa.array(escaped, pa.string()))
+    return texts
 
 
 def _numbers(column: pa.Array) -> pa.Array:
@@ -59,8 +59,8 @@ def _numbers(column: pa.Array) -> pa.Array:
         tiny = pc.and_(pc.less(pc.abs(column), _TINY), pc.not_equal(column, _ZERO))
         if tiny.true_count:
             tiny = without_nulls(tiny, False)
-            written = [json.dumps(number) for number in column.filter(tiny).to_pylist()]
-            texts = pc.replace_with_mask(texts, tiny, pa.array(written, pa.string()))
+            decimals = [json.dumps(number) for number in column.filter(tiny).to_pylist()]
+            texts = pc.replace_with_mask(texts, tiny, pa.array(decimals, pa.string()))
     return texts
 
 
@@ -72,8 +72,8 @@ def plain_texts(values: Iterable[object]) -> pa.Array:
 
 def json_columns(texts: list[pa.Array]) -> dict[str, pa.Array]:
     """Return the columns that a single lookup reads: each row's JSON texts and their CRC-32C."""
-    joined = rows(texts)
-    return {"json": joined, fmt.CHECKSUMS: pa.array(checksums(joined))}
+    fragments = rows(texts)
+    return {"json": fragments, fmt.CHECKSUMS: pa.array(checksums(fragments))}
 
 
 def rows(columns: list[pa.Array]) -> pa.Array:

@@ -25,7 +25,7 @@ from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Keys, Ranges, duplicates, stated_keys
 from geolookup_builder.layer_values import UNKNOWN, Column, Distinct, LayerValues, distinct
 from geolookup_builder.sources.reading.reader import Batch
-from geolookup_builder.values import Known, clean
+from geolookup_builder.values import Reference, clean
 from geolookup_builder.vocabulary import VOCABULARY
 
 #: IPv4-mapped space is folded into IPv4; NAT64 and 6to4 space is excluded.
@@ -44,7 +44,7 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class Selection:
     """Rows as their source states them, in row order; IPv4 addresses are integers in 128 bits."""
 
     family: NDArray[np.uint8]
@@ -77,7 +77,7 @@ class FamilyRows:
         for layer, parts in self.numbers.items():
             parts.append(numbers.get(layer, np.full(len(position), UNKNOWN, np.int32)))
 
-    def gathered(self) -> Gathered:
+    def join(self) -> Gathered:
         """Return all rows, in row order."""
         return Gathered(
             Ranges(
@@ -89,12 +89,12 @@ class FamilyRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class CleanBatch:
     """A batch whose values are cleaned, and numbered among themselves."""
 
     size: int  # rows, with rejected ones
     families: dict[int, tuple[I64, Addresses, Addresses]]  # rows, first and last addresses
-    numbered: dict[str, Distinct]
+    tuples: dict[str, Distinct]
     nulled: dict[str, int]  # rows by field
     words: dict[str, Counter[str]]  # that the vocabulary lacks, by field
 
@@ -105,40 +105,38 @@ class SourceRows:
     def __init__(
         self,
         layers: Mapping[str, LayerValues],
-        known: Known,
+        reference: Reference,
         report: SourceReport,
         provides: frozenset[str],
     ) -> None:
         self._layers = layers
         self._provides = provides
-        self._known = known
+        self._reference = reference
         self._report = report
         self._families = {family: FamilyRows(family) for family in (4, 6)}
 
-    def prepared(self, batch: Batch) -> Prepared:
+    def clean_batch(self, batch: Batch) -> CleanBatch:
         """Clean and number the values of a batch; safe to call from several threads."""
-        numbered, nulled, words = {}, {}, {}
-        accepted = batch.ranges.family != 0
+        tuples, nulled, words = {}, {}, {}
+        is_accepted = batch.ranges.family != 0
         for layer, fields in STATED.items():
-            stated = [name for name in fields if name in batch.fields and name in self._provides]
-            if stated:
-                columns, invalid = _columns(batch, stated, accepted, self._known)
-                numbered[layer] = distinct(columns, ~accepted | _any(invalid.values()))
+            names = [name for name in fields if name in batch.fields and name in self._provides]
+            if names:
+                columns, invalid = _columns(batch, names, is_accepted, self._reference)
+                tuples[layer] = distinct(columns, ~is_accepted | _any(invalid.values()))
                 nulled.update({name: int(np.count_nonzero(rows)) for name, rows in invalid.items()})
                 words.update(_unknown_words(batch, invalid))
         families = {family: batch.ranges.of_family(family) for family in (4, 6)}
-        return Prepared(len(batch), families, numbered, nulled, words)
+        return CleanBatch(len(batch), families, tuples, nulled, words)
 
-    def add(self, batch: Prepared) -> None:
+    def add(self, batch: CleanBatch) -> None:
         """Add the rows of a batch that are not rejected."""
-        numbers = {
-            layer: self._layers[layer].add(values) for layer, values in batch.numbered.items()
-        }
+        numbers = {layer: self._layers[layer].add(values) for layer, values in batch.tuples.items()}
         for family, rows in self._families.items():
-            chosen, first, last = batch.families[family]
-            taken = {layer: numbered[chosen] for layer, numbered in numbers.items()}
+            index, first, last = batch.families[family]
+            family_numbers = {layer: codes[index] for layer, codes in numbers.items()}
             # ``read`` is the number of rows of earlier batches.
-            rows.add(first, last, chosen + self._report.read, taken)
+            rows.add(first, last, index + self._report.read, family_numbers)
         self._report.read += batch.size
         self._report.nulled.update(batch.nulled)
         for name, counts in batch.words.items():
@@ -146,7 +144,7 @@ class SourceRows:
 
     def duplicates(self) -> int:
         """Return the number of rows with the range of a later row; IPv4-mapped counts as IPv4."""
-        ipv4, ipv6 = (self._gathered[family].ranges for family in (4, 6))
+        ipv4, ipv6 = (self._rows[family].ranges for family in (4, 6))
         if not len(_into_mapped(ipv6)):
             return duplicates(ipv4) + duplicates(ipv6)
         first = concat([_as_mapped(ipv4.first), ipv6.first])
@@ -154,32 +152,31 @@ class SourceRows:
 
     def of_family(self, family: int) -> Gathered:
         """Return the rows of a family; those of IPv4 with the parts folded from IPv6."""
-        rows = self._gathered[family]
-        return rows if family == 6 else _folded_in(rows, self._gathered[6], self._report)
+        rows = self._rows[family]
+        return rows if family == 6 else _fold_in(rows, self._rows[6], self._report)
 
-    def stated(self, chosen: Bools) -> Stated:
+    def select(self, mask: Bools) -> Selection:
         """Return the chosen rows (a mask by position), neither folded nor clipped."""
-        parts = [(part, np.flatnonzero(chosen[part.position])) for part in self._gathered.values()]
+        parts = [(part, np.flatnonzero(mask[part.position])) for part in self._rows.values()]
         order = _order(np.concatenate([part.position[rows] for part, rows in parts]))
         firsts = (part.ranges.first[rows].in_128_bits() for part, rows in parts)
         lasts = (part.ranges.last[rows].in_128_bits() for part, rows in parts)
-        families = np.repeat(
-            np.array([*self._gathered], np.uint8), [len(rows) for _, rows in parts]
-        )
+        families = np.repeat(np.array([*self._rows], np.uint8), [len(rows) for _, rows in parts])
         numbers = {
             layer: np.concatenate([part.numbers[layer][rows] for part, rows in parts])[order]
-            for layer in self._gathered[4].numbers
+            for layer in self._rows[4].numbers
         }
-        return Stated(families[order], concat([*firsts])[order], concat([*lasts])[order], numbers)
+        ends = concat([*firsts])[order], concat([*lasts])[order]
+        return Selection(families[order], *ends, numbers)
 
     def release(self) -> None:
         """Release the rows; those that ``of_family`` returned remain."""
-        del self._gathered
+        del self._rows
 
     @cached_property
-    def _gathered(self) -> dict[int, Gathered]:
+    def _rows(self) -> dict[int, Gathered]:
         """All rows by family; the batches are released."""
-        return {family: self._families.pop(family).gathered() for family in (4, 6)}
+        return {family: self._families.pop(family).join() for family in (4, 6)}
 
 
 def _order(positions: I64) -> I64 | slice:
@@ -188,19 +185,19 @@ def _order(positions: I64) -> I64 | slice:
     return slice(None) if in_order else np.argsort(positions)
 
 
-def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered:
+def _fold_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered:
     """Add to IPv4 rows the parts of IPv6 rows in IPv4-mapped space, in row order."""
-    folded = _into_mapped(ipv6.ranges)
-    if not len(folded):
+    wide = _into_mapped(ipv6.ranges)
+    if not len(wide):
         return ipv4
-    wide_first, wide_last = ipv6.ranges.first[folded], ipv6.ranges.last[folded]
+    wide_first, wide_last = ipv6.ranges.first[wide], ipv6.ranges.last[wide]
     # ::fffe:ffff:0 - ::ffff:8.8.8.8 becomes 0.0.0.0 - 8.8.8.8; its keys stay those of the
     # range as stated, so narrower IPv4 rows decide.
     first, last = (_from_mapped(clamp(ends, *FOLDED)) for ends in (wide_first, wide_last))
-    report.rows_folded += len(folded)
+    report.rows_folded += len(wide)
     # Last less first, and one more address of each row.
-    report.addresses_folded += last.minus(first).total() + len(folded)
-    position = np.concatenate([ipv4.position, ipv6.position[folded]])
+    report.addresses_folded += last.minus(first).total() + len(wide)
+    position = np.concatenate([ipv4.position, ipv6.position[wide]])
     order = np.argsort(position, kind="stable")
     keys = zip(_mapped_keys(ipv4.ranges), stated_keys(wide_first, wide_last), strict=True)
     ranges = Ranges(
@@ -209,7 +206,7 @@ def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered
         tuple(np.concatenate(pair)[order] for pair in keys),
     )
     numbers = {
-        layer: np.concatenate([own, ipv6.numbers[layer][folded]])[order]
+        layer: np.concatenate([own, ipv6.numbers[layer][wide]])[order]
         for layer, own in ipv4.numbers.items()
     }
     return Gathered(ranges, numbers, position[order])
@@ -236,13 +233,13 @@ def _as_mapped(ends: Addresses) -> Addresses:
 
 
 def _columns(
-    batch: Batch, names: list[str], accepted: Bools, known: Known
+    batch: Batch, names: list[str], is_accepted: Bools, reference: Reference
 ) -> tuple[dict[str, Column], dict[str, Bools]]:
     """Clean columns of a batch; also return the accepted rows whose value is invalid."""
     columns, invalid = {}, {}
     for name in names:
-        columns[name], bad = _column(name, batch.fields[name], known)
-        invalid[name] = bad & accepted
+        columns[name], bad = _column(name, batch.fields[name], reference)
+        invalid[name] = bad & is_accepted
     return columns, invalid
 
 
@@ -253,29 +250,29 @@ def _any(masks: Iterable[Bools]) -> Bools:
 
 def _unknown_words(batch: Batch, invalid: Mapping[str, Bools]) -> dict[str, Counter[str]]:
     """Count the most frequent words that the vocabulary lacks, for the build report."""
-    unknown = {}
+    counters = {}
     for name, rows in invalid.items():
         if name in VOCABULARY and rows.any():
             cells = batch.fields[name]
             counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
             common = np.argsort(-counts, kind="stable")[:_MAX_WORDS]
             words = cells.dictionary.take(pa.array(common)).to_pylist()
-            unknown[name] = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
-    return unknown
+            counters[name] = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
+    return counters
 
 
-def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column, Bools]:
+def _column(name: str, cells: pa.DictionaryArray, reference: Reference) -> tuple[Column, Bools]:
     """Clean a column; return it with the mask of the rows whose value is invalid."""
-    cleaned = clean(name, cells.dictionary, known)
+    result = clean(name, cells.dictionary, reference)
     codes = without_nulls(cells.indices, -1).to_numpy()
     # One more entry: the index -1 of an empty cell is null and valid.
     bad = (
-        np.append(cleaned.invalid, False)[codes]
-        if cleaned.invalid.any()
+        np.append(result.invalid, False)[codes]
+        if result.invalid.any()
         else np.zeros(len(codes), bool)
     )
-    if cleaned.values.null_count:
-        null = cleaned.values.is_null().to_numpy(zero_copy_only=False)
-        renumbered = np.where(null, np.int32(-1), np.arange(len(null), dtype=np.int32))
-        codes = np.append(renumbered, np.int32(-1))[codes]
-    return Column(codes, cleaned.values), bad
+    if result.values.null_count:
+        null = result.values.is_null().to_numpy(zero_copy_only=False)
+        numbers = np.where(null, np.int32(-1), np.arange(len(null), dtype=np.int32))
+        codes = np.append(numbers, np.int32(-1))[codes]
+    return Column(codes, result.values), bad

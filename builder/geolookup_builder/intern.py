@@ -19,13 +19,13 @@ from geolookup.contract.fields import PLACE_MEMBERS, STATED
 from geolookup.dataset.intervals import I64, Addresses
 from geolookup.parallel import alongside
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.complete import Located, complete
+from geolookup_builder.complete import Locations, complete
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import changes
 from geolookup_builder.layer_values import UNKNOWN, LayerValues
 from geolookup_builder.layers import Layered, Provenance, provenance
-from geolookup_builder.values import Known
+from geolookup_builder.values import Reference
 
 #: The layers whose values make up one row of the network table.
 _NETWORK_LAYERS = tuple(layer for layer in STATED if layer != "location")
@@ -45,7 +45,7 @@ class Interned:
     """The content of a dataset before it becomes tables; row 0 of each table is unknown."""
 
     families: dict[int, FamilyIntervals]
-    located: Located
+    locations: Locations
     networks: pa.Table
     provenance: dict[int, Provenance]
 
@@ -58,18 +58,18 @@ class Interned:
 def intern(
     merged: Mapping[int, Layered],
     layers: Mapping[str, LayerValues],
-    known: Known,
+    reference: Reference,
     finders: Sequence[Finder],
     report: BuildReport,
 ) -> Interned:
     """Return the rows that ``merged`` (by family) uses, and its intervals by row number."""
     size = sum(len(layered.starts) for layered in merged.values())
     with (
-        alongside(partial(_networks, merged, layers), size) as of_networks,
-        alongside(partial(_provenance, merged, layers), size) as decided,
+        alongside(partial(_networks, merged, layers), size) as get_networks,
+        alongside(partial(_provenance, merged, layers), size) as sources,
     ):
-        location, located = _locations(merged, layers["location"], known, finders, report)
-        network, networks = of_networks()
+        location, locations = _locations(merged, layers["location"], reference, finders, report)
+        network, networks = get_networks()
     families, begin = {}, 0
     # Both arrays hold the intervals of IPv4, then those of IPv6.
     for family, layered in merged.items():
@@ -79,13 +79,13 @@ def intern(
             layered.starts[keep], location[part][keep], network[part][keep]
         )
         begin = part.stop
-    places, place_order = _by_use([part.location for part in families.values()])
-    owners, owner_order = _by_use([part.network for part in families.values()])
+    location_row, by_location = _by_use([part.location for part in families.values()])
+    network_row, by_network = _by_use([part.network for part in families.values()])
     families = {
-        family: FamilyIntervals(part.starts, places[part.location], owners[part.network])
+        family: FamilyIntervals(part.starts, location_row[part.location], network_row[part.network])
         for family, part in families.items()
     }
-    return Interned(families, located.take(place_order), networks.take(owner_order), decided())
+    return Interned(families, locations.take(by_location), networks.take(by_network), sources())
 
 
 def _provenance(
@@ -97,16 +97,16 @@ def _provenance(
 def _locations(
     merged: Mapping[int, Layered],
     values: LayerValues,
-    known: Known,
+    reference: Reference,
     finders: Sequence[Finder],
     report: BuildReport,
-) -> tuple[Codes, Located]:
+) -> tuple[Codes, Locations]:
     tuples, numbers = values.in_use(_numbers(merged, "location"))
-    located = complete(tuples, known, finders, report)
-    columns = [located.country, located.zone, *located.tuples.codes(*PLACE_MEMBERS)]
+    locations = complete(tuples, reference, finders, report)
+    columns = [locations.country, locations.zone, *locations.tuples.codes(*PLACE_MEMBERS)]
     rows, first = _rows_by_appearance(columns, numbers)
     # Without UNKNOWN, which ``_numbers`` puts first.
-    return rows[numbers[1:]], located.take(first)
+    return rows[numbers[1:]], locations.take(first)
 
 
 def _networks(
@@ -116,12 +116,12 @@ def _networks(
     for layer in _NETWORK_LAYERS:
         tuples[layer], numbers = layers[layer].in_use(_numbers(merged, layer))
         codes.append(numbers)
-    combined, first = factorize(codes)
+    rows, first = factorize(codes)
     columns = {}
     for (layer, values), numbers in zip(tuples.items(), codes, strict=True):
-        taken = values.take(numbers[first])
-        columns.update({name: taken.values(name) for name in STATED[layer]})
-    return combined[1:], pa.table(columns)
+        distinct = values.take(numbers[first])
+        columns.update({name: distinct.values(name) for name in STATED[layer]})
+    return rows[1:], pa.table(columns)
 
 
 def _numbers(merged: Mapping[int, Layered], layer: str) -> Codes:

@@ -49,7 +49,7 @@ class Tuples:
             }
         )
 
-    def replaced(self, name: str, values: pa.Array) -> Tuples:
+    def replace(self, name: str, values: pa.Array) -> Tuples:
         """Return the tuples with new values of one field, one for each tuple."""
         encoded = values.dictionary_encode()
         codes = without_nulls(encoded.indices, -1).to_numpy()
@@ -76,21 +76,21 @@ class Distinct:
     columns: Mapping[str, Column]  # the fields of the tuples
 
 
-def distinct(columns: Mapping[str, Column], nulled: Bools) -> Distinct:
-    """Number the distinct tuples of rows; those ``nulled`` or null in all fields are unknown."""
-    known = ~nulled
-    known &= np.logical_or.reduce([column.codes >= 0 for column in columns.values()])
-    numbers = np.full(len(nulled), -1, np.int32)
-    if not known.any():
+def distinct(columns: Mapping[str, Column], is_nulled: Bools) -> Distinct:
+    """Number the distinct tuples of rows; those ``is_nulled`` or null in all fields are unknown."""
+    is_known = ~is_nulled
+    is_known &= np.logical_or.reduce([column.codes >= 0 for column in columns.values()])
+    numbers = np.full(len(is_nulled), -1, np.int32)
+    if not is_known.any():
         return Distinct(numbers, 0, {})
-    if known.all():
+    if is_known.all():
         numbers, first = factorize([column.codes for column in columns.values()])
     else:
-        rows = np.flatnonzero(known)
+        rows = np.flatnonzero(is_known)
         codes, first = factorize([column.codes[rows] for column in columns.values()])
         numbers[rows], first = codes, rows[first]
-    taken = {name: Column(column.codes[first], column.values) for name, column in columns.items()}
-    return Distinct(numbers, len(first), taken)
+    fields = {name: Column(column.codes[first], column.values) for name, column in columns.items()}
+    return Distinct(numbers, len(first), fields)
 
 
 @dataclass(slots=True)
@@ -125,8 +125,8 @@ class LayerValues:
         """Return all tuples in order of their numbers; number 0 is null in all fields."""
         names = STATED[self.layer]
         parts = ([_nulls(1, name), *self.parts.get(name, [])] for name in names)
-        with in_order(_joined, parts, threads_for(self.size)) as joined:
-            tuples = Tuples(dict(zip(names, joined, strict=True)))
+        with in_order(_join, parts, threads_for(self.size)) as columns:
+            tuples = Tuples(dict(zip(names, columns, strict=True)))
         # Joined: values of several batches are in memory once.
         self.parts = {
             name: [Column(column.codes[1:], column.values)]
@@ -139,13 +139,13 @@ class LayerValues:
         used, index = _distinct(numbers)
         if len(used) == 1:  # as most layers of most recipes
             return Tuples({name: _nulls(1, name) for name in STATED[self.layer]}), index
-        taken = self.tuples()
+        tuples = self.tuples()
         if len(used) < self.size:
-            taken = taken.take(used)
-        same, first = factorize(taken.codes())
+            tuples = tuples.take(used)
+        same, first = factorize(tuples.codes())
         if len(first) == len(same):  # all differ
-            return taken, index
-        return taken.take(first), same[index]
+            return tuples, index
+        return tuples.take(first), same[index]
 
 
 def _distinct(numbers: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
@@ -164,16 +164,16 @@ def _nulls(size: int, name: str) -> Column:
     return Column(np.full(size, -1, np.int32), pa.nulls(0, value_type(name)))
 
 
-def _joined(parts: list[Column]) -> Column:
+def _join(parts: list[Column]) -> Column:
     """Join columns whose values may repeat, within a part and between parts."""
     if not any(len(part.values) for part in parts):  # as most fields of most sources
         return Column(np.concatenate([part.codes for part in parts]), parts[0].values)
     encoded = pa.concat_arrays([part.values for part in parts]).dictionary_encode()
     # One more entry: the code -1 maps to -1.
-    renumbered = without_nulls(encoded.indices, -1).to_numpy()
+    numbers = without_nulls(encoded.indices, -1).to_numpy()
     codes, begin = [], 0
     for part in parts:
-        of_part = np.append(renumbered[begin : begin + len(part.values)], -1).astype(np.int32)
+        of_part = np.append(numbers[begin : begin + len(part.values)], -1).astype(np.int32)
         # The codes of a part count from its own values on; ``begin`` values are before them.
         codes.append(of_part[part.codes])
         begin += len(part.values)

@@ -80,19 +80,19 @@ def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
         bounds   |0      |10              |30
         after    |0  -1  |10  -1  |20 -1  |30  7    |50  8
     """
-    bounds, hidden = cut_at(intervals.starts.family, ranges)
+    bounds, is_hidden = cut_at(intervals.starts.family, ranges)
     within = intervals.starts.search(bounds) - 1  # 0, 0, 1: the interval of each bound
     fresh = np.flatnonzero(~intervals.starts[within].equals(bounds))  # 1, 2: not 0
     # -1, -1, 7, 7, 8: the owners at 10 and 30 are those of the intervals that hold them.
     owner = np.insert(intervals.owner, within[fresh] + 1, intervals.owner[within[fresh]])
     # 0, 1, 3: the bounds in the result, moved by the fresh ones up to each
     begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
-    for at in np.flatnonzero(hidden).tolist():
+    for at in np.flatnonzero(is_hidden).tolist():
         owner[begin[at] : begin[at + 1] if at + 1 < len(bounds) else None] = -1
-    return Intervals(_inserted(intervals.starts, within[fresh] + 1, bounds[fresh]), owner)
+    return Intervals(_insert(intervals.starts, within[fresh] + 1, bounds[fresh]), owner)
 
 
-def _inserted(starts: Addresses, at: I64, values: Addresses) -> Addresses:
+def _insert(starts: Addresses, at: I64, values: Addresses) -> Addresses:
     low = np.insert(starts.low, at, values.low)
     if starts.high is None or values.high is None:
         return Addresses(low)
@@ -109,8 +109,8 @@ def _coalesce(layered: Layered) -> Layered:
 def _take(numbers: dict[str, Codes], rows: I64 | Bools) -> dict[str, Codes]:
     """Return the numbers at ``rows``; layers that share an array share the result."""
     distinct = {id(codes): codes for codes in numbers.values()}
-    taken = {key: codes[rows] for key, codes in distinct.items()}
-    return {layer: taken[id(codes)] for layer, codes in numbers.items()}
+    selection = {key: codes[rows] for key, codes in distinct.items()}
+    return {layer: selection[id(codes)] for layer, codes in numbers.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,8 @@ def provenance(layered: Layered, layers: Mapping[str, LayerValues]) -> Provenanc
     """Return the provenance of the merged layers."""
     sources = {layer: layers[layer].sources(codes) for layer, codes in layered.numbers.items()}
     keep = changes(*sources.values())
-    kept = {layer: numbers[keep] for layer, numbers in sources.items()}
-    return Provenance(layered.starts[keep], kept)
+    columns = {layer: numbers[keep] for layer, numbers in sources.items()}
+    return Provenance(layered.starts[keep], columns)
 
 
 def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]:
@@ -135,17 +135,17 @@ def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]
     Layers in which it decides no address are left out.
     """
     counts: list[Coverage] = [{} for _ in range(sources)]
-    for family, decided in families.items():
-        for layer, numbers in decided.sources.items():
+    for family, partition in families.items():
+        for layer, numbers in partition.sources.items():
             for number in _distinct_sources(numbers):
                 of_layer = counts[number - 1].setdefault(layer, {"ipv4": 0, "ipv6": 0})
-                of_layer[f"ipv{family}"] = count_addresses(decided.starts, numbers == number)
+                of_layer[f"ipv{family}"] = count_addresses(partition.starts, numbers == number)
     return counts
 
 
 def _distinct_sources(numbers: NDArray[np.uint8]) -> list[int]:
     """Return the distinct sources among the numbers, ascending, without a sort of the numbers."""
-    stated = np.zeros(256, bool)
-    stated[numbers] = True
-    stated[_NO_SOURCE] = False
-    return np.flatnonzero(stated).tolist()
+    is_present = np.zeros(256, bool)
+    is_present[numbers] = True
+    is_present[_NO_SOURCE] = False
+    return np.flatnonzero(is_present).tolist()

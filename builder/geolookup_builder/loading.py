@@ -29,12 +29,12 @@ def load(text: str | os.PathLike[str]) -> Recipe:
     if not os.fspath(text):
         remedy = "name a recipe file, a packaged recipe, or a file or folder of data"
         raise BuildError("''", "names no recipe", remedy=remedy)
-    named = Path(text)
-    if named.suffix == SUFFIX:
-        return recipe.load(named, auto.options(FORMATS))
-    if named.exists():
-        return recipe.of_data(named, auto.NAME)
-    return load_packaged(str(named))
+    path = Path(text)
+    if path.suffix == SUFFIX:
+        return recipe.load(path, auto.options(FORMATS))
+    if path.exists():
+        return recipe.of_data(path, auto.NAME)
+    return load_packaged(str(path))
 
 
 def load_packaged(name: str) -> Recipe:

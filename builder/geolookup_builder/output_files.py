@@ -28,45 +28,45 @@ def manifest(
     recipe: Recipe,
     interned: Interned,
     tables: Mapping[str, pa.Table],
-    added: Sequence[Credit],
+    extra_credits: Sequence[Credit],
     rows: Sequence[int],
 ) -> Manifest:
     """Return the manifest without generation and files.
 
-    ``added`` are credits besides the usual, ``rows`` the usable rows of each source.
+    ``extra_credits`` are credits besides the usual, ``rows`` the usable rows of each source.
     """
-    decided = coverage(interned.provenance, len(recipe.sources))
+    coverages = coverage(interned.provenance, len(recipe.sources))
     reference = CREDITS if recipe.countries is None else ()
     return Manifest.of(
         name=recipe.name,
-        sources=_sources(recipe, decided, rows),
-        credits=_credits([*reference, *added]),
+        sources=_sources(recipe, coverages, rows),
+        credits=_credits([*reference, *extra_credits]),
         fields=known_fields(tables),
         counts=counts(tables),
-        coverage=_total(decided),
+        coverage=_total(coverages),
     )
 
 
-def _credits(listed: Iterable[Credit]) -> list[dict[str, str]]:
+def _credits(entries: Iterable[Credit]) -> list[dict[str, str]]:
     names = ("name", "licence", "attribution", "url")
-    return [{name: getattr(credit, name) for name in names} for credit in listed]
+    return [{name: getattr(credit, name) for name in names} for credit in entries]
 
 
-def _sources(recipe: Recipe, decided: Sequence[Coverage], rows: Sequence[int]) -> list[Source]:
+def _sources(recipe: Recipe, coverages: Sequence[Coverage], rows: Sequence[int]) -> list[Source]:
     return [
         Source(
-            **{**spec.texts, "name": spec.name}, format=spec.format, rows=used, coverage=addresses
+            **{**spec.texts, "name": spec.name}, format=spec.format, rows=count, coverage=addresses
         )
-        for spec, addresses, used in zip(recipe.sources, decided, rows, strict=True)
+        for spec, addresses, count in zip(recipe.sources, coverages, rows, strict=True)
     ]
 
 
-def _total(decided: Sequence[Coverage]) -> Coverage:
+def _total(coverages: Sequence[Coverage]) -> Coverage:
     """Return the number of addresses with a known value, by layer, from all sources together."""
     families = ("ipv4", "ipv6")
     return {
         layer: {
-            family: sum(source[layer][family] for source in decided if layer in source)
+            family: sum(source[layer][family] for source in coverages if layer in source)
             for family in families
         }
         for layer in fields.LAYERS
@@ -79,8 +79,8 @@ def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, File
     by_size = sorted(tables, key=lambda name: -tables[name].num_rows)
     threads = threads_for(tables[by_size[0]].num_rows)
     files = ((folder / name, tables[name]) for name in by_size)
-    with in_order(_write_table, files, threads) as described:
-        descriptions = dict(zip(by_size, described, strict=True))
+    with in_order(_write_table, files, threads) as results:
+        descriptions = dict(zip(by_size, results, strict=True))
     return {name: descriptions[name] for name in tables}
 
 
@@ -111,7 +111,7 @@ def write_signature(folder: Path, output: Path, keys: Sequence[PrivateKey]) -> N
         atomic.fsync_file(path)
 
 
-def verified(folder: Path, output: Path) -> Verified:
+def verify(folder: Path, output: Path) -> Verified:
     """Verify the written dataset before it is renamed into place; OutputError if it is damaged."""
     try:
         return Verified(folder)

@@ -65,7 +65,7 @@ class ParsedRanges:
         return rows, first, last
 
 
-def concatenated(parts: Sequence[ParsedRanges]) -> ParsedRanges:
+def concatenate(parts: Sequence[ParsedRanges]) -> ParsedRanges:
     """Return the rows of all parts, in order."""
     return ParsedRanges(
         np.concatenate([part.family for part in parts]),
@@ -95,7 +95,7 @@ def _text(column: pa.Array) -> _Text:
     return _Text(np.frombuffer(data or b"\0", np.uint8), bounds[:-1], np.diff(bounds))
 
 
-def _packed(column: pa.Array, text: _Text) -> I64:
+def _packed_rows(column: pa.Array, text: _Text) -> I64:
     """Return the rows of a column of bytes that are packed addresses; the others are texts.
 
     Of 4 bytes all are: no text of a public address is so short. Of 16 bytes those are that hold a
@@ -104,8 +104,8 @@ def _packed(column: pa.Array, text: _Text) -> I64:
     if not pa.types.is_large_binary(column.type):
         return np.empty(0, np.int64)
     four, sixteen = (np.flatnonzero(text.lengths == size) for size in (4, 16))
-    written = _IS_WRITTEN[_bytes(text, sixteen, 16)].all(axis=1)
-    return np.concatenate([four, sixteen[~written]])
+    is_text = _IS_WRITTEN[_bytes(text, sixteen, 16)].all(axis=1)
+    return np.concatenate([four, sixteen[~is_text]])
 
 
 def _bytes(text: _Text, rows: I64, size: int) -> NDArray[np.uint8]:
@@ -116,37 +116,37 @@ def _bytes(text: _Text, rows: I64, size: int) -> NDArray[np.uint8]:
     return sliding_window_view(text.data, size)[text.starts[rows]]
 
 
-def _unpack(parsed: MixedAddresses, text: _Text, rows: I64) -> None:
-    """Write the addresses of packed rows, in network order, to ``parsed``."""
+def _unpack(addresses: MixedAddresses, text: _Text, rows: I64) -> None:
+    """Write the addresses of packed rows, in network order, to ``addresses``."""
     four, sixteen = (rows[text.lengths[rows] == size] for size in (4, 16))
-    parsed.family[four], parsed.family[sixteen] = 4, 6
-    parsed.low[four] = _bytes(text, four, 4).view(">u4")[:, 0]
+    addresses.family[four], addresses.family[sixteen] = 4, 6
+    addresses.low[four] = _bytes(text, four, 4).view(">u4")[:, 0]
     halves = _bytes(text, sixteen, 16).view(">u8")
-    parsed.high[sixteen], parsed.low[sixteen] = halves[:, 0], halves[:, 1]
+    addresses.high[sixteen], addresses.low[sixteen] = halves[:, 0], halves[:, 1]
 
 
 def from_networks(column: pa.Array) -> ParsedRanges:
     """Parse prefixes in CIDR text; a bare address, in text or packed, is a range of one."""
     text = _text(column)
     slash = np.asarray(pc.find_substring(column, "/").fill_null(-1)).astype(np.int64)
-    packed = _packed(column, text)
-    slash[packed] = -1
+    packed_rows = _packed_rows(column, text)
+    slash[packed_rows] = -1
     bare = slash < 0
     # The part before the slash, or all of a bare address.
-    parsed = parse(text.data, text.starts, np.where(bare, text.lengths, slash))
-    _unpack(parsed, text, packed)
-    bits = np.where(parsed.family == 4, 32, 128)
+    addresses = parse(text.data, text.starts, np.where(bare, text.lengths, slash))
+    _unpack(addresses, text, packed_rows)
+    bits = np.where(addresses.family == 4, 32, 128)
     length, good = _prefix_lengths(text, slash)
     length = np.where(bare, bits, length)
-    reason = np.where(parsed.family == 0, NOT_ADDRESS, 0).astype(np.uint8)
+    reason = np.where(addresses.family == 0, NOT_ADDRESS, 0).astype(np.uint8)
     reason[(reason == 0) & ~bare & (~good | (length > bits))] = _BAD_LENGTH
     # 10.1.0.0/8: the mask 0.255.255.255 and 10.1.0.0 share a bit, so host bits are set.
     host_high, host_low = _host_mask(np.where(reason == 0, bits - length, 0))
-    host_bits = (parsed.high & host_high) | (parsed.low & host_low)
+    host_bits = (addresses.high & host_high) | (addresses.low & host_low)
     reason[(reason == 0) & (host_bits != 0)] = _HOST_BITS
-    first = Addresses(parsed.low, parsed.high)
-    last = Addresses(parsed.low | host_low, parsed.high | host_high)
-    return ParsedRanges(np.where(reason == 0, parsed.family, 0), first, last, reason)
+    first = Addresses(addresses.low, addresses.high)
+    last = Addresses(addresses.low | host_low, addresses.high | host_high)
+    return ParsedRanges(np.where(reason == 0, addresses.family, 0), first, last, reason)
 
 
 def _prefix_lengths(text: _Text, slash: I64) -> tuple[I64, Bools]:
@@ -193,14 +193,14 @@ def _ends(column: pa.Array, family: int | None) -> MixedAddresses:
     if pa.types.is_integer(column.type):
         return _of_integers(*_whole_numbers(column), family)
     text = _text(column)
-    parsed = parse(text.data, text.starts, text.lengths)
-    _unpack(parsed, text, _packed(column, text))
-    others = np.flatnonzero(parsed.family == 0)
-    if len(others):
-        integers = _of_integers(*_decimals(column.take(pa.array(others))), family)
-        parsed.family[others] = integers.family
-        parsed.high[others], parsed.low[others] = integers.high, integers.low
-    return parsed
+    addresses = parse(text.data, text.starts, text.lengths)
+    _unpack(addresses, text, _packed_rows(column, text))
+    other_rows = np.flatnonzero(addresses.family == 0)
+    if len(other_rows):
+        integers = _of_integers(*_decimals(column.take(pa.array(other_rows))), family)
+        addresses.family[other_rows] = integers.family
+        addresses.high[other_rows], addresses.low[other_rows] = integers.high, integers.low
+    return addresses
 
 
 def _decimals(texts: pa.Array) -> tuple[U64, U64, Bools]:
@@ -236,15 +236,15 @@ def from_hexadecimal_pairs(first: pa.Array, last: pa.Array, family: int | None) 
     A range up to 2^32 - 1 is IPv4 unless ``family`` is 6. The digits are parsed as the text
     of an IPv6 address, of which an IPv4 address is the low part.
     """
-    parsed = from_pairs(_as_ipv6_text(first), _as_ipv6_text(last))
+    ranges = from_pairs(_as_ipv6_text(first), _as_ipv6_text(last))
     if family == 6:
-        return parsed
-    small = (parsed.last.high == 0) & (parsed.last.low <= _IPV4_MAX)
-    reason = parsed.reason.copy()
+        return ranges
+    small = (ranges.last.high == 0) & (ranges.last.low <= _IPV4_MAX)
+    reason = ranges.reason.copy()
     if family == 4:
         reason[(reason == 0) & ~small] = NOT_ADDRESS
     families = np.where(reason == 0, np.where(small, 4, 6), 0).astype(np.uint8)
-    return ParsedRanges(families, parsed.first, parsed.last, reason)
+    return ParsedRanges(families, ranges.first, ranges.last, reason)
 
 
 def _as_ipv6_text(digits: pa.Array) -> pa.Array:

@@ -44,7 +44,7 @@ class SourceSpec:
     texts: Mapping[str, str]
     recipe: Path
     base: Path  # the folder that a relative path is relative to
-    detected: str = ""  # why the files are of the format, if ``auto`` detected it
+    detection: str = ""  # why the files are of the format, if ``auto`` detected it
     sha256: str = ""  # of a source that is one file, if the recipe has it
     remote: Remote | None = None  # the address to download from
     expected: Expected = field(default_factory=Expected)  # of its rows
@@ -87,22 +87,22 @@ class Recipe:
     update: Update = field(default_factory=Update)
 
 
-def of_data(path: Path, detecting: str) -> Recipe:
+def of_data(path: Path, format_name: str) -> Recipe:
     """Return the recipe of one local source, in the format that detects formats.
 
     ``path`` is a file or folder of data; the dataset has its name, without suffixes.
     """
-    place = path if path.name else path.absolute()
+    data = path if path.name else path.absolute()
     source = SourceSpec(
-        format=detecting,
-        path=place.name,
+        format=format_name,
+        path=data.name,
         provides=frozenset(BY_SOURCE_COLUMN),
         options={},
         texts={},
-        recipe=place,
-        base=place.parent,
+        recipe=data,
+        base=data.parent,
     )
-    return Recipe(place, name_text(place.name.partition(".")[0] or place.name), (source,))
+    return Recipe(data, name_text(data.name.partition(".")[0] or data.name), (source,))
 
 
 def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
@@ -116,13 +116,13 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
         document.lack("dataset")
     dataset = document.table("dataset", "name", "explain")
     name = dataset.text("name")
-    listed = document.values.get("source", [])
-    if not isinstance(listed, list) or not listed or not all(isinstance(s, dict) for s in listed):
+    items = document.values.get("source", [])
+    if not isinstance(items, list) or not items or not all(isinstance(s, dict) for s in items):
         raise BuildError(path, "no [[source]]", remedy="add one with format and path")
-    if len(listed) > MAX_SOURCES:
-        problem = f"{len(listed)} sources, at most {MAX_SOURCES} are allowed"
+    if len(items) > MAX_SOURCES:
+        problem = f"{len(items)} sources, at most {MAX_SOURCES} are allowed"
         raise BuildError(path, problem, remedy="name files of one format with a glob")
-    sources = tuple(_source(_Table(path, "source", source), formats) for source in listed)
+    sources = tuple(_source(_Table(path, "source", source), formats) for source in items)
     tables = document.table("tables", "countries")
     countries = path.parent / tables.text("countries") if "countries" in tables else None
     enrich, update = _enrich(document), _update(document)
@@ -150,12 +150,12 @@ class _Table:
     def __contains__(self, key: str) -> bool:
         return key in self.values
 
-    def only(self, *known: str) -> None:
+    def only(self, *keys: str) -> None:
         """Raise BuildError for a key that is not one of these."""
         for key in self.values:
-            if key not in known:
+            if key not in keys:
                 problem = f"unknown key {self._prefix}{key}"
-                raise BuildError(self.recipe, problem, remedy=near_match(key, known))
+                raise BuildError(self.recipe, problem, remedy=near_match(key, keys))
 
     def refuse(self, key: str, problem: str, remedy: str) -> NoReturn:
         """Raise the BuildError of a key."""
@@ -166,13 +166,13 @@ class _Table:
         name = f"[{self._prefix}{key}]"
         raise BuildError(self.recipe, f"no {name} table", remedy=f"add {name}")
 
-    def table(self, key: str, *known: str) -> _Table:
+    def table(self, key: str, *keys: str) -> _Table:
         """Return a table with no keys but these; an empty one if it is missing."""
         values = self.values.get(key, {})
         if not isinstance(values, dict):
             self.lack(key)
         table = _Table(self.recipe, f"{self._prefix}{key}", values)
-        table.only(*known)
+        table.only(*keys)
         return table
 
     def text(self, key: str) -> str:
@@ -200,8 +200,8 @@ def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:
     name, recipe = table.text("format"), table.recipe
     if name not in formats:
         raise BuildError(recipe, f"unknown format {name!r}", remedy=near_match(name, formats))
-    fixed = ("format", "path", "provides", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
-    table.only(*fixed, *expected_rows.KEYS, *sorted(formats[name]))
+    keys = ("format", "path", "provides", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
+    table.only(*keys, *expected_rows.KEYS, *sorted(formats[name]))
     texts, insecure = table.texts(remote_address.TEXTS), table.switch(remote_address.SWITCH)
     location = remote_address.location(recipe, table.text("path"), texts, insecure=insecure)
     remote = location if isinstance(location, Remote) else None
@@ -243,15 +243,15 @@ def _base(recipe: Path, path: str) -> Path:
 
 
 def _provides(table: _Table) -> frozenset[str]:
-    known = list(BY_SOURCE_COLUMN)
-    stated = table.values.get("provides", known)
-    if not isinstance(stated, list):
+    names = list(BY_SOURCE_COLUMN)
+    fields = table.values.get("provides", names)
+    if not isinstance(fields, list):
         table.refuse("provides", "is not a list", "list field names")
-    for name in stated:
-        if name not in known:
+    for name in fields:
+        if name not in names:
             problem = f"unknown field {name!r} in provides"
-            raise BuildError(table.recipe, problem, remedy=near_match(str(name), known))
-    return frozenset(stated)
+            raise BuildError(table.recipe, problem, remedy=near_match(str(name), names))
+    return frozenset(fields)
 
 
 def _explains_rows(dataset: _Table) -> bool:
@@ -290,15 +290,15 @@ def _update(document: _Table) -> Update:
 
 
 def _gates(table: _Table) -> tuple[str, ...]:
-    stated = table.values.get("fail_if", [])
-    if not isinstance(stated, list) or not all(isinstance(gate, str) for gate in stated):
+    gates = table.values.get("fail_if", [])
+    if not isinstance(gates, list) or not all(isinstance(gate, str) for gate in gates):
         table.refuse("fail_if", "is not a list of texts", 'write fail_if = ["country_moved > 2%"]')
-    if stated:
+    if gates:
         from geolookup.comparison.gates import DIFF_METRICS
 
         try:
-            DIFF_METRICS.gates(stated)
+            DIFF_METRICS.gates(gates)
         except DiffError as error:
             problem = f"update.fail_if: {error.problem}"
             raise BuildError(table.recipe, problem, remedy=error.remedy) from error
-    return tuple(stated)
+    return tuple(gates)

@@ -27,7 +27,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import I64
 from geolookup.parallel import alongside
 from geolookup_builder.base_dataset import Base, with_successors
-from geolookup_builder.complete import Located
+from geolookup_builder.complete import Locations
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.intern import FamilyIntervals, Interned
 
@@ -41,9 +41,9 @@ def matches(base: Sequence[pa.Array], rows: Sequence[pa.Array]) -> Codes:
     size = len(base[0])
     if not size:
         return np.full(len(rows[0]), -1, np.int32)
-    joined = [_codes(*pair) for pair in zip(base, rows, strict=True)]
-    codes, first = factorize(joined)
-    # The base comes first in ``joined``: its rows appear first at an index below ``size``.
+    columns = [_codes(*pair) for pair in zip(base, rows, strict=True)]
+    codes, first = factorize(columns)
+    # The base comes first in ``columns``: its rows appear first at an index below ``size``.
     numbers = first[codes[size:]].astype(np.int32)
     return np.where(numbers < size, numbers, np.int32(-1))
 
@@ -80,11 +80,11 @@ def inverse(numbers: Codes) -> I64:
     return rows
 
 
-def reencoded(column: pa.DictionaryArray, base: pa.Array) -> pa.DictionaryArray:
+def reencode(column: pa.DictionaryArray, base: pa.Array) -> pa.DictionaryArray:
     """Return a column with its dictionary reordered: values of ``base`` keep their index there."""
-    stated = pc.index_in(column.dictionary, base).fill_null(-1)
+    base_indices = pc.index_in(column.dictionary, base).fill_null(-1)
     # Dictionary [b c a] over base [a b]: numbers 1 2 0, so the new dictionary is [a b c].
-    numbers = numbering(np.asarray(stated.to_numpy(zero_copy_only=False), np.int32))
+    numbers = numbering(np.asarray(base_indices.to_numpy(zero_copy_only=False), np.int32))
     indices = pa.array(numbers).take(column.indices).cast(column.type.index_type)
     return pa.DictionaryArray.from_arrays(indices, column.dictionary.take(inverse(numbers)))
 
@@ -97,27 +97,27 @@ def as_in_base(interned: Interned, base: Base) -> Interned:
     """Return the same content, with the row numbers of the base."""
     if not base.batches:
         return interned
-    with alongside(partial(_networks, interned, base), interned.intervals) as of_networks:
-        location, located = _locations(interned, base)
-        network, networks = of_networks()
+    with alongside(partial(_networks, interned, base), interned.intervals) as get_networks:
+        location, locations = _locations(interned, base)
+        network, networks = get_networks()
     families = {
         family: FamilyIntervals(
             intervals.starts, location[intervals.location], network[intervals.network]
         )
         for family, intervals in interned.families.items()
     }
-    return Interned(families, located, networks, interned.provenance)
+    return Interned(families, locations, networks, interned.provenance)
 
 
 def with_dictionaries(tables: Mapping[str, pa.Table], base: Base) -> dict[str, pa.Table]:
     """Return the same tables, by file name, with the dictionaries in the order of the base."""
-    return {name: _reencoded(table, base.dictionaries(name)) for name, table in tables.items()}
+    return {name: _reencode(table, base.dictionaries(name)) for name, table in tables.items()}
 
 
-def _reencoded(table: pa.Table, dictionaries: Mapping[str, pa.Array]) -> pa.Table:
+def _reencode(table: pa.Table, dictionaries: Mapping[str, pa.Array]) -> pa.Table:
     for name in table.column_names:
         if name in dictionaries:
-            column = reencoded(table[name].combine_chunks(), dictionaries[name])
+            column = reencode(table[name].combine_chunks(), dictionaries[name])
             table = table.set_column(table.schema.get_field_index(name), name, column)
     return table
 
@@ -126,46 +126,46 @@ def _networks(interned: Interned, base: Base) -> tuple[Codes, pa.Table]:
     """Return the number of each row, and the rows in that order."""
     names = [field.column for field in in_table(NETWORK)]
     rows = [interned.networks[name].combine_chunks() for name in names]
-    known = matches(base.columns(fmt.NETWORK, *names), rows)
+    base_rows = matches(base.columns(fmt.NETWORK, *names), rows)
     intervals = [(family.starts, family.network) for family in interned.families.values()]
-    numbers = numbering(with_successors(known, "network", intervals, base))
+    numbers = numbering(with_successors(base_rows, "network", intervals, base))
     return numbers, interned.networks.take(inverse(numbers))
 
 
-def _locations(interned: Interned, base: Base) -> tuple[Codes, Located]:
-    located = interned.located
-    country = matches(base.columns(fmt.COUNTRY, *_COUNTRY), _pairs(located.countries))
-    zone = matches(base.columns(fmt.ZONE, "zone"), [pa.array(located.zones, pa.string())])
-    known = _known_locations(located, country, zone, base)
+def _locations(interned: Interned, base: Base) -> tuple[Codes, Locations]:
+    locations = interned.locations
+    country = matches(base.columns(fmt.COUNTRY, *_COUNTRY), _pairs(locations.countries))
+    zone = matches(base.columns(fmt.ZONE, "zone"), [pa.array(locations.zones, pa.string())])
+    base_rows = _locations_in_base(locations, country, zone, base)
     intervals = [(family.starts, family.location) for family in interned.families.values()]
-    numbers = numbering(with_successors(known, "location", intervals, base))
-    renumbered = _with_tables(located, numbering(country), numbering(zone))
+    numbers = numbering(with_successors(base_rows, "location", intervals, base))
+    renumbered = _with_tables(locations, numbering(country), numbering(zone))
     return numbers, renumbered.take(inverse(numbers))
 
 
-def _known_locations(located: Located, country: Codes, zone: Codes, base: Base) -> Codes:
+def _locations_in_base(locations: Locations, country: Codes, zone: Codes, base: Base) -> Codes:
     """Return the number of each location in the base, given those of its country and zone."""
     names = [field.column for field in in_table(LOCATION)]
-    links = [pa.array(country[located.country]), pa.array(zone[located.zone])]
-    rows = links + [located.tuples.values(name) for name in names]
-    stated = base.columns(fmt.LOCATION, *fmt.LINKS, *names)
-    return matches([column.cast(to.type) for column, to in zip(stated, rows, strict=True)], rows)
+    links = [pa.array(country[locations.country]), pa.array(zone[locations.zone])]
+    rows = links + [locations.tuples.values(name) for name in names]
+    columns = base.columns(fmt.LOCATION, *fmt.LINKS, *names)
+    return matches([column.cast(to.type) for column, to in zip(columns, rows, strict=True)], rows)
 
 
 def _pairs(countries: Sequence[tuple[str | None, str | None]]) -> list[pa.Array]:
     return [pa.array(codes, pa.string()) for codes in zip(*countries, strict=True)]
 
 
-def _with_tables(located: Located, country: Codes, zone: Codes) -> Located:
+def _with_tables(locations: Locations, country: Codes, zone: Codes) -> Locations:
     """Return the locations with new numbers of the rows of the country and zone tables."""
-    return Located(
-        country[located.country],
-        zone[located.zone],
-        located.tuples,
-        _ordered(located.countries, country),
-        _ordered(located.zones, zone),
+    return Locations(
+        country[locations.country],
+        zone[locations.zone],
+        locations.tuples,
+        _order(locations.countries, country),
+        _order(locations.zones, zone),
     )
 
 
-def _ordered(rows: Sequence[_Row], numbers: Codes) -> list[_Row]:
+def _order(rows: Sequence[_Row], numbers: Codes) -> list[_Row]:
     return [rows[at] for at in inverse(numbers).tolist()]

@@ -31,7 +31,7 @@ class Clipped:
     excluded_addresses: int
 
 
-def _clipped(ranges: Ranges, family: int) -> Clipped:
+def _count_clipped(ranges: Ranges, family: int) -> Clipped:
     """Count clipped (private) addresses, and excluded (6to4, NAT64) rows and addresses.
 
     The caller counts the clipped rows, because a row that is partly folded has ranges of
@@ -61,12 +61,12 @@ def _addresses_inside(ranges: Ranges, blocks: Sequence[Range]) -> int:
     total = 0
     for first, last in blocks:
         begin, end = (Addresses.of(ranges.first.family, [bound]) for bound in (first, last))
-        touched = ~(ranges.last < begin) & ~(end < ranges.first)
-        if touched.any():
-            inner_first = clamp(ranges.first[touched], first, last)
-            inner_last = clamp(ranges.last[touched], first, last)
+        overlaps = ~(ranges.last < begin) & ~(end < ranges.first)
+        if overlaps.any():
+            inner_first = clamp(ranges.first[overlaps], first, last)
+            inner_last = clamp(ranges.last[overlaps], first, last)
             # Last less first, and one more address of each range.
-            total += inner_last.minus(inner_first).total() + int(touched.sum())
+            total += inner_last.minus(inner_first).total() + int(overlaps.sum())
     return total
 
 
@@ -74,12 +74,12 @@ def _addresses_inside(ranges: Ranges, blocks: Sequence[Range]) -> int:
 class TableIntervals:
     """The intervals of one family in a table, and the counts of its rows."""
 
-    deciding: Intervals  # owned by the row's position in the table; -1: a gap
-    layered: Layered
+    intervals: Intervals  # owned by the row's position in the table; -1: a gap
+    layers: Layered
     counts: Clipped
-    clipped: I64  # positions of the rows with private addresses
-    owning: Bools  # by position: whether the row owns an interval, hidden space included
-    known: Bools  # by position: whether the row has a value
+    clipped_rows: I64  # positions of the rows with private addresses
+    is_owner: Bools  # by position: whether the row owns an interval, hidden space included
+    has_value: Bools  # by position: whether the row has a value
 
 
 def intervals_of(rows: Gathered, family: int, size: int) -> TableIntervals:
@@ -87,35 +87,35 @@ def intervals_of(rows: Gathered, family: int, size: int) -> TableIntervals:
 
     Arrays are released as soon as nothing needs them: here a build takes the most memory.
     """
-    counts, flat = _clipped(rows.ranges, family), flatten(rows.ranges, family)
+    counts, flat = _count_clipped(rows.ranges, family), flatten(rows.ranges, family)
     position, numbers = rows.position, rows.numbers
     del rows
-    owning, known = np.zeros(size, bool), np.zeros(size, bool)
-    owning[position[flat.owner[flat.owner >= 0]]] = True
+    is_owner, has_value = np.zeros(size, bool), np.zeros(size, bool)
+    is_owner[position[flat.owner[flat.owner >= 0]]] = True
     for of_layer in numbers.values():
-        known[position[of_layer != UNKNOWN]] = True
+        has_value[position[of_layer != UNKNOWN]] = True
     intervals = hide(flat, ranges_of(family, PRIVATE, CARRIES_IPV4))
     del flat
     layered = of_source(intervals, numbers)
     # The owner -1 (a gap) takes the last entry, -1.
-    deciding = Intervals(intervals.starts, np.append(position, -1)[intervals.owner])
-    return TableIntervals(deciding, layered, counts, position[counts.private], owning, known)
+    owners = Intervals(intervals.starts, np.append(position, -1)[intervals.owner])
+    return TableIntervals(owners, layered, counts, position[counts.private], is_owner, has_value)
 
 
 def count(families: Sequence[TableIntervals], report: SourceReport) -> None:
     """Add the counts of a table's rows and addresses to the build report."""
-    used, clipped, owning, known = (np.zeros(report.read, bool) for _ in range(4))
+    used, clipped, is_owner, has_value = (np.zeros(report.read, bool) for _ in range(4))
     for family in families:
-        owners = family.deciding.owner
+        owners = family.intervals.owner
         used[owners[owners >= 0]] = True
-        clipped[family.clipped] = True
-        owning |= family.owning
-        known |= family.known
+        clipped[family.clipped_rows] = True
+        is_owner |= family.is_owner
+        has_value |= family.has_value
         report.addresses_clipped += family.counts.addresses
         report.rows_excluded += family.counts.excluded_rows
         report.addresses_excluded += family.counts.excluded_addresses
     report.used, report.rows_clipped = int(used.sum()), int(clipped.sum())
-    report.known = bool((used & known).any())
-    accepted = report.read - report.rejected.total()
+    report.has_value = bool((used & has_value).any())
+    valid_rows = report.read - report.rejected.total()
     # Accepted rows that own nothing, of which the duplicates are counted by themselves.
-    report.covered = max(0, accepted - int(owning.sum()) - report.duplicates)
+    report.covered = max(0, valid_rows - int(is_owner.sum()) - report.duplicates)

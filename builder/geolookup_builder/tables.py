@@ -16,14 +16,14 @@ from geolookup.parallel import alongside
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from geolookup_builder.intern import FamilyIntervals, Interned
 from geolookup_builder.layers import Provenance
-from geolookup_builder.values import Known
+from geolookup_builder.values import Reference
 
 
-def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
+def tables(interned: Interned, reference: Reference) -> dict[str, pa.Table]:
     """Return every table by file name."""
     ipv4, ipv6 = interned.families[4], interned.families[6]
     with alongside(partial(_location, interned), interned.intervals) as location:
-        network, country = _network(interned), _country(interned, known)
+        network, country = _network(interned), _country(interned, reference)
     return {
         fmt.IPV4: _intervals(ipv4),
         fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low)}),
@@ -32,7 +32,7 @@ def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
         fmt.LOCATION: location(),
         fmt.NETWORK: network,
         fmt.COUNTRY: country,
-        fmt.ZONE: pa.table({"zone": pa.array(interned.located.zones, pa.string())}),
+        fmt.ZONE: pa.table({"zone": pa.array(interned.locations.zones, pa.string())}),
         **{
             fmt.PROVENANCE[f]: _provenance(provenance)
             for f, provenance in interned.provenance.items()
@@ -45,13 +45,13 @@ def starts(first: Addresses) -> dict[str, pa.Array]:
     if first.high is None:
         return {"start": pa.array(first.low)}
     # Nearly all starts are multiples of 2^64, so there are few distinct lower halves.
-    return {"start_high": pa.array(first.high), "start_low": encoded(pa.array(first.low))}
+    return {"start_high": pa.array(first.high), "start_low": encode(pa.array(first.low))}
 
 
 def _provenance(family: Provenance) -> pa.Table:
     # A layer that no source decides has no column.
-    decided = {layer: numbers for layer, numbers in family.sources.items() if numbers.any()}
-    return pa.table({**starts(family.starts), **decided})
+    sources = {layer: numbers for layer, numbers in family.sources.items() if numbers.any()}
+    return pa.table({**starts(family.starts), **sources})
 
 
 def _intervals(family: FamilyIntervals) -> pa.Table:
@@ -65,15 +65,15 @@ def _intervals(family: FamilyIntervals) -> pa.Table:
 
 
 def _location(interned: Interned) -> pa.Table:
-    located = interned.located
+    locations = interned.locations
     own = {
-        field.column: _column(located.tuples.values(field.column)) for field in in_table(LOCATION)
+        field.column: _column(locations.tuples.values(field.column)) for field in in_table(LOCATION)
     }
     return pa.table(
         {
             # uint16: far fewer than 65,536 countries and zones exist.
-            "country": located.country.astype(np.uint16),
-            "zone": located.zone.astype(np.uint16),
+            "country": locations.country.astype(np.uint16),
+            "zone": locations.zone.astype(np.uint16),
             **own,
             **json_columns([json_texts(column) for column in own.values()]),
         }
@@ -93,9 +93,10 @@ def _network(interned: Interned) -> pa.Table:
     return pa.table({**columns, **json_columns(texts)})
 
 
-def _country(interned: Interned, known: Known) -> pa.Table:
+def _country(interned: Interned, reference: Reference) -> pa.Table:
     records = [
-        _country_record(code, continent, known) for code, continent in interned.located.countries
+        _country_record(code, continent, reference)
+        for code, continent in interned.locations.countries
     ]
     columns: dict[str, pa.Array] = {
         field.column: pa.array([record[field.column] for record in records], type_of(field))
@@ -105,13 +106,15 @@ def _country(interned: Interned, known: Known) -> pa.Table:
     return pa.table({**columns, **json_columns(texts)})
 
 
-def _country_record(code: str | None, continent: str | None, known: Known) -> dict[str, object]:
-    country = known.countries[code] if code else None
+def _country_record(
+    code: str | None, continent: str | None, reference: Reference
+) -> dict[str, object]:
+    country = reference.countries[code] if code else None
     record = {
         field.column: _plain(getattr(country, field.column, None)) for field in in_table(COUNTRY)
     }
     record["continent_code"] = continent
-    record["continent_name"] = known.continents.get(continent) if continent else None
+    record["continent_name"] = reference.continents.get(continent) if continent else None
     return record
 
 
@@ -120,10 +123,10 @@ def _plain(value: object) -> object:
 
 
 def _column(column: pa.Array) -> pa.Array:
-    return encoded(column) if pa.types.is_string(column.type) else column
+    return encode(column) if pa.types.is_string(column.type) else column
 
 
-def encoded(column: pa.Array) -> pa.Array:
+def encode(column: pa.Array) -> pa.Array:
     """Return a dictionary column with the narrowest index type for its distinct values."""
     if column.null_count == len(column):  # as most fields of most datasets
         return pa.DictionaryArray.from_arrays(

@@ -18,7 +18,7 @@ from geolookup.contract.fields import BOOLEAN, BY_SOURCE_COLUMN, REAL, TEXT, Fie
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
 from geolookup_builder.reference.countries import Country
-from geolookup_builder.vocabulary import VOCABULARY, translated
+from geolookup_builder.vocabulary import VOCABULARY, translate
 
 #: "12.5", ".5", "5.", "1e3"; not "nan", "inf" or "0x1".
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -34,7 +34,7 @@ _AS_0, _NO_ASN = (pa.scalar(number, pa.uint32()) for number in (0, None))
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Reference:
     """The tables that values are checked against."""
 
     countries: Mapping[str, Country]
@@ -51,15 +51,15 @@ class Cleaned:
 
 
 #: Takes cells that are not empty.
-Cleaner = Callable[[pa.Array, Field, Known], Cleaned]
+Cleaner = Callable[[pa.Array, Field, Reference], Cleaned]
 
 
-def clean(name: str, cells: pa.Array, known: Known) -> Cleaned:
+def clean(name: str, cells: pa.Array, reference: Reference) -> Cleaned:
     """Clean the distinct cells (string array) of the column ``name`` of a source."""
     trimmed = pc.utf8_trim_whitespace(cells)
     present = pc.if_else(pc.equal(trimmed, _EMPTY), _NO_TEXT, trimmed)
     field = BY_SOURCE_COLUMN[name]
-    return _cleaner(field)(present, field, known)
+    return _cleaner(field)(present, field, reference)
 
 
 def _cleaner(field: Field) -> Cleaner:
@@ -73,52 +73,52 @@ def value_type(name: str) -> pa.DataType:
     return type_of(BY_SOURCE_COLUMN[name])
 
 
-def _text(cells: pa.Array, _field: Field, _known: Known) -> Cleaned:
+def _text(cells: pa.Array, _field: Field, _reference: Reference) -> Cleaned:
     return Cleaned(cells, np.zeros(len(cells), bool))
 
 
-def _listed(cells: pa.Array, words: Sequence[str]) -> Cleaned:
+def _match(cells: pa.Array, words: Sequence[str]) -> Cleaned:
     """Return the words that are in a list, in any case, in the list's spelling."""
     # "nl" -> "NL": found in lower case, returned as listed.
     lower = pa.array([word.lower() for word in words], pa.string())
     values = pa.array(words, pa.string()).take(pc.index_in(pc.utf8_lower(cells), lower))
-    return Cleaned(values, _lost(cells, values))
+    return Cleaned(values, _invalid(cells, values))
 
 
-def _country(cells: pa.Array, _field: Field, known: Known) -> Cleaned:
-    return _listed(cells, list(known.countries))
+def _country(cells: pa.Array, _field: Field, reference: Reference) -> Cleaned:
+    return _match(cells, list(reference.countries))
 
 
-def _continent(cells: pa.Array, _field: Field, known: Known) -> Cleaned:
-    return _listed(cells, list(known.continents))
+def _continent(cells: pa.Array, _field: Field, reference: Reference) -> Cleaned:
+    return _match(cells, list(reference.continents))
 
 
-def _zone(cells: pa.Array, _field: Field, known: Known) -> Cleaned:
-    exists = pc.is_in(cells, pa.array(known.zones, pa.string()))
+def _zone(cells: pa.Array, _field: Field, reference: Reference) -> Cleaned:
+    exists = pc.is_in(cells, pa.array(reference.zones, pa.string()))
     values = pc.if_else(exists, cells, _NO_TEXT)
-    return Cleaned(values, _lost(cells, values))
+    return Cleaned(values, _invalid(cells, values))
 
 
-def _words(cells: pa.Array, field: Field, _known: Known) -> Cleaned:
+def _words(cells: pa.Array, field: Field, _reference: Reference) -> Cleaned:
     """Translate a vendor's words into those of the contract."""
-    values, known = translated(cells, VOCABULARY[field.source_column])
-    unknown = pc.and_not(pc.is_valid(cells), known)
-    return Cleaned(values, np.asarray(unknown.to_numpy(zero_copy_only=False), bool))
+    values, is_known = translate(cells, VOCABULARY[field.source_column])
+    is_unknown = pc.and_not(pc.is_valid(cells), is_known)
+    return Cleaned(values, np.asarray(is_unknown.to_numpy(zero_copy_only=False), bool))
 
 
-def _boolean(cells: pa.Array, _field: Field, _known: Known) -> Cleaned:
+def _boolean(cells: pa.Array, _field: Field, _reference: Reference) -> Cleaned:
     words = pc.index_in(pc.utf8_lower(cells), pa.array(list(_BOOLEANS), pa.string()))
     values = pa.array(list(_BOOLEANS.values()), pa.bool_()).take(words)
-    return Cleaned(values, _lost(cells, values))
+    return Cleaned(values, _invalid(cells, values))
 
 
-def _real(cells: pa.Array, field: Field, _known: Known) -> Cleaned:
+def _real(cells: pa.Array, field: Field, _reference: Reference) -> Cleaned:
     numbers = _floats(cells)
     # Adding zero turns -0.0 into 0.0.
     values = pc.add(
         pc.if_else(_between(numbers, field.least, field.most), numbers, _NO_NUMBER), _ZERO
     )
-    return Cleaned(values, _lost(cells, values))
+    return Cleaned(values, _invalid(cells, values))
 
 
 def _between(numbers: pa.Array, least: float, most: float) -> pa.Array:
@@ -136,9 +136,9 @@ def _floats(cells: pa.Array) -> pa.Array:
         return pc.if_else(number, cells, _NO_TEXT).cast(pa.float64())
 
 
-def _integer(cells: pa.Array, field: Field, _known: Known) -> Cleaned:
+def _integer(cells: pa.Array, field: Field, _reference: Reference) -> Cleaned:
     values = _integers(cells, field, int(field.least))
-    return Cleaned(values, _lost(cells, values))
+    return Cleaned(values, _invalid(cells, values))
 
 
 def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
@@ -149,19 +149,19 @@ def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
     return pc.if_else(inside, numbers, _NO_INTEGER).cast(type_of(field))
 
 
-def _asn(cells: pa.Array, field: Field, _known: Known) -> Cleaned:
+def _asn(cells: pa.Array, field: Field, _reference: Reference) -> Cleaned:
     is_asn = pc.match_substring_regex(cells, _ASN)
     digits = pc.replace_substring_regex(cells, "^[Aa][Ss]", "")
     digits = pc.if_else(is_asn, digits, _NO_TEXT)
     values = _integers(digits, field, 0)
-    invalid = _lost(cells, values)
+    invalid = _invalid(cells, values)
     # Several vendors write AS 0 for "none" (RFC 7607 reserves it).
     return Cleaned(pc.if_else(pc.equal(values, _AS_0), _NO_ASN, values), invalid)
 
 
-def _lost(cells: pa.Array, values: pa.Array) -> Bools:
-    lost = pc.and_(pc.is_valid(cells), pc.is_null(values))
-    return np.asarray(lost.to_numpy(zero_copy_only=False), bool)
+def _invalid(cells: pa.Array, values: pa.Array) -> Bools:
+    is_invalid = pc.and_(pc.is_valid(cells), pc.is_null(values))
+    return np.asarray(is_invalid.to_numpy(zero_copy_only=False), bool)
 
 
 _CHECKS: dict[str, Cleaner] = {

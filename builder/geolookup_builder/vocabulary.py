@@ -64,7 +64,7 @@ VOCABULARY: Mapping[str, Words] = {
 }
 
 
-def translated(cells: pa.Array, words: Words) -> tuple[pa.Array, pa.Array]:
+def translate(cells: pa.Array, words: Words) -> tuple[pa.Array, pa.Array]:
     """Return the contract's words for distinct cells, null for none, and which cells are known.
 
     Of joined words (``ISP/MOB``) the first with a counterpart in the contract is used: a
@@ -72,18 +72,18 @@ def translated(cells: pa.Array, words: Words) -> tuple[pa.Array, pa.Array]:
     """
     lower = pc.utf8_lower(cells)
     # "isp/mob" -> "residential"; "foo/mob" has an unknown part and is invalid as a whole.
-    table = {**words, **_joined(lower, words)}
+    table = {**words, **_translate_joined(lower, words)}
     positions = pc.index_in(lower, pa.array(list(table), pa.string()))
     return pa.array(list(table.values()), pa.string()).take(positions), pc.is_valid(positions)
 
 
-def _joined(lower: pa.Array, words: Words) -> dict[str, str | None]:
+def _translate_joined(lower: pa.Array, words: Words) -> dict[str, str | None]:
     """Return the translations of the cells that join known words with slashes."""
-    chosen = pc.match_substring(lower, "/")
-    cells = [cell for cell in lower.filter(chosen).to_pylist() if cell not in words]
+    has_slash = pc.match_substring(lower, "/")
+    cells = [cell for cell in lower.filter(has_slash).to_pylist() if cell not in words]
     parts = {cell: [part.strip() for part in cell.split("/")] for cell in cells}
     return {
-        cell: next((words[part] for part in joined if words[part]), None)
-        for cell, joined in parts.items()
-        if all(part in words for part in joined)
+        cell: next((words[part] for part in words_of_cell if words[part]), None)
+        for cell, words_of_cell in parts.items()
+        if all(part in words for part in words_of_cell)
     }

@@ -99,7 +99,8 @@ def place_name(location: Mapping[str, Any]) -> str | None:
 
 def network_name(network: Mapping[str, Any]) -> str | None:
     """Return the AS and its organization, or else who uses the network: ``AS15169 Google LLC``."""
-    asn = f"AS{network['asn']}" if network["asn"] else None
+    number = network.get("asn")  # the one field that is absent if unknown
+    asn = f"AS{number}" if number else None
     user = network["asn_organization"] or network["organization"] or network["isp"]
     return " ".join(filter(None, (asn, user))) or None
 

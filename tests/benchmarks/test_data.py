@@ -170,7 +170,7 @@ def test_verdicts_and_ratios_of_rounds() -> None:
     rounds = dict(zip(names, ({"rounds": [50.0]}, {"rounds": [500.0]}), strict=True))
     for count, wanted in ((1_000_000, 8), (10_000_000, 11)):
         found = {each.text: each for each in ratios(rounds, {}, count)}
-        assert found[f"{names[1]} / {names[0]}"].wanted == wanted
+        assert found[f"{names[1]} / {names[0]}"].goal == wanted
 
 
 def test_addresses_and_percentiles_of_passes() -> None:

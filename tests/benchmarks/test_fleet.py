@@ -65,13 +65,13 @@ def test_stores_and_generations_of_edges(stores: list[Path], datasets: list[Path
 
 @pytest.mark.long
 def test_every_edge_is_killed_once_and_runs_again(stores: list[Path]) -> None:
-    with edge_processes.running(stores, _follower) as edges:
+    with edge_processes.run_edges(stores, _follower) as edges:
         rollout.start(edges, 0)
         until(lambda: all(edge.children() for edge in edges))
         children = [pid for edge in edges for pid in edge.children()]
         killer = rollout.Killer(edges[:2], 1)
         found = rollout.roll(edges, _generation(stores), 120, killer)
-        assert (killer.killed, killer.done) == (2, True)
+        assert (killer.kill_count, killer.is_done) == (2, True)
         assert len(found.seconds) == 3
         assert found.lacking == 0
         assert [_is_alive(pid) for pid in children] == [False, False, True]
@@ -100,7 +100,7 @@ def test_no_follower_outlives_a_killed_benchmark(stores: list[Path]) -> None:
 def test_the_shares_of_a_rollout_and_answers_without_their_time() -> None:
     for zone, at in product(('"2026-11-23T10:59:18+01:00"', "null"), (1, 20)):
         answer = f'{{"current_time":{zone},"current_timestamp":{at},"is_dst":1}}'
-        assert lookups.lasting(answer.encode()) == b'{"is_dst":1}'
+        assert lookups.without_time(answer.encode()) == b'{"is_dst":1}'
     found = rollout.Rollout([float(second) for second in range(1, 101)])
     assert [rollout.within(found, 100, share) for share in (0.5, 0.99, 1.0)] == [50, 99, 100]
     assert [rollout.within(found, 200, share) for share in (0.5, 0.99, 1.0)] == [100, None, None]

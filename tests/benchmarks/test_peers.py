@@ -88,7 +88,7 @@ def test_the_mmdb_holds_the_ranges_and_the_floor_the_envelope(files: Files) -> N
     assert sorted(found) == sorted(listed)
     intervals = workload.read(files.dataset, 6)
     addresses = ["8.8.8.8", *workload.addresses(intervals, "uniform", 50, hit=True)]
-    built = list(floor.opened(files)(addresses)())
+    built = list(floor.open_floor(files)(addresses)())
     with geolookup.open(files.dataset) as engine:
         assert built == [engine.lookup(each, at=floor.INSTANT) for each in addresses]
 

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.sources.reading import delimited
-from geolookup_builder.values import Known, clean, value_type
-from geolookup_builder.vocabulary import VOCABULARY, translated
+from geolookup_builder.values import Reference, clean, value_type
+from geolookup_builder.vocabulary import VOCABULARY, translate
 
 from geolookup.contract.fields import BOOLEAN, BY_SOURCE_COLUMN, LAYERS, REAL, TEXT, Field
 from tests.builder.building import known, recipe
@@ -295,7 +295,7 @@ def test_cells_are_checked_by_the_type_and_the_limits_of_their_field(
 ) -> None:
     monkeypatch.setitem(BY_SOURCE_COLUMN, "own", field)
     listed = [*cells.split(","), " ", None]
-    cleaned = clean("own", pa.array(listed, pa.string()), Known({}, {}, ()))
+    cleaned = clean("own", pa.array(listed, pa.string()), Reference({}, {}, ()))
     assert cleaned.values.type == value_type("own")
     assert cleaned.values.to_pylist() == [*values, None, None]
     assert cleaned.invalid.tolist() == [*(value is None for value in values), False, False]
@@ -305,11 +305,11 @@ def test_words_of_vendors() -> None:
     for name, kinds in (("connection_type", CONNECTIONS), ("user_type", USERS)):
         for kind, listed in kinds.items():
             cells = listed.split()
-            values, understood = translated(pa.array(cells), VOCABULARY[name])
+            values, understood = translate(pa.array(cells), VOCABULARY[name])
             assert values.to_pylist() == [kind] * len(cells)
             assert understood.to_pylist() == [True] * len(cells)
     unknown = ["pigeon", "/", "ISP/", "ISP/pigeon", "", "I S P", "none", None]
-    values, understood = translated(pa.array(unknown), VOCABULARY["user_type"])
+    values, understood = translate(pa.array(unknown), VOCABULARY["user_type"])
     assert values.to_pylist() == [None] * len(unknown)
     assert understood.to_pylist() == [False] * len(unknown)
     for name, words in VOCABULARY.items():

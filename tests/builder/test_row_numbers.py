@@ -13,7 +13,7 @@ import pytest
 from geolookup_builder import factorize as module
 from geolookup_builder.base_dataset import Base, with_successors
 from geolookup_builder.factorize import factorize
-from geolookup_builder.row_numbers import inverse, matches, numbering, reencoded
+from geolookup_builder.row_numbers import inverse, matches, numbering, reencode
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ def test_of_equal_rows_of_the_base_the_first_counts() -> None:
 @given(st.lists(_WORDS, min_size=1, max_size=20), st.lists(st.sampled_from("abcdefghij")))
 def test_a_dictionary_in_the_order_of_the_base(values: list[str | None], base: list[str]) -> None:
     column = pa.array(values, pa.string()).dictionary_encode()
-    found = reencoded(column, pa.array(base, pa.string()))
+    found = reencode(column, pa.array(base, pa.string()))
     assert found.to_pylist() == values
     assert found.type == column.type
     after = found.dictionary.to_pylist()

@@ -22,7 +22,7 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 from geolookup_builder import recipe
-from geolookup_builder.compile import Options, _Build, _known
+from geolookup_builder.compile import Options, _Build, _load_reference
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
@@ -31,8 +31,8 @@ from geolookup_builder.sources.reading import jsonlines, mmdb_file, parquet
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, SourceTable
-from geolookup_builder.sources.reading.text import Layout, masked, unlimited_cells
-from geolookup_builder.values import Known
+from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
+from geolookup_builder.values import Reference
 
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
@@ -80,12 +80,12 @@ def _read(folder: Path) -> None:
     plan = recipe.load(folder / "recipe.toml", auto.options(FORMATS))
     if not _stays_inside(plan):
         return
-    plan = auto.resolved(plan, FORMATS)
+    plan = auto.detect_formats(plan, FORMATS)
     build = _Build(plan, _reference(), (), Options(max_rejects=1 << 40), Progress())
     for number, source in enumerate(plan.sources, 1):
         build.add(number, source)
     for rejected, report in zip(build._rejects, build._report.sources, strict=True):
-        found = list(rejected.located())
+        found = list(rejected.find())
         assert len(found) == report.rejected.total() <= report.read
         assert all(each.reason and each.line >= 0 for each in found)
         assert all(line.isprintable() for line in report.lines())
@@ -107,7 +107,7 @@ def _records(numbers: RecordNumbers) -> int:
     """Count the records of a member by the standard CSV reader; Arrow reads them."""
     layout: Layout = numbers.find_rejects.keywords["layout"]  # type: ignore[attr-defined]  # a partial
     with numbers.member.open() as stream:
-        text = masked(stream.read(), layout).decode("utf-8-sig", "replace")
+        text = mask_lines(stream.read(), layout).decode("utf-8-sig", "replace")
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if layout.quoted else csv.QUOTE_NONE
     with unlimited_cells():
         rows = csv.reader(StringIO(text, newline=""), delimiter=layout.delimiter, quoting=quoting)
@@ -122,10 +122,10 @@ def _stays_inside(plan: Recipe) -> bool:
 
 
 @cache
-def _reference() -> Known:
+def _reference() -> Reference:
     path = emptied(scratch()) / "recipe.toml"
     path.write_text(one("csv", "a.csv"), encoding="utf-8")
-    return _known(recipe.load(path, auto.options(FORMATS)))
+    return _load_reference(recipe.load(path, auto.options(FORMATS)))
 
 
 def built_in() -> Iterator[bytes]:
@@ -209,7 +209,7 @@ def _without_rejected(batch: Batch) -> Batch:
 BUGS: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "mmdb": lambda: mock.patch.object(mmdb_file, "DamagedTreeError", IndexError),
     "bgpdump": lambda: mock.patch.object(bgpdump, "NOT_ROUTE", 99),
-    "mrt": lambda: mock.patch.object(mrt, "_damaged", IndexError),
+    "mrt": lambda: mock.patch.object(mrt, "_damage_error", IndexError),
     "jsonl": lambda: mock.patch.object(jsonlines, "_find_rejects", return_value=()),
     "parquet": lambda: mock.patch.object(parquet, "_find_rejects", return_value=()),
     "rpsl": lambda: mock.patch.object(rpsl, "rejects_between", return_value=()),

@@ -10,9 +10,11 @@ from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import Any
 
 import pytest
 
+from geolookup.pictures import wording
 from geolookup.pictures.charts import bars
 from geolookup.reports import dataset as report
 from geolookup.reports.dataset import SECTIONS, sections, title
@@ -20,7 +22,7 @@ from geolookup.reports.page import page
 from geolookup.reports.section import Link, Section, Table, charts_section, link
 from tests.cli.program import run
 from tests.comparison.conftest import old_and_new
-from tests.conftest import build_at
+from tests.conftest import ROOT, build_at
 from tests.datasets import SMALL
 from tests.skips import needs
 from tests.tiers import one_of_each
@@ -187,6 +189,10 @@ ELEMENTS = {
 }
 
 
+#: Characters that no text of a page may have.
+ESCAPED = {*map(chr, range(32)), "\x7f", "\u2028", "\u2029"} - {"\n"}
+
+
 class _Page(HTMLParser):
     """The elements, links and texts of a page."""
 
@@ -227,6 +233,18 @@ def test_every_section_of_a_dataset_is_listed() -> None:
     assert defined == {"summary_section", *(section.__name__ for section in SECTIONS)}
 
 
+def test_the_section_of_contributing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```text\n(def ages_section.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    names: dict[str, Any] = {"charts_section": charts_section, "Table": Table, "wording": wording}
+    exec(f"from __future__ import annotations\n{code}", names)  # noqa: S102
+    monkeypatch.setattr(report, "SECTIONS", (*SECTIONS, names["ages_section"]))
+    rows, recipe = DATASETS["hostile"]
+    shown = _parsed(build_at(tmp_path, {"a.csv": rows}, recipe)[0])
+    assert "Dates of the sources." in shown.texts
+    assert not ESCAPED & set("".join(shown.texts))
+
+
 @pytest.mark.parametrize(
     "name", one_of_each(DATASETS, lambda name: name if name in ("hostile", "empty") else "hostile")
 )
@@ -237,8 +255,7 @@ def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path:
     assert not {name for name in found.attributes if name.startswith("on")}
     assert all(each.startswith(("#", "https://")) for each in found.links)
     assert len(found.ids) == len(set(found.ids))
-    controls = {*map(chr, range(32)), "\x7f", "\u2028", "\u2029"} - {"\n"}
-    assert not controls & set("".join(found.texts))
+    assert not ESCAPED & set("".join(found.texts))
     shown = {
         "hostile": [
             f"Report of {MARKUP}",

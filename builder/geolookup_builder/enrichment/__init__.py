@@ -19,7 +19,7 @@ from geolookup_builder.enrichment.by_coordinates import Stations, Zones
 from geolookup_builder.enrichment.regions import Regions
 from geolookup_builder.recipe import Recipe
 from geolookup_builder.reference import Credit
-from geolookup_builder.values import Known
+from geolookup_builder.values import Reference
 
 
 class Finder(Protocol):
@@ -41,19 +41,19 @@ class Finder(Protocol):
         """Return the field's value for each row of the needed columns, null if not found."""
 
 
-def finders(plan: Recipe, known: Known) -> tuple[Finder, ...]:
+def finders(plan: Recipe, reference: Reference) -> tuple[Finder, ...]:
     """Return the finders that a recipe asks for; BuildError if one is not available."""
-    wanted, listed = plan.enrich, list[Finder]()
-    if wanted.time_zone:
+    options, result = plan.enrich, list[Finder]()
+    if options.time_zone:
         with _library(plan.path, "enrich.time_zone", "tzfpy"):
-            listed.append(Zones(known.zones))
-    if wanted.region_code:
+            result.append(Zones(reference.zones))
+    if options.region_code:
         with _library(plan.path, "enrich.region_code", "pycountry"):
-            listed.append(Regions())
-    if wanted.stations is not None:
+            result.append(Regions())
+    if options.stations is not None:
         with _library(plan.path, "enrich.weather", "scipy"):
-            listed.append(Stations(wanted.stations, wanted.max_km))
-    return tuple(listed)
+            result.append(Stations(options.stations, options.max_km))
+    return tuple(result)
 
 
 @contextmanager

@@ -63,18 +63,18 @@ class Zones:
         "https://github.com/evansiroky/timezone-boundary-builder",
     )
 
-    def __init__(self, known: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
         from tzfpy import get_tz
 
         self._zone_at = get_tz
-        self._known = frozenset(name for name in known if not name.startswith(_NAUTICAL))
+        self._names = frozenset(name for name in names if not name.startswith(_NAUTICAL))
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the zone at the coordinates of each row."""
         index, latitudes, longitudes = _distinct_coordinates(columns)
         # tzfpy takes the longitude first.
         names = map(self._zone_at, longitudes.tolist(), latitudes.tolist())
-        zones = [name if name in self._known else None for name in names]
+        zones = [name if name in self._names else None for name in names]
         return _by_row(pa.array(zones, pa.string()), index)
 
 

@@ -58,20 +58,20 @@ class Regions:
         return pa.array(codes, pa.string()).take(pa.array(same.astype(np.int64)))
 
     def _code(self, country: str, name: str) -> str | None:
-        known = self._countries.get(country)
-        if known is None:
-            known = self._countries[country] = _codes_by_name(
+        codes = self._countries.get(country)
+        if codes is None:
+            codes = self._countries[country] = _codes_by_name(
                 self._subdivisions.get(country_code=country)  # type: ignore[no-untyped-call]
             )
-        return known.get(fold(name))
+        return codes.get(fold(name))
 
 
 def names_of(text: str) -> Iterator[str]:
     """Yield the names in a text of ISO 3166-2: the whole text, and each of its parts."""
     yield text
-    bracketed = _BRACKETS.findall(text)
+    in_brackets = _BRACKETS.findall(text)
     # "Cardiff [Caerdydd GB-CRD]" -> "Cardiff" and "Caerdydd", "A / B" -> "A" and "B".
-    for part in [*_BRACKETS.sub(" ", text).split("/"), *bracketed]:
+    for part in [*_BRACKETS.sub(" ", text).split("/"), *in_brackets]:
         part = _OWN_CODE.sub("", part)
         yield part
         before, comma, after = part.partition(",")

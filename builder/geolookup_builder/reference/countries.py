@@ -56,7 +56,7 @@ def load_countries(path: Path | None = None) -> dict[str, Country]:
 @cache
 def _packaged_countries() -> dict[str, Country]:
     """Return the packaged table, read once in a process; callers get a copy."""
-    return _read_countries(_packaged("countries.csv"))
+    return _read_countries(_packaged_file("countries.csv"))
 
 
 def _read_countries(source: Path | Traversable) -> dict[str, Country]:
@@ -80,7 +80,7 @@ def load_continents() -> dict[str, str]:
 
 @cache
 def _packaged_continents() -> dict[str, str]:
-    rows = read_table(_packaged("continents.csv"), ("continent_code", "continent_name"))
+    rows = read_table(_packaged_file("continents.csv"), ("continent_code", "continent_name"))
     return {row["continent_code"]: row["continent_name"] for _, row in rows}
 
 
@@ -89,7 +89,7 @@ def load_time_zones() -> list[str]:
     return sorted(zone_names())
 
 
-def _packaged(name: str) -> Traversable:
+def _packaged_file(name: str) -> Traversable:
     return files("geolookup_builder.reference").joinpath(name)
 
 
@@ -138,10 +138,10 @@ def _value(source: Path | Traversable, line: int, column: str, cell: str) -> Any
         or not all(re.fullmatch(pattern, w) for w in words)
     ):
         raise BuildError(str(source), f"bad {column} {cell!r}", line=line, remedy=f"write {form}")
-    return tuple(words) if kind == TEXTS else _typed(cell, kind)
+    return tuple(words) if kind == TEXTS else _convert(cell, kind)
 
 
-def _typed(cell: str, kind: str | None) -> object:
+def _convert(cell: str, kind: str | None) -> object:
     if kind == BOOLEAN:
         return cell == "true"
     if kind == REAL:

@@ -43,7 +43,7 @@ def read_table(source: Path | Traversable, columns: Sequence[str]) -> Iterator[t
 
 def _text(source: Path | Traversable) -> str:
     try:
-        with _opened(source) as stream:
+        with _open(source) as stream:
             content = stream.read()
     except (OSError, ValueError) as error:  # ValueError: NUL in the name
         problem = getattr(error, "strerror", None) or str(error)
@@ -56,7 +56,7 @@ def _text(source: Path | Traversable) -> str:
         raise BuildError(str(source), "not UTF-8", line=line, remedy="save it as UTF-8") from error
 
 
-def _opened(source: Path | Traversable) -> IO[bytes]:
+def _open(source: Path | Traversable) -> IO[bytes]:
     return open_regular(source) if isinstance(source, Path) else source.open("rb")
 
 

@@ -46,11 +46,9 @@ EU_TERRITORIES = "AX GF GP MF MQ RE YT"
 
 def main() -> None:
     """Rewrite the packaged ``countries.csv``; exit if a library has another version."""
-    for name, recorded in VERSIONS.items():
-        if (installed := version(name)) != recorded:
-            raise SystemExit(
-                f"{name} is {installed}, VERSIONS says {recorded}: review, then update"
-            )
+    for name, pin in VERSIONS.items():
+        if (current := version(name)) != pin:
+            raise SystemExit(f"{name} is {current}, VERSIONS says {pin}: review, then update")
     (HERE / "countries.csv").write_text(as_csv(countries()), encoding="utf-8", newline="")
 
 
@@ -111,7 +109,7 @@ def library_row(code: str, geonames: dict[str, str], zones: dict[str, str]) -> R
     }
 
 
-def languages(code: str, spoken: str) -> list[str]:
+def languages(code: str, locales: str) -> list[str]:
     """Return the official languages, as GeoNames orders them: by number of speakers.
 
     GeoNames lists spoken languages, CLDR official and de facto official ones, including dialects
@@ -119,15 +117,15 @@ def languages(code: str, spoken: str) -> list[str]:
     list of CLDR is used, or that of GeoNames if CLDR has none.
     """
     official = _short_codes(get_official_languages(code, de_facto=True))
-    by_speakers = _short_codes(spoken.split(","))
+    by_speakers = _short_codes(locales.split(","))
     return [name for name in by_speakers if name in official] or official or by_speakers
 
 
 def _short_codes(locales: tuple[str, ...] | list[str]) -> list[str]:
-    replaced = get_global("language_aliases")  # cmn is zh, tl is fil
+    aliases = get_global("language_aliases")  # cmn is zh, tl is fil
     # "zh-CN" and "sr_Latn" -> "zh" and "sr".
     names = (locale.replace("-", "_").split("_")[0] for locale in locales if locale)
-    return list(dict.fromkeys(replaced.get(name, name) for name in names))
+    return list(dict.fromkeys(aliases.get(name, name) for name in names))
 
 
 def currency_texts(code: str) -> Row:
@@ -161,22 +159,22 @@ def _is_readable(text: str) -> bool:
 
 def apply_overrides(rows: dict[str, Row], path: Path) -> None:
     """Apply the reviewed values to ``rows`` in place; BuildError for one that changes nothing."""
-    done: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str]] = set()
     for line, override in read_table(path, ("country_code", "field", "value", "reason")):
         code, field, value = override["country_code"], override["field"], override["value"]
-        if problem := _objection(rows, override, done):
+        if problem := _objection(rows, override, seen):
             raise BuildError(path, f"{code} {field}: {problem}", line=line)
-        done.add((code, field))
+        seen.add((code, field))
         rows[code][field] = value
 
 
-def _objection(rows: dict[str, Row], override: Row, done: set[tuple[str, str]]) -> str | None:
+def _objection(rows: dict[str, Row], override: Row, seen: set[tuple[str, str]]) -> str | None:
     code, field = override["country_code"], override["field"]
     if code not in rows:
         return "no such country"
     if field not in rows[code] or field == "country_code":
         return "no such field, or a derived one"
-    if (code, field) in done:
+    if (code, field) in seen:
         return "stated twice"
     if not override["reason"]:
         return "no reason given"

@@ -25,27 +25,27 @@ Detections = Mapping[str, Detection]
 
 def options(formats: Mapping[str, SourceFormat]) -> dict[str, frozenset[str]]:
     """Return the options of each format; ``auto`` accepts those of all formats."""
-    known = {name: source_format.options for name, source_format in formats.items()}
-    return {**known, NAME: frozenset().union(*known.values())}
+    by_name = {name: source_format.options for name, source_format in formats.items()}
+    return {**by_name, NAME: frozenset().union(*by_name.values())}
 
 
-def resolved(recipe: Recipe, formats: Mapping[str, SourceFormat]) -> Recipe:
+def detect_formats(recipe: Recipe, formats: Mapping[str, SourceFormat]) -> Recipe:
     """Return the recipe with the format of every source named."""
     sources = (
-        _resolved(source, formats) if source.format == NAME else source for source in recipe.sources
+        _detect(source, formats) if source.format == NAME else source for source in recipe.sources
     )
     return replace(recipe, sources=tuple(sources))
 
 
-def noted(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[SourceTable]:
+def with_note(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[SourceTable]:
     """Yield the tables of a source, the first with a note on the detected format."""
-    note = f"detected {spec.format}: {spec.detected}" if spec.detected else ""
+    note = f"detected {spec.format}: {spec.detection}" if spec.detection else ""
     for table in tables:
         yield replace(table, note="; ".join(filter(None, (note, table.note))))
         note = ""
 
 
-def _resolved(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> SourceSpec:
+def _detect(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> SourceSpec:
     of_files = {member.label: _detections(member, spec, formats) for member in _members(spec)}
     of_files = {label: detections for label, detections in of_files.items() if detections}
     name = _common_format(spec, of_files, formats)
@@ -56,7 +56,7 @@ def _resolved(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> SourceSp
             )
             raise BuildError(spec.recipe, problem, remedy=f"drop it, or {REMEDY}")
     reasons = dict.fromkeys(detections[name].reason for detections in of_files.values())
-    return replace(spec, format=name, detected=", ".join(reasons))
+    return replace(spec, format=name, detection=", ".join(reasons))
 
 
 def _members(spec: SourceSpec) -> list[Member]:
@@ -66,9 +66,9 @@ def _members(spec: SourceSpec) -> list[Member]:
 
 
 def _is_folder(spec: SourceSpec) -> bool:
-    place = spec.base / spec.path
-    with reading_errors(str(place)):  # such as a name longer than the system allows
-        return place.is_dir()
+    path = spec.base / spec.path
+    with reading_errors(str(path)):  # such as a name longer than the system allows
+        return path.is_dir()
 
 
 def _detections(
@@ -77,16 +77,16 @@ def _detections(
     """Return the strongest detections of a file; none for a file delivered beside the data."""
     start = opening(member)
     detections = {
-        name: detection for name, one in formats.items() if (detection := _detection(one, start))
+        name: detection for name in formats if (detection := _detection(formats[name], start))
     }
     if not detections and not _among_others(member, spec):
         if kind := kind_of(member):
             problem = f"not recognised: this looks like {kind.name}"
             raise BuildError(member.label, problem, remedy=kind.remedy)
-        raise _unknown(member.label, repr(start.first_line[:_SHOWN]), formats)
+        raise _unknown_error(member.label, repr(start.first_line[:_SHOWN]), formats)
     # A file name that only one of two formats uses decides between them.
-    named = {name: detection for name, detection in detections.items() if detection.named}
-    return named or detections
+    own = {name: detection for name, detection in detections.items() if detection.has_own_name}
+    return own or detections
 
 
 def _detection(source_format: SourceFormat, start: Opening) -> Detection | None:
@@ -103,31 +103,31 @@ def _among_others(member: Member, spec: SourceSpec) -> bool:
 
 
 def _common_format(
-    spec: SourceSpec, detected: Mapping[str, Detections], formats: Mapping[str, SourceFormat]
+    spec: SourceSpec, of_files: Mapping[str, Detections], formats: Mapping[str, SourceFormat]
 ) -> str:
     """Return the one format that was detected in all files."""
-    place = spec.base / spec.path
-    if not detected:
-        raise _unknown(str(place), "files, none of them known", formats)
+    path = spec.base / spec.path
+    if not of_files:
+        raise _unknown_error(str(path), "files, none of them known", formats)
     # Files that fit {csv, ipinfo} and {ipinfo}: ipinfo.
-    common = set.intersection(*(set(detections) for detections in detected.values()))
+    common = set.intersection(*(set(detections) for detections in of_files.values()))
     if len(common) == 1:
         return common.pop()
     if common:
-        label, detections = next(iter(detected.items()))
-        fitting = [
+        label, detections = next(iter(of_files.items()))
+        candidates = [
             f"{name} ({detection.reason})"
             for name, detection in detections.items()
             if name in common
         ]
-        problem = f"fits several formats: {', '.join(fitting)}"
+        problem = f"fits several formats: {', '.join(candidates)}"
         raise BuildError(label, problem, remedy=REMEDY)
-    kinds = dict.fromkeys(" or ".join(detections) for detections in detected.values())
+    kinds = dict.fromkeys(" or ".join(detections) for detections in of_files.values())
     problem = f"files of several formats: {'; '.join(kinds)}"
-    raise BuildError(place, problem, remedy="make it several sources")
+    raise BuildError(path, problem, remedy="make it several sources")
 
 
-def _unknown(label: str, content: str, formats: Mapping[str, SourceFormat]) -> BuildError:
-    considered = ", ".join(sorted(formats))
-    problem = f"not recognised, it holds {content} (considered: {considered})"
+def _unknown_error(label: str, content: str, formats: Mapping[str, SourceFormat]) -> BuildError:
+    names = ", ".join(sorted(formats))
+    problem = f"not recognised, it holds {content} (considered: {names})"
     return BuildError(label, problem, remedy=REMEDY)

@@ -48,7 +48,7 @@ class Reading:
     @cached_property
     def rejects(self) -> list[Reject]:
         """The rejected rows, as the file of rejects lists them."""
-        return [row for of_table in self._build._rejects for row in of_table.located()]
+        return [row for of_table in self._build._rejects for row in of_table.find()]
 
     def bad_lines(self) -> list[tuple[int, str]]:
         """Line and reason of each rejected row."""

@@ -36,7 +36,7 @@ from geolookup_builder.sources.reading.vendor_files import AsNames, load_as_name
 #: TABLE_DUMP2|1700000000|B|peer|peer AS|1.0.0.0/24|64500 13335|IGP|...
 _TYPES = ("TABLE_DUMP", "TABLE_DUMP2")
 #: The columns that are read, by place; -m and -M agree on them.
-_PLACES = {0: "type", 2: "flag", 5: "network", 6: "path"}
+_POSITIONS = {0: "type", 2: "flag", 5: "network", 6: "path"}
 _WIDTH = 7
 _NO_TEXT = pa.array([""], pa.string())
 
@@ -60,9 +60,9 @@ def _layout(member: Member) -> Layout:
 
 def _of_width(width: int) -> Layout:
     # Columns that are not read get names that no column has: "- 1", "- 3".
-    names = tuple(_PLACES.get(at, f"- {at}") for at in range(width))
-    wanted = frozenset(_PLACES.values())
-    return Layout(names, frozenset(), wanted, header=False, delimiter="|", quoted=False)
+    names = tuple(_POSITIONS.get(at, f"- {at}") for at in range(width))
+    columns = frozenset(_POSITIONS.values())
+    return Layout(names, frozenset(), columns, header=False, delimiter="|", quoted=False)
 
 
 def _batches(member: Member, layout: Layout, names: AsNames | None) -> Iterator[Batch]:
@@ -79,15 +79,15 @@ def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.Dictionar
     """Return the range and the origin of each line; a line that is not a route has no range."""
     network, path = rows.column("network"), rows.column("path")
     # The codes of empty cells are -1, which numpy reads as the last entry: an empty text.
-    listed = from_networks(pa.concat_arrays([network.dictionary, _NO_TEXT]).cast(pa.large_string()))
+    nets = from_networks(pa.concat_arrays([network.dictionary, _NO_TEXT]).cast(pa.large_string()))
     route = _among(rows.column("type"), _TYPES) & _among(rows.column("flag"), ("B",))
     at = np.where(route, _codes(network), -1)  # the last is no address
-    reason = np.where(route, listed.reason[at], NOT_ROUTE).astype(np.uint8)
-    ranges = ParsedRanges(listed.family[at], listed.first[at], listed.last[at], reason)
-    known = pa.array(np.append(origins(path.dictionary), NONE).astype(np.uint32))
+    reason = np.where(route, nets.reason[at], NOT_ROUTE).astype(np.uint8)
+    ranges = ParsedRanges(nets.family[at], nets.first[at], nets.last[at], reason)
+    asns = pa.array(np.append(origins(path.dictionary), NONE).astype(np.uint32))
     # An arrow index cannot be -1: the last entry, NONE, has its number.
-    codes = np.where(_codes(path) < 0, len(known) - 1, _codes(path))
-    return ranges, {"asn": pa.DictionaryArray.from_arrays(pa.array(codes), known)}
+    codes = np.where(_codes(path) < 0, len(asns) - 1, _codes(path))
+    return ranges, {"asn": pa.DictionaryArray.from_arrays(pa.array(codes), asns)}
 
 
 def _codes(column: pa.DictionaryArray) -> NDArray[np.int32]:
@@ -98,9 +98,9 @@ def _codes(column: pa.DictionaryArray) -> NDArray[np.int32]:
 
 def _among(column: pa.DictionaryArray, words: tuple[str, ...]) -> Bools:
     """Mark the cells that hold one of the words."""
-    marked = pc.is_in(column.dictionary, pa.array(words, column.dictionary.type))
+    matches = pc.is_in(column.dictionary, pa.array(words, column.dictionary.type))
     # False at the end is for the code -1.
-    return np.append(marked.to_numpy(zero_copy_only=False), False)[_codes(column)]
+    return np.append(matches.to_numpy(zero_copy_only=False), False)[_codes(column)]
 
 
 def _routes(batch: Batch) -> Routes:

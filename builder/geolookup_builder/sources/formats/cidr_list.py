@@ -24,7 +24,7 @@ from geolookup_builder.sources.reading.dictionary_columns import constant
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.text import line_layout, line_parts
-from geolookup_builder.values import Known, clean
+from geolookup_builder.values import Reference, clean
 
 _LAYOUT = line_layout("[ \t]*[#;]")
 #: "1.2.3.0/24 ; SBL123" -> "1.2.3.0/24"
@@ -40,15 +40,15 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _fields(spec: SourceSpec) -> dict[str, str]:
     """Return the fields that the recipe states for all rows."""
-    stated = spec.options.get("fields")
-    if not isinstance(stated, dict) or not stated:
+    fields = spec.options.get("fields")
+    if not isinstance(fields, dict) or not fields:
         remedy = 'write fields = { user_type = "hosting" }'
         raise BuildError(spec.recipe, "source.fields is missing or not a table", remedy=remedy)
-    known = Known(load_countries(), load_continents(), load_time_zones())
-    return {name: _value(spec, known, name, value) for name, value in stated.items()}
+    reference = Reference(load_countries(), load_continents(), load_time_zones())
+    return {name: _value(spec, reference, name, value) for name, value in fields.items()}
 
 
-def _value(spec: SourceSpec, known: Known, name: str, value: Any) -> str:
+def _value(spec: SourceSpec, reference: Reference, name: str, value: Any) -> str:
     if name not in BY_SOURCE_COLUMN:
         remedy = near_match(name, BY_SOURCE_COLUMN)
         raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
@@ -56,7 +56,7 @@ def _value(spec: SourceSpec, known: Known, name: str, value: Any) -> str:
     plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     text = str(value) if plain else ""
     # The recipe may replace the table of countries, so country codes are checked with the rows.
-    if name != "country_code" and not clean(name, pa.array([text]), known).values[0].is_valid:
+    if name != "country_code" and not clean(name, pa.array([text]), reference).values[0].is_valid:
         problem = f"source.fields.{name} cannot be {value!r}"
         raise BuildError(spec.recipe, problem, remedy="correct the value in the recipe")
     return text

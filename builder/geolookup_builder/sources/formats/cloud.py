@@ -28,7 +28,7 @@ from geolookup_builder.sources.reading.dictionary_columns import constant
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.json_document import entries, value
 from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
-from geolookup_builder.sources.reading.routes import deciding
+from geolookup_builder.sources.reading.routes import deciding_rows
 from geolookup_builder.sources.reading.sniffing import (
     Detection,
     Opening,
@@ -46,7 +46,7 @@ _DELIVERING = ("AzureFrontDoor", "CLOUDFRONT", "CLOUDFRONT_ORIGIN_FACING")
 _GOOGLE_PREFIXES = ("ipv4Prefix", "ipv6Prefix")
 
 
-class _Listed(NamedTuple):
+class _PrefixUse(NamedTuple):
     """A prefix as a document states it, the provider that uses it, and for what."""
 
     prefix: object
@@ -60,56 +60,54 @@ class _Provider:
 
     name: str
     keys: tuple[str, ...]
-    listed: Callable[[Member, dict[str, Any]], list[_Listed]]
+    prefixes: Callable[[Member, dict[str, Any]], list[_PrefixUse]]
     ignored: str
 
 
-def _of_aws(member: Member, whole: dict[str, Any]) -> list[_Listed]:
+def _of_aws(member: Member, document: dict[str, Any]) -> list[_PrefixUse]:
     return [
-        _Listed(value(entry, key), "Amazon Web Services", _use(value(entry, "service")))
+        _PrefixUse(value(entry, key), "Amazon Web Services", _use(value(entry, "service")))
         for array, key in (("prefixes", "ip_prefix"), ("ipv6_prefixes", "ipv6_prefix"))
-        for entry in entries(member, whole, array)
+        for entry in entries(member, document, array)
     ]
 
 
-def _of_azure(member: Member, whole: dict[str, Any]) -> list[_Listed]:
-    tags = [value(tag, "properties") for tag in entries(member, whole, "values")]
+def _of_azure(member: Member, document: dict[str, Any]) -> list[_PrefixUse]:
+    tags = [value(tag, "properties") for tag in entries(member, document, "values")]
     return [
-        _Listed(prefix, "Microsoft Azure", _use(value(tag, "systemService")))
+        _PrefixUse(prefix, "Microsoft Azure", _use(value(tag, "systemService")))
         for tag in tags
         for prefix in entries(member, tag, "addressPrefixes")
     ]
 
 
-def _of_cloudflare(member: Member, whole: dict[str, Any]) -> list[_Listed]:
-    result = value(whole, "result")
+def _of_cloudflare(member: Member, document: dict[str, Any]) -> list[_PrefixUse]:
+    result = value(document, "result")
     return [
-        _Listed(prefix, "Cloudflare", _DELIVERY)
+        _PrefixUse(prefix, "Cloudflare", _DELIVERY)
         for array in ("ipv4_cidrs", "ipv6_cidrs")
         for prefix in entries(member, result, array)
     ]
 
 
-def _of_google(member: Member, whole: dict[str, Any]) -> list[_Listed]:
+def _of_google(member: Member, document: dict[str, Any]) -> list[_PrefixUse]:
     """Return the prefixes; those of customers name a service, Google's own services do not."""
-    return [
-        listed for entry in entries(member, whole, "prefixes") for listed in _google_entry(entry)
-    ]
+    return [use for entry in entries(member, document, "prefixes") for use in _google_entry(entry)]
 
 
-def _google_entry(entry: object) -> Iterator[_Listed]:
+def _google_entry(entry: object) -> Iterator[_PrefixUse]:
     """Yield the rows of an entry; one without a prefix is rejected."""
-    stated = [prefix for key in _GOOGLE_PREFIXES if (prefix := value(entry, key))]
+    prefixes = [prefix for key in _GOOGLE_PREFIXES if (prefix := value(entry, key))]
     of_customers = value(entry, "service") is not None
     name = "Google Cloud" if of_customers else "Google"
-    for prefix in stated or [None]:
-        yield _Listed(prefix, name, _HOSTING if of_customers else None)
+    for prefix in prefixes or [None]:
+        yield _PrefixUse(prefix, name, _HOSTING if of_customers else None)
 
 
-def _of_oracle(member: Member, whole: dict[str, Any]) -> list[_Listed]:
+def _of_oracle(member: Member, document: dict[str, Any]) -> list[_PrefixUse]:
     return [
-        _Listed(value(entry, "cidr"), "Oracle Cloud", _HOSTING)
-        for region in entries(member, whole, "regions")
+        _PrefixUse(value(entry, "cidr"), "Oracle Cloud", _HOSTING)
+        for region in entries(member, document, "regions")
         for entry in entries(member, region, "cidrs")
     ]
 
@@ -135,21 +133,21 @@ _ROW = re.compile(rf"\s*{sniffing.NETWORK.pattern}\s*")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    files = [_identified(member) for member in members(spec.path, spec.base, _SUFFIXES)]
+    files = [_identify(member) for member in members(spec.path, spec.base, _SUFFIXES)]
     names = dict.fromkeys(name for name, _ in files)
     ignored = dict.fromkeys(p.ignored for p in _PROVIDERS if p.name in names and p.ignored)
     notes = [f"{keys} ignored: no field holds them" for keys in ignored]
     yield from tables(spec, [*names], files, lambda batches: batches(), notes)
 
 
-def _identified(member: Member) -> tuple[str, Callable[[], Iterator[Batch]]]:
+def _identify(member: Member) -> tuple[str, Callable[[], Iterator[Batch]]]:
     """Return the provider of a file and what reads it; BuildError if it is of none."""
     provider = _provider(member)
     if provider is not None:
         return provider.name, partial(_of_document, member, provider)
     if not _is_list(member):
         check_text(member)
-        problem = "not a file of ranges of " + ", ".join(known.name for known in _PROVIDERS)
+        problem = "not a file of ranges of " + ", ".join(p.name for p in _PROVIDERS)
         remedy = 'name such a file; for a plain list of prefixes use format = "cidr-list"'
         raise BuildError(member.label, problem, remedy=remedy)
     return _LIST, lambda: delimited.batches(member, _LAYOUT, _of_list)
@@ -165,50 +163,50 @@ def _provider(member: Member) -> _Provider | None:
 
 
 def _is_list(member: Member) -> bool:
-    named = any(_LIST_NAME.fullmatch(_plain(name)) for name in member.file_names)
-    return named and lines_match(sniffing.opening(member).start, _LAYOUT, _ROW)
+    has_list_name = any(_LIST_NAME.fullmatch(_plain_name(name)) for name in member.file_names)
+    return has_list_name and lines_match(sniffing.opening(member).start, _LAYOUT, _ROW)
 
 
-def _plain(name: str) -> str:
+def _plain_name(name: str) -> str:
     return name.lower().removesuffix(packing(PurePath(name)))
 
 
 def _of_document(member: Member, provider: _Provider) -> Iterator[Batch]:
-    listed = _listed(member, provider)
-    ranges = from_networks(json_document.texts(row.prefix for row in listed))
+    uses = _prefix_uses(member, provider)
+    ranges = from_networks(json_document.texts(use.prefix for use in uses))
     # A prefix of AMAZON and of CLOUDFRONT: both rows get the fields of the second.
-    decided = deciding(ranges, _ranks(listed))
+    rows = deciding_rows(ranges, _ranks(uses))
     fields = {
-        name: pa.array([getattr(row, name) for row in listed], pa.string())
+        name: pa.array([getattr(use, name) for use in uses], pa.string())
         .dictionary_encode()
-        .take(pa.array(decided))
+        .take(pa.array(rows))
         for name in ("organization", "user_type")
     }
     yield json_document.batch(member, partial(_prefixes, member, provider), ranges, fields)
 
 
-def _listed(member: Member, provider: _Provider) -> list[_Listed]:
-    return provider.listed(member, json_document.document(member))
+def _prefix_uses(member: Member, provider: _Provider) -> list[_PrefixUse]:
+    return provider.prefixes(member, json_document.document(member))
 
 
 def _prefixes(member: Member, provider: _Provider) -> list[object]:
-    return [row.prefix for row in _listed(member, provider)]
+    return [use.prefix for use in _prefix_uses(member, provider)]
 
 
-def _ranks(listed: Sequence[_Listed]) -> I64:
+def _ranks(uses: Sequence[_PrefixUse]) -> I64:
     """Return 1 for a prefix of a delivery network, 0 for another."""
-    return np.array([row.user_type == _DELIVERY for row in listed], np.int64)
+    return np.array([use.user_type == _DELIVERY for use in uses], np.int64)
 
 
 def _of_list(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     ranges = from_networks(line_parts(rows, _PATTERN)["network"])
-    stated = {"organization": "Cloudflare", "user_type": _DELIVERY}
-    return ranges, {name: constant(word, len(rows)) for name, word in stated.items()}
+    words = {"organization": "Cloudflare", "user_type": _DELIVERY}
+    return ranges, {name: constant(word, len(rows)) for name, word in words.items()}
 
 
 def _detect(opening: Opening) -> Detection | None:
-    name, _ = _identified(opening.start)
-    return Detection(name, named=name == _LIST)
+    name, _ = _identify(opening.start)
+    return Detection(name, has_own_name=name == _LIST)
 
 
 FORMAT = SourceFormat("cloud", frozenset(), _read, _detect)

@@ -103,9 +103,9 @@ def _stated_columns(spec: SourceSpec) -> tuple[str, ...] | None:
 def _plan(member: Member, spec: SourceSpec, columns: tuple[str, ...] | None) -> Plan:
     table = "columns" if columns else spec.options.get("layout") or _named_layout(member)
     names = columns or (*_RANGE, *LAYOUTS[table])
-    rows, shown = sniffing.sample(member), f"the layout {table}" if columns is None else table
-    sniffing.check_width(rows, len(names), shown, _REMEDY)
-    sniffing.check_content(rows, names, _CONTENT, shown)
+    rows, label = sniffing.sample(member), f"the layout {table}" if columns is None else table
+    sniffing.check_width(rows, len(names), label, _REMEDY)
+    sniffing.check_content(rows, names, _CONTENT, label)
     layout = Layout(names, frozenset(_RANGE), frozenset(_FIELDS), header=False)
     return Plan(table, layout, _meaning)
 
@@ -133,17 +133,17 @@ def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, pa.Dictio
 
 def _detect(opening: Opening) -> Detection | None:
     rows = sample_without_header(opening.start)
-    fitting = [
+    candidates = [
         name
         for name, columns in LAYOUTS.items()
         if rows
         and rows.width == len(_RANGE) + len(columns)
         and not sniffing.mismatch(rows, (*_RANGE, *columns), _CONTENT | _CONTINENT)
     ]
-    named = next(filter(None, map(_layout_in, opening.member.file_names)), None)
-    if named in fitting:
-        return Detection(f"layout {named}", named=True)
-    return Detection(f"layout {' or '.join(fitting)}") if fitting else None
+    by_name = next(filter(None, map(_layout_in, opening.member.file_names)), None)
+    if by_name in candidates:
+        return Detection(f"layout {by_name}", has_own_name=True)
+    return Detection(f"layout {' or '.join(candidates)}") if candidates else None
 
 
 FORMAT = SourceFormat("dbip", frozenset({"layout", "columns"}), _read, _detect)

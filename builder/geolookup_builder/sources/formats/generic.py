@@ -22,10 +22,10 @@ from geolookup_builder.sources.formats.generic_mapping import (
     RANGE_NAMES,
     Columns,
     Punctuation,
-    mapped,
     mapping,
-    named,
+    match_names,
     punctuation,
+    use_mapping,
 )
 from geolookup_builder.sources.reading import delimited, jsonlines, parquet, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
@@ -35,7 +35,7 @@ from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import leaves
 
 #: A column of the file by field, or by name of the range.
-_Chosen = Mapping[str, str]
+_ColumnMap = Mapping[str, str]
 _Plan = tuple[Layout, Meaning]
 
 
@@ -43,20 +43,20 @@ _Plan = tuple[Layout, Meaning]
 class _Request:
     """The options of a source: its punctuation, its columns and the family of integers."""
 
-    written: Punctuation
-    stated: _Chosen | None = None
+    punctuation: Punctuation
+    mapping: _ColumnMap | None = None
     family: int | None = None
 
-    def chosen(self, columns: Columns) -> _Chosen:
+    def select(self, columns: Columns) -> _ColumnMap:
         """Return the columns to read; BuildError if a file does not have them, or has others."""
-        return named(columns) if self.stated is None else mapped(columns, self.stated)
+        return match_names(columns) if self.mapping is None else use_mapping(columns, self.mapping)
 
     def plan(self, columns: Columns) -> _Plan:
         """Return how the rows of a file are read, and their meaning."""
-        chosen = self.chosen(columns)
-        texts = {chosen[name] for name in RANGE_NAMES if name in chosen}
-        layout = self.written.layout(columns.names, texts, set(chosen.values()) - texts)
-        return layout, partial(_meaning, columns=chosen, family=self.family)
+        column_of = self.select(columns)
+        texts = {column_of[name] for name in RANGE_NAMES if name in column_of}
+        layout = self.punctuation.layout(columns.names, texts, set(column_of.values()) - texts)
+        return layout, partial(_meaning, columns=column_of, family=self.family)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +74,18 @@ class _Syntax:
 
 
 def _read(spec: SourceSpec, syntax: _Syntax) -> Iterator[SourceTable]:
-    written = punctuation(spec)
-    request = _Request(written, mapping(spec, written), _family(spec))
-    suffixes = syntax.suffixes if request.stated is None else syntax.mapped_suffixes
+    marks = punctuation(spec)
+    request = _Request(marks, mapping(spec, marks), _family(spec))
+    suffixes = syntax.suffixes if request.mapping is None else syntax.mapped_suffixes
     files = [
         (member, syntax.columns(member, request))
         for member in members(spec.path, spec.base, suffixes)
     ]
     # All headers are checked before the first row is read.
     for _, columns in files:
-        request.chosen(columns)
+        request.select(columns)
     batches = (batch for member in files for batch in syntax.batches(member[0], request, member[1]))
-    note = "" if request.stated else _note([columns for _, columns in files])
+    note = "" if request.mapping else _note([columns for _, columns in files])
     yield SourceTable(spec.name, batches, note)
 
 
@@ -103,7 +103,7 @@ def _family(spec: SourceSpec) -> int | None:
 
 
 def _meaning(
-    rows: pa.RecordBatch, columns: _Chosen, family: int | None
+    rows: pa.RecordBatch, columns: _ColumnMap, family: int | None
 ) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     fields = {
         ours: rows.column(theirs) for ours, theirs in columns.items() if ours in BY_SOURCE_COLUMN
@@ -116,12 +116,12 @@ def _meaning(
 
 def _csv_columns(member: Member, request: _Request) -> Columns:
     """Return the header, or the positions from 1 if there is none."""
-    if request.written.header:
-        names, _ = delimited.first_record(member, request.written.layout((), set(), set()))
+    if request.punctuation.header:
+        names, _ = delimited.first_record(member, request.punctuation.layout((), set(), set()))
     else:
-        width = sniffing.sample(member, request.written.delimiter).width
+        width = sniffing.sample(member, request.punctuation.delimiter).width
         names = [str(at) for at in range(1, width + 1)]
-    return Columns(member.label, tuple(names), line=1, header=request.written.header)
+    return Columns(member.label, tuple(names), line=1, header=request.punctuation.header)
 
 
 def _csv_batches(member: Member, request: _Request, columns: Columns) -> Iterator[Batch]:
@@ -129,10 +129,10 @@ def _csv_batches(member: Member, request: _Request, columns: Columns) -> Iterato
 
 
 def _parquet_columns(member: Member, _request: _Request) -> Columns:
-    return _typed(member, parquet.schema(member))
+    return _columns(member, parquet.schema(member))
 
 
-def _typed(member: Member, schema: pa.Schema) -> Columns:
+def _columns(member: Member, schema: pa.Schema) -> Columns:
     return Columns(member.label, tuple(leaves(schema)), schema=schema)
 
 
@@ -141,15 +141,15 @@ def _parquet_batches(member: Member, request: _Request, columns: Columns) -> Ite
 
 
 def _json_columns(member: Member, request: _Request) -> Columns:
-    return _typed(member, jsonlines.schema(member, (request.stated or {}).values()))
+    return _columns(member, jsonlines.schema(member, (request.mapping or {}).values()))
 
 
 def _json_batches(member: Member, request: _Request, columns: Columns) -> Iterator[Batch]:
     """Yield the records; without a mapping, keys that the first records lack are columns too."""
     plan = request.plan(columns)
-    if request.stated is not None:
+    if request.mapping is not None:
         return jsonlines.batches(member, *plan)
-    return jsonlines.batches(member, *plan, lambda schema: request.plan(_typed(member, schema)))
+    return jsonlines.batches(member, *plan, lambda schema: request.plan(_columns(member, schema)))
 
 
 _COMMA = _Request(Punctuation(",", header=True))
@@ -175,9 +175,9 @@ def _detect_json(opening: Opening) -> Detection | None:
 
 
 def _detection(columns: Columns) -> Detection:
-    named(columns)
-    shown, more = columns.names[:_SHOWN], len(columns.names) - _SHOWN
-    return Detection(f"columns {', '.join(shown)}{f' and {more} more' if more > 0 else ''}")
+    match_names(columns)
+    names, more = columns.names[:_SHOWN], len(columns.names) - _SHOWN
+    return Detection(f"columns {', '.join(names)}{f' and {more} more' if more > 0 else ''}")
 
 
 _SHOWN = 8  # columns, in the report

@@ -42,9 +42,9 @@ class Punctuation:
     delimiter: str
     header: bool
 
-    def layout(self, names: tuple[str, ...], texts: set[str], wanted: set[str]) -> Layout:
+    def layout(self, names: tuple[str, ...], texts: set[str], fields: set[str]) -> Layout:
         """Return the layout of a file with these columns."""
-        columns = frozenset(texts), frozenset(wanted)
+        columns = frozenset(texts), frozenset(fields)
         return Layout(names, *columns, header=self.header, delimiter=self.delimiter)
 
 
@@ -68,35 +68,35 @@ def _can_delimit(character: str) -> bool:
     return character.isascii() and not character.isalnum() and character not in '"\r\n\0.:/+-'
 
 
-def mapping(spec: SourceSpec, written: Punctuation) -> dict[str, str] | None:
+def mapping(spec: SourceSpec, punctuation: Punctuation) -> dict[str, str] | None:
     """Return the recipe's ``columns``: field to column name or position in the file; else None."""
-    stated = spec.options.get("columns")
-    if stated is None:
+    columns = spec.options.get("columns")
+    if columns is None:
         return None
-    if not isinstance(stated, dict) or not stated:
+    if not isinstance(columns, dict) or not columns:
         raise BuildError(spec.recipe, "source.columns is not a table of names", remedy=_EXAMPLE)
-    for field, column in stated.items():
-        _check(spec, field, column, written)
-    ranges = [name for name in RANGE_NAMES if name in stated]
+    for field, column in columns.items():
+        _check(spec, field, column, punctuation)
+    ranges = [name for name in RANGE_NAMES if name in columns]
     if tuple(ranges) not in _RANGES:
         remedy = "name one column as network, or two as first and last"
         raise BuildError(spec.recipe, "no range in columns", remedy=remedy)
-    for field, column in stated.items():
+    for field, column in columns.items():
         # Two fields may share a column; the range may not.
-        if [*stated.values()].count(column) > 1 and (field in ranges):
+        if [*columns.values()].count(column) > 1 and (field in ranges):
             problem = f"column {column!r} is the range and something else in columns"
             raise BuildError(spec.recipe, problem, remedy="keep one of them")
-    return {field: str(column) for field, column in stated.items()}
+    return {field: str(column) for field, column in columns.items()}
 
 
-def _check(spec: SourceSpec, field: str, column: object, written: Punctuation) -> None:
+def _check(spec: SourceSpec, field: str, column: object, punctuation: Punctuation) -> None:
     if field not in _NAMES:
         problem = f"unknown field {field!r} in columns"
         raise BuildError(spec.recipe, problem, remedy=near_match(field, _NAMES))
-    if written.header and (not isinstance(column, str) or not column):
+    if punctuation.header and (not isinstance(column, str) or not column):
         remedy = "name a column of its header, or write header = false"
         raise BuildError(spec.recipe, f"source.columns.{field} is not a name", remedy=remedy)
-    if not written.header and (type(column) is not int or column < 1):
+    if not punctuation.header and (type(column) is not int or column < 1):
         remedy = "write 1 for the first column; without a header there are no names"
         raise BuildError(spec.recipe, f"source.columns.{field} is not a position", remedy=remedy)
 
@@ -125,9 +125,9 @@ class Columns:
         return BuildError(self.label, problem, line=self.line, remedy=remedy)
 
 
-def mapped(columns: Columns, stated: Mapping[str, str]) -> Mapping[str, str]:
+def use_mapping(columns: Columns, mapping: Mapping[str, str]) -> Mapping[str, str]:
     """Return the recipe's mapping; BuildError if a file lacks a column of it."""
-    for column in stated.values():
+    for column in mapping.values():
         if not columns.has(column):
             remedy = near_match(column, [name[:_SHOWN] for name in columns.names])
             if not columns.header:
@@ -135,33 +135,32 @@ def mapped(columns: Columns, stated: Mapping[str, str]) -> Mapping[str, str]:
             raise columns.error(f"no column {column!r}", remedy)
         if columns.names.count(column) > 1:
             raise columns.error(f"column {column!r} twice", "drop one")
-    return stated
+    return mapping
 
 
-def named(columns: Columns) -> dict[str, str]:
+def match_names(columns: Columns) -> dict[str, str]:
     """Return the columns of a file by field, as their names say.
 
     Raises BuildError for an unknown or repeated column, and if there is no range.
     """
-    chosen: dict[str, str] = {}
+    by_field: dict[str, str] = {}
     for name in columns.names:
         if name in DERIVED:
             continue
         if name not in _FIELD_OF:
-            shown = name if len(name) < _SHOWN else name[:_SHOWN] + "…"
-            raise columns.error(f"unknown column {shown!r}", f"{_nearest(name)} {_OTHERS}")
+            short_name = name if len(name) < _SHOWN else name[:_SHOWN] + "…"
+            raise columns.error(f"unknown column {short_name!r}", f"{_nearest(name)} {_OTHERS}")
         field = _FIELD_OF[name]
-        if field in chosen:
-            twice = (
-                f"column {name!r} twice" if chosen[field] == name else _same(chosen[field], name)
-            )
+        if field in by_field:
+            former = by_field[field]
+            twice = f"column {name!r} twice" if former == name else _same(former, name)
             raise columns.error(twice, "drop one")
-        chosen[field] = name
-    if tuple(name for name in RANGE_NAMES if name in chosen) not in _RANGES:
-        place = "the header" if columns.schema is None else "its columns"
+        by_field[field] = name
+    if tuple(name for name in RANGE_NAMES if name in by_field) not in _RANGES:
+        where = "the header" if columns.schema is None else "its columns"
         remedy = f"name the range as network, or as first and last {_OTHERS}"
-        raise columns.error(f"no range in {place}", remedy)
-    return chosen
+        raise columns.error(f"no range in {where}", remedy)
+    return by_field
 
 
 def _nearest(name: str) -> str:

@@ -25,7 +25,7 @@ from geolookup_builder.sources.reading.text import (
     encoding_option,
     line_layout,
     line_parts,
-    transcoded,
+    transcode,
 )
 
 _NOT_UTF8 = 'state its encoding in the recipe, such as encoding = "shift_jis"'
@@ -51,12 +51,12 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     return one_table(
         spec,
         (".csv", ".txt"),
-        lambda member: batches(transcoded(member, name), _LAYOUT, _meaning),
+        lambda member: batches(transcode(member, name), _LAYOUT, _meaning),
     )
 
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    parts = {name: _unquoted(part) for name, part in line_parts(rows, _PATTERN).items()}
+    parts = {name: _unquote(part) for name, part in line_parts(rows, _PATTERN).items()}
     country = pc.utf8_upper(parts["country"])
     return from_networks(parts["network"]), {
         "country_code": without(country.dictionary_encode(), _NO_COUNTRY),
@@ -66,7 +66,7 @@ def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.Dictionar
     }
 
 
-def _unquoted(texts: pa.Array) -> pa.Array:
+def _unquote(texts: pa.Array) -> pa.Array:
     # (?s): a cell can hold a line break.
     bare = pc.replace_substring_regex(texts.cast(pa.string()), r'(?s)^"(.*)"$', r"\1")
     return pc.utf8_trim_whitespace(pc.replace_substring(bare, '""', '"'))
@@ -82,7 +82,7 @@ def _region_code(country: pa.Array, region: pa.Array) -> pa.Array:
 
 def _detect(opening: Opening) -> Detection | None:
     return (
-        Detection("a feed") if lines_match(transcoded(opening.start, None), _LAYOUT, _ROW) else None
+        Detection("a feed") if lines_match(transcode(opening.start, None), _LAYOUT, _ROW) else None
     )
 
 

@@ -33,7 +33,7 @@ from geolookup_builder.sources.formats.ip2location_layouts import (
 )
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import (
-    looked_up,
+    look_up,
     without_null_island,
 )
 from geolookup_builder.sources.reading.inputs import Member
@@ -92,14 +92,12 @@ class Catalogue:
             raise BuildError(spec.recipe, problem, remedy=f"write {self.choices}")
         return name
 
-    def named(self, names: Sequence[str]) -> str | None:
+    def database_in_names(self, names: Sequence[str]) -> str | None:
         """Return the database that one of these file names states: DB11, or its columns."""
         for name in map(str.upper, names):
             # "IP2LOCATION-LITE-DB11.CSV" has DB11; "MYDB11" and "DB111" have none.
-            numbered = re.search(rf"(?<![A-Z0-9]){self.prefix}([0-9]{{1,2}})(?![0-9])", name)
-            database = (
-                f"{self.prefix}{int(numbered[1])}" if numbered else self._database_by_columns(name)
-            )
+            match = re.search(rf"(?<![A-Z0-9]){self.prefix}([0-9]{{1,2}})(?![0-9])", name)
+            database = f"{self.prefix}{int(match[1])}" if match else self._database_by_columns(name)
             if database in self.databases:
                 return database
         return None
@@ -108,11 +106,11 @@ class Catalogue:
         """Return the database of a name such as ``IP-COUNTRY-REGION-CITY.CSV``."""
         words = re.split(r"[^A-Z0-9]+", name) if self.product in name else []
         # IP-COUNTRY-REGION-CITY: the databases with exactly these columns.
-        columns = {column for word in words for column in self.holds.get(word, ())}
-        return next((db for db, held in self.databases.items() if set(held) == columns), None)
+        names = {column for word in words for column in self.holds.get(word, ())}
+        return next((db for db, columns in self.databases.items() if set(columns) == names), None)
 
     def layout(
-        self, rows: sniffing.Sample, table: str, wanted: frozenset[str]
+        self, rows: sniffing.Sample, table: str, fields: frozenset[str]
     ) -> tuple[Layout, Ranges]:
         """Return the layout of a file, and the parser of its range.
 
@@ -121,7 +119,7 @@ class Catalogue:
         edition = self._edition(rows, table)
         names = (*edition.columns, *self.databases[table])
         sniffing.check_content(rows, names, self.content, table, MISSING)
-        layout = Layout(names, frozenset(edition.columns), wanted, header=False)
+        layout = Layout(names, frozenset(edition.columns), fields, header=False)
         return layout, _range_reader(rows, edition)
 
     def _edition(self, rows: sniffing.Sample, table: str) -> Edition:
@@ -130,7 +128,7 @@ class Catalogue:
         # Columns of the range: 1 for a network, 2 for its ends, more if they are repeated.
         extra = rows.width - width
         of_width = [edition for edition in EDITIONS if len(edition.columns) == extra]
-        remedy = f"correct db in the recipe{self._fitting(rows)}"
+        remedy = f"correct db in the recipe{self._hint(rows)}"
         if not of_width:
             problem = f"{rows.width} columns, but {table} has {width + 2}"
             raise BuildError(rows.member.label, problem, line=1, remedy=remedy)
@@ -140,20 +138,22 @@ class Catalogue:
         problem = f"no range of addresses in the first {extra} of the columns of {table}"
         raise BuildError(rows.member.label, problem, line=1, remedy=remedy)
 
-    def unnamed(self, rows: sniffing.Sample) -> BuildError:
+    def unnamed_error(self, rows: sniffing.Sample) -> BuildError:
         """Return the error for a file whose name states no database."""
         choices = self.choices.removeprefix("a number from ")
-        remedy = f"write db = … in the recipe: {choices}{self._fitting(rows)}"
+        remedy = f"write db = … in the recipe: {choices}{self._hint(rows)}"
         return BuildError(rows.member.label, "the file name states no database", remedy=remedy)
 
-    def _fitting(self, rows: sniffing.Sample) -> str:
+    def _hint(self, rows: sniffing.Sample) -> str:
         """Return, as the end of a remedy, the databases that fit the first rows."""
-        fitting = self.fitting(rows, self.content)
-        return f" (it looks like {' or '.join(fitting)})" if fitting else ""
+        names = self.candidates(rows, self.content)
+        return f" (it looks like {' or '.join(names)})" if names else ""
 
-    def fitting(self, rows: sniffing.Sample, content: Mapping[str, re.Pattern[str]]) -> list[str]:
+    def candidates(
+        self, rows: sniffing.Sample, content: Mapping[str, re.Pattern[str]]
+    ) -> list[str]:
         """Return the databases whose columns the first rows fit."""
-        fitting = [
+        names = [
             table
             for table, columns in self.databases.items()
             for edition in EDITIONS
@@ -161,7 +161,7 @@ class Catalogue:
             and not sniffing.mismatch(rows, edition.columns, edition.content)
             and not sniffing.mismatch(rows, (*edition.columns, *columns), content, MISSING)
         ]
-        return list(dict.fromkeys(fitting))
+        return list(dict.fromkeys(names))
 
 
 def _range_reader(rows_seen: sniffing.Sample, edition: Edition) -> Ranges:
@@ -188,7 +188,7 @@ class Regions:
     def of(self, fields: Mapping[str, pa.DictionaryArray]) -> pa.DictionaryArray:
         """Return the code of the region that the fields name."""
         names = (fields[name].cast(pa.string()) for name in ("country_code", "region_name"))
-        return looked_up(pc.binary_join_element_wise(*names, _SEPARATOR), self.keys, self.codes)
+        return look_up(pc.binary_join_element_wise(*names, _SEPARATOR), self.keys, self.codes)
 
 
 def _regions(spec: SourceSpec) -> Regions | None:
@@ -231,9 +231,9 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
     rows = sniffing.sample(member)
-    table = database or _CATALOGUE.named(member.file_names)
+    table = database or _CATALOGUE.database_in_names(member.file_names)
     if table is None:
-        raise _CATALOGUE.unnamed(rows)
+        raise _CATALOGUE.unnamed_error(rows)
     layout, ranges = _CATALOGUE.layout(rows, table, frozenset(_FIELDS))
     return Plan(table, layout, partial(_meaning, ranges=ranges, codes=codes))
 
@@ -249,13 +249,13 @@ def _meaning(
 
 def _detect(opening: Opening) -> Detection | None:
     rows, names = sample_without_header(opening.start), opening.member.file_names
-    fitting, database = (
-        _CATALOGUE.fitting(rows, _DETECTED) if rows else [],
-        _CATALOGUE.named(names),
+    candidates, database = (
+        _CATALOGUE.candidates(rows, _DETECTED) if rows else [],
+        _CATALOGUE.database_in_names(names),
     )
-    if database in fitting and any(map(_NAMED.search, names)):
-        return Detection(database, named=True)
-    return Detection(" or ".join(fitting)) if fitting else None
+    if database in candidates and any(map(_NAMED.search, names)):
+        return Detection(database, has_own_name=True)
+    return Detection(" or ".join(candidates)) if candidates else None
 
 
 FORMAT = SourceFormat("ip2location", frozenset({"db", "regions"}), _read, _detect)

@@ -46,8 +46,8 @@ def _columns(number: int) -> tuple[str, ...]:
     if number == 0:
         return ()
     # DB4 extends DB3, which extends DB1: country, region and city, isp.
-    base, added = _EXTENDS[number]
-    return _columns(base) + added
+    base, columns = _EXTENDS[number]
+    return _columns(base) + columns
 
 
 #: The columns after the range, by ``DB`` and number, and those of the ASN file.

@@ -22,7 +22,7 @@ from geolookup_builder.sources.formats.ip2location import (
 )
 from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, HOLDS
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.dictionary_columns import first_known, renamed
+from geolookup_builder.sources.reading.dictionary_columns import first_known, translate
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
@@ -48,8 +48,8 @@ _ADDS: tuple[tuple[str, ...], ...] = (
 
 def _columns(number: int) -> tuple[str, ...]:
     # PX4: the columns of PX1 to PX4, after the type of the proxy.
-    added = tuple(name for names in _ADDS[:number] for name in names)
-    return ("proxy_type", *added) if number > 1 else added
+    columns = tuple(name for names in _ADDS[:number] for name in names)
+    return ("proxy_type", *columns) if number > 1 else columns
 
 
 _DATABASES = {f"PX{number}": _columns(number) for number in range(len(_ADDS), 0, -1)}
@@ -104,18 +104,18 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
     rows = sniffing.sample(member)
-    table = database or _CATALOGUE.named(member.file_names) or _only(rows)
+    table = database or _CATALOGUE.database_in_names(member.file_names) or _only(rows)
     if table is None:
-        raise _CATALOGUE.unnamed(rows)
-    wanted = frozenset({*FIELDS, "proxy_type"})
-    layout, ranges = _CATALOGUE.layout(rows, table, wanted)
+        raise _CATALOGUE.unnamed_error(rows)
+    fields = frozenset({*FIELDS, "proxy_type"})
+    layout, ranges = _CATALOGUE.layout(rows, table, fields)
     return Plan(table, layout, partial(_meaning, ranges=ranges, codes=codes))
 
 
 def _only(rows: sniffing.Sample) -> str | None:
     """Return the database that the first rows show; PX1 has no column of its own."""
-    fitting = [name for name in _CATALOGUE.fitting(rows, _DETECTED) if name != "PX1"]
-    return fitting[0] if len({_DATABASES[name] for name in fitting}) == 1 else None
+    candidates = [name for name in _CATALOGUE.candidates(rows, _DETECTED) if name != "PX1"]
+    return candidates[0] if len({_DATABASES[name] for name in candidates}) == 1 else None
 
 
 def _meaning(
@@ -123,7 +123,7 @@ def _meaning(
 ) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
     fields = stated_fields(rows, FIELDS, MISSING)
     if "proxy_type" in rows.schema.names:
-        types = renamed(rows.column("proxy_type"), USER_TYPES)
+        types = translate(rows.column("proxy_type"), USER_TYPES)
         usage = [fields["user_type"]] if "user_type" in fields else []
         fields["user_type"] = first_known(types, *usage)
     if codes is not None and "region_name" in fields:
@@ -133,10 +133,10 @@ def _meaning(
 
 def _detect(opening: Opening) -> Detection | None:
     rows, names = sample_without_header(opening.start), opening.member.file_names
-    fitting = _CATALOGUE.fitting(rows, _DETECTED) if rows else []
-    database = _CATALOGUE.named(names)
-    if database in fitting:
-        return Detection(database, named=True)
+    candidates = _CATALOGUE.candidates(rows, _DETECTED) if rows else []
+    database = _CATALOGUE.database_in_names(names)
+    if database in candidates:
+        return Detection(database, has_own_name=True)
     table = _only(rows) if rows else None
     return Detection(table) if table else None
 

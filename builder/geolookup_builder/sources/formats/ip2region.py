@@ -38,12 +38,12 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _plan(member: Member) -> Plan:
     rows = sniffing.sample(member, "|", quoted=False)
-    shown, remedy = "ip2region's source text", "name its text file, not the .xdb made from it"
-    sniffing.check_width(rows, len(_NEW), shown, remedy)
-    sniffing.check_content(rows, _NEW, _CONTENT, shown)
-    coded = sniffing.mismatch(rows, _NEW, {"alpha2": sniffing.ALPHA2}, _MISSING) is None
+    label, remedy = "ip2region's source text", "name its text file, not the .xdb made from it"
+    sniffing.check_width(rows, len(_NEW), label, remedy)
+    sniffing.check_content(rows, _NEW, _CONTENT, label)
+    has_codes = sniffing.mismatch(rows, _NEW, {"alpha2": sniffing.ALPHA2}, _MISSING) is None
     layout = Layout(
-        _NEW if coded else _OLD,
+        _NEW if has_codes else _OLD,
         frozenset(_RANGE),
         frozenset(_FIELDS),
         header=False,
@@ -59,8 +59,8 @@ def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.Dictionar
 
 
 def _detect(opening: Opening) -> Detection | None:
-    coded = "alpha2" in _plan(opening.start).layout.names
-    return Detection("with country codes" if coded else "without country codes")
+    has_codes = "alpha2" in _plan(opening.start).layout.names
+    return Detection("with country codes" if has_codes else "without country codes")
 
 
 FORMAT = SourceFormat("ip2region", frozenset(), _read, _detect)

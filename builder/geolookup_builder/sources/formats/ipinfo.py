@@ -33,7 +33,7 @@ from geolookup_builder.sources.reading import delimited, jsonlines, parquet
 from geolookup_builder.sources.reading.dictionary_columns import (
     constant,
     first_known,
-    renamed,
+    translate,
     with_values,
 )
 from geolookup_builder.sources.reading.inputs import Member, members
@@ -42,8 +42,8 @@ from geolookup_builder.sources.reading.sniffing import Detection, Opening, begin
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
     header,
+    header_text,
     product_of,
-    shown_header,
     tables,
 )
 
@@ -67,12 +67,12 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     if spec.path.lower().removesuffix(packing(PurePath(spec.path))).endswith(".mmdb"):
         yield from mmdb.FORMAT.read(spec)
         return
-    files = [_identified(member) for member in members(spec.path, spec.base, _SUFFIXES)]
+    files = [_identify(member) for member in members(spec.path, spec.base, _SUFFIXES)]
     order = [product.name for product in PRODUCTS]
     yield from tables(spec, order, [(file.product, file) for file in files], _batches)
 
 
-def _identified(member: Member) -> _File:
+def _identify(member: Member) -> _File:
     syntax: ModuleType = delimited
     if parquet.begins(member):
         syntax, names = parquet, tuple(parquet.schema(member).names)
@@ -82,7 +82,7 @@ def _identified(member: Member) -> _File:
         names = header(member)
     product = product_of(names, PRODUCTS)
     if product is None or _range(names) is None:
-        problem = f"not an IPinfo file that can be used: {shown_header(names)}"
+        problem = f"not an IPinfo file that can be used: {header_text(names)}"
         remedy = "name CSV, JSON lines or Parquet of another product"
         raise BuildError(member.label, problem, remedy=remedy)
     return _File(member, syntax, names, product.name)
@@ -94,7 +94,7 @@ def _range(names: tuple[str, ...]) -> tuple[str, ...] | None:
 
 def _batches(file: _File) -> Iterator[Batch]:
     # Field -> the first of its columns that the file has.
-    stating = {
+    column_of = {
         field: next(name for name in columns if name in file.names)
         for field, columns in FIELDS[file.product].items()
         if set(columns) & set(file.names)
@@ -102,30 +102,30 @@ def _batches(file: _File) -> Iterator[Batch]:
     flags = {field: set(words) & set(file.names) for field, words in FLAGS.items()}
     # Beside ``region_name``, ``region`` is a code, such as "CA"; ``_codes`` drops what is not one.
     if {"region", "region_name"} <= set(file.names) and "region_code" not in file.names:
-        stating |= {"region_code": "region"}
+        column_of |= {"region_code": "region"}
     columns = _range(file.names) or ()
-    wanted = frozenset(stating.values()).union(*flags.values())
-    layout = Layout(file.names, frozenset(columns), wanted)
-    meaning = partial(_meaning, columns=columns, stating=stating, product=file.product)
+    fields = frozenset(column_of.values()).union(*flags.values())
+    layout = Layout(file.names, frozenset(columns), fields)
+    meaning = partial(_meaning, columns=columns, column_of=column_of, product=file.product)
     batches: Iterator[Batch] = file.syntax.batches(file.member, layout, meaning)
     return batches
 
 
 def _meaning(
-    rows: pa.RecordBatch, columns: tuple[str, ...], stating: Mapping[str, str], product: str
+    rows: pa.RecordBatch, columns: tuple[str, ...], column_of: Mapping[str, str], product: str
 ) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
-    fields = {field: rows.column(name) for field, name in stating.items()}
-    if stating.get("region_code") == "region":
+    fields = {field: rows.column(name) for field, name in column_of.items()}
+    if column_of.get("region_code") == "region":
         fields["region_code"] = _codes(fields["region_code"])
     for field, words in FLAGS.items():
-        flagged = [
+        flags = [
             _where_true(rows.column(name), words[name])
             for name in words
             if name in rows.schema.names
         ]
-        if flagged:
+        if flags:
             # A flag such as is_hosting takes precedence over the word that the row states.
-            fields[field] = first_known(*flagged, *([fields[field]] if field in fields else []))
+            fields[field] = first_known(*flags, *([fields[field]] if field in fields else []))
     for field, word in CONSTANTS.get(product, {}).items():
         fields[field] = constant(word, len(rows))
     ends = [rows.column(name) for name in columns]
@@ -134,7 +134,7 @@ def _meaning(
 
 def _where_true(flags: pa.DictionaryArray, word: str) -> pa.DictionaryArray:
     """Return ``word`` if a flag is true, else null."""
-    return renamed(flags, flag_words(word))
+    return translate(flags, flag_words(word))
 
 
 def _codes(regions: pa.DictionaryArray) -> pa.DictionaryArray:
@@ -145,7 +145,7 @@ def _codes(regions: pa.DictionaryArray) -> pa.DictionaryArray:
 
 
 def _detect(opening: Opening) -> Detection | None:
-    file = _identified(opening.member)
+    file = _identify(opening.member)
     return None if _FOREIGN & set(file.names) else Detection(file.product)
 
 

@@ -18,8 +18,8 @@ from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
     Product,
     header,
+    header_text,
     product_of,
-    shown_header,
     tables,
 )
 
@@ -27,19 +27,19 @@ _COUNTRY = Product("Country", frozenset({"network", "continent_code", "country_c
 _ASN = Product("ASN", frozenset({"network", "asn", "name", "org"}))
 PRODUCTS = (_COUNTRY, _ASN)
 _OWN = frozenset({"country_name", "org"})  # columns that the generic CSV lacks
-_WANTED = frozenset({"continent_code", "country_code", "asn", "name", "org"})
+_COLUMNS = frozenset({"continent_code", "country_code", "asn", "name", "org"})
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    files = [_identified(member) for member in members(spec.path, spec.base, (".csv",))]
+    files = [_identify(member) for member in members(spec.path, spec.base, (".csv",))]
     yield from tables(spec, [product.name for product in PRODUCTS], files, _batches)
 
 
-def _identified(member: Member) -> tuple[str, Member]:
+def _identify(member: Member) -> tuple[str, Member]:
     names = header(member)
     product = product_of(names, PRODUCTS)
     if product is None:
-        problem = f"not a file of iplocate: {shown_header(names)}"
+        problem = f"not a file of iplocate: {header_text(names)}"
         remedy = "name ip-to-country or ip-to-asn, as zip or csv"
         raise BuildError(member.label, problem, line=1, remedy=remedy)
     return product.name, member
@@ -47,7 +47,7 @@ def _identified(member: Member) -> tuple[str, Member]:
 
 def _batches(member: Member) -> Iterator[Batch]:
     names = header(member)
-    layout = Layout(names, frozenset({"network"}), _WANTED)
+    layout = Layout(names, frozenset({"network"}), _COLUMNS)
     return batches(member, layout, _locations if _COUNTRY.marks <= set(names) else _networks)
 
 
@@ -67,7 +67,7 @@ def _networks(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, pa.Dicti
 
 
 def _detect(opening: Opening) -> Detection | None:
-    product, _ = _identified(opening.start)
+    product, _ = _identify(opening.start)
     return Detection(product) if _OWN & set(header(opening.start)) else None
 
 

@@ -50,9 +50,9 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _plan(member: Member, fields: dict[str, str]) -> Plan:
     rows = sniffing.sample(member, "\t", quoted=False)
-    shown, remedy = "a file of iptoasn", "name one of its .tsv files"
-    sniffing.check_width(rows, len(_NAMES), shown, remedy)
-    sniffing.check_content(rows, _NAMES, _CONTENT, shown, "None")
+    label, remedy = "a file of iptoasn", "name one of its .tsv files"
+    sniffing.check_width(rows, len(_NAMES), label, remedy)
+    sniffing.check_content(rows, _NAMES, _CONTENT, label, "None")
     layout = Layout(
         _NAMES, frozenset(_RANGE), frozenset(fields), header=False, delimiter="\t", quoted=False
     )

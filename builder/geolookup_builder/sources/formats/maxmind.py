@@ -19,7 +19,7 @@ from geolookup_builder.ranges import ParsedRanges, from_hexadecimal_pairs, from_
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.formats.maxmind_joins import LOCATION_FIELDS, PROVIDER_FIELDS, Joins
 from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.dictionary_columns import marked, take
+from geolookup_builder.sources.reading.dictionary_columns import mark, take
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
@@ -28,8 +28,8 @@ from geolookup_builder.sources.reading.vendor_files import (
     KeyedTable,
     Product,
     header,
+    header_text,
     product_of,
-    shown_header,
     tables,
 )
 
@@ -99,23 +99,23 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         elif product := product_of(names, IGNORED):
             ignored.append(product.name)
         else:
-            problem = f"no MaxMind product has the columns {shown_header(names)}"
+            problem = f"no MaxMind product has the columns {header_text(names)}"
             raise BuildError(member.label, problem, line=1, remedy="name other files")
     notes = [f"{name} ignored: no field holds it" for name in dict.fromkeys(ignored)]
     if not blocks_files:
         problem = "; ".join(["no Blocks file that can be used", *notes])
         raise BuildError(spec.base / spec.path, problem, remedy="name other files")
     blocks = [
-        (product.name, _joined(member, names, joins)) for product, member, names in blocks_files
+        (product.name, _join(member, names, joins)) for product, member, names in blocks_files
     ]
     if any("isp_id" in file.names and file.providers is None for _, file in blocks):
         notes.append("Enterprise without its ISP file: providers are unknown")
     yield from tables(spec, [product.name for product in PRODUCTS], blocks, _batches, notes)
 
 
-def _joined(member: Member, names: tuple[str, ...], joins: Joins) -> _Blocks:
-    located = "geoname_id" in names
-    locations = joins.locations(member, cities="latitude" in names) if located else None
+def _join(member: Member, names: tuple[str, ...], joins: Joins) -> _Blocks:
+    has_locations = "geoname_id" in names
+    locations = joins.locations(member, cities="latitude" in names) if has_locations else None
     return _Blocks(member, names, locations, joins.providers(member) if "isp_id" in names else None)
 
 
@@ -161,34 +161,34 @@ def _meaning(
 ) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
     fields = {FIELDS[name]: rows.column(name) for name in rows.schema.names if name in FIELDS}
     if blocks.locations is not None:
-        fields |= _located(rows, blocks.locations)
+        fields |= _locations(rows, blocks.locations)
     if blocks.providers is not None:
-        fields |= _provided(rows.column("isp_id"), blocks.providers)
+        fields |= _providers(rows.column("isp_id"), blocks.providers)
     return parse(rows), fields
 
 
-def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.DictionaryArray]:
+def _locations(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.DictionaryArray]:
     """Return the location of each row, or the country of registration if it states none.
 
     An id that is in no Locations file becomes an invalid country: the location is nulled and
     counted like other bad values.
     """
-    located = rows.column("geoname_id")
-    stated, at = pc.is_valid(located), locations.rows(located)
+    ids = rows.column("geoname_id")
+    has_id, at = pc.is_valid(ids), locations.rows(ids)
     if "registered_country_geoname_id" in rows.schema.names:
-        registered = rows.column("registered_country_geoname_id")
+        country_ids = rows.column("registered_country_geoname_id")
         # Row by row: geoname_id if it is stated, else the id of the registered country.
-        at = pc.if_else(stated, at, locations.rows(registered))
-        stated = pc.or_(stated, pc.is_valid(registered))
+        at = pc.if_else(has_id, at, locations.rows(country_ids))
+        has_id = pc.or_(has_id, pc.is_valid(country_ids))
     encoded = at.dictionary_encode()  # once for all columns
     fields = {name: take(locations.columns[key], encoded) for key, name in LOCATION_FIELDS.items()}
-    orphans = pc.and_(stated, pc.is_null(at))
+    orphans = pc.and_(has_id, pc.is_null(at))
     if pc.any(orphans).as_py():
-        fields["country_code"] = marked(fields["country_code"], orphans, "unknown geoname_id")
+        fields["country_code"] = mark(fields["country_code"], orphans, "unknown geoname_id")
     return fields
 
 
-def _provided(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.DictionaryArray]:
+def _providers(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.DictionaryArray]:
     """Return the provider of each row; an unknown id becomes an invalid AS number."""
     at = providers.rows(ids)
     columns = providers.columns
@@ -197,20 +197,20 @@ def _provided(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.Di
     none = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
     orphans = pc.and_(pc.and_not(pc.is_valid(ids), none), pc.is_null(at))
     if pc.any(orphans).as_py():
-        fields["asn"] = marked(fields["asn"], orphans, "unknown isp_id")
+        fields["asn"] = mark(fields["asn"], orphans, "unknown isp_id")
     return fields
 
 
 def _detect(opening: Opening) -> Detection | None:
     """Return a detection for columns that no other vendor has, or for this vendor's file names."""
     names = header(opening.start)
-    named = any(map(_NAMED.search, opening.member.file_names))
+    has_name = any(map(_NAMED.search, opening.member.file_names))
     if _range(names) is None:
-        joined = {"geoname_id", "locale_code"} <= set(names) or names[:1] == ("isp_id",)
-        return Detection("tables of Blocks", named) if joined else None
+        is_joined_table = {"geoname_id", "locale_code"} <= set(names) or names[:1] == ("isp_id",)
+        return Detection("tables of Blocks", has_name) if is_joined_table else None
     product = product_of(names, (*PRODUCTS, *IGNORED))
     own = _OWN & set(names) or _range(names) != RANGES[0]
-    return Detection(f"{product.name} blocks", named) if product and (own or named) else None
+    return Detection(f"{product.name} blocks", has_name) if product and (own or has_name) else None
 
 
 FORMAT = SourceFormat("maxmind", frozenset({"locale"}), _read, _detect)

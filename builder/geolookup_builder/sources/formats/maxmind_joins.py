@@ -19,9 +19,9 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.text import unlimited_cells
 from geolookup_builder.sources.reading.vendor_files import (
     KeyedTable,
-    concatenated,
+    concatenate,
+    header_text,
     load_keyed,
-    shown_header,
 )
 
 #: The field of each column of a Locations file.
@@ -68,7 +68,7 @@ class Joins:
     locale: str
     _locations: list[_File] = field(default_factory=list)
     _providers: list[_File] = field(default_factory=list)
-    _loaded: dict[str, KeyedTable] = field(default_factory=dict)
+    _tables: dict[str, KeyedTable] = field(default_factory=dict)
 
     def add(self, member: Member, names: tuple[str, ...]) -> None:
         """Add a file without ranges; BuildError if it is neither Locations nor providers."""
@@ -77,18 +77,18 @@ class Joins:
         elif "isp_id" in names:
             self._providers.append(_File(member, names))
         else:
-            problem = f"neither Blocks nor Locations: {shown_header(names)}"
+            problem = f"neither Blocks nor Locations: {header_text(names)}"
             raise BuildError(member.label, problem, line=1, remedy="name other files")
 
     def locations(self, blocks: Member, *, cities: bool) -> KeyedTable:
         """Return the locations of ``blocks``, with English names if the language has none."""
-        chosen = self._in(self.locale, blocks, cities)
-        if chosen is None:
-            known = ", ".join(sorted({file.locale for file in self._locations})) or "none"
-            problem = f"its Locations in locale {self.locale!r} are missing (found: {known})"
+        table = self._in(self.locale, blocks, cities)
+        if table is None:
+            locales = ", ".join(sorted({file.locale for file in self._locations})) or "none"
+            problem = f"its Locations in locale {self.locale!r} are missing (found: {locales})"
             raise BuildError(blocks.label, problem, remedy="add them, or set locale")
         english = self._in(_ENGLISH, blocks, cities) if self.locale != _ENGLISH else None
-        return chosen if english is None else _filled(chosen, english)
+        return table if english is None else _fill(table, english)
 
     def _in(self, locale: str, blocks: Member, cities: bool) -> KeyedTable | None:
         # Later files first; the sort is stable, so files of the same folder come before the others
@@ -96,21 +96,21 @@ class Joins:
         files = [file for file in self._locations[::-1] if file.locale == locale]
         files.sort(key=lambda file: (file.folder != _folder(blocks), file.has_cities != cities))
         tables = [self._load(file, "geoname_id", tuple(LOCATION_FIELDS)) for file in files]
-        return concatenated(tables) if tables else None
+        return concatenate(tables) if tables else None
 
     def providers(self, blocks: Member) -> KeyedTable | None:
         """Return the providers of ``blocks``; None without a table of them."""
         files = self._providers[::-1]
         files.sort(key=lambda file: file.folder != _folder(blocks))
         tables = [self._load(file, "isp_id", tuple(PROVIDER_FIELDS)) for file in files]
-        return concatenated(tables) if tables else None
+        return concatenate(tables) if tables else None
 
     def _load(self, file: _File, key: str, columns: tuple[str, ...]) -> KeyedTable:
         # By identity: an archive may hold two members of one name.
         number = str(id(file.member))
-        if number not in self._loaded:
-            self._loaded[number] = load_keyed(file.member, file.names, key, columns)
-        return self._loaded[number]
+        if number not in self._tables:
+            self._tables[number] = load_keyed(file.member, file.names, key, columns)
+        return self._tables[number]
 
 
 def _folder(member: Member) -> str:
@@ -132,11 +132,11 @@ def _locale(member: Member, names: tuple[str, ...]) -> str:
     return first[names.index("locale_code")]
 
 
-def _filled(chosen: KeyedTable, english: KeyedTable) -> KeyedTable:
+def _fill(locations: KeyedTable, english: KeyedTable) -> KeyedTable:
     """Return the chosen locations, with English names if they have none, then the English."""
-    at = pc.index_in(chosen.keys, english.keys)
+    at = pc.index_in(locations.keys, english.keys)
     names = {
-        name: pc.coalesce(chosen.columns[name], english.columns[name].take(at))
+        name: pc.coalesce(locations.columns[name], english.columns[name].take(at))
         for name in _TRANSLATED
     }
-    return concatenated([KeyedTable(chosen.keys, {**chosen.columns, **names}), english])
+    return concatenate([KeyedTable(locations.keys, {**locations.columns, **names}), english])

@@ -29,7 +29,7 @@ from geolookup_builder.sources.reading.dictionary_columns import (
     without_null_island,
 )
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.mmdb_file import Records, networks, opened
+from geolookup_builder.sources.reading.mmdb_file import Records, networks, open_mmdb
 from geolookup_builder.sources.reading.reader import (
     Batch,
     RecordNumbers,
@@ -57,68 +57,68 @@ _LANGUAGE = re.compile(r"\.names\.[^.]+$")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    return one_table(spec, (".mmdb",), partial(_batches, mapped=_mapped(spec)))
+    return one_table(spec, (".mmdb",), partial(_batches, mapping=_mapping(spec)))
 
 
-def _mapped(spec: SourceSpec) -> Product | None:
+def _mapping(spec: SourceSpec) -> Product | None:
     """Return the meaning of keys that the recipe states; None if the product decides."""
-    stated = spec.options.get("fields")
-    if stated is None:
+    fields = spec.options.get("fields")
+    if fields is None:
         return None
-    if not isinstance(stated, dict) or not stated:
+    if not isinstance(fields, dict) or not fields:
         remedy = 'write fields = { city_name = "city.names.en" }'
         raise BuildError(spec.recipe, "source.fields is not a table of paths", remedy=remedy)
-    for name, path in stated.items():
+    for name, path in fields.items():
         if name not in BY_SOURCE_COLUMN:
             remedy = near_match(name, BY_SOURCE_COLUMN)
             raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
         if not isinstance(path, str) or not path:
             problem = f"source.fields.{name} is not a path"
             raise BuildError(spec.recipe, problem, remedy='join keys with dots, "city.names.en"')
-    paths = {name: (path,) for name, path in stated.items()}
+    paths = {name: (path,) for name, path in fields.items()}
     return Product("keys that the recipe names", None, (), paths)
 
 
-def _batches(member: Member, mapped: Product | None) -> Iterator[Batch]:
-    with opened(member) as file:
+def _batches(member: Member, mapping: Product | None) -> Iterator[Batch]:
+    with open_mmdb(member) as file:
         tree = networks(file)
         # Networks with offsets 40 16 40: two distinct records, 16 and 40; codes 1 0 1.
         _, rows, codes = np.unique(tree.offsets, return_index=True, return_inverse=True)
         records = Records(file, tree.ranges.first[rows])
-        seen = paths_of(records.sample(_SAMPLE))
+        paths = paths_of(records.sample(_SAMPLE))
         kinds = file.kinds
-        product = mapped or _product(member, kinds, seen)
-        stated = _columns(records, product)
-    _locate_by_registration(stated)
-    if mapped is not None:
-        _check_mapped(member, mapped, stated, seen)
-    fields = _fields(stated, product, codes)
-    numbers, keys = RecordNumbers(member, _no_rejects, _no_lines), keys_read(product, kinds, seen)
+        product = mapping or _product(member, kinds, paths)
+        columns = _columns(records, product)
+    _locate_by_registration(columns)
+    if mapping is not None:
+        _check_mapping(member, mapping, columns, paths)
+    fields = _fields(columns, product, codes)
+    numbers, keys = RecordNumbers(member, _no_rejects, _no_lines), keys_read(product, kinds, paths)
     yield Batch(numbers, 0, tree.ranges, fields, keys)
 
 
-def _fields(stated: Fields, product: Product, codes: I64) -> Fields:
+def _fields(columns: Fields, product: Product, codes: I64) -> Fields:
     """Return the fields of the networks, without what vendors write for "unknown"."""
-    records = {name: column for name, column in stated.items() if len(column)}
+    records = {name: column for name, column in columns.items() if len(column)}
     if product.is_own:
         return {name: _of_networks(column, codes) for name, column in records.items()}
-    known = {name: _known(name, column) for name, column in records.items()}
+    values = {name: _clean(name, column) for name, column in records.items()}
     return without_null_island(
-        {name: _of_networks(column, codes) for name, column in known.items()}
+        {name: _of_networks(column, codes) for name, column in values.items()}
     )
 
 
-def _product(member: Member, kinds: Sequence[str], seen: set[str]) -> Product:
+def _product(member: Member, kinds: Sequence[str], paths: set[str]) -> Product:
     """Return the product of a file; BuildError if it is of none, or of one that is refused."""
-    match = matching_product(kinds, seen)
+    match = matching_product(kinds, paths)
     remedy = 'map keys in the recipe, such as fields = { city_name = "city.names.en" }'
     if match is None:
-        problem = f"none of its fields are known ({shown(seen) or 'none at all'})"
+        problem = f"none of its fields are known ({keys_text(paths) or 'none at all'})"
         raise BuildError(member.label, problem, remedy=remedy)
-    product, deciding = match
+    product, marks = match
     if product.refusal:
-        keys = f", keys {shown(deciding or seen)}"
-        problem = f"{product.name} ({shown_kind(kinds)}{keys}): {product.refusal}"
+        keys = f", keys {keys_text(marks or paths)}"
+        problem = f"{product.name} ({kind_text(kinds)}{keys}): {product.refusal}"
         remedy = f"leave the file out, or {remedy}"
         raise BuildError(member.label, problem, remedy=remedy)
     return product
@@ -137,37 +137,37 @@ def _columns(records: Records, product: Product) -> dict[str, pa.DictionaryArray
     }
 
 
-def _known(name: str, column: pa.DictionaryArray) -> pa.DictionaryArray:
+def _clean(name: str, column: pa.DictionaryArray) -> pa.DictionaryArray:
     """Return a column without the vendors' words for "unknown", and codes as in the contract."""
-    known = without(column, *_UNKNOWN.get(name, ("-",)))
-    values = known.dictionary
+    column = without(column, *_UNKNOWN.get(name, ("-",)))
+    values = column.dictionary
     if name == "time_zone":
         offsets = pc.match_substring_regex(values, _OFFSET)
         values = pc.if_else(offsets, pa.scalar(None, pa.string()), values)
     if name == "region_code":
         values = pc.replace_substring_regex(values, _COUNTRY, "")
-    return with_values(known, values)
+    return with_values(column, values)
 
 
 def _locate_by_registration(columns: dict[str, pa.DictionaryArray]) -> None:
     """Use the country of registration if a record has no location, as for the vendor's CSV."""
-    registered = columns.pop(REGISTERED, None)
-    if registered is not None:
+    registration = columns.pop(REGISTERED, None)
+    if registration is not None:
         country, continent = columns["country_code"], columns["continent_code"]
-        unlocated = pc.and_(pc.is_null(country), pc.is_null(continent))
-        stated = country.dictionary_decode()
+        lacks_location = pc.and_(pc.is_null(country), pc.is_null(continent))
+        countries = country.dictionary_decode()
         columns["country_code"] = pc.if_else(
-            unlocated, registered.dictionary_decode(), stated
+            lacks_location, registration.dictionary_decode(), countries
         ).dictionary_encode()
 
 
-def _check_mapped(
-    member: Member, mapped: Product, columns: Mapping[str, pa.DictionaryArray], seen: set[str]
+def _check_mapping(
+    member: Member, mapping: Product, columns: Mapping[str, pa.DictionaryArray], paths: set[str]
 ) -> None:
     """Raise BuildError if no record has a value at a path of the recipe."""
-    for name, (path,) in mapped.fields.items():
+    for name, (path,) in mapping.fields.items():
         if columns[name].null_count == len(columns[name]):
-            remedy = near_match(path, sorted(seen))
+            remedy = near_match(path, sorted(paths))
             raise BuildError(member.label, f"no record has a value at {path!r}", remedy=remedy)
 
 
@@ -177,7 +177,7 @@ def _of_networks(column: pa.DictionaryArray, codes: I64) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(indices, column.dictionary)
 
 
-def _no_rejects(_member: Member, _wanted: Mapping[int, str]) -> Iterator[Reject]:
+def _no_rejects(_member: Member, _reasons: Mapping[int, str]) -> Iterator[Reject]:
     """Yield nothing: the networks of a tree are prefixes, so no row is rejected."""
     yield from ()
 
@@ -193,23 +193,23 @@ def _detect(opening: Opening) -> Detection | None:
 FORMAT = SourceFormat("mmdb", frozenset({"fields"}), _read, _detect)
 
 
-def shown(keys: Collection[str]) -> str:
+def keys_text(keys: Collection[str]) -> str:
     """Return some of the keys for a message, in order."""
     return ", ".join(_short(key) for key in sorted(keys)[:_SHOWN])
 
 
-def shown_kind(kinds: Sequence[str]) -> str:
+def kind_text(kinds: Sequence[str]) -> str:
     """Return the database type, the first of ``kinds``, for a message."""
     return f"database type {_short(kinds[0])!r}" if kinds else "no database type"
 
 
-def keys_read(product: Product, kinds: Sequence[str], seen: Collection[str]) -> KeysRead:
-    """Return which of the keys ``seen`` in a file became fields, and which are not read."""
-    fields = {name: _stating(product, name, seen) for name in _names(product)}
-    used = {key for keys in fields.values() for key in keys}
-    ignored = [_short(key) for key in sorted(set(_unread(used, seen)))]
+def keys_read(product: Product, kinds: Sequence[str], paths: Collection[str]) -> KeysRead:
+    """Return which of the keys at ``paths`` of a file became fields, and which are not read."""
+    fields = {name: _field_keys(product, name, paths) for name in _names(product)}
+    keys_used = {key for keys in fields.values() for key in keys}
+    ignored = [_short(key) for key in sorted(set(_unread(keys_used, paths)))]
     return KeysRead(
-        f"{product.name} ({shown_kind(kinds)})",
+        f"{product.name} ({kind_text(kinds)})",
         {name: keys for name, keys in fields.items() if keys},
         dict(product.constants),
         tuple(ignored[:_REPORTED]),
@@ -222,24 +222,24 @@ def _names(product: Product) -> list[str]:
     return [name for name in names if name != REGISTERED]
 
 
-def _stating(product: Product, name: str, seen: Collection[str]) -> tuple[str, ...]:
+def _field_keys(product: Product, name: str, paths: Collection[str]) -> tuple[str, ...]:
     """Return the keys that may state a field, in order of precedence."""
     keys = [*product.words.get(name, ()), *product.fields.get(name, ())]
     if name == "country_code":
         keys += product.fields.get(REGISTERED, ())
-    return tuple(key for key in keys if key in seen)
+    return tuple(key for key in keys if key in paths)
 
 
-def _unread(used: set[str], seen: Collection[str]) -> Iterator[str]:
+def _unread(keys_used: set[str], paths: Collection[str]) -> Iterator[str]:
     """Yield the keys that are not read: the shortest path under which nothing is read.
 
     The names in other languages are one key.
     """
-    read = {path for key in used for path in _above(key)}
-    for key in seen:
-        if key not in used:
+    parents = {path for key in keys_used for path in _above(key)}
+    for key in paths:
+        if key not in keys_used:
             shorter = reversed(_above(key))
-            unread = next((path for path in shorter if path not in read), key)
+            unread = next((path for path in shorter if path not in parents), key)
             yield _LANGUAGE.sub(".names.*", unread)
 
 

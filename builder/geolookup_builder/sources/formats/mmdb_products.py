@@ -42,7 +42,9 @@ class Product:
     refusal: str = ""
     is_own: bool = False
 
-    def deciding(self, kinds: Collection[str], keys: Collection[str]) -> frozenset[str] | None:
+    def matching_marks(
+        self, kinds: Collection[str], keys: Collection[str]
+    ) -> frozenset[str] | None:
         """Return the marks by which a file is of the product; None if it is not."""
         if self.kind is not None and not any(map(self.kind.search, kinds)):
             return None
@@ -59,9 +61,9 @@ def matching_product(
     ``kinds`` are the database type and the descriptions, ``keys`` those of the records.
     """
     for product in PRODUCTS:
-        deciding = product.deciding(kinds, keys)
-        if deciding is not None:
-            return product, deciding
+        marks = product.matching_marks(kinds, keys)
+        if marks is not None:
+            return product, marks
     return None
 
 

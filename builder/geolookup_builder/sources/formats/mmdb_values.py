@@ -51,14 +51,14 @@ def texts_of(records: Sequence[Record], product: Product) -> dict[str, pa.Array]
 
     Paths are followed step by step for all records at once; a shared step is followed once.
     """
-    reached: dict[str, Sequence[Record]] = {"": records}
+    values_by_path: dict[str, Sequence[Record]] = {"": records}
     columns: dict[str, list[str | None]] = {}
     for name, keys in product.words.items():
         for path, words in keys.items():
-            _fill(columns, name, _translated(words, _at(path, reached)))
+            _fill(columns, name, _translate(words, _at(path, values_by_path)))
     for name, paths in product.fields.items():
         for path in paths:
-            _fill(columns, name, _texts(name, path, _at(path, reached)))
+            _fill(columns, name, _texts(name, path, _at(path, values_by_path)))
     for name, word in product.constants.items():
         columns[name] = [word if record else None for record in records]
     return {
@@ -74,18 +74,18 @@ def _fill(columns: dict[str, list[str | None]], name: str, texts: list[str | Non
         columns[name] = [one or other for one, other in zip(columns[name], texts, strict=True)]
 
 
-def _at(path: str, reached: dict[str, Sequence[Record]]) -> Sequence[Record]:
+def _at(path: str, values_by_path: dict[str, Sequence[Record]]) -> Sequence[Record]:
     """Return the value of each record at a path; None if there is none."""
-    if path not in reached:
+    if path not in values_by_path:
         # "city.names.en": the values at "city.names" are found once for all languages.
         above, _, step = path.rpartition(".")
-        values = _at(above, reached)
+        values = _at(above, values_by_path)
         # "subdivisions.0": a position of a list, or a key "0" of a map.
         if step.isdigit():
-            reached[path] = [_item(value, step) for value in values]
+            values_by_path[path] = [_item(value, step) for value in values]
         else:
-            reached[path] = [v.get(step) if v.__class__ is dict else None for v in values]
-    return reached[path]
+            values_by_path[path] = [v.get(step) if v.__class__ is dict else None for v in values]
+    return values_by_path[path]
 
 
 def _item(value: Record, step: str) -> Record:
@@ -109,7 +109,7 @@ def _text(value: Record) -> str | None:
     return str(value)
 
 
-def _translated(words: Mapping[str, str | None], values: Sequence[Record]) -> list[str | None]:
+def _translate(words: Mapping[str, str | None], values: Sequence[Record]) -> list[str | None]:
     """Return the values of the texts of a key; any other text stays, to be counted."""
     texts = [str(v).lower() if v.__class__ is bool else _text(v) for v in values]
     return [text if text is None else words.get(text, text) for text in texts]

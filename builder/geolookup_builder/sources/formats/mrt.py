@@ -80,7 +80,7 @@ def _batches(member: Member, names: AsNames | None) -> Iterator[Batch]:
 def _routes(member: Member) -> Iterator[Routes]:
     """Yield the routes, in groups; a number of routes stands for the record of each."""
     with _plain_file(member) as path, _parser() as parse:
-        groups = _groups(_parsed(member, parse(path)))
+        groups = _groups(_parse(member, parse(path)))
         while chunk := [*islice(groups, _CHUNK_ROUTES)]:
             yield _columns(chunk)
 
@@ -115,30 +115,30 @@ def _parser() -> Any:
     )
 
 
-def _parsed(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tuple[_Prefix, int]]:
+def _parse(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tuple[_Prefix, int]]:
     """Yield prefix and origin of each route; BuildError if the file ends before its last."""
     record: tuple[Any, ...] = ()
-    for record in _readable(member, records):
+    for record in _read_records(member, records):
         if len(record) == 4 and record[0] == _OF_TABLE:
             _, family, (first, length), path = record
             yield (family, first, length), origin(path or ())
         else:
             yield _NO_ROUTE, NONE
     if len(record) == 2 and record[0] == _OF_FILE:  # if it is the last, the library gave up
-        raise _damaged(member, record[1])
+        raise _damage_error(member, record[1])
 
 
-def _readable(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+def _read_records(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """Yield the records of the library; BuildError if it refuses the file."""
     from ftlbgp.model.error import FtlError
 
     try:
         yield from records
     except FtlError as error:
-        raise _damaged(member, error.message) from error
+        raise _damage_error(member, error.message) from error
 
 
-def _damaged(member: Member, message: object) -> BuildError:
+def _damage_error(member: Member, message: object) -> BuildError:
     problem = f"truncated or damaged ({str(message)[:_SHOWN]})"
     return BuildError(member.label, problem, remedy="fetch it again")
 
@@ -168,9 +168,9 @@ def _columns(groups: list[_Group]) -> Routes:
     return Routes(ranges, np.array(asns, np.uint32), *amounts)
 
 
-def _rejects(member: Member, wanted: dict[int, str]) -> Iterator[Reject]:
+def _rejects(member: Member, reasons: dict[int, str]) -> Iterator[Reject]:
     """Yield rejected routes by their number; the library does not return their bytes."""
-    for number, reason in sorted(wanted.items()):
+    for number, reason in sorted(reasons.items()):
         yield Reject(member.label, number, reason, "")
 
 

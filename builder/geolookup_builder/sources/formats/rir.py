@@ -76,10 +76,10 @@ def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.Dictionar
 
 def _ranges(parts: dict[str, pa.Array]) -> ParsedRanges:
     """Return the ranges: an IPv6 prefix, or an IPv4 start with a number of addresses."""
-    counted = pc.equal(parts["kind"], "ipv4")
+    has_count = pc.equal(parts["kind"], "ipv4")
     prefix = prefix_texts(parts["start"], parts["value"])
-    ranges = from_networks(pc.if_else(counted, parts["start"], prefix))
-    ipv4 = np.asarray(counted.fill_null(False))
+    ranges = from_networks(pc.if_else(has_count, parts["start"], prefix))
+    ipv4 = np.asarray(has_count.fill_null(False))
     count = np.asarray(pc.fill_null(parts["value"], "1").cast(pa.uint64()))
     # 64 bits: 255.255.255.0 + 256 is 2^32, one more than 32 bits hold.
     end = ranges.first.low + count

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import ParsedRanges, concatenated, from_networks
+from geolookup_builder.ranges import ParsedRanges, concatenate, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import delimited, json_document
 from geolookup_builder.sources.reading.inputs import Member
@@ -30,7 +30,7 @@ from geolookup_builder.sources.reading.reader import (
     one_table,
 )
 from geolookup_builder.sources.reading.routes import (
-    deciding,
+    deciding_rows,
     with_values_of,
     without_default_routes,
 )
@@ -67,15 +67,15 @@ def _syntax(member: Member) -> str:
 
 def _batches(member: Member, syntax: str, names: AsNames | None) -> Iterator[Batch]:
     """Yield the rows of a file, read whole: AS 0 is overridden wherever the other VRP is."""
-    read = [*_READERS[syntax](member, partial(_meaning, names=names))]
-    stated = [batch for batch in read if len(batch)]
-    if stated:
-        rank = np.concatenate([_authorises(batch.fields["asn"]) for batch in stated])
-        ranges = concatenated([batch.ranges for batch in stated])
+    all_batches = [*_READERS[syntax](member, partial(_meaning, names=names))]
+    batches = [batch for batch in all_batches if len(batch)]
+    if batches:
+        rank = np.concatenate([_authorises(batch.fields["asn"]) for batch in batches])
+        ranges = concatenate([batch.ranges for batch in batches])
         # One prefix with AS 64500, AS 64501 and AS 0: all three rows get the fields of AS 64501.
         # Its rank is 1, that of AS 0 is 0, and of equal ranks the last row decides.
-        stated = with_values_of(stated, deciding(ranges, rank))
-    yield from stated or read
+        batches = with_values_of(batches, deciding_rows(ranges, rank))
+    yield from batches or all_batches
 
 
 def _of_csv(member: Member, meaning: Meaning) -> Iterator[Batch]:
@@ -84,10 +84,10 @@ def _of_csv(member: Member, meaning: Meaning) -> Iterator[Batch]:
 
 
 def _of_document(member: Member, meaning: Meaning) -> Iterator[Batch]:
-    listed = _entries(member)
+    entries = _entries(member)
     columns = {
-        _PREFIX: texts(value(entry, "prefix") for entry in listed),
-        _ASN: texts(value(entry, "asn") for entry in listed).cast(pa.string()).dictionary_encode(),
+        _PREFIX: texts(value(entry, "prefix") for entry in entries),
+        _ASN: texts(value(entry, "asn") for entry in entries).cast(pa.string()).dictionary_encode(),
     }
     ranges, fields = meaning(pa.RecordBatch.from_pydict(columns))
     yield json_document.batch(member, partial(_entries, member), ranges, fields)
@@ -111,8 +111,8 @@ def _meaning(
 def _authorises(asn: pa.DictionaryArray) -> I64:
     """Return 1 for an AS that may announce the prefix, 0 for AS 0."""
     none = pc.match_substring_regex(asn.dictionary, _AS0)
-    denied = pc.fill_null(none.take(asn.indices), True)
-    return 1 - np.asarray(denied).astype(np.int64)
+    is_denied = pc.fill_null(none.take(asn.indices), True)
+    return 1 - np.asarray(is_denied).astype(np.int64)
 
 
 def _detect(opening: Opening) -> Detection | None:

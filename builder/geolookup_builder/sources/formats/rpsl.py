@@ -23,7 +23,7 @@ from geolookup.parallel import in_order
 from geolookup_builder.ranges import (
     NOT_ADDRESS,
     ParsedRanges,
-    concatenated,
+    concatenate,
     from_networks,
     from_pairs,
 )
@@ -80,15 +80,15 @@ def _check(member: Member) -> None:
 
 def _names(spec: SourceSpec) -> tuple[str, ...]:
     """Return the recipe's ``organization``: what states it, in order of precedence."""
-    listed = spec.options.get("organization", _DEFAULT_NAMES)
-    if not isinstance(listed, list):
+    names = spec.options.get("organization", _DEFAULT_NAMES)
+    if not isinstance(names, list):
         remedy = f"write organization = {_DEFAULT_NAMES}"
         raise BuildError(spec.recipe, "source.organization is not a list", remedy=remedy)
-    for name in listed:
+    for name in names:
         if name not in _NAMES:
             problem = f"unknown attribute {name!r} in organization"
             raise BuildError(spec.recipe, problem, remedy=near_match(str(name), _NAMES))
-    return tuple(listed)
+    return tuple(names)
 
 
 def _organisations(spec: SourceSpec) -> KeyedTable | None:
@@ -105,8 +105,8 @@ def _organisations(spec: SourceSpec) -> KeyedTable | None:
     return KeyedTable(pa.concat_arrays(keys), {"org-name": pa.concat_arrays(names)})
 
 
-def _organisation_columns(numbered: tuple[int, bytes]) -> tuple[pa.Array, pa.Array]:
-    lines, _ = lines_of(numbered[1])
+def _organisation_columns(numbered_block: tuple[int, bytes]) -> tuple[pa.Array, pa.Array]:
+    lines, _ = lines_of(numbered_block[1])
     organisations, _ = objects(lines, "organisation")
     handles = lines.values(organisations.keys, "organisation")
     return pc.utf8_upper(handles.cast(pa.string())), organisations.first("org-name").cast(
@@ -133,9 +133,9 @@ def _batches(member: Member, columns: Callable[[tuple[int, bytes]], _Columns]) -
         # Records count from 1 over all blocks.
         return np.concatenate(lines)[records - 1]
 
-    def find_rejects(rejected: Member, wanted: dict[int, str]) -> Iterator[Reject]:
-        keys = first_lines(rejected, np.array(sorted(wanted), np.int64))
-        return rejects_between(rejected, wanted, keys, keys + 1, "\n", REJECT_CHARACTERS)
+    def find_rejects(file: Member, reasons: dict[int, str]) -> Iterator[Reject]:
+        keys = first_lines(file, np.array(sorted(reasons), np.int64))
+        return rejects_between(file, reasons, keys, keys + 1, "\n", REJECT_CHARACTERS)
 
     numbers = RecordNumbers(member, find_rejects, first_lines)
     for ranges, fields, first in _blocks(member, columns):
@@ -144,23 +144,23 @@ def _batches(member: Member, columns: Callable[[tuple[int, bytes]], _Columns]) -
 
 
 def _columns(
-    numbered: tuple[int, bytes], names: tuple[str, ...], organisations: KeyedTable | None
+    numbered_block: tuple[int, bytes], names: tuple[str, ...], organisations: KeyedTable | None
 ) -> _Columns:
     """Return the ranges of a block's objects, their fields and their lines."""
-    first, block = numbered
+    first, block = numbered_block
     lines, before = lines_of(block)
     ranges, kinds = objects(lines, *_KEYS)
-    named = ranges.first("netname")
-    own = pc.invert(pc.fill_null(pc.match_substring_regex(named, _NOT_ITS_OWN), False))
-    stated = {
+    netnames = ranges.first("netname")
+    own = pc.invert(pc.fill_null(pc.match_substring_regex(netnames, _NOT_ITS_OWN), False))
+    columns = {
         "country_code": _country(ranges),
-        "organization": _organization(ranges, names, named, organisations),
+        "organization": _organization(ranges, names, netnames, organisations),
     }
     fields = {
         name: pc.if_else(own, column, pa.scalar(None, column.type))
         .cast(pa.string())
         .dictionary_encode()
-        for name, column in stated.items()
+        for name, column in columns.items()
     }
     fields["country_code"] = without(fields["country_code"], *NO_COUNTRIES)
     return _ranges(ranges, kinds), fields, first + before[ranges.keys]
@@ -182,13 +182,13 @@ def _country(ranges: Objects) -> pa.Array:
 
 
 def _organization(
-    ranges: Objects, names: tuple[str, ...], named: pa.Array, organisations: KeyedTable | None
+    ranges: Objects, names: tuple[str, ...], netnames: pa.Array, organisations: KeyedTable | None
 ) -> pa.Array:
     """Return the first name in the object, in order of ``names``."""
     columns = [pa.nulls(len(ranges.keys), pa.large_string())]
     for name in names:
         if name != "org-name":
-            columns.append(named if name == "netname" else ranges.first(name))
+            columns.append(netnames if name == "netname" else ranges.first(name))
         elif organisations is not None:
             handles = pc.utf8_upper(ranges.first("org").cast(pa.string()))
             row = pc.index_in(handles, organisations.keys)
@@ -210,22 +210,22 @@ def _ranges(ranges: Objects, kinds: I64) -> ParsedRanges:
     keys = pa.concat_arrays(texts).take(pa.array(order))
     # inetnum: 193.0.0.0 - 193.0.7.255    inet6num: 2001:610::/32
     hyphen = pc.fill_null(pc.match_substring(keys, "-"), False)
-    pairs, whole = np.flatnonzero(hyphen), np.flatnonzero(pc.invert(hyphen))
+    pairs, prefixes = np.flatnonzero(hyphen), np.flatnonzero(pc.invert(hyphen))
     ends = pc.list_flatten(pc.split_pattern(keys.take(pa.array(pairs)), "-", max_splits=1))
     ends = pc.utf8_trim_whitespace(ends)
     # "a - b", "c - d" -> a b c d: the even ones are starts.
     sides = [ends.take(pa.array(np.arange(at, len(ends), 2))) for at in (0, 1)]
-    parts = from_pairs(*sides), from_networks(keys.take(pa.array(whole)))
-    joined = concatenated(parts)
-    back = np.argsort(np.concatenate([pairs, whole]))
-    return _of_their_kind(joined.take(back), kinds)
+    parts = from_pairs(*sides), from_networks(keys.take(pa.array(prefixes)))
+    all_ranges = concatenate(parts)
+    back = np.argsort(np.concatenate([pairs, prefixes]))
+    return _of_their_kind(all_ranges.take(back), kinds)
 
 
 def _of_their_kind(ranges: ParsedRanges, kinds: I64) -> ParsedRanges:
     """Return the ranges; those of another family than their attribute states are rejected."""
-    other = (ranges.family != 0) & ((ranges.family == 6) != (kinds == 1))
-    reason = np.where(other, NOT_ADDRESS, ranges.reason).astype(np.uint8)
-    family = np.where(other, 0, ranges.family).astype(np.uint8)
+    is_other_family = (ranges.family != 0) & ((ranges.family == 6) != (kinds == 1))
+    reason = np.where(is_other_family, NOT_ADDRESS, ranges.reason).astype(np.uint8)
+    family = np.where(is_other_family, 0, ranges.family).astype(np.uint8)
     return replace(ranges, family=family, reason=reason)
 
 

@@ -83,8 +83,8 @@ def _plan(member: Member, columns: tuple[str, ...] | None) -> Plan:
 def _table(rows: sniffing.Sample) -> str:
     widths = {len(_RANGE) + len(names): table for table, names in _LAYOUTS.items()}
     if rows.width not in widths:
-        listed = ", ".join(f"{width} ({table})" for width, table in sorted(widths.items()))
-        problem = f"{rows.width} columns, but files of sapics have {listed}"
+        choices = ", ".join(f"{width} ({table})" for width, table in sorted(widths.items()))
+        problem = f"{rows.width} columns, but files of sapics have {choices}"
         raise BuildError(rows.member.label, problem, line=1, remedy="name another file")
     return widths[rows.width]
 
@@ -101,7 +101,7 @@ def _city_order(rows: sniffing.Sample) -> tuple[str, ...]:
 def _coordinates(rows: sniffing.Sample, names: tuple[str, ...]) -> int:
     """Count the rows that have coordinates in the columns of ``names``."""
     at = [len(_RANGE) + names.index(name) for name in ("latitude", "longitude")]
-    pairs = zip(*(rows.column(place) for place in at), strict=True)
+    pairs = zip(*(rows.column(index) for index in at), strict=True)
     return sum(all(_FRACTION.fullmatch(cell) for _, cell in pair) for pair in pairs)
 
 

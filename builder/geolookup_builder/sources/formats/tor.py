@@ -42,10 +42,10 @@ def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.Dictionar
 
 def _detect(opening: Opening) -> Detection | None:
     if lines_match(opening.start, _LAYOUT, _EXIT):
-        return Detection("exit addresses", named=True)
-    named = any(_NAME.match(name) for name in opening.member.file_names)
-    listed = named and lines_match(opening.start, _LAYOUT, _ADDRESS)
-    return Detection("bulk exit list", named=True) if listed else None
+        return Detection("exit addresses", has_own_name=True)
+    has_list_name = any(_NAME.match(name) for name in opening.member.file_names)
+    is_list = has_list_name and lines_match(opening.start, _LAYOUT, _ADDRESS)
+    return Detection("bulk exit list", has_own_name=True) if is_list else None
 
 
 FORMAT = SourceFormat("tor", frozenset(), _read, _detect)

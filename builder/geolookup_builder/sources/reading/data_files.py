@@ -40,8 +40,8 @@ def data(path: Path, suffixes: tuple[str, ...], names: Mapping[_Key, str]) -> li
     """Return the keys of the names that are data files; BuildError if there is none."""
     keys = [key for key, name in names.items() if is_data(name, suffixes)]
     if not keys:
-        listed = " or ".join(filter(None, suffixes))  # an empty suffix is that of any file
-        problem = f"no {listed} file in the archive" if listed else "no file in the archive"
+        endings = " or ".join(filter(None, suffixes))  # an empty suffix is that of any file
+        problem = f"no {endings} file in the archive" if endings else "no file in the archive"
         raise BuildError(path, problem, remedy="name another file")
     return keys
 
@@ -54,36 +54,36 @@ def link_error(label: str) -> BuildError:
 class Budget:
     """The bytes that the compressed files at a path may unpack to; BuildError beyond them."""
 
-    def __init__(self, label: str, whole: Budget | None = None) -> None:
-        self._label, self._whole = label, whole
-        self._packed = self._unpacked = 0
+    def __init__(self, label: str, parent: Budget | None = None) -> None:
+        self._label, self._parent = label, parent
+        self._packed_bytes = self._unpacked_bytes = 0
 
     def of_file(self, path: Path) -> Budget:
         """Return the budget of one compressed file, within this one."""
         size = path.stat().st_size
-        self._packed += size
-        part = Budget(str(path), self)
-        part._packed = size
-        return part
+        self._packed_bytes += size
+        budget = Budget(str(path), self)
+        budget._packed_bytes = size
+        return budget
 
     def take(self, size: int) -> None:
         """Count unpacked bytes."""
         self.check(size)
-        self._unpacked += size
-        if self._whole is not None:
-            self._whole.take(size)
+        self._unpacked_bytes += size
+        if self._parent is not None:
+            self._parent.take(size)
 
     def check(self, size: int) -> None:
         """Raise BuildError if so many bytes more would exceed the budget."""
         # The limit grows with the packed bytes; see ``filesystem.limits``.
-        if self._unpacked + size > limits.allowed_bytes(self._packed):
+        if self._unpacked_bytes + size > limits.allowed_bytes(self._packed_bytes):
             raise BuildError(self._label, limits.excess(), remedy=_TRUSTED)
-        if self._whole is not None:
-            self._whole.check(size)
+        if self._parent is not None:
+            self._parent.check(size)
 
-    def counted(self, passed: Passed, stream: IO[bytes]) -> LimitedStream:
+    def limited_stream(self, extent: Extent, stream: IO[bytes]) -> LimitedStream:
         """Return a stream of unpacked bytes that counts the bytes beyond earlier streams."""
-        return LimitedStream(stream, self, passed)
+        return LimitedStream(stream, self, extent)
 
     def check_members(self, count: int) -> None:
         """Raise BuildError for more members than an archive may have."""
@@ -92,7 +92,7 @@ class Budget:
             raise BuildError(self._label, problem, remedy=_TRUSTED)
 
 
-class Passed:
+class Extent:
     """How far a compressed file was read, over all of its streams."""
 
     def __init__(self) -> None:
@@ -102,9 +102,9 @@ class Passed:
 class LimitedStream(io.RawIOBase):
     """The unpacked bytes of a file, counted against a budget."""
 
-    def __init__(self, stream: IO[bytes], budget: Budget, passed: Passed) -> None:
+    def __init__(self, stream: IO[bytes], budget: Budget, extent: Extent) -> None:
         super().__init__()
-        self._stream, self._budget, self._passed = stream, budget, passed
+        self._stream, self._budget, self._extent = stream, budget, extent
         self._position = 0
 
     def readable(self) -> bool:
@@ -118,7 +118,7 @@ class LimitedStream(io.RawIOBase):
         data = self._stream.read(size)
         self._position += len(data)
         # Only bytes that no earlier stream has reached.
-        if self._position > self._passed.bytes:
-            self._budget.take(self._position - self._passed.bytes)
-            self._passed.bytes = self._position
+        if self._position > self._extent.bytes:
+            self._budget.take(self._position - self._extent.bytes)
+            self._extent.bytes = self._position
         return data

@@ -26,7 +26,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import find_rejects, first_lines
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers
 from geolookup_builder.sources.reading.sniffing import check_text
-from geolookup_builder.sources.reading.text import Layout, masked
+from geolookup_builder.sources.reading.text import Layout, mask_lines
 
 _T = TypeVar("_T")
 _CHUNK = 1 << 20
@@ -50,7 +50,7 @@ def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
     check_text(member)
     with member.open() as stream:
         blocks = record_blocks(stream, _CHUNK, layout.delimiter, quoted=False)
-        parts = (masked(block, layout) for _, block in blocks)
+        parts = (mask_lines(block, layout) for _, block in blocks)
         if layout.mask is not None:
             # Masked lines have become empty ones.
             parts = (part.lstrip(b"\n") for part in parts)
@@ -88,29 +88,29 @@ def _parts(
     """Yield the ranges and fields of each block; threads parse the blocks."""
     if layout.header and not first_record(member, layout)[1]:
         return
-    parsed = partial(_parsed, layout=layout, meaning=meaning)
+    parse = partial(_parse_block, layout=layout, meaning=meaning)
     with member.open() as stream:
         blocks = record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted)
         try:
-            with in_order(parsed, blocks) as parts:
+            with in_order(parse, blocks) as parts:
                 for part, rows, skipped in parts:
                     # Records before this block; those of a block count from 1.
-                    passed = numbers.delivered + len(numbers.skipped)
-                    numbers.skipped.extend(passed + record for record in skipped)
+                    offset = numbers.delivered + len(numbers.skipped)
+                    numbers.skipped.extend(offset + record for record in skipped)
                     yield part
                     numbers.delivered += rows
         except pa.ArrowInvalid as error:
             raise _failure(member, error, layout.not_utf8) from error
 
 
-def _parsed(
-    numbered: tuple[int, bytes], layout: Layout, meaning: Callable[[pa.RecordBatch], _T]
+def _parse_block(
+    numbered_block: tuple[int, bytes], layout: Layout, meaning: Callable[[pa.RecordBatch], _T]
 ) -> tuple[_T, int, list[int]]:
     """Parse a block; the first one begins with the header, if the layout has one.
 
     Returns its meaning, its number of rows, and the numbers of skipped records, from 1.
     """
-    line, block = numbered[0], masked(numbered[1], layout)
+    line, block = numbered_block[0], mask_lines(numbered_block[1], layout)
     read, parse, convert, skipped = _options(layout, header=layout.header and line == 1)
     read.block_size = len(block) + 1  # all of it at once
     table = pacsv.read_csv(pa.py_buffer(block), read, parse, convert)
@@ -130,8 +130,8 @@ def _options(
         skipped.append(row.number - header)  # Arrow counts a header as row 1
         return "skip"
 
-    used = [name for name in layout.names if name in layout.texts | layout.wanted]
-    types = {name: pa.large_string() if name in layout.texts else _ENCODED for name in used}
+    columns = [name for name in layout.names if name in layout.texts | layout.fields]
+    types = {name: pa.large_string() if name in layout.texts else _ENCODED for name in columns}
     names = None if header else list(layout.names)
     return (
         pacsv.ReadOptions(use_threads=False, column_names=names),
@@ -142,7 +142,7 @@ def _options(
             invalid_row_handler=skip,
         ),
         pacsv.ConvertOptions(
-            column_types=types, include_columns=used, null_values=[""], strings_can_be_null=True
+            column_types=types, include_columns=columns, null_values=[""], strings_can_be_null=True
         ),
         skipped,
     )
@@ -185,9 +185,9 @@ def silent_invalid_rows() -> Iterator[None]:
     """
     usual = sys.unraisablehook
 
-    def hook(seen: sys.UnraisableHookArgs) -> None:
-        if seen.exc_type is not UnicodeDecodeError:
-            usual(seen)
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if unraisable.exc_type is not UnicodeDecodeError:
+            usual(unraisable)
 
     sys.unraisablehook = hook
     try:

@@ -17,15 +17,15 @@ _COORDINATES = ("latitude", "longitude")
 
 def without(column: pa.DictionaryArray, *words: str) -> pa.DictionaryArray:
     """Return the column with each of ``words`` (exactly) replaced by null."""
-    return renamed(column, dict.fromkeys(words)) if words else column
+    return translate(column, dict.fromkeys(words)) if words else column
 
 
-def renamed(column: pa.DictionaryArray, names: Mapping[str, str | None]) -> pa.DictionaryArray:
+def translate(column: pa.DictionaryArray, names: Mapping[str, str | None]) -> pa.DictionaryArray:
     """Return the column with each key of ``names`` (exactly) replaced by its value; None: null."""
     values = column.dictionary.cast(pa.string())
     at = pc.index_in(values, pa.array(list(names), pa.string()))
-    replaced = pa.array(list(names.values()), pa.string()).take(at)
-    return with_values(column, pc.if_else(pc.is_valid(at), replaced, values))
+    translations = pa.array(list(names.values()), pa.string()).take(at)
+    return with_values(column, pc.if_else(pc.is_valid(at), translations, values))
 
 
 def with_values(column: pa.DictionaryArray, values: pa.Array) -> pa.DictionaryArray:
@@ -39,7 +39,7 @@ def constant(value: str, size: int) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()))
 
 
-def looked_up(keys: pa.Array, key_column: pa.Array, values: pa.Array) -> pa.DictionaryArray:
+def look_up(keys: pa.Array, key_column: pa.Array, values: pa.Array) -> pa.DictionaryArray:
     """Return, for each of ``keys``, the value beside it in ``key_column``; null if none."""
     return pa.DictionaryArray.from_arrays(pc.index_in(keys, key_column), values)
 
@@ -59,18 +59,18 @@ def take(values: pa.Array, rows: pa.Array) -> pa.DictionaryArray:
 def first_known(*columns: pa.DictionaryArray) -> pa.DictionaryArray:
     """Return, row by row, the first value that is neither null nor empty."""
     texts = [column.dictionary.cast(pa.string()).take(column.indices) for column in columns]
-    filled = [
+    values = [
         pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column) for column in texts
     ]
-    return pc.coalesce(*filled).dictionary_encode()
+    return pc.coalesce(*values).dictionary_encode()
 
 
-def marked(column: pa.DictionaryArray, rows: pa.Array, word: str) -> pa.DictionaryArray:
+def mark(column: pa.DictionaryArray, rows: pa.Array, word: str) -> pa.DictionaryArray:
     """Return the column with ``word`` in the rows that are true."""
     values = pa.concat_arrays([column.dictionary.cast(pa.string()), pa.array([word])])
     # The word is the last value.
-    added = pa.scalar(len(values) - 1, column.indices.type)
-    return pa.DictionaryArray.from_arrays(pc.if_else(rows, added, column.indices), values)
+    index = pa.scalar(len(values) - 1, column.indices.type)
+    return pa.DictionaryArray.from_arrays(pc.if_else(rows, index, column.indices), values)
 
 
 def without_null_island(
@@ -80,7 +80,7 @@ def without_null_island(
     if not all(name in fields for name in _COORDINATES):
         return fields
     origin = pc.and_(*(_is_zero(fields[name]) for name in _COORDINATES))
-    return {**fields, **{name: _cleared(fields[name], origin) for name in _COORDINATES}}
+    return {**fields, **{name: _clear(fields[name], origin) for name in _COORDINATES}}
 
 
 def _is_zero(column: pa.DictionaryArray) -> pa.BooleanArray:
@@ -88,6 +88,6 @@ def _is_zero(column: pa.DictionaryArray) -> pa.BooleanArray:
     return pc.fill_null(zero.take(column.indices), False)
 
 
-def _cleared(column: pa.DictionaryArray, rows: pa.BooleanArray) -> pa.DictionaryArray:
+def _clear(column: pa.DictionaryArray, rows: pa.BooleanArray) -> pa.DictionaryArray:
     indices = pc.if_else(rows, pa.scalar(None, pa.int32()), column.indices)
     return pa.DictionaryArray.from_arrays(indices, column.dictionary)

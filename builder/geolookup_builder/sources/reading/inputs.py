@@ -32,7 +32,7 @@ from geolookup.filesystem.unpacking import (
     reading_errors,
     unpack_stream,
 )
-from geolookup_builder.sources.reading.data_files import Budget, Opener, Passed, holds_no_data
+from geolookup_builder.sources.reading.data_files import Budget, Extent, Opener, holds_no_data
 from geolookup_builder.sources.reading.tar_files import tar_files
 from geolookup_builder.sources.reading.zip_files import zip_files
 
@@ -92,8 +92,8 @@ def label_in_recipe(label: str, pattern: str, base: Path) -> str:
     """
     parts = Path(pattern).parts
     # "/data/2026/*.csv": "data" and "2026" are before the wildcard, and removed.
-    fixed = takewhile(lambda part: not _is_glob(part), parts[:-1])
-    folder = Path(*fixed) if Path(pattern).is_absolute() else base
+    parents = takewhile(lambda part: not _is_glob(part), parts[:-1])
+    folder = Path(*parents) if Path(pattern).is_absolute() else base
     return name_text(label.removeprefix(str(folder).rstrip(os.sep) + os.sep).replace(os.sep, "/"))
 
 
@@ -119,23 +119,23 @@ def _of_folder(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
     files = sorted((path for path in _files_of(folder) if path.is_file()), key=os.fsencode)
     data = [path for path in files if holds_data(path, suffixes)]
     if not data:
-        listed = " or ".join(filter(None, suffixes))  # an empty suffix is that of any file
-        problem = f"no {listed} file in the folder" if listed else "no file in the folder"
+        endings = " or ".join(filter(None, suffixes))  # an empty suffix is that of any file
+        problem = f"no {endings} file in the folder" if endings else "no file in the folder"
         raise BuildError(folder, problem, remedy="name another folder")
     return data
 
 
 def _files_of(folder: Path) -> Iterator[Path]:
     """Yield the files of a tree, without hidden names; a folder with several paths is read once."""
-    read = {_identity(folder)}
+    seen = {_identity(folder)}
     for parent, folders, names in os.walk(folder, followlinks=True):
         below = [Path(parent, name) for name in folders if not name.startswith(".")]
         # ``os.walk`` descends into what is left in ``folders``. Links come last: a folder is read
         # under its own path if it has one.
         folders.clear()
         for folder_below in sorted(below, key=lambda path: (path.is_symlink(), os.fsencode(path))):
-            if _identity(folder_below) not in read:
-                read.add(_identity(folder_below))
+            if _identity(folder_below) not in seen:
+                seen.add(_identity(folder_below))
                 folders.append(folder_below.name)
         yield from (Path(parent, name) for name in names if not name.startswith("."))
 
@@ -179,22 +179,22 @@ def openers(path: Path, suffixes: tuple[str, ...], source: Budget) -> list[tuple
             _check_kind(path, file)
         return zip_files(path, suffixes, budget)
     if kind in _TARS:
-        with _compressed(path, _TARS[kind], budget)() as stream:
+        with _compressed_opener(path, _TARS[kind], budget)() as stream:
             return tar_files(path, stream, suffixes, budget)
-    return [(str(path), _compressed(path, kind, budget))]
+    return [(str(path), _compressed_opener(path, kind, budget))]
 
 
-def _compressed(path: Path, ending: str, budget: Budget) -> Opener:
-    passed = Passed()
+def _compressed_opener(path: Path, ending: str, budget: Budget) -> Opener:
+    extent = Extent()
 
     @contextmanager
-    def opened() -> Iterator[Any]:
+    def open_stream() -> Iterator[Any]:
         with open_regular(path) as file:
             _check_kind(path, file)
             with unpack_stream(file, ending) as stream:
-                yield budget.counted(passed, stream)
+                yield budget.limited_stream(extent, stream)
 
-    return opened
+    return open_stream
 
 
 def _check_kind(path: Path, file: IO[bytes]) -> None:

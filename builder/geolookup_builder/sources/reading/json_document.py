@@ -49,13 +49,13 @@ def document(member: Member) -> dict[str, Any]:
     if sum(map(data.count, (b",", b"{", b"["))) > MAX_VALUES:
         problem = f"a JSON document of more than {MAX_VALUES:,} values"
         raise BuildError(member.label, problem, remedy="split it into several files")
-    value = _parsed(member, data)
+    value = _parse(member, data)
     if not isinstance(value, dict):
         raise BuildError(member.label, "not a JSON object", remedy=_FETCH_AGAIN)
     return value
 
 
-def _parsed(member: Member, data: bytes) -> Any:
+def _parse(member: Member, data: bytes) -> Any:
     try:
         return json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -73,10 +73,10 @@ def _parsed(member: Member, data: bytes) -> Any:
 
 def entries(member: Member, holder: object, key: str) -> list[Any]:
     """Return the array at ``key`` of an object; BuildError if there is none."""
-    listed = holder.get(key) if isinstance(holder, Mapping) else None
-    if not isinstance(listed, list):
+    array = holder.get(key) if isinstance(holder, Mapping) else None
+    if not isinstance(array, list):
         raise BuildError(member.label, f"no array {key!r} in it", remedy=_FETCH_AGAIN)
-    return listed
+    return array
 
 
 def value(entry: object, key: str) -> Any:
@@ -103,19 +103,19 @@ def _text(value: object) -> str | None:
 
 def batch(
     member: Member,
-    listed: Callable[[], Sequence[object]],
+    read_entries: Callable[[], Sequence[object]],
     ranges: ParsedRanges,
     fields: Mapping[str, pa.DictionaryArray],
 ) -> Batch:
-    """Return a batch of all entries; ``listed`` reads them again, to show those rejected."""
+    """Return a batch of all entries; ``read_entries`` reads them again, to show those rejected."""
 
-    def find_rejects(rejected: Member, wanted: dict[int, str]) -> Iterable[Reject]:
-        entries = listed()
-        for number, reason in sorted(wanted.items()):
-            shown = json.dumps(entries[number - 1], ensure_ascii=False)[:REJECT_CHARACTERS]
+    def find_rejects(file: Member, reasons: dict[int, str]) -> Iterable[Reject]:
+        entries = read_entries()
+        for number, reason in sorted(reasons.items()):
+            entry = json.dumps(entries[number - 1], ensure_ascii=False)[:REJECT_CHARACTERS]
             # A surrogate cannot be written to the file of rejects.
-            text = shown.encode("utf-8", "replace").decode()
-            yield Reject(rejected.label, number, reason, text)
+            text = entry.encode("utf-8", "replace").decode()
+            yield Reject(file.label, number, reason, text)
 
     numbers = RecordNumbers(member, find_rejects, records_as_lines)  # type: ignore[arg-type]
     return numbers.batch(ranges, fields)

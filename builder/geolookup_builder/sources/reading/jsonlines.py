@@ -52,7 +52,7 @@ _TYPES = ((bool, pa.bool_()), (str, pa.string()), (int | float, pa.float64()))
 #: How records are read, and their meaning.
 Plan = tuple[Layout, Meaning]
 #: Returns the plan for records with these columns.
-Others = Callable[[pa.Schema], Plan]
+Replan = Callable[[pa.Schema], Plan]
 
 
 def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:
@@ -74,16 +74,16 @@ def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:
 
 
 def batches(
-    member: Member, layout: Layout, meaning: Meaning, others: Others | None = None
+    member: Member, layout: Layout, meaning: Meaning, replan: Replan | None = None
 ) -> Iterator[Batch]:
     """Yield the records of a member; BuildError if a line is not a JSON object.
 
-    ``others`` says how a block is read that has other keys than the first records; by default
+    ``replan`` says how a block is read that has other keys than the first records; by default
     these are ignored.
     """
     numbers = RecordNumbers(member, _find_rejects, _first_lines)
-    columns = schema(member, layout.texts | layout.wanted)
-    read = partial(_read, member=member, schema=columns, plan=(layout, meaning), others=others)
+    columns = schema(member, layout.texts | layout.fields)
+    read = partial(_read, member=member, schema=columns, plan=(layout, meaning), replan=replan)
     with (
         member.open() as stream,
         in_order(read, line_blocks(stream, BLOCK_BYTES, MAX_LINE)) as blocks,
@@ -93,28 +93,28 @@ def batches(
 
 
 def _read(
-    numbered: tuple[int, bytes],
+    numbered_block: tuple[int, bytes],
     member: Member,
     schema: pa.Schema,
     plan: Plan,
-    others: Others | None,
+    replan: Replan | None,
 ) -> tuple[ParsedRanges, Mapping[str, Any]]:
-    """Return the ranges and fields of a block; ``numbered`` has the number of its first line."""
+    """Return the ranges and fields of a block, given with the number of its first line."""
     (layout, meaning), steps = plan, steps_of(member, schema, plan[0])
     types = {
-        reached: _parsed_type(schema, reached, of_range=name in layout.texts)
-        for name, reached in steps.items()
+        path: _parsed_type(schema, path, of_range=name in layout.texts)
+        for name, path in steps.items()
     }
-    known = pa.schema(only(schema, types))
-    line, block = numbered
+    arrow_schema = pa.schema(only(schema, types))
+    line, block = numbered_block
     _check_utf8(line, block)
-    table = parse(Lines.of(block, line), known, "infer" if others else "ignore")
+    table = parse(Lines.of(block, line), arrow_schema, "infer" if replan else "ignore")
     # A block is one chunk of Arrow at most times; a batch needs one array a column.
     columns = [column.combine_chunks() for column in table.columns]
     rows = pa.RecordBatch.from_arrays(columns, schema=table.schema)
     # Keys that the first records lack.
-    if others and set(leaves(rows.schema)) != set(leaves(schema)):
-        layout, meaning = others(rows.schema)
+    if replan and set(leaves(rows.schema)) != set(leaves(schema)):
+        layout, meaning = replan(rows.schema)
         steps = steps_of(member, rows.schema, layout)
     return meaning(as_columns(rows, layout, steps))
 
@@ -134,10 +134,10 @@ def _parsed_type(columns: pa.Schema, steps: Steps, *, of_range: bool) -> pa.Data
     return _INTEGER if of_range and pa.types.is_floating(kind) else kind
 
 
-def _find_rejects(member: Member, wanted: dict[int, str]) -> Iterator[Reject]:
+def _find_rejects(member: Member, reasons: dict[int, str]) -> Iterator[Reject]:
     """Yield the records with these numbers (from 1), with line and text."""
-    lines = _first_lines(member, np.array(sorted(wanted), np.int64))
-    return rejects_between(member, wanted, lines, lines + 1, "\n")
+    lines = _first_lines(member, np.array(sorted(reasons), np.int64))
+    return rejects_between(member, reasons, lines, lines + 1, "\n")
 
 
 def _first_lines(member: Member, records: I64) -> I64:

@@ -23,7 +23,7 @@ from geolookup.errors import BuildError
 from geolookup.filesystem.signatures import MMDB
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.sniffing import kind_of, misnamed
+from geolookup_builder.sources.reading.sniffing import kind_error, kind_of
 
 Record: TypeAlias = Any
 #: Of a compressed file, which is decompressed into memory.
@@ -69,22 +69,22 @@ class MmdbFile:
     def kinds(self) -> tuple[str, ...]:
         """The database type, then the descriptions; non-strings are skipped."""
         about = self.reader.metadata()
-        described = about.description if isinstance(about.description, dict) else {}
-        texts = (about.database_type, *described.values())
+        descriptions = about.description if isinstance(about.description, dict) else {}
+        texts = (about.database_type, *descriptions.values())
         return tuple(text for text in texts if isinstance(text, str))
 
 
 @contextmanager
-def opened(member: Member) -> Iterator[MmdbFile]:
+def open_mmdb(member: Member) -> Iterator[MmdbFile]:
     """Open a file in place, or in memory if it is compressed; BuildError if it is damaged."""
     with member.open() as stream, ExitStack() as stack:
         try:
-            place, mode, data = _source(member, stream)
-            reader = stack.enter_context(_library().open_database(place, mode))
+            database, mode, data = _source(member, stream)
+            reader = stack.enter_context(_library().open_database(database, mode))
             yield MmdbFile(reader, data)
         except _DAMAGE as error:
             if (kind := kind_of(member)) not in (None, MMDB):
-                raise misnamed(member.label, kind) from error
+                raise kind_error(member.label, kind) from error
             problem = f"not an MMDB file, or damaged ({error or type(error).__name__})"
             raise BuildError(member.label, problem, remedy="fetch it again") from error
 
@@ -129,14 +129,14 @@ class Records:
 
     def sample(self, most: int) -> list[Record]:
         """Return about ``most`` records, evenly spaced over the file."""
-        return self._decoded(range(0, len(self), max(1, len(self) // most)))
+        return self._decode(range(0, len(self), max(1, len(self) // most)))
 
     def chunks(self, size: int) -> Iterator[list[Record]]:
         """Yield all records in order, ``size`` at a time."""
         for begin in range(0, len(self), size):
-            yield self._decoded(range(begin, min(begin + size, len(self))))
+            yield self._decode(range(begin, min(begin + size, len(self))))
 
-    def _decoded(self, rows: Sequence[int]) -> list[Record]:
+    def _decode(self, rows: Sequence[int]) -> list[Record]:
         get = self._file.reader.get
         kind: type[Any] = IPv4Address if self._file.bits == 32 else IPv6Address
         return [get(kind(self._addresses.item(row))) for row in rows]
@@ -150,8 +150,8 @@ class Branches:
     low: U64
     at: I64
 
-    def __getitem__(self, chosen: Bools | I64) -> Branches:
-        return Branches(self.high[chosen], self.low[chosen], self.at[chosen])
+    def __getitem__(self, index: Bools | I64) -> Branches:
+        return Branches(self.high[index], self.low[index], self.at[index])
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,24 +186,24 @@ def walk(nodes: I64, bits: int) -> Networks:
         raise DamagedTreeError("it has no nodes")
     ipv4 = _ipv4_node(nodes) if bits == 128 else count
     branches = Branches(np.zeros(1, np.uint64), np.zeros(1, np.uint64), np.zeros(1, np.int64))
-    ended: list[Branches] = []
+    all_leaves: list[Branches] = []
     lengths: list[I64] = []
-    visited = 0
+    visits = 0
     # A record below ``count`` is a node, ``count`` itself is "no data", above it is data.
     for depth in range(1, bits + 1):
-        visited += len(branches.at)
-        if visited > _MAX_VISITS * count + bits:
+        visits += len(branches.at)
+        if visits > _MAX_VISITS * count + bits:
             raise DamagedTreeError("its nodes form a cycle")
         branches = _children(branches, nodes, bits - depth)
         leaves = branches[branches.at > count]
-        ended.append(leaves)
+        all_leaves.append(leaves)
         lengths.append(np.full(len(leaves.at), depth))
         branches = branches[branches.at < count]
         # Writers link the IPv4 subtree up to four times (mapped, 6to4, …); keep ::/96 alone.
         branches = branches[(branches.at != ipv4) | (branches.high == 0) & (branches.low == 0)]
     if len(branches.at):
         raise DamagedTreeError("it is deeper than an address has bits")
-    return _networks(ended, np.concatenate(lengths), count, bits)
+    return _networks(all_leaves, np.concatenate(lengths), count, bits)
 
 
 def _ipv4_node(nodes: I64) -> int:
@@ -228,9 +228,9 @@ def _children(branches: Branches, nodes: I64, bit: int) -> Branches:
     )
 
 
-def _networks(ended: list[Branches], lengths: I64, count: int, bits: int) -> Networks:
+def _networks(leaves: list[Branches], lengths: I64, count: int, bits: int) -> Networks:
     high, low, at = (
-        np.concatenate([getattr(branches, name) for branches in ended])
+        np.concatenate([getattr(branches, name) for branches in leaves])
         for name in ("high", "low", "at")
     )
     order = np.lexsort((low, high))
@@ -246,7 +246,7 @@ def _networks(ended: list[Branches], lengths: I64, count: int, bits: int) -> Net
 
 def _ones(bits: I64) -> NDArray[np.uint64]:
     """Return a mask of that many low bits; none below 1, all 64 above 64."""
-    kept = np.clip(bits, 0, 64)
+    count = np.clip(bits, 0, 64)
     # numpy leaves a shift by 64 undefined.
-    some = ~np.uint64(0) >> np.minimum(64 - kept, 63).astype(np.uint64)
-    return np.where(kept == 0, np.uint64(0), some)
+    some = ~np.uint64(0) >> np.minimum(64 - count, 63).astype(np.uint64)
+    return np.where(count == 0, np.uint64(0), some)

@@ -26,7 +26,7 @@ from geolookup_builder.sources.reading.reader import (
     Reject,
     records_as_lines,
 )
-from geolookup_builder.sources.reading.sniffing import kind_of, misnamed
+from geolookup_builder.sources.reading.sniffing import kind_error, kind_of
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import Steps, as_columns, steps_of, stored_name
 
@@ -44,47 +44,47 @@ def begins(member: Member) -> bool:
 
 def schema(member: Member) -> pa.Schema:
     """Return the columns and their types; BuildError if it is not Parquet."""
-    with _opened(member) as stream:
+    with _open(member) as stream:
         return papq.ParquetFile(stream).schema_arrow
 
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError if it is damaged."""
     numbers = RecordNumbers(member, partial(_find_rejects, layout=layout), records_as_lines)
-    with _opened(member) as stream:
+    with _open(member) as stream:
         file, steps = _file(member, stream, layout)
-        understood = partial(_understood, layout=layout, steps=steps, meaning=meaning)
-        with in_order(understood, _rows(file, steps)) as results:
+        interpret = partial(_interpret, layout=layout, steps=steps, meaning=meaning)
+        with in_order(interpret, _rows(file, steps)) as results:
             for ranges, fields in results:
                 yield numbers.batch(ranges, fields)
 
 
-def _understood(
+def _interpret(
     rows: pa.RecordBatch, layout: Layout, steps: Mapping[str, Steps], meaning: Meaning
 ) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
     return meaning(as_columns(rows, layout, steps))
 
 
-def _find_rejects(member: Member, wanted: dict[int, str], *, layout: Layout) -> Iterator[Reject]:
+def _find_rejects(member: Member, reasons: dict[int, str], *, layout: Layout) -> Iterator[Reject]:
     """Yield the rows with these numbers (from 1): the number as line, the range as text."""
-    passed = 0
+    start = 0
     ranges = Layout(layout.names, layout.texts, frozenset())
-    with _opened(member) as stream:
+    with _open(member) as stream:
         file, steps = _file(member, stream, ranges)
         for rows in _rows(file, steps):
             columns = as_columns(rows, ranges, steps)
-            # Numbers count from 1 over the file; ``passed`` rows are before this batch.
-            for number in sorted(record for record in wanted if 0 < record - passed <= len(rows)):
+            # Numbers count from 1 over the file; ``start`` rows are before this batch.
+            for number in sorted(record for record in reasons if 0 < record - start <= len(rows)):
                 cells = [
-                    _shown(columns.column(name)[number - passed - 1].as_py())
+                    _cell_text(columns.column(name)[number - start - 1].as_py())
                     for name in layout.names
                     if name in layout.texts
                 ]
-                yield Reject(member.label, number, wanted[number], ",".join(cells))
-            passed += len(rows)
+                yield Reject(member.label, number, reasons[number], ",".join(cells))
+            start += len(rows)
 
 
-def _shown(cell: object) -> str:
+def _cell_text(cell: object) -> str:
     if isinstance(cell, bytes):
         return cell.hex()
     return "" if cell is None else str(cell)
@@ -97,8 +97,8 @@ def _file(
     file = papq.ParquetFile(stream)
     _check_size(member, stream, file.metadata)
     steps = steps_of(member, file.schema_arrow, layout)
-    stored = (stored_name(file.schema_arrow, reached) for reached in steps.values())
-    texts = {name for name, more in stored if not more} & _of_texts(file)
+    stored_names = (stored_name(file.schema_arrow, path) for path in steps.values())
+    texts = {name for name, more in stored_names if not more} & _of_texts(file)
     return papq.ParquetFile(stream, metadata=file.metadata, read_dictionary=sorted(texts)), steps
 
 
@@ -114,36 +114,36 @@ def _of_texts(file: papq.ParquetFile) -> set[str]:
 
 def _check_size(member: Member, stream: object, metadata: papq.FileMetaData) -> None:
     """Raise BuildError if a file states more rows, or more bytes, than it may unpack to."""
-    packed = stream.seek(0, io.SEEK_END)  # type: ignore[attr-defined]
+    packed_bytes = stream.seek(0, io.SEEK_END)  # type: ignore[attr-defined]
     groups = (metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
     # A file of only nulls states many rows and few bytes.
-    if max(metadata.num_rows * _ROW_BYTES, sum(groups)) > limits.allowed_bytes(packed):
+    if max(metadata.num_rows * _ROW_BYTES, sum(groups)) > limits.allowed_bytes(packed_bytes):
         remedy = "if you trust the file, write its rows into several files"
         raise BuildError(member.label, limits.excess(), remedy=remedy)
 
 
 def _rows(file: papq.ParquetFile, steps: Mapping[str, Steps]) -> Iterator[pa.RecordBatch]:
-    names = {stored_name(file.schema_arrow, reached)[0] for reached in steps.values()}
+    names = {stored_name(file.schema_arrow, path)[0] for path in steps.values()}
     yield from file.iter_batches(BATCH_ROWS, columns=sorted(names))
 
 
 @contextmanager
-def _opened(member: Member) -> Iterator[object]:
+def _open(member: Member) -> Iterator[object]:
     """Open a member as a seekable stream; BuildError if Arrow cannot read it."""
     with member.open() as stream:
         try:
             yield stream if stream.seekable() else io.BytesIO(stream.read())
         except (pa.ArrowException, UnicodeDecodeError) as error:
-            raise _damaged(member, error) from error
+            raise _damage_error(member, error) from error
         except OSError as error:
             if error.errno is not None:  # the system's, not Arrow's
                 raise
-            raise _damaged(member, error) from error
+            raise _damage_error(member, error) from error
 
 
-def _damaged(member: Member, error: Exception) -> BuildError:
+def _damage_error(member: Member, error: Exception) -> BuildError:
     kind = kind_of(member)
     if kind not in (None, PARQUET):
-        return misnamed(member.label, kind)
+        return kind_error(member.label, kind)
     text = next(iter(str(error).splitlines()), type(error).__name__)
     return BuildError(member.label, f"damaged, or not Parquet ({text})", remedy="fetch it again")

@@ -21,7 +21,7 @@ from geolookup.dataset.intervals import I64
 from geolookup.files.text_blocks import record_blocks
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
-from geolookup_builder.sources.reading.text import Layout, masked, unlimited_cells
+from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 
 _BLOCK_BYTES = 16 << 20
 #: Beyond the end of a file.
@@ -29,21 +29,21 @@ _NO_LINE = 1 << 62
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
 
 
-def find_rejects(member: Member, wanted: dict[int, str], *, layout: Layout) -> Iterator[Reject]:
-    """Yield the records with these numbers, with line and text; ``wanted`` maps to reasons.
+def find_rejects(member: Member, reasons: dict[int, str], *, layout: Layout) -> Iterator[Reject]:
+    """Yield the records whose numbers are in ``reasons``, with line and text.
 
     The first record, after a header if there is one, is 1.
     """
     starts = np.append(_record_lines(member, layout), _NO_LINE)
-    at = np.array(sorted(wanted), np.int64) - (not layout.header)
+    at = np.array(sorted(reasons), np.int64) - (not layout.header)
     # A record goes up to the next one; if lines are masked, it is a line.
     ends = starts[at + 1] if layout.mask is None else starts[at] + 1
-    yield from rejects_between(member, wanted, starts[at], ends)
+    yield from rejects_between(member, reasons, starts[at], ends)
 
 
 def rejects_between(
     member: Member,
-    wanted: dict[int, str],
+    reasons: dict[int, str],
     begins: I64,
     ends: I64,
     newline: str = "",
@@ -57,12 +57,12 @@ def rejects_between(
         member.open() as stream,
         io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline=newline) as text,
     ):
-        passed = 1
-        numbered = zip(sorted(wanted.items()), begins.tolist(), ends.tolist(), strict=True)
-        for (_, reason), begin, end in numbered:
-            # The lines from ``passed`` on are unread: skip begin - passed of them.
-            record = "".join(islice(text, begin - passed, end - passed)).rstrip("\r\n")
-            passed = end
+        line = 1
+        spans = zip(sorted(reasons.items()), begins.tolist(), ends.tolist(), strict=True)
+        for (_, reason), begin, end in spans:
+            # The lines from ``line`` on are unread: skip begin - line of them.
+            record = "".join(islice(text, begin - line, end - line)).rstrip("\r\n")
+            line = end
             yield Reject(member.label, begin, reason, record[:most])
 
 
@@ -84,10 +84,10 @@ def _record_lines(member: Member, layout: Layout) -> I64:
 
 def _lines_as_records(member: Member, layout: Layout) -> I64 | None:
     """Return the lines that are not empty; None if a record may span lines."""
-    parts, passed = [np.empty(0, np.int64)], 1
+    parts, line = [np.empty(0, np.int64)], 1
     with member.open() as stream:
         for _, lines in record_blocks(stream, _BLOCK_BYTES, layout.delimiter, quoted=False):
-            block = masked(lines, layout)
+            block = mask_lines(lines, layout)
             block = block if block.endswith(b"\n") else block + b"\n"
             data = np.frombuffer(block, np.uint8)
             ends = np.flatnonzero(data == _LINE_FEED)
@@ -96,8 +96,8 @@ def _lines_as_records(member: Member, layout: Layout) -> I64 | None:
             begins = np.append(0, ends[:-1] + 1)
             # An empty line, or one of only a carriage return.
             empty = (begins == ends) | ((begins + 1 == ends) & (data[begins] == _RETURN))
-            parts.append(np.flatnonzero(~empty) + passed)
-            passed += len(ends)
+            parts.append(np.flatnonzero(~empty) + line)
+            line += len(ends)
     return np.concatenate(parts)
 
 
@@ -112,8 +112,8 @@ def _one_record_a_line(block: bytes, data: NDArray[np.uint8], ends: I64, layout:
     if np.any(np.searchsorted(quotes, ends) % 2):
         return False
     # Quotes 0, 2, 4, ... open a cell: "a","b" has them at 0 and 4.
-    opening = quotes[::2]  # or the second half of a doubled quote
-    before = data[opening[opening > 0] - 1]
+    opening_quotes = quotes[::2]  # or the second half of a doubled quote
+    before = data[opening_quotes[opening_quotes > 0] - 1]
     return bool(np.isin(before, (ord(layout.delimiter), _LINE_FEED, _QUOTE)).all())
 
 
@@ -128,11 +128,11 @@ def _parsed_records(member: Member, layout: Layout) -> I64:
 
 def _record_starts(text: io.TextIOWrapper, layout: Layout) -> Iterator[int]:
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if layout.quoted else csv.QUOTE_NONE
-    rows, passed = csv.reader(text, delimiter=layout.delimiter, quoting=quoting), 0
+    rows, line = csv.reader(text, delimiter=layout.delimiter, quoting=quoting), 0
     for row in rows:
         if row:  # Arrow skips empty lines too
-            yield passed + 1
-        passed = rows.line_num
+            yield line + 1
+        line = rows.line_num
 
 
 @dataclass(frozen=True, slots=True)

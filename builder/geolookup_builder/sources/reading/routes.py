@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from geolookup.contract.address import MAX
 from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup_builder.flatten import changes
-from geolookup_builder.ranges import ParsedRanges, concatenated
-from geolookup_builder.sources.reading.dictionary_columns import marked
+from geolookup_builder.ranges import ParsedRanges, concatenate
+from geolookup_builder.sources.reading.dictionary_columns import mark
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers
 from geolookup_builder.sources.reading.vendor_files import AsNames, as_fields
 
@@ -85,21 +85,21 @@ class RouteNumbers(RecordNumbers):
 
 def rows(routes: Iterator[Routes], numbers: RouteNumbers, names: AsNames | None) -> Iterator[Batch]:
     """Yield one batch with a row for each prefix, and those for rejected routes behind them."""
-    parts = [_grouped(part) for part in routes if len(part)]
-    joined = _joined(parts)
-    rejected = joined.ranges.family == 0
-    chosen = _most_seen(_grouped(joined[~rejected]))
-    whole = _joined([chosen, joined[rejected]])
-    numbers.assign(whole.record)
-    asn = without_default_routes(whole.ranges, _column(whole.origin))
-    yield Batch(numbers, 0, whole.ranges, as_fields(asn, names))
+    parts = [_group(part) for part in routes if len(part)]
+    groups = _join(parts)
+    is_rejected = groups.ranges.family == 0
+    winners = _most_frequent(_group(groups[~is_rejected]))
+    result = _join([winners, groups[is_rejected]])
+    numbers.assign(result.record)
+    asn = without_default_routes(result.ranges, _column(result.origin))
+    yield Batch(numbers, 0, result.ranges, as_fields(asn, names))
 
 
-def _joined(parts: list[Routes]) -> Routes:
+def _join(parts: list[Routes]) -> Routes:
     if not parts:
         parts = [empty()]
     return Routes(
-        concatenated([part.ranges for part in parts]),
+        concatenate([part.ranges for part in parts]),
         np.concatenate([part.origin for part in parts]),
         np.concatenate([part.count for part in parts]),
         np.concatenate([part.record for part in parts]),
@@ -115,7 +115,7 @@ def empty() -> Routes:
     return Routes(ranges, np.empty(0, np.uint32), counts, counts)
 
 
-def _grouped(routes: Routes) -> Routes:
+def _group(routes: Routes) -> Routes:
     """Return routes of equal range and origin as one, in order of range; rejected ones alone."""
     keys = _range_keys(routes.ranges)
     # Rejected routes stay one row each: their record is part of the key.
@@ -131,7 +131,7 @@ def _grouped(routes: Routes) -> Routes:
     return Routes(groups.ranges, groups.origin, count, groups.record)
 
 
-def _most_seen(groups: Routes) -> Routes:
+def _most_frequent(groups: Routes) -> Routes:
     """Return, of the groups of each range, the one with most routes; one with an origin first."""
     keys = _range_keys(groups.ranges)
     without = groups.origin == NONE
@@ -163,19 +163,19 @@ def _column(origins: NDArray[np.uint32]) -> pa.DictionaryArray:
 
 def origin(path: Path) -> int:
     """Return the origin of a path, whose sets are sequences; NONE if it has no one origin."""
-    if path and isinstance(path[-1], int) and not _special(path[-1]):  # of most routes
+    if path and isinstance(path[-1], int) and not _is_special(path[-1]):  # of most routes
         return path[-1]
     for part in reversed(path):
         # A private AS number at the end is passed over; a set of several has no origin.
         members = {part} if isinstance(part, int) else set(part)
-        public = members if len(members) > 1 else {asn for asn in members if not _special(asn)}
+        public = members if len(members) > 1 else {asn for asn in members if not _is_special(asn)}
         if public:
             return public.pop() if len(public) == 1 else NONE
     return NONE
 
 
 @lru_cache(1 << 17)
-def _special(asn: int) -> bool:
+def _is_special(asn: int) -> bool:
     return asn > _MAX or any(first <= asn <= last for first, last in SPECIAL)
 
 
@@ -184,20 +184,21 @@ def origins(paths: pa.Array) -> NDArray[np.uint32]:
     last = pc.struct_field(pc.extract_regex(paths, _LAST), "origin")
     numbers = np.asarray(pc.fill_null(last.cast(pa.uint64()), 0))
     numbers = np.where(numbers > _MAX, 0, numbers).astype(np.uint32)
-    rest = np.flatnonzero(_is_special(numbers))  # few, and paths that the pattern does not match
-    texts = paths.take(pa.array(rest)).to_pylist()
-    numbers[rest] = [origin(_parsed(text or "")) for text in texts]
+    # Few, and paths that the pattern does not match.
+    others = np.flatnonzero(_are_special(numbers))
+    texts = paths.take(pa.array(others)).to_pylist()
+    numbers[others] = [origin(_parse_path(text or "")) for text in texts]
     return numbers
 
 
-def _is_special(numbers: NDArray[Any]) -> Bools:
+def _are_special(numbers: NDArray[Any]) -> Bools:
     special: Bools = np.zeros(len(numbers), bool)
     for first, last in SPECIAL:
         special |= (numbers >= first) & (numbers <= last)
     return special
 
 
-def _parsed(text: str) -> Path:
+def _parse_path(text: str) -> Path:
     """Return the parts of a path; anything but a number or a set is an empty set."""
     parts = _PARTS.findall(text)
     return [
@@ -219,19 +220,19 @@ def without_default_routes(ranges: ParsedRanges, asn: pa.DictionaryArray) -> pa.
     A default route says nothing about an address; the compiler nulls and counts invalid values.
     """
     defaults = _default_routes(ranges)
-    return marked(asn, pa.array(defaults), _DEFAULT_ROUTE) if defaults.any() else asn
+    return mark(asn, pa.array(defaults), _DEFAULT_ROUTE) if defaults.any() else asn
 
 
 def _default_routes(ranges: ParsedRanges) -> Bools:
     defaults: Bools = np.zeros(len(ranges.family), bool)
     for family in (4, 6):
         ends = Addresses.of(6, [0, MAX[family]])
-        whole = ranges.first.equals(ends[:1]) & ranges.last.equals(ends[1:])
-        defaults |= (ranges.family == family) & whole
+        is_whole = ranges.first.equals(ends[:1]) & ranges.last.equals(ends[1:])
+        defaults |= (ranges.family == family) & is_whole
     return defaults
 
 
-def deciding(ranges: ParsedRanges, rank: I64) -> I64:
+def deciding_rows(ranges: ParsedRanges, rank: I64) -> I64:
     """Return, for each row, the last row of the same range with the greatest rank."""
     ends = ranges.last.low, ranges.last.high, ranges.first.low, ranges.first.high
     keys = [key for key in ends if key is not None] + [ranges.family]
@@ -250,7 +251,7 @@ def deciding(ranges: ParsedRanges, rank: I64) -> I64:
 def with_values_of(batches: Sequence[Batch], rows: I64) -> list[Batch]:
     """Return batches, none of them empty, with the fields of other rows, numbered over all."""
     columns = {
-        name: _concatenated([batch.fields[name] for batch in batches]).take(pa.array(rows))
+        name: _concatenate([batch.fields[name] for batch in batches]).take(pa.array(rows))
         for name in batches[0].fields
     }
     begins = np.cumsum([0, *map(len, batches[:-1])]).tolist()
@@ -260,5 +261,5 @@ def with_values_of(batches: Sequence[Batch], rows: I64) -> list[Batch]:
     ]
 
 
-def _concatenated(columns: list[pa.DictionaryArray]) -> pa.DictionaryArray:
+def _concatenate(columns: list[pa.DictionaryArray]) -> pa.DictionaryArray:
     return pa.chunked_array(columns).unify_dictionaries().combine_chunks()

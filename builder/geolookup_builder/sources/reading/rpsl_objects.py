@@ -57,7 +57,7 @@ class Lines:
     paragraph: I64
     hashes: I64
 
-    def named(self, name: str) -> I64:
+    def of_attribute(self, name: str) -> I64:
         """Return the lines that begin with an attribute's name, in any case, and a colon."""
         # Letter by letter; most lines are gone after the first one.
         lines = np.arange(len(self.starts))
@@ -100,17 +100,17 @@ def _join(text: U8, ends: I64) -> None:
     starts = np.append(0, ends[:-1] + 1)
     first = text[starts]
     blank = starts == ends
-    continued = _CONTINUED[first] & ~blank
-    attribute = ~(blank | _COMMENT[first] | continued)
+    is_continuation = _CONTINUED[first] & ~blank
+    attribute = ~(blank | _COMMENT[first] | is_continuation)
     # A continuation whose line is a comment or an empty one is not part of an attribute.
     # The last line before that is not a continuation.
-    head = np.maximum.accumulate(np.where(continued, -1, np.arange(len(starts))))
-    joined = np.flatnonzero(continued & (head >= 0) & attribute[head])
-    if not len(joined):
+    head = np.maximum.accumulate(np.where(is_continuation, -1, np.arange(len(starts))))
+    continuations = np.flatnonzero(is_continuation & (head >= 0) & attribute[head])
+    if not len(continuations):
         return
-    _drop_comments(text, ends, np.unique(joined - 1))
-    text[starts[joined] - 1] = _SPACE
-    text[starts[joined]] = _SPACE
+    _drop_comments(text, ends, np.unique(continuations - 1))
+    text[starts[continuations] - 1] = _SPACE
+    text[starts[continuations]] = _SPACE
 
 
 def _drop_comments(text: U8, ends: I64, lines: I64) -> None:
@@ -127,20 +127,20 @@ def _texts(data: U8, begin: I64, end: I64) -> pa.Array:
     """Return the texts between positions, as UTF-8."""
     offsets = np.concatenate([[0], np.cumsum(end - begin)])
     # Texts at 5-7 and 20-21: 0 1 2 3 4 plus 5 5 5 17 17 is 5 6 7 20 21.
-    taken = data[np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], end - begin)]
+    content = data[np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], end - begin)]
     # Texts with a byte beyond ASCII are decoded one by one.
-    high = np.flatnonzero(taken > 127)
+    high = np.flatnonzero(content > 127)
     foreign = np.unique(np.searchsorted(offsets, high, side="right") - 1)
-    decoded = [_decoded(data[begin[row] : end[row]].tobytes()) for row in foreign.tolist()]
-    taken[high] = _SPACE
+    replacements = [_decode(data[begin[row] : end[row]].tobytes()) for row in foreign.tolist()]
+    content[high] = _SPACE
     texts = pa.Array.from_buffers(
-        pa.large_string(), len(begin), [None, pa.py_buffer(offsets), pa.py_buffer(taken)]
+        pa.large_string(), len(begin), [None, pa.py_buffer(offsets), pa.py_buffer(content)]
     )
-    if not decoded:
+    if not replacements:
         return texts
     mask = np.zeros(len(begin), bool)
     mask[foreign] = True
-    return pc.replace_with_mask(texts, pa.array(mask), pa.array(decoded, pa.large_string()))
+    return pc.replace_with_mask(texts, pa.array(mask), pa.array(replacements, pa.large_string()))
 
 
 def _with_single_blanks(texts: pa.Array) -> pa.Array:
@@ -150,7 +150,7 @@ def _with_single_blanks(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(texts, r"\s+", " ")
 
 
-def _decoded(value: bytes) -> str:
+def _decode(value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -166,7 +166,7 @@ class Objects:
 
     def of(self, name: str) -> tuple[I64, I64]:
         """Return the lines of an attribute in these objects, and the object of each, from 0."""
-        lines, paragraph = self.lines.named(name), self.lines.paragraph
+        lines, paragraph = self.lines.of_attribute(name), self.lines.paragraph
         owner = np.searchsorted(self.keys, lines, side="right") - 1
         lines, owner = lines[owner >= 0], owner[owner >= 0]
         inside = paragraph[self.keys[owner]] == paragraph[lines]
@@ -185,7 +185,7 @@ class Objects:
 
 def objects(lines: Lines, *names: str) -> tuple[Objects, NDArray[np.int64]]:
     """Return the objects with one of these key attributes, and which one each has."""
-    lines_of_names = [lines.named(name) for name in names]
+    lines_of_names = [lines.of_attribute(name) for name in names]
     keys = np.concatenate(lines_of_names)
     kinds = np.repeat(
         np.arange(len(names)), [len(lines_of_name) for lines_of_name in lines_of_names]

@@ -26,7 +26,7 @@ from typing import Literal
 from geolookup.errors import BuildError
 from geolookup.filesystem.signatures import END_BYTES, START_BYTES, Kind, is_binary, looks_like
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.text import Layout, masked, unlimited_cells
+from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 
 _START_BYTES = 1 << 10
 _OPENING_BYTES = 1 << 17  # at most what the standard CSV reader accepts as one cell
@@ -52,7 +52,7 @@ class Detection:
     """That a file is of a format: why, and whether the file's name is the vendor's own."""
 
     reason: str
-    named: bool = False
+    has_own_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,11 @@ def opening(member: Member) -> Opening:
 def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool:
     """Return whether the first and most other lines that are not masked match ``pattern``."""
     with start.open() as stream:
-        text = masked(stream.read(), layout).decode("utf-8-sig", "replace")
+        text = mask_lines(stream.read(), layout).decode("utf-8-sig", "replace")
     rows = [line for line in text.splitlines() if line.strip()]
-    matching = [pattern.fullmatch(line) is not None for line in rows]
+    matches = [pattern.fullmatch(line) is not None for line in rows]
     # The first line must match: a header shows another format.
-    return matching[:1] == [True] and 2 * sum(matching) > len(rows)
+    return matches[:1] == [True] and 2 * sum(matches) > len(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
     check_text(member)
     with member.open() as stream:
         data = stream.read(_SAMPLE_BYTES)
-    whole = len(data) < _SAMPLE_BYTES
+    is_whole = len(data) < _SAMPLE_BYTES
     text = data.decode("utf-8-sig", "replace")
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
@@ -128,7 +128,7 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
             line = reader.line_num + 1
     # Fewer records than asked for, and the file goes on.
     # A record that alone fills the sample is kept.
-    if not whole and len(records) in range(2, _SAMPLE_RECORDS):
+    if not is_whole and len(records) in range(2, _SAMPLE_RECORDS):
         records.pop()  # incomplete: the sample ends inside it
     if not records:
         raise BuildError(member.label, "no rows", remedy="fetch it again")
@@ -184,8 +184,8 @@ def check_content(
     """Raise BuildError if a column differs from the layout."""
     bad = mismatch(rows, columns, patterns, *missing)
     if bad is not None:
-        shown = bad.cell if len(bad.cell) < _SHOWN else bad.cell[:_SHOWN] + "…"
-        problem = f"{shown!r} is no {bad.column}, so this is not {layout}"
+        cell = bad.cell if len(bad.cell) < _SHOWN else bad.cell[:_SHOWN] + "…"
+        problem = f"{cell!r} is no {bad.column}, so this is not {layout}"
         remedy = "name the right layout in the recipe"
         raise BuildError(rows.member.label, problem, line=bad.line, remedy=remedy)
 
@@ -229,9 +229,9 @@ def check_text(member: Member) -> None:
     """Raise BuildError if a member is of a known kind other than text."""
     kind = kind_of(member)
     if kind is not None:
-        raise misnamed(member.label, kind)
+        raise kind_error(member.label, kind)
 
 
-def misnamed(label: str, kind: Kind) -> BuildError:
+def kind_error(label: str, kind: Kind) -> BuildError:
     """Return the error for a file of another kind than expected."""
     return BuildError(label, f"this looks like {kind.name}", remedy=kind.remedy)

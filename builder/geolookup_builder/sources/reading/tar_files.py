@@ -43,14 +43,14 @@ def tar_files(
 
     ``stream`` are its unpacked bytes, which are read once and counted already.
     """
-    unpacked = _Unpacked(path)
+    member_file = _MemberFile(path)
     with _invalid_headers():
         names = {
-            unpacked.add(content, member.size): member.name
+            member_file.add(content, member.size): member.name
             for member, content in _data_files(path, stream, suffixes, budget)
         }
     return [
-        (f"{path}!{names[part]}", unpacked.opener(part))
+        (f"{path}!{names[part]}", member_file.opener(part))
         for part in sorted(data(path, suffixes, names), key=names.__getitem__)
     ]
 
@@ -89,7 +89,7 @@ def _invalid_headers() -> Iterator[None]:
 _Part = tuple[int, int]  # where a member begins, and how long it is
 
 
-class _Unpacked:
+class _MemberFile:
     """A temporary file of members, one after the other; it is closed with the last opener."""
 
     def __init__(self, path: Path) -> None:
@@ -112,18 +112,18 @@ class _Unpacked:
             raise self._no_room(f"{size:,} bytes in {folder} ({error.strerror})") from error
         return begin, size
 
-    def _no_room(self, needed: str) -> BuildError:
+    def _no_room(self, need: str) -> BuildError:
         remedy = "free space, or name another folder in TMPDIR"
-        return BuildError(self._path, f"to unpack it needs {needed}", remedy=remedy)
+        return BuildError(self._path, f"to unpack it needs {need}", remedy=remedy)
 
     def opener(self, part: _Part) -> Opener:
         """Return an opener of a member."""
 
         @contextmanager
-        def opened() -> Iterator[_PartStream]:
+        def open_part() -> Iterator[_PartStream]:
             yield _PartStream(self, part)
 
-        return opened
+        return open_part
 
     def read(self, begin: int, size: int) -> bytes:
         """Return bytes of the file; threads may read different members at once."""
@@ -135,9 +135,9 @@ class _Unpacked:
 class _PartStream(io.RawIOBase):
     """The bytes of one member."""
 
-    def __init__(self, unpacked: _Unpacked, part: _Part) -> None:
+    def __init__(self, member_file: _MemberFile, part: _Part) -> None:
         super().__init__()
-        self._unpacked = unpacked
+        self._member_file = member_file
         # Begin, and begin plus size.
         self._position, self._end = part[0], sum(part)
 
@@ -146,6 +146,7 @@ class _PartStream(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         left = self._end - self._position
-        data = self._unpacked.read(self._position, left if size < 0 else min(size, left))
+        size = left if size < 0 else min(size, left)
+        data = self._member_file.read(self._position, size)
         self._position += len(data)
         return data

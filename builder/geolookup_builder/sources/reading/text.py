@@ -1,7 +1,7 @@
 """How a text file is split into rows, and the streams that prepare it for Arrow's CSV reader.
 
-``Layout`` states columns and punctuation. ``masked`` empties the lines that are
-no rows, ``transcoded`` converts another encoding to UTF-8. For rows of varying
+``Layout`` states columns and punctuation. ``mask_lines`` empties the lines that are
+no rows, ``transcode`` converts another encoding to UTF-8. For rows of varying
 width, ``line_layout`` makes each line one cell and ``line_parts`` splits it by a
 regular expression in Arrow: a row with too few or too many cells is still
 a row.
@@ -37,7 +37,7 @@ class Layout:
     """A delimited file: its columns in order, and its punctuation.
 
     ``texts`` are the columns read as plain text (ranges, keys of joins); the
-    other columns of ``wanted`` are dictionary-encoded. Columns in neither are
+    other columns of ``fields`` are dictionary-encoded. Columns in neither are
     not read. ``mask`` matches, in bytes, the lines that are not rows (comments,
     summaries), each with its line break; they are read as empty
     lines, which keeps the line numbers. Only a layout without quotes has one. ``not_utf8`` is the
@@ -46,7 +46,7 @@ class Layout:
 
     names: tuple[str, ...]
     texts: frozenset[str]
-    wanted: frozenset[str]
+    fields: frozenset[str]
     header: bool = True
     delimiter: str = ","
     quoted: bool = True
@@ -81,7 +81,7 @@ def prefix_texts(addresses: pa.Array, lengths: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise(addresses, lengths, pa.scalar("/", addresses.type))
 
 
-def masked(block: bytes, layout: Layout) -> bytes:
+def mask_lines(block: bytes, layout: Layout) -> bytes:
     """Return whole lines, with line feeds, and with those that ``layout.mask`` matches emptied."""
     if layout.mask is None:
         return block
@@ -114,18 +114,18 @@ def encoding_option(spec: SourceSpec) -> str | None:
     return str(name)
 
 
-def transcoded(member: Member, stated: str | None) -> Member:
+def transcode(member: Member, encoding: str | None) -> Member:
     """Return the member as UTF-8; unchanged without a stated encoding or a byte order mark."""
-    name = stated or _marked_encoding(member)
+    name = encoding or _marked_encoding(member)
     if name is None:
         return member
 
     @contextmanager
-    def opened() -> Iterator[IO[bytes]]:
+    def open_stream() -> Iterator[IO[bytes]]:
         with member.open() as stream:
             yield _TranscodedStream(stream, member.label, name)  # type: ignore[misc]
 
-    return Member(member.label, opened)
+    return Member(member.label, open_stream)
 
 
 def _marked_encoding(member: Member) -> str | None:
@@ -155,12 +155,12 @@ class _TranscodedStream(io.RawIOBase):
         while block and (size < 0 or len(self._ready) < size):
             block = self._stream.read(_BLOCK_BYTES)
             # An empty block ends the input; the decoder is then told that it is final.
-            self._ready += self._decoded(block)
+            self._ready += self._decode(block)
         end = len(self._ready) if size < 0 else size
         data, self._ready = self._ready[:end], self._ready[end:]
         return data
 
-    def _decoded(self, block: bytes) -> bytes:
+    def _decode(self, block: bytes) -> bytes:
         try:
             data = self._decoder.decode(block, final=not block).encode()
         except UnicodeError as error:

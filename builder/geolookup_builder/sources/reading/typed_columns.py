@@ -32,15 +32,15 @@ def steps_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, Ste
 
     Raises BuildError for a column that holds neither texts nor numbers, or occurs twice.
     """
-    paths = {name: steps_to(schema, name) for name in sorted(layout.texts | layout.wanted)}
-    known = {name: steps for name, steps in paths.items() if steps is not None}
-    for name, steps in known.items():
+    paths = {name: steps_to(schema, name) for name in sorted(layout.texts | layout.fields)}
+    present = {name: steps for name, steps in paths.items() if steps is not None}
+    for name, steps in present.items():
         if schema.names.count(steps[0]) > 1:
             raise BuildError(member.label, f"column {steps[0]!r} twice", remedy="drop one")
         if pa.types.is_nested(kind := type_at(schema, steps)):
             problem = f"column {name!r} holds no values, but {str(kind)[:_SHOWN]}"
             raise BuildError(member.label, problem, remedy="name a column of texts or numbers")
-    return known
+    return present
 
 
 def as_columns(rows: pa.RecordBatch, layout: Layout, steps: Mapping[str, Steps]) -> pa.RecordBatch:
@@ -49,9 +49,9 @@ def as_columns(rows: pa.RecordBatch, layout: Layout, steps: Mapping[str, Steps])
     Raises ArrowInvalid for texts that are not UTF-8.
     """
     columns = {}
-    for name in sorted(layout.texts | layout.wanted):
+    for name in sorted(layout.texts | layout.fields):
         column = column_at(rows, steps[name]) if name in steps else pa.nulls(len(rows), pa.string())
-        columns[name] = _range_column(column) if name in layout.texts else _encoded(column)
+        columns[name] = _range_column(column) if name in layout.texts else _encode(column)
     return pa.RecordBatch.from_pydict(columns)
 
 
@@ -69,10 +69,10 @@ def _range_column(column: pa.Array) -> pa.Array:
         return column
     if is_bytes(kind):
         return column.cast(pa.large_binary())
-    return _valid(column.cast(pa.large_string()))
+    return _validate(column.cast(pa.large_string()))
 
 
-def _encoded(column: pa.Array) -> pa.DictionaryArray:
+def _encode(column: pa.Array) -> pa.DictionaryArray:
     kind = column.type
     if pa.types.is_floating(kind):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
@@ -80,7 +80,7 @@ def _encoded(column: pa.Array) -> pa.DictionaryArray:
         if not _is_encodable(kind):
             column = column.cast(pa.string())
         column = column.dictionary_encode()
-    values = _valid(column.dictionary.cast(pa.string()))
+    values = _validate(column.dictionary.cast(pa.string()))
     return pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), values)
 
 
@@ -92,7 +92,7 @@ def _is_encodable(kind: pa.DataType) -> bool:
     )
 
 
-def _valid(texts: pa.Array) -> pa.Array:
+def _validate(texts: pa.Array) -> pa.Array:
     texts.validate(full=True)
     return texts
 
@@ -125,11 +125,11 @@ def _steps_within(kind: pa.DataType, path: str) -> Steps | None:
     if pa.types.is_map(kind):
         # A key of a map may have dots: it is all that is left of the path.
         return (path,)
-    position, _, rest = path.partition(".")
-    # "subdivisions.0.iso_code" within a list: position "0", rest "iso_code".
+    position, _, remainder = path.partition(".")
+    # "subdivisions.0.iso_code" within a list: position "0", remainder "iso_code".
     if not is_list(kind) or not _is_position(position):
         return None
-    below = _steps_within(kind.value_type, rest) if rest else ()
+    below = _steps_within(kind.value_type, remainder) if remainder else ()
     return None if below is None else (int(position), *below)
 
 
@@ -173,25 +173,25 @@ def column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
         else:
             at = int(step)
             # Of fixed size: shorter lists are padded with null; ``list_element`` would fail.
-            padded = pc.list_slice(column, at, at + 1, return_fixed_size_list=True)
-            column = pc.list_element(padded, 0)
+            items = pc.list_slice(column, at, at + 1, return_fixed_size_list=True)
+            column = pc.list_element(items, 0)
     return column
 
 
-def only(fields: Iterable[pa.Field], chosen: Mapping[Steps, pa.DataType]) -> list[pa.Field]:
+def only(fields: Iterable[pa.Field], types: Mapping[Steps, pa.DataType]) -> list[pa.Field]:
     """Return the fields that lead to the chosen steps, with the types that are stated for them."""
-    kept = []
+    selection = []
     for field in fields:
-        below = {steps[1:]: kind for steps, kind in chosen.items() if steps[0] == field.name}
+        below = {steps[1:]: kind for steps, kind in types.items() if steps[0] == field.name}
         if below:
-            kept.append(pa.field(field.name, _only_within(field.type, below)))
-    return kept
+            selection.append(pa.field(field.name, _only_within(field.type, below)))
+    return selection
 
 
-def _only_within(kind: pa.DataType, chosen: Mapping[Steps, pa.DataType]) -> pa.DataType:
-    if () in chosen:
-        return chosen[()]
+def _only_within(kind: pa.DataType, types: Mapping[Steps, pa.DataType]) -> pa.DataType:
+    if () in types:
+        return types[()]
     if pa.types.is_struct(kind):
-        return pa.struct(only(kind, chosen))
-    items: dict[Steps, pa.DataType] = {steps[1:]: stated for steps, stated in chosen.items()}
+        return pa.struct(only(kind, types))
+    items: dict[Steps, pa.DataType] = {steps[1:]: item_type for steps, item_type in types.items()}
     return pa.list_(_only_within(kind.value_type, items))

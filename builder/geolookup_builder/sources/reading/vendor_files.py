@@ -49,10 +49,10 @@ def tables(
     """
     present = [name for name in order if any(name == table for table, _ in files)]
     for name in present:
-        shown = spec.name if len(present) == 1 else f"{spec.name} ({name})"
-        chosen = [file for table, file in files if table == name]
+        title = spec.name if len(present) == 1 else f"{spec.name} ({name})"
+        table_files = [file for table, file in files if table == name]
         note = "; ".join(notes) if name == present[0] else ""
-        yield SourceTable(shown, chain.from_iterable(map(batches_of, chosen)), note)
+        yield SourceTable(title, chain.from_iterable(map(batches_of, table_files)), note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,12 @@ def header(member: Member) -> tuple[str, ...]:
     names, _ = first_record(member, _UNKNOWN_COLUMNS)
     for name in names:
         if names.count(name) > 1:
-            problem = f"column {shown_header([name])} twice"
+            problem = f"column {header_text([name])} twice"
             raise BuildError(member.label, problem, line=1, remedy="drop one")
     return tuple(names)
 
 
-def shown_header(names: Sequence[str]) -> str:
+def header_text(names: Sequence[str]) -> str:
     """Return column names for a message, shortened."""
     text = ",".join(names)
     return repr(text if len(text) < _SHOWN else text[:_SHOWN] + "…")
@@ -100,8 +100,8 @@ def planned_tables(
     plan: Callable[[Member], Plan],
 ) -> Iterator[SourceTable]:
     """Yield the tables of a source, in ``order``; every member is planned before any is read."""
-    planned = [(member, plan(member)) for member in members(spec.path, spec.base, suffixes)]
-    files = [(file_plan.table, (member, file_plan)) for member, file_plan in planned]
+    plans = [(member, plan(member)) for member in members(spec.path, spec.base, suffixes)]
+    files = [(file_plan.table, (member, file_plan)) for member, file_plan in plans]
     yield from tables(spec, order, files, _planned_batches)
 
 
@@ -128,25 +128,25 @@ def file_option(spec: SourceSpec, key: str) -> str | None:
 
 
 def columns_option(
-    spec: SourceSpec, known: Sequence[str], needed: Sequence[str]
+    spec: SourceSpec, choices: Sequence[str], mandatory: Sequence[str]
 ) -> tuple[str, ...] | None:
     """Return the recipe's ``columns``, checked, or None; ``-`` skips a column."""
-    listed = spec.options.get("columns")
-    if listed is None:
+    columns = spec.options.get("columns")
+    if columns is None:
         return None
-    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
         raise BuildError(spec.recipe, "source.columns is not a list of names", remedy="list them")
-    for name in listed:
-        if name != "-" and name not in known:
+    for name in columns:
+        if name != "-" and name not in choices:
             problem = f"unknown column {name!r} in columns"
-            raise BuildError(spec.recipe, problem, remedy=near_match(name, (*known, "-")))
-        if name != "-" and listed.count(name) > 1:
+            raise BuildError(spec.recipe, problem, remedy=near_match(name, (*choices, "-")))
+        if name != "-" and columns.count(name) > 1:
             raise BuildError(spec.recipe, f"column {name!r} twice in columns", remedy="drop one")
-    for name in needed:
-        if name not in listed:
+    for name in mandatory:
+        if name not in columns:
             raise BuildError(spec.recipe, f"no {name} in columns", remedy=f"add {name!r}")
     # Names must be distinct: "-" twice becomes "- 2" and "- 5".
-    return tuple(f"- {at}" if name == "-" else name for at, name in enumerate(listed))
+    return tuple(f"- {at}" if name == "-" else name for at, name in enumerate(columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class KeyedTable:
         return at.take(keys.indices)
 
 
-def concatenated(tables: list[KeyedTable]) -> KeyedTable:
+def concatenate(tables: list[KeyedTable]) -> KeyedTable:
     """Return one table from tables with the same columns; earlier tables take precedence."""
     names = tables[0].columns
     return KeyedTable(
@@ -180,8 +180,8 @@ def load_keyed(
     table = whole_table(member, layout)
     absent = pa.nulls(len(table), pa.string())
     return KeyedTable(
-        _whole(table[key]),
-        {name: _whole(table[name]) if name in names else absent for name in columns},
+        _combine_chunks(table[key]),
+        {name: _combine_chunks(table[name]) if name in names else absent for name in columns},
     )
 
 
@@ -220,9 +220,9 @@ def _from_json(member: Member) -> AsNames:
     with member.open() as stream:
         text = stream.read()
     try:
-        listed: dict[str, Any] = json.loads(text.decode("utf-8-sig"))
-        names = pa.array(list(listed.values()), pa.string())
-        numbers = pa.array(list(listed), pa.string())
+        document: dict[str, Any] = json.loads(text.decode("utf-8-sig"))
+        names = pa.array(list(document.values()), pa.string())
+        numbers = pa.array(list(document), pa.string())
     except json.JSONDecodeError as error:
         problem = f"not JSON ({error.msg})"
         raise BuildError(member.label, problem, line=error.lineno, remedy=_REMEDY) from error
@@ -240,10 +240,10 @@ def _from_json(member: Member) -> AsNames:
 def _from_csv(member: Member) -> AsNames:
     columns = ("asn", "name")
     table = whole_table(member, Layout(columns, frozenset(columns), frozenset(), header=False))
-    return AsNames(_digits(_whole(table["asn"])), _whole(table["name"]))
+    return AsNames(_digits(_combine_chunks(table["asn"])), _combine_chunks(table["name"]))
 
 
-def _whole(column: pa.ChunkedArray) -> pa.Array:
+def _combine_chunks(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 

@@ -26,9 +26,9 @@ from geolookup.filesystem.unpacking import LZMA_MEMORY, Stepwise, unpack_stream
 from geolookup_builder.sources.reading.data_files import (
     UNPACK,
     Budget,
+    Extent,
     LimitedStream,
     Opener,
-    Passed,
     data,
     link_error,
 )
@@ -46,18 +46,18 @@ _HAS_END_MARKER = 2  # of LZMA, in the flags of a member
 def zip_files(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tuple[str, Opener]]:
     """Return a label and an opener for each data file of an archive, ordered by name."""
     _check_directory(path)
-    with _supported(str(path)):
+    with _unpacking_errors(str(path)):
         # The openers share one ZipFile: its directory is read once.
         archive = zipfile.ZipFile(path)
     # It closes with the last, also if the garbage collector finalizes the file before it.
     weakref.finalize(archive, archive.fp.close)  # type: ignore[union-attr]
     infos = sorted(archive.infolist(), key=lambda info: info.filename)
     budget.check_members(len(infos))
-    chosen = data(path, suffixes, {info: info.filename for info in infos})
-    _check(path, chosen, budget)
+    data_infos = data(path, suffixes, {info: info.filename for info in infos})
+    _check(path, data_infos, budget)
     return [
-        (f"{path}!{info.filename}", partial(_opened, archive, info, budget, Passed()))
-        for info in chosen
+        (f"{path}!{info.filename}", partial(_open, archive, info, budget, Extent()))
+        for info in data_infos
     ]
 
 
@@ -87,38 +87,38 @@ def _directory_bytes(tail: bytes) -> int:
     return int(_END.unpack_from(tail, at)[0])
 
 
-def _check(path: Path, chosen: list[zipfile.ZipInfo], budget: Budget) -> None:
+def _check(path: Path, infos: list[zipfile.ZipInfo], budget: Budget) -> None:
     """Raise BuildError for links, members that share bytes, and sizes beyond the budget."""
-    for info in chosen:
+    for info in infos:
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind and not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
             raise link_error(f"{path}!{info.filename}")
     # Overlapping members: a small file of many large ones ("zip bomb").
-    if sum(info.compress_size for info in chosen) > path.stat().st_size:
+    if sum(info.compress_size for info in infos) > path.stat().st_size:
         raise BuildError(path, "its members share the same bytes", remedy="fetch it again")
-    budget.check(sum(info.file_size for info in chosen))
+    budget.check(sum(info.file_size for info in infos))
 
 
 @contextmanager
-def _opened(
-    archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget, passed: Passed
+def _open(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget, extent: Extent
 ) -> Iterator[LimitedStream]:
-    with _plain(archive, info) as stream:
-        yield budget.counted(passed, stream)
+    with _plain_stream(archive, info) as stream:
+        yield budget.limited_stream(extent, stream)
 
 
-def _plain(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    with _supported(f"{archive.filename}!{info.filename}"):
+def _plain_stream(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    with _unpacking_errors(f"{archive.filename}!{info.filename}"):
         if info.compress_type not in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
             return archive.open(info)
-        stored = copy.copy(info)  # its compressed bytes, as if they were the file
-        stored.compress_type, stored.file_size = zipfile.ZIP_STORED, info.compress_size
-        del stored.CRC  # without it zipfile checks none; that of the file is checked below
-        return _Checked(archive.open(stored), info)  # type: ignore[return-value]
+        raw_info = copy.copy(info)  # its compressed bytes, as if they were the file
+        raw_info.compress_type, raw_info.file_size = zipfile.ZIP_STORED, info.compress_size
+        del raw_info.CRC  # without it zipfile checks none; that of the file is checked below
+        return _Checked(archive.open(raw_info), info)  # type: ignore[return-value]
 
 
 @contextmanager
-def _supported(label: str) -> Iterator[None]:
+def _unpacking_errors(label: str) -> Iterator[None]:
     """Turn what zipfile raises for encryption and unknown methods into a BuildError."""
     try:
         yield
@@ -129,14 +129,14 @@ def _supported(label: str) -> Iterator[None]:
 class _Checked(io.RawIOBase):
     """A member compressed by bzip2 or LZMA: no more bytes than stated, and their checksum."""
 
-    def __init__(self, packed: IO[bytes], info: zipfile.ZipInfo) -> None:
+    def __init__(self, packed_stream: IO[bytes], info: zipfile.ZipInfo) -> None:
         super().__init__()
         self._info = info
-        self._left, self._crc = info.file_size, 0
+        self._remaining_bytes, self._crc = info.file_size, 0
         if info.compress_type == zipfile.ZIP_LZMA:
-            self._stream = Stepwise(packed, _lzma, _lzma_header(packed, info))
+            self._stream = Stepwise(packed_stream, _lzma, _lzma_header(packed_stream, info))
         else:
-            self._stream = unpack_stream(packed, ".bz2")
+            self._stream = unpack_stream(packed_stream, ".bz2")
 
     def readable(self) -> bool:
         return True
@@ -149,11 +149,11 @@ class _Checked(io.RawIOBase):
         if size < 0:
             return self.readall() or b""
         # No byte more than stated is asked for: the decompressor stops there.
-        wanted = min(size, self._left)
-        data = self._stream.read(wanted)
-        self._left -= len(data)
+        count = min(size, self._remaining_bytes)
+        data = self._stream.read(count)
+        self._remaining_bytes -= len(data)
         self._crc = zlib.crc32(data, self._crc)
-        if len(data) < wanted or (not self._left and self._crc != self._info.CRC):
+        if len(data) < count or (not self._remaining_bytes and self._crc != self._info.CRC):
             raise zipfile.BadZipFile(f"Bad CRC-32 for file {self._info.filename!r}")
         return data
 
@@ -162,12 +162,12 @@ def _lzma() -> lzma.LZMADecompressor:
     return lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=LZMA_MEMORY)
 
 
-def _lzma_header(packed: IO[bytes], info: zipfile.ZipInfo) -> bytes:
+def _lzma_header(packed_stream: IO[bytes], info: zipfile.ZipInfo) -> bytes:
     """Return the header of an .lzma file for the header of a zip member."""
-    head = packed.read(9)
+    head = packed_stream.read(9)
     if len(head) < 9 or head[2:4] != b"\5\0":
         raise zipfile.BadZipFile(f"Bad LZMA header for file {info.filename!r}")
-    unknown = info.flag_bits & _HAS_END_MARKER
+    is_size_unknown = info.flag_bits & _HAS_END_MARKER
     # Zip: version (2), size of the properties (2), properties (5). .lzma: properties (5), size (8);
     # a size of all ones is "unknown, until the end marker".
-    return head[4:] + (b"\xff" * 8 if unknown else info.file_size.to_bytes(8, "little"))
+    return head[4:] + (b"\xff" * 8 if is_size_unknown else info.file_size.to_bytes(8, "little"))
