@@ -212,7 +212,7 @@ class _Build:
 
     def _check_rows(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
         """Compare the rows of a source with the demands of its recipe, and with the base."""
-        path = spec.remote.display_uri if spec.remote else str(spec.base / spec.path)
+        path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
         try:
             expected_rows.check_some(spec.expected, spec.recipe, path, tables)
         except BuildError:

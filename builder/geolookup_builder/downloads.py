@@ -84,7 +84,7 @@ def _in_cache(remote: Remote, sha256: str, folder: Path) -> Kept:
     entry = Cached(folder, remote).current()
     if entry is None or sha256 not in ("", entry.sha256):
         problem = f"not in the cache at {folder}" + (" with this sha256" if entry else "")
-        raise BuildError(remote.display_uri, problem, remedy="run geolookup download")
+        raise BuildError(remote.safe_uri, problem, remedy="run geolookup download")
     return entry
 
 
@@ -93,9 +93,9 @@ def _date(spec: SourceSpec, remote: Remote, entry: Kept) -> dict[str, str]:
         return {}
     if not entry.version.modified:
         problem = "the server sends no Last-Modified"
-        raise BuildError(remote.display_uri, problem, remedy="write the date into the recipe")
+        raise BuildError(remote.safe_uri, problem, remedy="write the date into the recipe")
     date = datetime.fromisoformat(entry.version.modified)
     if date > datetime.now(UTC) + _CLOCKS_DIFFER:
         problem = f"its Last-Modified, {date:%Y-%m-%d}, is in the future"
-        raise BuildError(remote.display_uri, problem, remedy="write the date into the recipe")
+        raise BuildError(remote.safe_uri, problem, remedy="write the date into the recipe")
     return {"date": entry.version.modified[:10]}

@@ -108,9 +108,8 @@ class JsonLines:
         first = next(blocks, _NO_LINES)
         with explain_errors(options.name, "JSON"):
             columns = _first_schema(first, options)
-        check_columns(
-            options.name, columns.names if len(first.texts) else options.keys, options.keys
-        )
+        names = columns.names if len(first.texts) else options.keys
+        check_columns(options.name, names, options.keys)
         keys = pa.schema([_key(columns, key) for key in options.keys])
         read = columns if options.others == "typed" else keys
         schema = (

@@ -109,7 +109,7 @@ def poll(source: Source, install: Install | None = None, tell: Tell = lambda _te
         with changing(source.store, make=True):
             pass
     with _alone(source.store, tell):
-        before = replace(read_status(source.store), url=source.display_url)
+        before = replace(read_status(source.store), url=source.safe_url)
         try:
             polled, after = _poll(source, before, install or _installed_here)
         except (GeoLookupError, OSError) as error:

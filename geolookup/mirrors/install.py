@@ -34,7 +34,7 @@ def install(source: Source, index_file: Path, before: Status) -> Polled:
     an archive that is refused, OutputError for a store that cannot be written. The store keeps
     its generation then.
     """
-    index = _acceptable_index(index_file, f"{source.display_url}/{INDEX}", source.store, before)
+    index = _acceptable_index(index_file, f"{source.safe_url}/{INDEX}", source.store, before)
     current = current_in(source.store)
     # Another generation was made current here, and the mirror has not published since.
     if current not in ("", index.current) and publication_of(index) == before.followed:
@@ -161,4 +161,4 @@ class _Installation:
             raise DatasetError(archive, problem, _WRITE)
         signature = self._index.now.signature
         if signature is not None:
-            read_statement(signature.encode(), text, None, f"{self._source.display_url}/{INDEX}")
+            read_statement(signature.encode(), text, None, f"{self._source.safe_url}/{INDEX}")

@@ -48,7 +48,7 @@ class Source:
     budget: int | None = None
 
     @property
-    def display_url(self) -> str:
+    def safe_url(self) -> str:
         """The address for messages, without its query: that may be secret."""
         return without_secrets(self.url) if "://" in self.url else self.url
 
@@ -94,7 +94,7 @@ class Source:
             return location(Path(INDEX), f"{folder}/{path}{mark}{query}", {}, insecure=False)
         except BuildError as error:
             raise MirrorError(
-                self.display_url, f"not the address of a mirror ({error.problem})", _KINDS
+                self.safe_url, f"not the address of a mirror ({error.problem})", _KINDS
             ) from None
 
     def _local(self, path: Path, sha256: str, largest: int) -> Path:

@@ -57,7 +57,7 @@ class Remote:
         return urlsplit(self.uri).scheme
 
     @property
-    def display_uri(self) -> str:
+    def safe_uri(self) -> str:
         """The address for messages and the cache: without its query, which may be secret."""
         return without_secrets(self.uri)
 

@@ -51,12 +51,12 @@ def _options(remote: Remote) -> dict[str, Any]:
     options: dict[str, Any] = dict(parse_qsl(urlsplit(remote.uri).query))
     for name in options:
         if name not in names:
-            problem = f"unknown option {name} of {remote.display_uri}"
+            problem = f"unknown option {name} of {remote.safe_uri}"
             raise BuildError(remote.recipe, problem, remedy=near_match(name, names))
     host = urlsplit("//" + options.get("endpoint_override", "")).hostname
     # An endpoint_override is "host:port" without a scheme; "//" makes urlsplit read it as a host.
     if options.get("scheme", "https") != "https" and not (remote.insecure or is_local(host)):
-        problem = f"{remote.display_uri} is not encrypted"
+        problem = f"{remote.safe_uri} is not encrypted"
         raise BuildError(remote.recipe, problem, remedy="write scheme=https, or insecure = true")
     return {**options, "anonymous": options.get("anonymous") == "true"}
 
@@ -112,14 +112,12 @@ def _arrow_errors(remote: Remote) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         remedy = "correct the path in the recipe"
-        raise BuildError(remote.display_uri, "no such file in the bucket", remedy=remedy) from error
+        raise BuildError(remote.safe_uri, "no such file in the bucket", remedy=remedy) from error
     except (OSError, pa.ArrowException) as error:
         text = str(error)
         if isinstance(error, PermissionError) or any(word in text for word in _REFUSED):
             remedy = "check the credentials of the environment, or write anonymous=true"
-            raise BuildError(
-                remote.display_uri, "the bucket refuses access", remedy=remedy
-            ) from error
+            raise BuildError(remote.safe_uri, "the bucket refuses access", remedy=remedy) from error
         raise TransientError(f"the bucket cannot be read ({_short(text)})") from error
 
 

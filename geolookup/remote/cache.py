@@ -102,7 +102,7 @@ class Cached:
             if not mine:
                 problem = "another process is downloading it"
                 raise BuildError(
-                    self._remote.display_uri, problem, remedy="wait until it has finished"
+                    self._remote.safe_uri, problem, remedy="wait until it has finished"
                 )
             yield
 
@@ -162,7 +162,7 @@ class Cached:
             path.parent.mkdir(exist_ok=True)
             # After a crash here the file has no kept.json, and is downloaded once more.
             part.path.replace(path)
-            members = {"address": self._remote.display_uri, "bytes": size, "sha256": digest}
+            members = {"address": self._remote.safe_uri, "bytes": size, "sha256": digest}
             _write(self._folder / "kept.json", {**members, **asdict(version)})
         self.discard_part()
         self._remove_others(path.parent)

@@ -115,7 +115,7 @@ def key_of(remote: Remote) -> Key | None:
     else:
         return None
     if not (text := (text or "").strip()):
-        problem = f"no key for {remote.display_uri} in {origin}"
+        problem = f"no key for {remote.safe_uri} in {origin}"
         raise BuildError(remote.recipe, problem, remedy="put the key there")
     if not _PRINTABLE.fullmatch(text):
         problem = f"the key in {origin} is not one line of printable ASCII"
@@ -133,6 +133,6 @@ def _in_file(remote: Remote) -> str:
             return stream.read().decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text"
-        problem = f"the key of {remote.display_uri} cannot be read ({reason})"
+        problem = f"the key of {remote.safe_uri} cannot be read ({reason})"
         # The text of a decoding error would contain the key.
         raise BuildError(path, problem, remedy="check the file") from None

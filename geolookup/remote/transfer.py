@@ -77,7 +77,7 @@ def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMI
 
 
 def _later(remote: Remote, problem: str, error: TransientError) -> DownloadError:
-    return DownloadError(remote.display_uri, problem, wait=error.wait, remedy="try again later")
+    return DownloadError(remote.safe_uri, problem, wait=error.wait, remedy="try again later")
 
 
 def fetch(
@@ -176,7 +176,7 @@ class _Transfer:
     def _check_size(self, size: int) -> None:
         if size > self.limits.largest:
             self.cached.discard_part()
-            raise content.too_large(self.remote.display_uri, self.limits.largest)
+            raise content.too_large(self.remote.safe_uri, self.limits.largest)
 
     def _finish(self, part: Part, answer: Answer) -> Fetched:
         """Check a complete part, and make it the current file."""
@@ -190,7 +190,7 @@ class _Transfer:
             self.cached.discard_part()
             if answer.start:  # resumed: the parts may be of different versions
                 raise TransientError(error.problem) from error
-            raise BuildError(self.remote.display_uri, error.problem, remedy=error.remedy) from error
+            raise BuildError(self.remote.safe_uri, error.problem, remedy=error.remedy) from error
         return Fetched(self.cached.keep(part, answer.version), changed=True, start=answer.start)
 
     def _check_digest(self, part: Part) -> None:
@@ -203,6 +203,4 @@ class _Transfer:
         """Raise BuildError if only a digest could show that the file is complete."""
         if answer.total is None and not answer.ends and not self.sha256:
             problem = "the server does not state the length of the file"
-            raise BuildError(
-                self.remote.display_uri, problem, remedy="state its sha256 in the recipe"
-            )
+            raise BuildError(self.remote.safe_uri, problem, remedy="state its sha256 in the recipe")

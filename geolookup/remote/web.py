@@ -114,14 +114,14 @@ def _open(
     except (http.client.InvalidURL, UnicodeError):
         # The text of these contains the address with the key.
         raise BuildError(
-            remote.display_uri, "is not an address", remedy="correct the path in the recipe"
+            remote.safe_uri, "is not an address", remedy="correct the path in the recipe"
         ) from None
     except (OSError, http.client.HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error
         if isinstance(reason, ssl.SSLCertVerificationError):
             problem = f"the certificate of {host} is not valid ({reason.verify_message})"
             remedy = "correct the path in the recipe"
-            raise BuildError(remote.display_uri, problem, remedy=remedy) from error
+            raise BuildError(remote.safe_uri, problem, remedy=remedy) from error
         # Without its cause, whose text may contain bytes of the server.
         raise TransientError(f"{host} cannot be reached ({_reason(reason)})") from None
     return response
@@ -225,7 +225,7 @@ def _chunks(response: http.client.HTTPResponse, left: int | None) -> Iterator[by
 
 
 def _failure(remote: Remote, problem: str, remedy: str) -> BuildError:
-    return BuildError(remote.display_uri, problem, remedy=remedy)
+    return BuildError(remote.safe_uri, problem, remedy=remedy)
 
 
 #: "bytes 100-199/200": first and last byte, both included, of 200; "*" for an unknown size.

@@ -127,7 +127,7 @@ def test_addresses(tmp_path: Path) -> None:
     assert source.remote is not None
     assert (source.sha256, source.options) == (digest, {"family": 6})
     assert (source.name, source.remote.file, source.remote.scheme) == ("a.csv.gz",) * 2 + ("https",)
-    assert source.remote.display_uri == "https://h.example:8443/d/a.csv.gz?…"
+    assert source.remote.safe_uri == "https://h.example:8443/d/a.csv.gz?…"
     source = source_of(tmp_path, 'https://h.example/get?id=7"\nfile = "a.zip"\n')
     assert source.name == "a.zip"
     source = source_of(tmp_path, 'https://h.example/get?id=7"\nfile = "a.zip"\nname = "N"\n')

@@ -82,10 +82,7 @@ def _changes(first: Addresses, last: Addresses, pairs: I64) -> _Changes:
     index = np.cumsum(begins) + np.cumsum(ends) - ends  # of a range's first address, from 1
     low, high = (np.empty(int(begins.sum() + ends.sum()), np.uint64) for _ in range(2))
     pair = np.full(len(low), _NOTHING)
-    for positions, addresses in (
-        (index[begins] - 1, first[begins]),
-        (index[ends], after[ends]),
-    ):
+    for positions, addresses in ((index[begins] - 1, first[begins]), (index[ends], after[ends])):
         low[positions], high[positions] = addresses.halves()
     pair[index[begins] - 1] = pairs[begins]
     return _Changes(Addresses(low, high), pair)
