@@ -134,7 +134,7 @@ class EnrichedRows:
             on_invalid=options.on_invalid,
             at=_AT if options.at_column else options.at,
             clean=options.clean,
-            known=True,
+            add_known=True,
             threads=options.threads,
         )
 

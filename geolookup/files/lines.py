@@ -112,9 +112,8 @@ class JsonLines:
         check_columns(options.name, names, options.keys)
         keys = pa.schema([_key(columns, key) for key in options.keys])
         read = columns if options.others == "typed" else keys
-        schema = (
-            read.append(pa.field(LINE, pa.large_binary())) if options.others == "as_is" else read
-        )
+        line = pa.field(LINE, pa.large_binary())
+        schema = read.append(line) if options.others == "as_is" else read
         numbers = RowNumbers()
         batches = _batches(first, blocks, read, schema, options, numbers)
         return Rows(schema, explained_batches(batches, options.name, "JSON"), numbers=numbers)

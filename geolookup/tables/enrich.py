@@ -50,7 +50,7 @@ class Enricher:
     """Makes columns of chosen fields for any number of columns of addresses.
 
     ``at`` is the instant of rows without their own: Unix seconds, an aware
-    datetime, or None for now. ``known`` adds a last column of that name: ``is_known``.
+    datetime, or None for now. ``add_known`` adds a last column ``known``: ``is_known``.
     Raises ValueError and TypeError for invalid options, DatasetError for a damaged dataset.
     """
 
