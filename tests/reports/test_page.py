@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
+from geolookup.dataset.metadata import Age
 from geolookup.pictures import wording
 from geolookup.pictures.charts import bars
 from geolookup.reports import dataset as report
 from geolookup.reports.dataset import SECTIONS, sections, title
+from geolookup.reports.dataset.summary import _age
 from geolookup.reports.page import page
 from geolookup.reports.section import Link, Section, Table, charts_section, link
 from tests.cli.program import run
@@ -231,6 +233,11 @@ def test_every_section_of_a_dataset_is_listed() -> None:
         if name.endswith("_section") and signature(value).parameters.keys() == {"facts"}
     }
     assert defined == {"summary_section", *(section.__name__ for section in SECTIONS)}
+
+
+def test_an_age_of_one_day() -> None:
+    ages = [_age(Age(days, "2026-11-01", "a", ())).value for days in (0, 1, 2)]
+    assert ages == ["0 days", "1 day", "2 days"]
 
 
 def test_the_section_of_contributing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

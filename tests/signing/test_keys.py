@@ -144,6 +144,9 @@ def test_files_that_are_no_key(tmp_path: Path) -> None:
                 read(path)
             assert "\n" not in str(caught.value)
             assert caught.value.remedy
+    (tmp_path / "large").write_bytes(b"x" * 20_000)
+    with pytest.raises(KeyFileError, match="more than 16,384 bytes: no key"):
+        read_public(tmp_path / "large")
     with pytest.raises(KeyFileError, match="No such file"):
         read_public(tmp_path / "missing")
     with pytest.raises(KeyFileError):
