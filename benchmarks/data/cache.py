@@ -39,7 +39,7 @@ def source(name: str, generator: str, size: list[str], *, seed: int = SEED) -> P
         command += ["--seed", str(seed)]
         subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
 
-    key = _digest(_HERE / each for each in _GENERATOR)
+    key = _digest(_HERE / path for path in _GENERATOR)
     return _make_once(f"source-{name}-{seed}", key, make) / RECIPE
 
 

@@ -157,7 +157,7 @@ def _places(rng: np.random.Generator, count: int) -> tuple[pa.Array, Listing]:
     columns = [
         _geoname(place),
         of_country,
-        *(pa.array([each]).take(_zeros(count)) for each in ("", "0", "0")),
+        *(pa.array([value]).take(_zeros(count)) for value in ("", "0", "0")),
         pc.if_else(bare, "", text(10000 + location * 7 % 90000)),
         text(rng.integers(-550_000, 700_000, count) / 10_000),
         text(rng.integers(-1_800_000, 1_800_000, count) / 10_000),
@@ -176,10 +176,10 @@ def _place_lines(
     bare = pa.array(number == 0)
     of_country = [
         ["en"] * len(facts),
-        [each.continent_code or "" for each in facts],
-        [_quote(each.continent_name) for each in facts],
+        [fact.continent_code or "" for fact in facts],
+        [_quote(fact.continent_name) for fact in facts],
         codes,
-        [_quote(each.country_name) for each in facts],
+        [_quote(fact.country_name) for fact in facts],
     ]
     inside = [
         text(region + 1),
@@ -190,11 +190,11 @@ def _place_lines(
     ]
     columns = [
         _geoname(np.arange(len(country))),
-        *(pa.array(each).take(pa.array(country)) for each in of_country),
-        *(pc.if_else(bare, "", each) for each in inside),
+        *(pa.array(values).take(pa.array(country)) for values in of_country),
+        *(pc.if_else(bare, "", column) for column in inside),
         pa.array([""]).take(_zeros(len(country))),
         pick(zones, country, region),
-        pa.array(["1" if each.country_is_eu else "0" for each in facts]).take(pa.array(country)),
+        pa.array(["1" if fact.country_is_eu else "0" for fact in facts]).take(pa.array(country)),
     ]
     return join(*columns, between=",")
 

@@ -101,13 +101,13 @@ def _clean(members: Record) -> Record:
 
 def write(dataset: Path, target: Path, selection: Iterable[Network] | None = None) -> None:
     """Write the City MMDB of a dataset, of all its networks or of a ``selection``."""
-    selection = selection or (each for family in (4, 6) for each in networks(dataset, family))
+    selection = selection or (network for family in (4, 6) for network in networks(dataset, family))
     _write(target, _TYPES["city"], selection, records(dataset))
 
 
 def write_systems(dataset: Path, target: Path) -> None:
     """Write the ASN MMDB of a dataset."""
-    selection = (each for family in (4, 6) for each in networks(dataset, family, "network"))
+    selection = (network for family in (4, 6) for network in networks(dataset, family, "network"))
     _write(target, _TYPES["asn"], selection, systems(dataset))
 
 

@@ -116,8 +116,8 @@ def around(rng: np.random.Generator, finer: Prefixes, count: int) -> Prefixes:
         start, first = np.unique(finer.start >> shift << shift, return_index=True)
         if len(start) >= count:
             break
-    chosen = np.sort(rng.choice(len(start), min(count, len(start)), replace=False))
-    start, block = start[chosen], finer.block[first[chosen]]
+    sample = np.sort(rng.choice(len(start), min(count, len(start)), replace=False))
+    start, block = start[sample], finer.block[first[sample]]
     gap = np.concatenate([[True], start[1:] != start[:-1] + (np.uint64(1) << shift)])
     lengths = np.full(len(start), length, np.int64)
     return Prefixes(finer.family, start, lengths, block, gap, np.zeros(len(start), bool))
@@ -135,11 +135,11 @@ def ipv6(rng: np.random.Generator, count: int, *, by_rows: bool) -> Prefixes:
     return _select(rng, 6, start, np.repeat(length, size), block, count, by_rows=by_rows)
 
 
-def _allocation_sizes(rng: np.random.Generator, wanted: int) -> I64:
+def _allocation_sizes(rng: np.random.Generator, count: int) -> I64:
     """Return how many prefixes each allocation holds: most a few, some very many."""
-    most = min(max(wanted // 20, 4), 1 << 18)
-    sizes = np.minimum(rng.random(wanted) ** -1.1, most).astype(np.int64)
-    return sizes[: int(np.searchsorted(np.cumsum(sizes), wanted)) + 1]
+    most = min(max(count // 20, 4), 1 << 18)
+    sizes = np.minimum(rng.random(count) ** -1.1, most).astype(np.int64)
+    return sizes[: int(np.searchsorted(np.cumsum(sizes), count)) + 1]
 
 
 def _lengths(rng: np.random.Generator, size: I64) -> I64:

@@ -120,9 +120,9 @@ def codes_and_zones() -> tuple[list[str], list[list[str]]]:
 
 def pick(lists: list[list[str]], which: I64, number: I64) -> pa.Array:
     """Return ``lists[which][number % its length]`` for each row."""
-    size = np.array([len(each) for each in lists])
+    size = np.array([len(values) for values in lists])
     begin = np.cumsum(size) - size
-    flat = pa.array([text for each in lists for text in each])
+    flat = pa.array([text for values in lists for text in values])
     return flat.take(pa.array(begin[which] + number % size[which]))
 
 

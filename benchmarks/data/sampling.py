@@ -22,12 +22,14 @@ def sample(
     All locations and networks are used, and prefixes that touch differ unless
     they are marked as the same.
     """
-    fresh = [~each.same for each in families]
-    blocks = [each.block[new] for each, new in zip(families, fresh, strict=True)]
-    touches = np.concatenate([~each.gap[new] for each, new in zip(families, fresh, strict=True)])
+    fresh = [~family.same for family in families]
+    blocks = [family.block[new] for family, new in zip(families, fresh, strict=True)]
+    touches = np.concatenate(
+        [~family.gap[new] for family, new in zip(families, fresh, strict=True)]
+    )
     draws = [_per_block(rng, block, locations, networks) for block in blocks]
-    location = np.concatenate([each[0] for each in draws])
-    network = np.concatenate([each[1] for each in draws])
+    location = np.concatenate([draw[0] for draw in draws])
+    network = np.concatenate([draw[1] for draw in draws])
     _use_all(rng, location, len(locations.texts))
     _use_all(rng, network, len(networks.texts))
     _separate(rng, touches, location, network, len(locations.texts))
@@ -46,17 +48,17 @@ def sample_one(
 
     Prefixes that touch may be equal, as they are in what vendors deliver.
     """
-    fresh = [~each.same for each in families]
+    fresh = [~family.same for family in families]
     countries = len(listing.begin) - 1
     draws = []
-    for each, new in zip(families, fresh, strict=True):
-        country = _ranks(rng, np.full(int(each.block[-1]) + 1, countries))
+    for family, new in zip(families, fresh, strict=True):
+        country = _ranks(rng, np.full(int(family.block[-1]) + 1, countries))
         home = listing.begin[country] + _ranks(rng, np.diff(listing.begin)[country])
-        draws.append(_draw(rng, each.block[new], country, listing, home, _PLACE_SHARES))
+        draws.append(_draw(rng, family.block[new], country, listing, home, _PLACE_SHARES))
     together = np.concatenate(draws)
     _use_all(rng, together, len(listing.texts))
     records = np.split(together, [len(draws[0])])
-    return [each[np.cumsum(new) - 1] for each, new in zip(records, fresh, strict=True)]
+    return [record[np.cumsum(new) - 1] for record, new in zip(records, fresh, strict=True)]
 
 
 def _per_block(

@@ -95,7 +95,7 @@ def lines(result: Result) -> Iterator[reports.Part]:
     """Yield bytes, times and memory of each way, and the bounds."""
     title = f"{result['share']:.0%} of the rows changed"
     header = (title, "bytes", "pack", "apply", "CPU of apply", "memory of apply")
-    yield Table("delta", header, [_row(*each) for each in result["rows"].items()], ours=_OURS)
+    yield Table("delta", header, [_row(*item) for item in result["rows"].items()], ours=_OURS)
     delta = result["rows"][WITH]
     apply = delta["apply"]
     ratios = [

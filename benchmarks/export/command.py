@@ -36,7 +36,7 @@ def measure_export(dataset: Path, rounds: int) -> dict[str, Any]:
         comparisons = _compare(dataset, files)
     with geolookup.open(dataset) as engine:
         counts = engine.metadata.counts
-    median = {key: statistics.median(each[key] for each in ours) for key in _KEYS}
+    median = {key: statistics.median(result[key] for result in ours) for key in _KEYS}
     return {
         "rows": {OURS: median, THEIRS: {key: theirs[key] for key in _KEYS}},
         "intervals": counts["ipv4_intervals"] + counts["ipv6_intervals"],
@@ -63,7 +63,7 @@ def _compare(dataset: Path, files: dict[str, Path]) -> int:
             for family, kind in ((4, IPv4Address), (6, IPv6Address))
             for start in _some(workload.read(dataset, family).starts)
         ]
-        different = sum(ours.get(each) != theirs.get(each) for each in addresses)
+        different = sum(ours.get(address) != theirs.get(address) for address in addresses)
     if different:
         raise click.ClickException(f"the files differ at {different:,} addresses")
     return len(addresses)
@@ -95,11 +95,11 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     rows = [
         (
             name,
-            Number(each["seconds"], ",.2f"),
-            Number(each["peak_memory"] / 1e6),
-            Number(each["bytes"]),
+            Number(row["seconds"], ",.2f"),
+            Number(row["peak_memory"] / 1e6),
+            Number(row["bytes"]),
         )
-        for name, each in result["rows"].items()
+        for name, row in result["rows"].items()
     ]
     head = f"MMDB of cities, {result['intervals']:,} intervals"
     header = (head, "CPU seconds", "peak memory, MB", "bytes")

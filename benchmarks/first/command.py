@@ -75,17 +75,23 @@ def _cache_pages(files: Files) -> None:
 def _rounds(
     files: Files, contenders: Sequence[Contender], path: Path, rounds: int
 ) -> dict[str, dict[str, Any]]:
-    rows: dict[str, dict[str, Any]] = {each.name: {"first": [], "warm": []} for each in contenders}
+    rows: dict[str, dict[str, Any]] = {
+        contender.name: {"first": [], "warm": []} for contender in contenders
+    }
     for _ in range(rounds):
-        for each in contenders:
+        for contender in contenders:
             paths = (files.dataset, files.mmdb, "", path)
-            with run_children([Child("benchmarks.peers.worker", each.name, *paths)]) as (child,):
+            with run_children([Child("benchmarks.peers.worker", contender.name, *paths)]) as (
+                child,
+            ):
                 warm = [child.ask(threads=1) for _ in range(WARM)]
             if "refused" in child.facts:
-                rows[each.name] = {**rows[each.name], "refused": child.facts["refused"]}
+                rows[contender.name] = {**rows[contender.name], "refused": child.facts["refused"]}
             else:
-                rows[each.name]["first"].append(child.facts["first_pass"])
-                rows[each.name]["warm"].append(statistics.median(each["ns"] for each in warm))
+                rows[contender.name]["first"].append(child.facts["first_pass"])
+                rows[contender.name]["warm"].append(
+                    statistics.median(answer["ns"] for answer in warm)
+                )
     return rows
 
 

@@ -42,17 +42,22 @@ def envelopes(datasets: Sequence[Path]) -> dict[str, dict[str, bytes]]:
     intervals = workload.read(datasets[0], 4)
     addresses = workload.addresses(intervals, "uniform", _DRAWN, hit=True)
     answers_of = {}
-    for each in datasets:
-        with geolookup.open(each) as engine:
+    for dataset in datasets:
+        with geolookup.open(dataset) as engine:
             answers = {address: without_time(engine.lookup_json(address)) for address in addresses}
             answers_of[engine.generation] = answers
     selection = _select(addresses, answers_of)
-    return {name: {each: of[each] for each in selection} for name, of in answers_of.items()}
+    return {
+        name: {address: answers[address] for address in selection}
+        for name, answers in answers_of.items()
+    }
 
 
 def _select(addresses: Sequence[str], answers_of: Envelopes) -> list[str]:
-    different = {each for each in addresses if len({of[each] for of in answers_of.values()}) > 1}
-    same = [each for each in addresses if each not in different]
+    different = {
+        address for address in addresses if len({of[address] for of in answers_of.values()}) > 1
+    }
+    same = [address for address in addresses if address not in different]
     return [*sorted(different)[: ADDRESSES // 2], *same[: ADDRESSES // 2]]
 
 
@@ -107,7 +112,7 @@ def main(plan_file: Path) -> None:
             stack.enter_context(geolookup.open(store, watch=plan["watch"]))
             for store in plan["stores"]
         ]
-        lookups = Lookups(engines, envelopes([Path(each) for each in plan["datasets"]]))
+        lookups = Lookups(engines, envelopes([Path(path) for path in plan["datasets"]]))
         say({"addresses": ADDRESSES})
         sys.stdin.readline()  # it ends with the parent, too
         lookups.stop()

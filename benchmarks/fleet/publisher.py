@@ -92,7 +92,7 @@ class Publisher:
     def generation(self) -> str:
         """Return the current generation."""
         generations = geolookup.generations(self.store)
-        return next(each.generation for each in generations if each.current)
+        return next(g.generation for g in generations if g.current)
 
     @property
     def store(self) -> Path:

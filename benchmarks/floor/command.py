@@ -50,7 +50,7 @@ def measure_floor(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
         results = {}
         for distribution in workload.DISTRIBUTIONS:
             addresses = workload.addresses(intervals, distribution, count, hit=True)
-            size = statistics.mean(len(engine.lookup_json(each)) for each in addresses)
+            size = statistics.mean(len(engine.lookup_json(address)) for address in addresses)
             steps = steps_of(Dataset(dataset), round(size), Path(folder))
             calls = _calls(engine, steps, ready.open_floor(Files(dataset, dataset)), addresses)
             results[distribution] = {"bytes": size, **_rounds(calls, count, rounds)}
@@ -102,7 +102,7 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     header = ("ns per lookup", *workload.DISTRIBUTIONS)
     yield Table("floor-steps", header, rows(result), unit="ns", ours="geolookup")
     yield ratio_table("floor-multiples", "multiples of the floor", ratios(result))
-    sizes = " and ".join(f"{each['bytes']:,.0f}" for each in result["results"].values())
+    sizes = " and ".join(f"{row['bytes']:,.0f}" for row in result["results"].values())
     run = f"{result['rounds']} rounds of {result['addresses']:,} addresses"
     yield f"answers of {sizes} bytes; median of {run}"
 

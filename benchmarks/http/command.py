@@ -115,7 +115,7 @@ def _memory(case: Case, seconds: float, requests: int) -> dict[str, int]:
 
 
 def _result(case: Case) -> dict[str, Any]:
-    best = max(case.rounds, key=lambda each: each.rate)
+    best = max(case.rounds, key=lambda round_: round_.rate)
     return {
         "name": case.name,
         "workers": best.workers,

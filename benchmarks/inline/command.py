@@ -78,7 +78,7 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     """Yield the tables for a terminal."""
     texts = result["results"]
     names = next(iter(texts.values()))["rows"]
-    rows = [(name, *(Number(_speed(each, name)) for each in texts.values())) for name in names]
+    rows = [(name, *(Number(_speed(run, name)) for run in texts.values())) for name in names]
     header = ("MB of text per CPU second", *texts)
     yield Table("inline-speed", header, rows, unit="MB/s", ours="geolookup")
     yield ratio_table("inline-ratios", "speed", ratios(result))
@@ -108,5 +108,5 @@ def _speed(text: dict[str, Any], name: str) -> float:
 def command(scale: str, megabytes: float, rounds: int, outputs: reports.Outputs) -> None:
     """Make dataset, MMDB and texts, time everything, print the table, write the results."""
     dataset = cache.dataset(scale)
-    found = measure_inline(contenders(dataset, cache.mmdb(scale)), dataset, megabytes, rounds)
-    outputs.tell(lines(found), {"scale": scale, **found})
+    result = measure_inline(contenders(dataset, cache.mmdb(scale)), dataset, megabytes, rounds)
+    outputs.tell(lines(result), {"scale": scale, **result})

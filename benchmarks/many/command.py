@@ -69,7 +69,7 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     """Yield the tables for a terminal."""
     kinds = list(result["rates"])
     rows = [
-        [name, *(Number(each[kind]) for kind in kinds)] for name, each in result["results"].items()
+        [name, *(Number(row[kind]) for kind in kinds)] for name, row in result["results"].items()
     ]
     rates = [Number(result["rates"][kind] / 1e6, ".2f") for kind in kinds]
     yield Table("many-calls", ("ns per address", *kinds), rows, unit="ns", ours=_OURS)
@@ -81,7 +81,7 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
 
 
 def _ratios(result: dict[str, Any]) -> list[Ratio]:
-    took = {name: each["uniform"] for name, each in result["results"].items()}
+    took = {name: times["uniform"] for name, times in result["results"].items()}
     rate = result["rates"]["uniform"] / 1e6
     return [
         _part(took, ways.LINES, ways.SINGLE_JSON, 0.6),

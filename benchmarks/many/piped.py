@@ -22,7 +22,7 @@ def rate(dataset: Path, addresses: list[str], rounds: int) -> float:
 def _seconds(dataset: Path, addresses: list[str]) -> float:
     command = [sys.executable, "-m", "geolookup", "lookup", "--no-age-notice"]
     with TemporaryFile() as source:
-        source.write("".join(f"{each}\n" for each in addresses).encode())
+        source.write("".join(f"{address}\n" for address in addresses).encode())
         source.seek(0)
         began = time.perf_counter()
         subprocess.run(

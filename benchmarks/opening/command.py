@@ -73,7 +73,7 @@ def _openings(datasets: Mapping[str, Path], rounds: int) -> dict[str, float]:
             engine = geolookup.open(path)
             times[name].append((time.perf_counter() - began) * 1e6)
             engine.close()
-    return {name: statistics.median(each) for name, each in times.items()}
+    return {name: statistics.median(rounds_of) for name, rounds_of in times.items()}
 
 
 def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
@@ -82,11 +82,11 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     body: list[tuple[Cell, ...]] = [
         (
             name,
-            Number(each["bytes"]),
-            Number(each["open_us"]),
-            Number(each["first_answer_ms"], ",.1f"),
+            Number(row["bytes"]),
+            Number(row["open_us"]),
+            Number(row["first_answer_ms"], ",.1f"),
         )
-        for name, each in result["datasets"].items()
+        for name, row in result["datasets"].items()
     ]
     bare = Number(result["bare_interpreter_ms"], ",.1f")
     body.append(("(bare interpreter)", "", "", bare))

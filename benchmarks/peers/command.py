@@ -125,7 +125,7 @@ def _row(contender: Contender, child: Child, rounds: dict[str, list[float]]) -> 
 
 def _size(path: Path) -> int:
     files = path.iterdir() if path.is_dir() else [path]
-    return sum(each.stat().st_size for each in files)
+    return sum(file.stat().st_size for file in files)
 
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -151,9 +151,7 @@ def command(
     """Make dataset and MMDB (once), time everything, print the tables, write the results."""
     try:
         files = Files(cache.dataset(scale), cache.mmdb(scale), ip2location)
-        selection = [
-            each for each in CONTENDERS if not only or any(part in each.name for part in only)
-        ]
+        selection = [c for c in CONTENDERS if not only or any(part in c.name for part in only)]
         result = {"scale": scale, **measure_peers(files, selection, options)}
     except (check.UnequalError, ImportError) as error:
         hint = "; 'pip install .[bench]' brings what is missing"

@@ -137,4 +137,4 @@ CONTENDERS = (
     Contender("pytricia get", "prefix only: a row number", libraries.pytricia, "pytricia"),
     Contender("floor", "the envelope's dict, copied from ready parts", libraries.floor),
 )
-BY_NAME = {each.name: each for each in CONTENDERS}
+BY_NAME = {contender.name: contender for contender in CONTENDERS}

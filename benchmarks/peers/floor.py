@@ -69,7 +69,7 @@ def open_floor(files: Files) -> Opened:
 
     def answers(addresses: Sequence[str]) -> Answers:
         ready: dict[str, Parts] = {}
-        parts = [ready.get(each) or ready.setdefault(each, prepare(each)) for each in addresses]
+        parts = [ready.get(text) or ready.setdefault(text, prepare(text)) for text in addresses]
         return lambda: map(build, parts)
 
     return answers

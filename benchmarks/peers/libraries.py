@@ -39,7 +39,7 @@ def _chain(*functions: Callable[..., object], extra: tuple[object, ...] = ()) ->
 
     def prepare(addresses: Sequence[str]) -> Answers:
         def answers() -> Iterator[object]:
-            results: Iterator[object] = map(first, addresses, *(repeat(each) for each in extra))
+            results: Iterator[object] = map(first, addresses, *(repeat(value) for value in extra))
             for function in functions_after:
                 results = map(function, results)
             return results

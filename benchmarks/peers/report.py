@@ -18,7 +18,7 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     """Yield the tables for a terminal."""
     rows, sizes = result["rows"], result["file_bytes"]
     for threads in result["threads"]:
-        names = [each for each in result["workloads"] if ("threads" in each) == (threads > 1)]
+        names = [name for name in result["workloads"] if ("threads" in name) == (threads > 1)]
         yield _times(rows, names, threads)
     yield _processes(rows, sizes)
     yield _returns(rows)
@@ -28,14 +28,14 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
 
 
 def _times(rows: dict[str, Any], names: list[str], threads: int) -> Table:
-    heads = [each.partition(",")[0].replace("IPv", "v") for each in names]
+    heads = [workload.partition(",")[0].replace("IPv", "v") for workload in names]
     title = "ns per lookup, " + ("one thread" if threads == 1 else f"{threads} threads")
     first = ["first pass"] if threads == 1 else []  # of the process, over the list of zipf v4 hits
     body = [
         [
             name,
             *(Number(row["first_pass"]) for _ in first),
-            *(_median(row["rounds"].get(each)) for each in names),
+            *(_median(row["rounds"].get(workload)) for workload in names),
         ]
         for name, row in rows.items()
         if row.get("rounds")
@@ -58,7 +58,7 @@ def _processes(rows: dict[str, Any], sizes: dict[str, int]) -> Table:
                     name,
                     Number(start["median_ms"], ".1f") if start else "-",
                     " ".join(start["loads"]) or "no" if start else "-",
-                    *(_megabytes(memory.get(each)) for each in _MEMORY),
+                    *(_megabytes(memory.get(key)) for key in _MEMORY),
                     _megabytes(sizes.get(row.get("reads", ""))),
                 )
             )

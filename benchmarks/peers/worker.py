@@ -57,20 +57,20 @@ class Worker:
         middle = len(self._addresses) // 2
         if not self._halves:
             parts = self._addresses[:middle], self._addresses[middle:]
-            self._halves = [self._prepare(each) for each in parts]
+            self._halves = [self._prepare(part) for part in parts]
         gate = threading.Barrier(len(self._halves) + 1)
 
         def drain(answers: Answers) -> None:
             gate.wait()
             deque(answers(), 0)
 
-        threads = [threading.Thread(target=drain, args=(each,)) for each in self._halves]
-        for each in threads:
-            each.start()
+        threads = [threading.Thread(target=drain, args=(half,)) for half in self._halves]
+        for thread in threads:
+            thread.start()
         gate.wait()
         began = time.perf_counter_ns()
-        for each in threads:
-            each.join()
+        for thread in threads:
+            thread.join()
         return time.perf_counter_ns() - began
 
 
@@ -92,7 +92,7 @@ def open_and_measure(contender: Contender, files: Files, first: str) -> tuple[Wo
     return worker, {
         "version": version,
         "first_pass": first_pass,
-        "memory": {each: after[each] - before[each] for each in before},
+        "memory": {key: after[key] - before[key] for key in before},
     }
 
 

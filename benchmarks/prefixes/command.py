@@ -60,14 +60,14 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
         (
             name,
             Number(result["prefixes"][name]),
-            Number(each[0], ".2f", " s"),
-            Number(statistics.median(each), ".2f", " s"),
+            Number(times[0], ".2f", " s"),
+            Number(statistics.median(times), ".2f", " s"),
         )
-        for name, each in result["rows"].items()
+        for name, times in result["rows"].items()
     ]
     ratios = [
-        Ratio(name, statistics.median(each), WANTED[name], unit=" s")
-        for name, each in result["rows"].items()
+        Ratio(name, statistics.median(times), WANTED[name], unit=" s")
+        for name, times in result["rows"].items()
     ]
     yield Table("prefixes", (head, "prefixes", "first round", "median"), rows)
     yield ratio_table("prefixes-bounds", "as texts", ratios)

@@ -75,12 +75,12 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     rows = [
         (
             name,
-            Number(each["seconds"], ",.1f"),
-            Number(each["cpu_seconds"], ",.1f"),
-            Number((each["peak_memory"] or 0) / 1e6),
-            Number(each["bytes"] / 1e6, ",.2f"),
+            Number(page["seconds"], ",.1f"),
+            Number(page["cpu_seconds"], ",.1f"),
+            Number((page["peak_memory"] or 0) / 1e6),
+            Number(page["bytes"] / 1e6, ",.2f"),
         )
-        for name, each in result["rows"].items()
+        for name, page in result["rows"].items()
     ]
     yield Table("report-pages", header, rows)
     yield ratio_table("report-bounds", "bounds of pages", bounds(result))
@@ -88,12 +88,12 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
 
 def bounds(result: dict[str, Any]) -> Iterator[Ratio]:
     """Yield what each page took, and what was wanted."""
-    for name, each in result["rows"].items():
-        yield Ratio(f"{name}: CPU time", each["cpu_seconds"], SECONDS, unit=" s")
-        if each["peak_memory"]:
-            peak = each["peak_memory"] / 1e9
+    for name, page in result["rows"].items():
+        yield Ratio(f"{name}: CPU time", page["cpu_seconds"], SECONDS, unit=" s")
+        if page["peak_memory"]:
+            peak = page["peak_memory"] / 1e9
             yield Ratio(f"{name}: peak memory", peak, PEAK_GB, unit=" GB")
-        yield Ratio(f"{name}: page", each["bytes"] / 1e6, PAGE_MB, unit=" MB")
+        yield Ratio(f"{name}: page", page["bytes"] / 1e6, PAGE_MB, unit=" MB")
 
 
 @click.command("report", help="Write the pages of a dataset, of a difference, of addresses.")

@@ -122,7 +122,7 @@ def _result(case: Case) -> dict[str, Any]:
 
 def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     """Yield the table for a terminal."""
-    median = {(each["kind"], each["form"]): each["median"] for each in result["results"]}
+    median = {(case["kind"], case["form"]): case["median"] for case in result["results"]}
     kinds = dict.fromkeys(kind for kind, _ in median)
     rows = [[kind, *(Number(median[kind, form]) for form in FORMS)] for kind in kinds]
     overhead = Number(result["call_overhead"])

@@ -107,7 +107,7 @@ def _ipv4_texts(values: Halves) -> pa.Array:
     octets = [
         pa.array(values[:, 1] >> np.uint64(shift) & np.uint64(255)) for shift in (24, 16, 8, 0)
     ]
-    return pc.binary_join_element_wise(*(each.cast(pa.string()) for each in octets), ".")
+    return pc.binary_join_element_wise(*(octet.cast(pa.string()) for octet in octets), ".")
 
 
 def _ipv6_texts(values: Halves) -> pa.Array:

@@ -47,16 +47,16 @@ def countries(table: Any) -> Values:
 
 def city_records(table: Any) -> Values:
     """Read a column of structs with MaxMind's members; Polars has null for absent ones."""
-    return _by_path(table, [flat(_present(each)) for each in _column(table, FOUND)])
+    return _by_path(table, [flat(_present(value)) for value in _column(table, FOUND)])
 
 
 def _present(value: Any) -> Any:
     """Return a record without members that are null or empty."""
     if isinstance(value, list):
-        return [_present(each) for each in value]
+        return [_present(item) for item in value]
     if isinstance(value, dict):
-        present = {name: _present(each) for name, each in value.items()}
-        return {name: each for name, each in present.items() if each not in (None, {}, [])}
+        present = {name: _present(item) for name, item in value.items()}
+        return {name: item for name, item in present.items() if item not in (None, {}, [])}
     return value
 
 
@@ -64,7 +64,7 @@ def iptools_records(table: Any) -> Values:
     """Read the structs of polars-iptools, which has an empty text in place of null."""
     records = _column(table, FOUND)
     return _by_path(
-        table, [{path: each[name] or None for name, path in _IPTOOLS.items()} for each in records]
+        table, [{path: row[name] or None for name, path in _IPTOOLS.items()} for row in records]
     )
 
 
@@ -76,7 +76,7 @@ def _column(data: Any, name: str) -> list[Any]:
 def _by_path(table: Any, records: list[dict[str, Any]]) -> Values:
     paths = records[0] if records else {}
     return {ADDRESS: _column(table, ADDRESS)} | {
-        path: [each[path] for each in records] for path in paths
+        path: [record[path] for record in records] for path in paths
     }
 
 
@@ -84,8 +84,8 @@ def digests(values: Values) -> dict[str, str]:
     """Return a digest of each path's values, ordered by address: a join may change the order."""
     order = sorted(range(len(values[ADDRESS])), key=values[ADDRESS].__getitem__)
     return {
-        path: hashlib.sha256(json.dumps([each[at] for at in order]).encode()).hexdigest()
-        for path, each in values.items()
+        path: hashlib.sha256(json.dumps([column[at] for at in order]).encode()).hexdigest()
+        for path, column in values.items()
     }
 
 

@@ -93,7 +93,7 @@ def _compare(contenders: Sequence[Contender], children: Sequence[Child]) -> int:
     for contender, child in zip(contenders, children, strict=True):
         if "answers" in child.facts:
             answers[contender.family][contender.key] = child.facts.pop("answers")
-    return sum(compare(each) for each in answers.values() if each)
+    return sum(compare(family) for family in answers.values() if family)
 
 
 def _ways(ways: Sequence[str], files: Files, column: Path, rows: int) -> Iterator[tuple[str, Any]]:
@@ -159,7 +159,7 @@ def command(
     outputs: reports.Outputs,
 ) -> None:
     """Make dataset and MMDB (once), time everything, print the tables, write the results."""
-    selection = [each for each in CONTENDERS if not only or any(part in each.key for part in only)]
+    selection = [c for c in CONTENDERS if not only or any(part in c.key for part in only)]
     try:
         files = Files(cache.dataset(scale), cache.mmdb(scale))
         results = [

@@ -127,7 +127,7 @@ def maxminddb_loop(files: Files) -> Opened:
 
     def run(data: pa.Table) -> object:
         records = map(reader.get, data[ADDRESS].to_pylist())
-        codes = [each.get("country", {}).get("iso_code") if each else None for each in records]  # type: ignore[union-attr]
+        codes = [row.get("country", {}).get("iso_code") if row else None for row in records]  # type: ignore[union-attr]
         return data.append_column(FOUND, pa.array(codes, pa.string()))
 
     return lambda data: partial(run, data)
@@ -183,4 +183,4 @@ CONTENDERS = (
     Contender("maxminddb, loop", ONE_FIELD, 4, maxminddb_loop, _CODES, share=0.1),
     Contender("DuckDB, ASOF join", ONE_FIELD, 4, duckdb_join, _CODES, share=0.3),
 )
-BY_KEY = {each.key: each for each in CONTENDERS}
+BY_KEY = {contender.key: contender for contender in CONTENDERS}

@@ -40,7 +40,7 @@ def percentiles(times: Sequence[float]) -> dict[str, float]:
     """Return percentiles by nearest rank; small samples repeat the greatest."""
     values = sorted(times)
     last = len(values) - 1
-    return {f"p{each:g}": values[min(int(len(values) * each / 100), last)] for each in PERCENTILES}
+    return {f"p{rank:g}": values[min(int(len(values) * rank / 100), last)] for rank in PERCENTILES}
 
 
 def _time_lookups(lookup: Callable[[object], object], addresses: Sequence[str]) -> list[float]:
@@ -73,7 +73,7 @@ def measure_target(dataset: Path, addresses: int, starts: int) -> dict[str, Any]
                 times = _time_lookups(getattr(engine, form), texts)
             ways[f"in process, {form}"] = {**percentiles(times), "lookups": len(times)}
     programs = start.programs(CONTENDERS, Files(dataset, dataset), texts[0])
-    own = next(each for each in CONTENDERS if each.kernel == geolookup.Engine.kernel)
+    own = next(contender for contender in CONTENDERS if contender.kernel == geolookup.Engine.kernel)
     own_programs = {name: programs[name] for name in (start.BARE, own.name)}
     start_times = start.measure_starts(own_programs, starts)
     fresh = start_times[own.name]["rounds"]
@@ -129,18 +129,18 @@ def _has_http() -> bool:
 
 def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     """Yield the table for a terminal."""
-    columns = [f"p{each:g}" for each in PERCENTILES]
+    columns = [f"p{rank:g}" for rank in PERCENTILES]
     heads = ("ms per lookup", *columns[:-1], "max", "lookups", f"p50 in {GOAL_MS:g} ms")
     body: list[tuple[Cell, ...]] = [
         (
             name,
-            *(Number(way[each], ",.4f") for each in columns),
+            *(Number(way[column], ",.4f") for column in columns),
             f"{way['lookups']:,}",
             "met" if _meets_goal(way) else "missed",
         )
         for name, way in result["ways"].items()
     ]
-    bare = [Number(result["bare_interpreter"][each], ",.4f") for each in columns]
+    bare = [Number(result["bare_interpreter"][column], ",.4f") for column in columns]
     body.append(("(bare interpreter, included)", *bare, "", ""))
     yield Table("target", heads, body, unit="ms", ours=tuple(result["ways"]))
     if OVER_HTTP not in result["ways"]:

@@ -32,7 +32,7 @@ def measure_verify(dataset: Path, rounds: int) -> dict[str, Any]:
     return {
         "unit": "s",
         "rows": times,
-        "bytes": sum(each.stat().st_size for each in dataset.iterdir()),
+        "bytes": sum(file.stat().st_size for file in dataset.iterdir()),
         "intervals": counts["ipv4_intervals"] + counts["ipv6_intervals"],
         "machine": measure.facts(pinned=pinned),
     }
@@ -42,8 +42,8 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     """Yield the table for a terminal."""
     head = f"{result['bytes'] / 1e6:,.0f} MB, {result['intervals']:,} intervals"
     rows = [
-        (name, Number(statistics.median(each), ".2f", " s"))
-        for name, each in result["rows"].items()
+        (name, Number(statistics.median(times), ".2f", " s"))
+        for name, times in result["rows"].items()
     ]
     yield Table("verify", (head, ""), rows)
 

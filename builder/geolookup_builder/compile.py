@@ -192,7 +192,7 @@ class _Build:
         self._plan, self._reference, self._finders = plan, reference, finders
         self._options, self._progress = options, progress
         self._layers = {layer: LayerValues(layer) for layer in STATED}
-        self._merged = {family: nothing(family, tuple(STATED)) for family in (4, 6)}
+        self._partitions = {family: nothing(family, tuple(STATED)) for family in (4, 6)}
         self._deciding_rows = DecidingRows() if plan.explains_rows else None
         self._rejects: list[Rejects] = []
         self._report = BuildReport()
@@ -249,7 +249,7 @@ class _Build:
         def overlay_family(family: int) -> TableIntervals:
             intervals = intervals_of(by_family.pop(family), family, report.read)
             # Only this thread changes the entry of its family.
-            self._merged[family] = underlay(self._merged[family], intervals.layers)
+            self._partitions[family] = underlay(self._partitions[family], intervals.layers)
             return intervals
 
         with alongside(partial(overlay_family, 6), report.read) as ipv6:
@@ -308,12 +308,12 @@ class _Build:
         self._write_rejects()
         with self._progress.stage("interning"):
             reference, finders = self._reference, self._finders
-            interned = intern(self._merged, self._layers, reference, finders, self._report)
+            interned = intern(self._partitions, self._layers, reference, finders, self._report)
             interned = row_numbers.as_in_base(interned, self._base)
             explanation = {}
             if self._deciding_rows is not None:
                 explanation = self._deciding_rows.tables(self._layers)
-            self._merged, self._layers, self._deciding_rows = {}, {}, None
+            self._partitions, self._layers, self._deciding_rows = {}, {}, None
             _release()
             content = tables(interned, reference) | explanation
             content = row_numbers.with_dictionaries(content, self._base)

@@ -46,18 +46,18 @@ class DecidingRows:
 
         ``partitions`` are its intervals by family, owned by row numbers of the table.
         """
-        used = np.zeros(positions.rows + 1, bool)  # the last is for the owner -1
+        is_used = np.zeros(positions.rows + 1, bool)  # the last is for the owner -1
         for of_family in partitions.values():
-            used[of_family.owner] = True
-        used[-1] = False
-        with alongside(partial(positions.of, np.flatnonzero(used)), len(used)) as find_origins:
+            is_used[of_family.owner] = True
+        is_used[-1] = False
+        with alongside(partial(positions.of, np.flatnonzero(is_used)), len(is_used)) as find:
             # Used: yes no yes. Numbers: 0, -1, 1.
-            number = np.where(used, np.cumsum(used) - 1, -1)
+            number = np.where(is_used, np.cumsum(is_used) - 1, -1)
             intervals = {
                 family: coalesce(Intervals(of_family.starts, number[of_family.owner]))
                 for family, of_family in partitions.items()
             }
-            selection, origins = rows.select(used[:-1]), find_origins()
+            selection, origins = rows.select(is_used[:-1]), find()
         ranges = selection.family, selection.first, selection.last
         # Files are numbered over all tables; 0 is "no file".
         file = origins.file + len(self._files) + 1

@@ -79,8 +79,8 @@ def _encode(keys: U64) -> tuple[Codes, I64]:
     size = int(keys.max(initial=0)) + 1
     if size <= len(keys):
         return _look_up(keys, size)
-    encoded = pa.array(keys).dictionary_encode()
-    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    array = pa.array(keys).dictionary_encode()
+    codes = array.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     # A code greater than all before it appears for the first time.
     # Codes 0 1 0 2 1: the greatest so far are 0 1 1 2 2, which grow at 0, 1 and 3.
     return codes, np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=np.int32(-1)))

@@ -123,11 +123,11 @@ def _flatten_overlaps(ranges: Ranges, family: int) -> Intervals:
 def _distinct(bounds: Addresses) -> tuple[Addresses, I64]:
     """Return the sorted distinct addresses and, for each address, its index among them."""
     order = bounds.order()
-    ordered = bounds[order]
-    new = np.concatenate([[True], ~ordered[1:].equals(ordered[:-1])])
+    sorted_bounds = bounds[order]
+    new = np.concatenate([[True], ~sorted_bounds[1:].equals(sorted_bounds[:-1])])
     index = np.empty(len(bounds), np.int64)
     index[order] = np.cumsum(new) - 1
-    return ordered[new], index
+    return sorted_bounds[new], index
 
 
 def _specificity(ranges: Ranges) -> I64:

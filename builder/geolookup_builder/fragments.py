@@ -45,10 +45,10 @@ def _quote(values: pa.Array) -> pa.Array:
     texts = pc.binary_join_element_wise(_QUOTE, values, _QUOTE, _EMPTY)
     special = pc.match_substring_regex(values, _NEEDS_ESCAPE)
     if special.true_count:
-        escaped = [
+        escaped_texts = [
             json.dumps(text, ensure_ascii=False) for text in values.filter(special).to_pylist()
         ]
-        texts = pc.replace_with_mask(texts, special, pa.array(escaped, pa.string()))
+        texts = pc.replace_with_mask(texts, special, pa.array(escaped_texts, pa.string()))
     return texts
 
 

@@ -56,27 +56,27 @@ class Interned:
 
 
 def intern(
-    merged: Mapping[int, Layered],
+    partitions: Mapping[int, Layered],
     layers: Mapping[str, LayerValues],
     reference: Reference,
     finders: Sequence[Finder],
     report: BuildReport,
 ) -> Interned:
-    """Return the rows that ``merged`` (by family) uses, and its intervals by row number."""
-    size = sum(len(layered.starts) for layered in merged.values())
+    """Return the rows that ``partitions`` (by family) uses, and its intervals by row number."""
+    size = sum(len(partition.starts) for partition in partitions.values())
     with (
-        alongside(partial(_networks, merged, layers), size) as get_networks,
-        alongside(partial(_provenance, merged, layers), size) as sources,
+        alongside(partial(_networks, partitions, layers), size) as get_networks,
+        alongside(partial(_provenance, partitions, layers), size) as get_sources,
     ):
-        location, locations = _locations(merged, layers["location"], reference, finders, report)
+        location, locations = _locations(partitions, layers["location"], reference, finders, report)
         network, networks = get_networks()
     families, begin = {}, 0
     # Both arrays hold the intervals of IPv4, then those of IPv6.
-    for family, layered in merged.items():
-        part = slice(begin, begin + len(layered.starts))
+    for family, partition in partitions.items():
+        part = slice(begin, begin + len(partition.starts))
         keep = changes(location[part], network[part])
         families[family] = FamilyIntervals(
-            layered.starts[keep], location[part][keep], network[part][keep]
+            partition.starts[keep], location[part][keep], network[part][keep]
         )
         begin = part.stop
     location_row, by_location = _by_use([part.location for part in families.values()])
@@ -85,23 +85,23 @@ def intern(
         family: FamilyIntervals(part.starts, location_row[part.location], network_row[part.network])
         for family, part in families.items()
     }
-    return Interned(families, locations.take(by_location), networks.take(by_network), sources())
+    return Interned(families, locations.take(by_location), networks.take(by_network), get_sources())
 
 
 def _provenance(
-    merged: Mapping[int, Layered], layers: Mapping[str, LayerValues]
+    partitions: Mapping[int, Layered], layers: Mapping[str, LayerValues]
 ) -> dict[int, Provenance]:
-    return {family: provenance(layered, layers) for family, layered in merged.items()}
+    return {family: provenance(partition, layers) for family, partition in partitions.items()}
 
 
 def _locations(
-    merged: Mapping[int, Layered],
+    partitions: Mapping[int, Layered],
     values: LayerValues,
     reference: Reference,
     finders: Sequence[Finder],
     report: BuildReport,
 ) -> tuple[Codes, Locations]:
-    tuples, numbers = values.in_use(_numbers(merged, "location"))
+    tuples, numbers = values.in_use(_numbers(partitions, "location"))
     locations = complete(tuples, reference, finders, report)
     columns = [locations.country, locations.zone, *locations.tuples.codes(*PLACE_MEMBERS)]
     rows, first = _rows_by_appearance(columns, numbers)
@@ -110,11 +110,11 @@ def _locations(
 
 
 def _networks(
-    merged: Mapping[int, Layered], layers: Mapping[str, LayerValues]
+    partitions: Mapping[int, Layered], layers: Mapping[str, LayerValues]
 ) -> tuple[Codes, pa.Table]:
     tuples, codes = {}, []
     for layer in _NETWORK_LAYERS:
-        tuples[layer], numbers = layers[layer].in_use(_numbers(merged, layer))
+        tuples[layer], numbers = layers[layer].in_use(_numbers(partitions, layer))
         codes.append(numbers)
     rows, first = factorize(codes)
     columns = {}
@@ -124,9 +124,9 @@ def _networks(
     return rows[1:], pa.table(columns)
 
 
-def _numbers(merged: Mapping[int, Layered], layer: str) -> Codes:
+def _numbers(partitions: Mapping[int, Layered], layer: str) -> Codes:
     """Return UNKNOWN, the first row, then the number of each interval, IPv4 before IPv6."""
-    parts = [layered.numbers[layer] for layered in merged.values()]
+    parts = [partition.numbers[layer] for partition in partitions.values()]
     if not any(part.any() for part in parts):  # most layers of most recipes: takes no memory
         return np.broadcast_to(np.int32(UNKNOWN), 1 + sum(map(len, parts)))
     return np.concatenate([np.array([UNKNOWN], np.int32), *parts])

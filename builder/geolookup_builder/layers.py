@@ -99,11 +99,11 @@ def _insert(starts: Addresses, at: I64, values: Addresses) -> Addresses:
     return Addresses(low, np.insert(starts.high, at, values.high))
 
 
-def _coalesce(layered: Layered) -> Layered:
+def _coalesce(partition: Layered) -> Layered:
     # Layers that no source states share one array: compared once.
-    distinct = {id(codes): codes for codes in layered.numbers.values()}
+    distinct = {id(codes): codes for codes in partition.numbers.values()}
     keep = changes(*distinct.values())
-    return Layered(layered.starts[keep], _take(layered.numbers, keep))
+    return Layered(partition.starts[keep], _take(partition.numbers, keep))
 
 
 def _take(numbers: dict[str, Codes], rows: I64 | Bools) -> dict[str, Codes]:
@@ -121,12 +121,12 @@ class Provenance:
     sources: dict[str, NDArray[np.uint8]]  # from 1; 0: the layer is unknown
 
 
-def provenance(layered: Layered, layers: Mapping[str, LayerValues]) -> Provenance:
+def provenance(partition: Layered, layers: Mapping[str, LayerValues]) -> Provenance:
     """Return the provenance of the merged layers."""
-    sources = {layer: layers[layer].sources(codes) for layer, codes in layered.numbers.items()}
+    sources = {layer: layers[layer].sources(codes) for layer, codes in partition.numbers.items()}
     keep = changes(*sources.values())
     columns = {layer: numbers[keep] for layer, numbers in sources.items()}
-    return Provenance(layered.starts[keep], columns)
+    return Provenance(partition.starts[keep], columns)
 
 
 def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]:

@@ -139,8 +139,8 @@ def _locations(interned: Interned, base: Base) -> tuple[Codes, Locations]:
     base_rows = _locations_in_base(locations, country, zone, base)
     intervals = [(family.starts, family.location) for family in interned.families.values()]
     numbers = numbering(with_successors(base_rows, "location", intervals, base))
-    renumbered = _with_tables(locations, numbering(country), numbering(zone))
-    return numbers, renumbered.take(inverse(numbers))
+    locations = _with_tables(locations, numbering(country), numbering(zone))
+    return numbers, locations.take(inverse(numbers))
 
 
 def _locations_in_base(locations: Locations, country: Codes, zone: Codes, base: Base) -> Codes:

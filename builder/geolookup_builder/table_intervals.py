@@ -96,10 +96,10 @@ def intervals_of(rows: Gathered, family: int, size: int) -> TableIntervals:
         has_value[position[of_layer != UNKNOWN]] = True
     intervals = hide(flat, ranges_of(family, PRIVATE, CARRIES_IPV4))
     del flat
-    layered = of_source(intervals, numbers)
+    layers = of_source(intervals, numbers)
     # The owner -1 (a gap) takes the last entry, -1.
     owners = Intervals(intervals.starts, np.append(position, -1)[intervals.owner])
-    return TableIntervals(owners, layered, counts, position[counts.private], is_owner, has_value)
+    return TableIntervals(owners, layers, counts, position[counts.private], is_owner, has_value)
 
 
 def count(families: Sequence[TableIntervals], report: SourceReport) -> None:

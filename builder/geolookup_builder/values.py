@@ -56,8 +56,8 @@ Cleaner = Callable[[pa.Array, Field, Reference], Cleaned]
 
 def clean(name: str, cells: pa.Array, reference: Reference) -> Cleaned:
     """Clean the distinct cells (string array) of the column ``name`` of a source."""
-    trimmed = pc.utf8_trim_whitespace(cells)
-    present = pc.if_else(pc.equal(trimmed, _EMPTY), _NO_TEXT, trimmed)
+    texts = pc.utf8_trim_whitespace(cells)
+    present = pc.if_else(pc.equal(texts, _EMPTY), _NO_TEXT, texts)
     field = BY_SOURCE_COLUMN[name]
     return _cleaner(field)(present, field, reference)
 

@@ -44,11 +44,9 @@ class Regions:
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the code of each row's region."""
-        encoded = [columns[name].dictionary_encode() for name in self.needs]
-        indices = [
-            column.indices.fill_null(-1).to_numpy(zero_copy_only=False) for column in encoded
-        ]
-        countries, names = (column.dictionary.to_pylist() for column in encoded)
+        arrays = [columns[name].dictionary_encode() for name in self.needs]
+        indices = [column.indices.fill_null(-1).to_numpy(zero_copy_only=False) for column in arrays]
+        countries, names = (column.dictionary.to_pylist() for column in arrays)
         same, first = factorize(indices)
         pairs = zip(indices[0][first], indices[1][first], strict=True)
         codes = [

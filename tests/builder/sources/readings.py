@@ -62,7 +62,7 @@ class Reading:
         """The known fields of an address; IPv4 written as IPv6 is IPv4."""
         address = ip_address(text)
         address = getattr(address, "ipv4_mapped", None) or address
-        starts = self._build._merged[address.version].starts
+        starts = self._build._partitions[address.version].starts
         before = starts.search(Addresses.of(address.version, [int(address)]))
         return self._interval(address.version, int(before[0]) - 1)
 
@@ -73,7 +73,7 @@ class Reading:
     def intervals(self) -> list[tuple[int, int, Stated]]:
         """Family, first address and known fields of each interval; neighbours differ."""
         intervals: list[tuple[int, int, Stated]] = []
-        for family, layered in self._build._merged.items():
+        for family, layered in self._build._partitions.items():
             for at in range(len(layered.starts)):
                 stated = self._interval(family, at)
                 if not intervals or intervals[-1][::2] != (family, stated):
@@ -99,7 +99,7 @@ class Reading:
 
     def _interval(self, family: int, at: int) -> Stated:
         stated: Stated = {}
-        for layer, numbers in self._build._merged[family].numbers.items():
+        for layer, numbers in self._build._partitions[family].numbers.items():
             stated |= self._tuples[layer][int(numbers[at])]
         return stated
 

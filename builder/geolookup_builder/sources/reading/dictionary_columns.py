@@ -51,9 +51,9 @@ def take(values: pa.Array, rows: pa.Array) -> pa.DictionaryArray:
     cleaned in every batch.
     """
     # Rows 5 5 9: the values 5 and 9 are taken once each.
-    used = rows.dictionary_encode()
-    distinct = values.take(used.dictionary).dictionary_encode()
-    return pa.DictionaryArray.from_arrays(distinct.indices.take(used.indices), distinct.dictionary)
+    codes = rows.dictionary_encode()
+    distinct = values.take(codes.dictionary).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(distinct.indices.take(codes.indices), distinct.dictionary)
 
 
 def first_known(*columns: pa.DictionaryArray) -> pa.DictionaryArray:
