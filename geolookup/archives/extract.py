@@ -51,19 +51,19 @@ def extract(
     return Verified(folder, lambda name: f"{members.archive}!{name}")
 
 
-def _shared_files(described: _Described, base: Mapping[str, str]) -> _Described:
+def _shared_files(files: _Described, base: Mapping[str, str]) -> _Described:
     """Return the files that the base has with the same digest."""
-    return {name: file for name, file in described.items() if base.get(name) == file[1]}
+    return {name: file for name, file in files.items() if base.get(name) == file[1]}
 
 
 def _check_size(
-    members: Members, described: _Described, base: Path | None, folder: Path, linked: _Described
+    members: Members, files: _Described, base: Path | None, folder: Path, linked: _Described
 ) -> None:
     """Raise an error if the files are more than the archive may hold, or the disk can take.
 
     A delta may make as many bytes more as its base has.
     """
-    size = _bytes(described)
+    size = _bytes(files)
     allowed = limits.allowed_bytes(members.archive.stat().st_size)
     if base is not None:
         # A patch can copy any part of the base, so a small delta may make a large file.
@@ -73,8 +73,8 @@ def _check_size(
     limits.check_space(folder, size - _bytes(linked))
 
 
-def _bytes(described: _Described) -> int:
-    return sum(size for size, _ in described.values())
+def _bytes(files: _Described) -> int:
+    return sum(size for size, _ in files.values())
 
 
 def _take_all(members: Members, folder: Path, base: Path | None, missing: _Described) -> None:

@@ -37,13 +37,13 @@ def described_files(manifest: Manifest, path: Path, remedy: str) -> dict[str, tu
     """Return size and digest of each file that a manifest describes."""
     if manifest.file_names not in ({*fmt.FILES}, {*fmt.FILES, *fmt.EXPLAINING}):
         raise DatasetError(path, "the manifest lists other files than those of a dataset", remedy)
-    described = {}
+    files = {}
     for name in manifest.file_names:
         file = manifest.file(name)
         if file is None or file.bytes is None or not isinstance(file.sha256, str):
             raise DatasetError(path, "the manifest is damaged", remedy)
-        described[name] = file.bytes, file.sha256
-    return described
+        files[name] = file.bytes, file.sha256
+    return files
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def pack(
     _check_name(archive)
     keys = signing_keys(sign)
     manifest = read_manifest(folder)
-    described = described_files(manifest, folder / fmt.MANIFEST, REBUILD)
+    files = described_files(manifest, folder / fmt.MANIFEST, REBUILD)
     former = None if base is None else Path(resolve.folder(os.fspath(base)))
     atomic.check_file(archive, force=force)
     # Read before the file is written: an unreadable signature leaves no archive.
@@ -70,7 +70,7 @@ def pack(
         for name, text in head:
             members.add(name, text)
         if former is None:
-            for name, (size, sha256) in sorted(described.items()):
+            for name, (size, sha256) in sorted(files.items()):
                 members.add_file(folder / name, size, sha256)
         else:
             for name, patch in file_patches(former, folder):

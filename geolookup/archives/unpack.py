@@ -94,7 +94,7 @@ def _check(folder: Path, manifest: Manifest, header: Header, archive: Path, reme
     for damage in digests(folder, manifest):
         raise DatasetError(damage.path, f"{damage.problem}; it is the base of {archive}", remedy)
     for name, sha256 in header.files.items():
-        described = manifest.file(name)
-        if described is None or described.sha256 != sha256:
+        description = manifest.file(name)
+        if description is None or description.sha256 != sha256:
             problem = f"a delta of other bytes of generation {header.base} than {folder} has"
             raise DatasetError(archive, problem, remedy)

@@ -65,9 +65,9 @@ def create(
     Example: geolookup keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
     ends = None if expires is None else int(expires.replace(tzinfo=UTC).timestamp())
-    with _open(accounts, plans) as opened:
+    with _open(accounts, plans) as store:
         try:
-            key = opened.create_key(name, plan, environment=environment, expires=ends)
+            key = store.create_key(name, plan, environment=environment, expires=ends)
         except ValueError as error:
             fail(str(error))
         click.echo(key)
@@ -80,8 +80,8 @@ def list_keys(accounts: str) -> None:
 
     Example: geolookup keys list --accounts sqlite:///accounts.db
     """
-    with _open(accounts) as opened:
-        api_keys = opened.keys()
+    with _open(accounts) as store:
+        api_keys = store.keys()
     for key in api_keys:
         click.echo(_line(key))
 
@@ -94,15 +94,15 @@ def revoke(identifier: str, accounts: str) -> None:
 
     Example: geolookup keys revoke 3f9a2c61b0d4 --accounts sqlite:///accounts.db
     """
-    with _open(accounts) as opened:
+    with _open(accounts) as store:
         try:
-            key = opened.revoke(identifier)
+            key = store.revoke(identifier)
         except KeyError:
             # Not the text itself: it may be a whole key.
             fail("no key has this identifier; 'geolookup keys list' prints those of all keys")
         else:
             click.echo(f"revoked {identifier} of {key.name}")
-            warning = opened.check_durability()
+            warning = store.check_durability()
             if warning:
                 click.echo(f"geolookup: {warning}", err=True)
 
@@ -115,9 +115,9 @@ def usage(accounts: str, plans: Path | None) -> None:
 
     Example: geolookup keys usage --accounts sqlite:///accounts.db
     """
-    with _open(accounts, plans) as opened:
-        for account in opened.usage():
-            plan = opened.plans.get(account.plan)
+    with _open(accounts, plans) as store:
+        for account in store.usage():
+            plan = store.plans.get(account.plan)
             of = f" of {plan.quota:,}" if plan is not None and plan.quota is not None else ""
             cells = f"{account.used:,}{of} used", account.plan, f"{account.keys} keys", account.name
             click.echo("  ".join(cells))

@@ -50,8 +50,8 @@ def info(dataset: str | None, as_json: bool) -> None:
         families = {family: asdict(shares) for family, shares in coverage.items()}
         zones = {"version": metadata.time_zones.version, "source": metadata.time_zones.source}
         of_today = {"age": asdict(metadata.age), "kernel": kernel, "time_zones": zones}
-        described = {"path": str(path)} | asdict(metadata) | of_today | {"known": families}
-        click.echo(json_text(described))
+        document = {"path": str(path)} | asdict(metadata) | of_today | {"known": families}
+        click.echo(json_text(document))
     else:
         lines = (f"path        {path}", *_lines(metadata, kernel, coverage))
         click.echo("\n".join(map(line_text, lines)))

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def _names(command: options.F) -> options.F:
     """Add the options of names in an output."""
     for setting in reversed(fields(Settings)):
-        described = f"{setting.metadata['help']} [default: {setting.default}]"
+        help_text = f"{setting.metadata['help']} [default: {setting.default}]"
         metavar = setting.name.upper()
-        command = click.option(f"--{setting.name}", metavar=metavar, help=described)(command)
+        command = click.option(f"--{setting.name}", metavar=metavar, help=help_text)(command)
     return command
 
 

@@ -133,23 +133,23 @@ def wrong_files(folder: Path, manifest: Manifest) -> Iterator[tuple[Path, str]]:
     from geolookup.parallel import in_order
 
     paths = [folder / name for name in manifest.files]
-    described = zip(paths, manifest.files.values(), strict=True)
+    files = zip(paths, manifest.files.values(), strict=True)
     total_bytes = sum(file.bytes or 0 for file in manifest.files.values())
-    with in_order(_problem, described, _THREADS if total_bytes > _LARGE else 0) as problems:
+    with in_order(_problem, files, _THREADS if total_bytes > _LARGE else 0) as problems:
         for path, problem in zip(paths, problems, strict=True):
             if problem:
                 yield path, problem
 
 
 def _problem(file: tuple[Path, FileDescription]) -> str:
-    path, described = file
+    path, description = file
     try:
-        return _digest_problem(path, described)
+        return _digest_problem(path, description)
     except OSError as error:
         return f"cannot be read ({error.strerror or error})"
 
 
-def _digest_problem(path: Path, described: FileDescription) -> str:
+def _digest_problem(path: Path, description: FileDescription) -> str:
     import hashlib
 
     if not path.exists():
@@ -159,8 +159,8 @@ def _digest_problem(path: Path, described: FileDescription) -> str:
     with path.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         # A wrong size needs no digest.
-        if size != described.bytes:
-            return f"{size:,} bytes, but the manifest says {described.bytes:,}"
-        if hashlib.file_digest(stream, "sha256").hexdigest() != described.sha256:
+        if size != description.bytes:
+            return f"{size:,} bytes, but the manifest says {description.bytes:,}"
+        if hashlib.file_digest(stream, "sha256").hexdigest() != description.sha256:
             return "its digest differs from the manifest"
     return ""

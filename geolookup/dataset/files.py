@@ -210,12 +210,12 @@ def _jump_bits(path: str, entries: int) -> int:
 class File:
     """One mapped file and the manifest's entries of its columns."""
 
-    def __init__(self, path: str, described: FileDescription | None) -> None:
+    def __init__(self, path: str, description: FileDescription | None) -> None:
         self.path = path
-        if described is None or described.bytes is None:
+        if description is None or description.bytes is None:
             raise DatasetError(path, "the manifest does not describe it", REBUILD)
-        self._described = described
-        self._mapped = _map(path, described.bytes)
+        self._description = description
+        self._mapped = _map(path, description.bytes)
         self.whole = memoryview(self._mapped)
 
     def preload(self) -> None:
@@ -227,7 +227,7 @@ class File:
         crc32(self.whole)  # touches all pages, and lets other threads run meanwhile
 
     def __contains__(self, column: str) -> bool:
-        return self._described.column(column) is not None
+        return self._description.column(column) is not None
 
     def view(self, column: str, kind: str) -> memoryview:
         """Return a column of fixed-width integers."""
@@ -235,20 +235,20 @@ class File:
 
     def encoded_column(self, column: str, kind: str) -> Encoded:
         """Return a dictionary column of integers, whatever the width of its indices."""
-        described, indices = self._indices(column, kind)
-        return Encoded(indices, self._numbers(described.dictionary, *_WIDTH[kind]))
+        description, indices = self._indices(column, kind)
+        return Encoded(indices, self._numbers(description.dictionary, *_WIDTH[kind]))
 
     def _indices(self, column: str, kind: str) -> tuple[BufferDescription, memoryview]:
-        described = self._described.column(column)
+        description = self._description.column(column)
         for index in fmt.INDICES:
             index_type = fmt.dictionary_type(kind, index)
-            if described is not None and described.type == index_type:
+            if description is not None and description.type == index_type:
                 # Without their sign: a negative index would count from the end.
-                return described, self._numbers(described, *_WIDTH[f"u{index}"])
+                return description, self._numbers(description, *_WIDTH[f"u{index}"])
         raise DatasetError(self.path, f"no column {column} of distinct {kind}", REBUILD)
 
-    def _numbers(self, described: BufferDescription, code: Code, width: int) -> memoryview:
-        data = self._buffer(described, 1)
+    def _numbers(self, description: BufferDescription, code: Code, width: int) -> memoryview:
+        data = self._buffer(description, 1)
         # Arrow pads buffers: bytes that make no whole number are cut off.
         return data[: len(data) // width * width].cast(code)
 
@@ -256,30 +256,30 @@ class File:
         """Return a column of numbers, Booleans or distinct texts, some of them null."""
         values: memoryview[int] | memoryview[float] | Words | Bits
         if kind == fields.TEXT:
-            described, indices = self._indices(column, kind)
-            values = Words(indices, *self._texts(described.dictionary))
+            description, indices = self._indices(column, kind)
+            values = Words(indices, *self._texts(description.dictionary))
         else:
-            described = self._column(column, kind)
+            description = self._column(column, kind)
             if kind == fields.BOOLEAN:
-                values = Bits(self._buffer(described, 1))
+                values = Bits(self._buffer(description, 1))
             elif kind == fields.REAL:
-                values = self._numbers(described, "B", 8).cast("d")
+                values = self._numbers(description, "B", 8).cast("d")
             else:
-                values = self._numbers(described, *_WIDTH[kind])
-        absent = described.buffer(0) is None
-        return Nullable(None if absent else Bits(self._buffer(described, 0)), values)
+                values = self._numbers(description, *_WIDTH[kind])
+        absent = description.buffer(0) is None
+        return Nullable(None if absent else Bits(self._buffer(description, 0)), values)
 
     def strings(self, column: str) -> tuple[memoryview, memoryview]:
         """Return offsets and bytes of a string column."""
         return self._texts(self._column(column, "string"))
 
-    def _texts(self, described: BufferDescription) -> tuple[memoryview, memoryview]:
-        offsets = self._buffer(described, 1)
-        return offsets[: len(offsets) // 4 * 4].cast("i"), self._buffer(described, 2)
+    def _texts(self, description: BufferDescription) -> tuple[memoryview, memoryview]:
+        offsets = self._buffer(description, 1)
+        return offsets[: len(offsets) // 4 * 4].cast("i"), self._buffer(description, 2)
 
     def texts(self, table: str) -> Texts:
         """Return the JSON texts of the rows of a table, one of each field in a row."""
-        columns, known_columns = self._described.columns, fmt.COLUMNS[fmt.TABLES[table]]
+        columns, known_columns = self._description.columns, fmt.COLUMNS[fmt.TABLES[table]]
         if columns is not None and columns.keys() != known_columns.keys():
             names = ", ".join(sorted(columns.keys() ^ known_columns.keys()))
             raise DatasetError(self.path, f"built with other fields ({names})", REBUILD)
@@ -287,13 +287,13 @@ class File:
         return Texts(self.path, *self.strings("json"), sums, KINDS[table])
 
     def _column(self, name: str, kind: str) -> BufferDescription:
-        described = self._described.column(name)
-        if described is None or described.type != kind:
+        description = self._description.column(name)
+        if description is None or description.type != kind:
             raise DatasetError(self.path, f"no column {name} of type {kind}", REBUILD)
-        return described
+        return description
 
-    def _buffer(self, described: BufferDescription, number: int) -> memoryview:
-        byte_range = described.buffer(number)
+    def _buffer(self, description: BufferDescription, number: int) -> memoryview:
+        byte_range = description.buffer(number)
         if byte_range is None:
             raise DatasetError(self.path, "a buffer is not described", REBUILD)
         offset, length = byte_range

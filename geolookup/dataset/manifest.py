@@ -99,8 +99,8 @@ class FileDescription:
         cls, size: int, sha256: str, rows: int, columns: Mapping[str, BufferDescription]
     ) -> FileDescription:
         """Describe a file."""
-        described = {name: column.members for name, column in columns.items()}
-        return cls({"bytes": size, "sha256": sha256, "rows": rows, "columns": described})
+        members = {name: column.members for name, column in columns.items()}
+        return cls({"bytes": size, "sha256": sha256, "rows": rows, "columns": members})
 
     @property
     def bytes(self) -> int | None:
@@ -174,16 +174,16 @@ class Manifest:
 
     def with_files(self, names: Iterable[str]) -> Manifest:
         """Return this manifest with these files only, which it describes."""
-        described = self._document["files"]
-        files = {name: described[name] for name in names}
+        entries = self._document["files"]
+        files = {name: entries[name] for name in names}
         return Manifest(self.path, {**self._document, "files": files})
 
     def with_generation(
         self, generation: str, files: Mapping[str, FileDescription], base: str | None
     ) -> Manifest:
         """Return the whole manifest, with generation id, files and the base, if there was one."""
-        described = {name: file.members for name, file in files.items()}
-        physical = {"generation": generation, "files": described}
+        entries = {name: file.members for name, file in files.items()}
+        physical = {"generation": generation, "files": entries}
         stated_base = {} if base is None else {BASE: base}
         return Manifest(self.path, {**self._document, **physical, **stated_base})
 
@@ -201,15 +201,15 @@ class Manifest:
     @property
     def files(self) -> dict[str, FileDescription]:
         """The entry of each file; DatasetError for a malformed one."""
-        described = self._document["files"]
-        if not all(isinstance(file, dict) for file in described.values()):
+        entries = self._document["files"]
+        if not all(isinstance(file, dict) for file in entries.values()):
             raise self._damage_error()
-        return {name: FileDescription(file) for name, file in described.items()}
+        return {name: FileDescription(file) for name, file in entries.items()}
 
     def file(self, name: str) -> FileDescription | None:
         """Return the entry of a file; None if it is not described."""
-        described = self._document["files"].get(name)
-        return FileDescription(described) if isinstance(described, dict) else None
+        entry = self._document["files"].get(name)
+        return FileDescription(entry) if isinstance(entry, dict) else None
 
     @property
     def file_names(self) -> frozenset[str]:

@@ -80,11 +80,9 @@ def _add_values(
     """Write a table of values: the rows that ranges refer to, by number."""
     rows = np.flatnonzero(used).astype(np.uint32)
     chosen = columns.of_table(network=table == NETWORK)
-    described = [
-        f"{name} {_TYPES.get(str(column.type), 'text')}" for name, column in chosen.items()
-    ]
-    database.execute(f"create table {table} ({', '.join(['id integer primary key', *described])})")
-    marks = ", ".join(["?"] * (len(described) + 1))
+    clauses = [f"{name} {_TYPES.get(str(column.type), 'text')}" for name, column in chosen.items()]
+    database.execute(f"create table {table} ({', '.join(['id integer primary key', *clauses])})")
+    marks = ", ".join(["?"] * (len(clauses) + 1))
     cells = zip(
         rows.tolist(), *(_cells(column.take(rows)) for column in chosen.values()), strict=True
     )

@@ -60,25 +60,25 @@ def open_input(path: str, compression: str | None) -> Iterator[InputStream]:
     ``compression`` is the ending that names it, such as ``.gz``.
     """
     name = input_name(path)
-    with ExitStack() as opened:
+    with ExitStack() as stack:
         with explain_errors(name, "a file"):
-            raw, size = _raw(path, opened)
+            raw, size = _raw(path, stack)
         if compression and size == 0:
             raise TableFileError(name, "is empty", "is it whole?")
         plain = unpack_stream(raw, compression) if compression else raw
-        yield InputStream(name, plain, raw, size, opened)
+        yield InputStream(name, plain, raw, size, stack)
 
 
-def _raw(path: str, opened: ExitStack) -> tuple[Any, int | None]:
+def _raw(path: str, stack: ExitStack) -> tuple[Any, int | None]:
     """Return the stored bytes, and their number where it is known."""
     if path == STANDARD:
         if not sys.stdin:  # a process may be started without it
             raise TableFileError(input_name(path), "is closed", "pipe a file into it")
         # Only the main thread reads it: Python aborts at exit while a thread waits for a pipe.
         descriptor = sys.stdin.fileno()
-        return opened.enter_context(open(descriptor, "rb", _BUFFER, closefd=False)), None
+        return stack.enter_context(open(descriptor, "rb", _BUFFER, closefd=False)), None
     size = _size(path)
-    return opened.enter_context(pa.OSFile(path, "rb")), size
+    return stack.enter_context(pa.OSFile(path, "rb")), size
 
 
 def _size(path: str) -> int:
@@ -105,14 +105,14 @@ def open_output(
 
     ``level`` is that of gzip, None: its default; ``threads`` is how many compress.
     """
-    with ExitStack() as opened:
+    with ExitStack() as stack:
         if path == STANDARD:
             if not sys.stdout:
                 raise TableFileError("standard output", "is closed", "name a file")
             raw = sys.stdout.buffer
         else:
-            fresh = opened.enter_context(staged_file(Path(path)))
-            raw = opened.enter_context(pa.OSFile(str(fresh), "wb"))
+            fresh = stack.enter_context(staged_file(Path(path)))
+            raw = stack.enter_context(pa.OSFile(str(fresh), "wb"))
             if compression is None:
                 yield raw
                 return

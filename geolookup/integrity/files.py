@@ -105,7 +105,7 @@ def _canonical(manifest: Manifest) -> bytes | None:
 
 def load(tables: Tables) -> Iterator[DatasetError]:
     """Read every file; yield those that Arrow cannot read, or whose layout differs."""
-    for name, described in tables.manifest.files.items():
+    for name, description in tables.manifest.files.items():
         path = tables.folder / name
         try:
             file = map_file(path)
@@ -120,7 +120,7 @@ def load(tables: Tables) -> Iterator[DatasetError]:
         tables.batches[name] = batch
         if len(file) >= _LARGE:
             tables.mapped.append(file)
-        problem, column = _layout_problem(described, batch.num_rows, columns)
+        problem, column = _layout_problem(description, batch.num_rows, columns)
         if problem:
             yield damage(path, problem, column)
 
@@ -129,13 +129,13 @@ def _layout_problem(
     description: FileDescription, rows: int, columns: Mapping[str, BufferDescription]
 ) -> tuple[str, str]:
     """Return the first difference between manifest and file, and its column."""
-    described = description.columns
-    if described is None or not description.is_complete:
+    manifest_columns = description.columns
+    if manifest_columns is None or not description.is_complete:
         return "its description in the manifest is malformed", ""
     if description.rows != rows:
         return f"{rows:,} rows, but the manifest says {description.rows!r}", ""
-    for name in sorted({*described, *columns}):
-        if described.get(name) != columns.get(name):
+    for name in sorted({*manifest_columns, *columns}):
+        if manifest_columns.get(name) != columns.get(name):
             return "its type or position differs from the manifest", name
     return "", ""
 

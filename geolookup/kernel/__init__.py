@@ -46,9 +46,9 @@ def _is_older_than_sources(extension: str) -> bool:
         return False
     suffix = name[name.index(".") :]
     files = {file.name: file.stat().st_mtime for file in os.scandir(folder) if file.is_file()}
-    built = [time for name, time in files.items() if name.endswith(suffix)]
+    binaries = [time for name, time in files.items() if name.endswith(suffix)]
     sources = (time for name, time in files.items() if name.endswith(_SOURCES))
-    return max(sources) > min(built)
+    return max(sources) > min(binaries)
 
 
 _SOURCES = (".pyx", ".pxd", ".pxi", ".h")

@@ -67,9 +67,9 @@ class Chart:
     def _svg(self, ink: str, spec: Mapping[str, Any], frame: Mapping[str, Any]) -> str:
         import vl_convert
 
-        drawn: str = vl_convert.vegalite_to_svg({**spec, **frame, "config": _config(ink)})
+        svg: str = vl_convert.vegalite_to_svg({**spec, **frame, "config": _config(ink)})
         # Drawings on one page must not share ids.
-        return _TAGS.sub(lambda tag: _IDS.sub(f"{self.name}-", tag[0]), drawn)
+        return _TAGS.sub(lambda tag: _IDS.sub(f"{self.name}-", tag[0]), svg)
 
 
 def _config(ink: str) -> dict[str, Any]:

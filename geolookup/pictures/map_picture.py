@@ -108,12 +108,12 @@ def _svg(space: Space, view: View, square: bytes) -> str:
     width = _SIDE + 2 * _MARGIN
     height = top + _SIDE + _MARGIN + -(-len(legend) // _COLUMNS) * _LINE + _MARGIN
     title = f"{view.title}: the addresses of IPv{space.family} on a Hilbert curve"
-    drawn = (
+    content = (
         f'<text x="{_MARGIN}" y="{_MARGIN + _TITLE // 2}" font-size="{_TITLE}">{escape(title)}'
         f'</text><g transform="translate({_MARGIN} {top})">{_image(square)}{_grid(space)}</g>'
         f'<g transform="translate({_MARGIN} {top + _SIDE + _MARGIN})">{"".join(legend)}</g>'
     )
-    return drawing(width, height, drawn)
+    return drawing(width, height, content)
 
 
 def _image(square: bytes) -> str:

@@ -26,12 +26,12 @@ class Picture(NamedTuple):
     svg: str
 
 
-def drawing(width: float, height: float, drawn: str) -> str:
+def drawing(width: float, height: float, content: str) -> str:
     """Return SVG of a size in px: elements, by default in ink, on white."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'font-family="{FONT}" fill="{INK}"><rect width="100%" height="100%" fill="white"/>'
-        f"{drawn}</svg>"
+        f"{content}</svg>"
     )
 
 
@@ -42,8 +42,8 @@ def write_png(folder: Path, pictures: Iterable[Picture]) -> list[Path]:
     written = []
     for picture in pictures:
         path = folder / f"{picture.name}.png"
-        drawn = vl_convert.svg_to_png(picture.svg, scale=SCALE)
-        path.write_bytes(drawn[:_HEADER] + _MAKER + drawn[_HEADER:])
+        data = vl_convert.svg_to_png(picture.svg, scale=SCALE)
+        path.write_bytes(data[:_HEADER] + _MAKER + data[_HEADER:])
         written.append(path)
     return written
 

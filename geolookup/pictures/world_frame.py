@@ -23,14 +23,14 @@ SCALE = _ACROSS / (2 * WIDTH)  # px for each unit of the plane
 _DOWN = 2 * HEIGHT * SCALE
 
 
-def frame(title: str, drawn: str, legend: str) -> str:
+def frame(title: str, content: str, legend: str) -> str:
     """Return a picture of the drawing with a title and a legend."""
     width, height = _ACROSS + 2 * _MARGIN, _DOWN + _TOP + _BOTTOM
     return drawing(
         width,
         height,
         f'<text x="{_MARGIN}" y="40" font-size="20">{escape(wording.name(title))}</text>'
-        f'<g transform="translate({_MARGIN} {_TOP})">{drawn}</g>'
+        f'<g transform="translate({_MARGIN} {_TOP})">{content}</g>'
         f'<g transform="translate({_MARGIN} {_TOP + _DOWN + 24:.0f})" font-size="14">{legend}</g>',
     )
 
@@ -59,8 +59,8 @@ def land() -> str:
 @cache
 def rings() -> list[tuple[str, str]]:
     """Return the country of each ring of the land, and the ring as a path."""
-    drawn = outlines.read()
-    return list(zip(drawn.countries.tolist(), _paths(drawn.land, "z"), strict=True))
+    shapes = outlines.read()
+    return list(zip(shapes.countries.tolist(), _paths(shapes.land, "z"), strict=True))
 
 
 @cache
@@ -75,10 +75,10 @@ def lines() -> str:
     )
 
 
-def _paths(drawn: outlines.Lines, end: str) -> Iterator[str]:
-    x, y = pixels(*drawn.degrees())
-    after = np.cumsum(drawn.lengths)
-    for first, last in zip(after - drawn.lengths, after, strict=True):
+def _paths(shapes: outlines.Lines, end: str) -> Iterator[str]:
+    x, y = pixels(*shapes.degrees())
+    after = np.cumsum(shapes.lengths)
+    for first, last in zip(after - shapes.lengths, after, strict=True):
         yield f"M{_points(x[first:last], y[first:last])}{end}"
 
 

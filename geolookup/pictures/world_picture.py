@@ -45,8 +45,8 @@ def _svg(world: World, layer: Layer, defaults: Sequence[DefaultCoordinates]) -> 
     km = wording.count(side / SCALE * _RADIUS_KM)
     squares = _draw(columns, rows, colour_steps(sums), side)
     unit = f"{layer.density.unit} per {km} km by {km} km"
-    drawn = f"{land()}{lines()}{squares}{_rings(defaults)}"
-    return frame(layer.density.title, drawn, legend(sums, unit))
+    content = f"{land()}{lines()}{squares}{_rings(defaults)}"
+    return frame(layer.density.title, content, legend(sums, unit))
 
 
 def _side(km: float) -> float:
@@ -93,8 +93,8 @@ def country_pictures(anchor: str, layer: CountryLayer) -> Iterator[Picture]:
     """Yield the picture of a layer, named ANCHOR-DENSITY, if it shows something."""
     if layer.countries:
         scale = legend(layer.weights, f"{layer.density.unit} per country")
-        drawn = f"{land()}{_areas(layer)}{lines()}"
-        yield Picture(f"{anchor}-{layer.density.name}", frame(layer.density.title, drawn, scale))
+        content = f"{land()}{_areas(layer)}{lines()}"
+        yield Picture(f"{anchor}-{layer.density.name}", frame(layer.density.title, content, scale))
 
 
 def _areas(layer: CountryLayer) -> str:

@@ -75,9 +75,9 @@ def _charts(difference: Difference) -> Iterator[Chart]:
 
 def _flows(name: str, part: Part, difference: Difference) -> Chart:
     flows = country_flows(difference.overlaid.values, difference.overlaid.changes[name])
-    drawn = [(f"{flow.old} → {flow.new}", flow.weight) for flow in flows[:_DRAWN]]
+    chart_rows = [(f"{flow.old} → {flow.new}", flow.weight) for flow in flows[:_DRAWN]]
     title = f"{wording.family(name)} {part.unit} that changed country"
-    chart = bars(f"{name}-flows", title, part.unit, drawn, head="From and to")
+    chart = bars(f"{name}-flows", title, part.unit, chart_rows, head="From and to")
     of = part.moved["country"].count
     rows = [
         (flow.old, flow.new, wording.count(flow.weight), wording.percent(flow.weight / of))

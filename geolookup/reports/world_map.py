@@ -108,12 +108,12 @@ def _pictures(
 
 
 def _outlines() -> dict[str, Any]:
-    drawn = outlines.read()
+    shapes = outlines.read()
     return {
         "steps": outlines.STEPS,
-        "countries": drawn.countries.tolist(),
-        "land": _lines(drawn.land),
-        "borders": _lines(drawn.borders),
+        "countries": shapes.countries.tolist(),
+        "land": _lines(shapes.land),
+        "borders": _lines(shapes.borders),
     }
 
 

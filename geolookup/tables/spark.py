@@ -195,9 +195,9 @@ def _engine(path: str | None, archive: str | None, generation: str) -> Engine:
         engine = geolookup.open(folder)
     except DatasetError as error:
         raise _error(error.path, error.problem) from None
-    opened = engine.metadata.generation
-    if opened != generation:
-        raise _error(engine.path, f"generation {opened} where the driver has {generation}")
+    actual = engine.metadata.generation
+    if actual != generation:
+        raise _error(engine.path, f"generation {actual} where the driver has {generation}")
     return engine
 
 

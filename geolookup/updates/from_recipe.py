@@ -111,11 +111,11 @@ class FromRecipe:
             sources.download(self.recipe, self.cache, progress, tell)
             # Verified before the build: a damaged generation must not be its base.
             current = _Current.of(self.store)
-            built = self._compile(staging / "dataset", current.dataset, progress, tell)
+            dataset = self._compile(staging / "dataset", current.dataset, progress, tell)
             if current.generation != current_of(self.store):  # published or rolled back meanwhile
                 current = _Current.of(self.store)
             replaced = self._other_dataset(current.dataset)
-            state = self._publish(built, current.dataset, progress)
+            state = self._publish(dataset, current.dataset, progress)
             removed, unfinished = self._tidy(staging, began)
         warnings = (*current.warnings, *replaced, *unfinished)
         return Updated(state, str(self.store), current_of(self.store), removed, warnings)
@@ -151,7 +151,7 @@ class FromRecipe:
         try:
             folder = None if base is None else base.folder
             options = Options(cache=self.cache, offline=True, base=folder)
-            report, built = compile_recipe(self.recipe, output, options, progress)
+            report, dataset = compile_recipe(self.recipe, output, options, progress)
         except BuildError as error:
             raise UpdateError([str(error)]) from error
         for source in report.sources:
@@ -160,24 +160,24 @@ class FromRecipe:
                 tell(f"{source.name}: {rejected:,} rows rejected, {nulled:,} invalid values")
         for warning in report.warnings:
             tell(f"warning: {warning}")
-        return built
+        return dataset
 
     def _publish(
-        self, built: Verified, current: Verified | None, progress: Progress
+        self, dataset: Verified, current: Verified | None, progress: Progress
     ) -> Literal["updated", "current", "withdrawn"]:
         """Publish the dataset unless it is current already, was withdrawn, or a gate fails."""
         if current is not None:
-            if built.generation == current.generation:
+            if dataset.generation == current.generation:
                 self._sign_current(current)
                 return "current"
-            if is_withdrawn(self.store, built.folder, built.generation):
+            if is_withdrawn(self.store, dataset.folder, dataset.generation):
                 return "withdrawn"
             with progress.stage("comparing"):
-                self._check_gates(current.folder, built.folder)
+                self._check_gates(current.folder, dataset.folder)
         if self.signers:
-            sign_dataset(built.folder, self.signers, latest_serial(self.store))
+            sign_dataset(dataset.folder, self.signers, latest_serial(self.store))
         # Signed in the staging directory: a store that trusts keys would refuse it otherwise.
-        add(self.store, from_verified(built))
+        add(self.store, from_verified(dataset))
         return "updated"
 
     def _sign_current(self, current: Verified) -> None:

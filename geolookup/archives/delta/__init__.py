@@ -70,9 +70,9 @@ def file_patches(base: Path, target: Path) -> Iterator[tuple[str, bytes]]:
     for files that are not as their manifests say.
     """
     former, manifest = read_manifest(base), read_manifest(target)
-    for name, described in sorted(manifest.files.items()):
+    for name, description in sorted(manifest.files.items()):
         before = former.file(name)
-        if before is not None and before.sha256 == described.sha256:
+        if before is not None and before.sha256 == description.sha256:
             continue
         try:
             patch = _patch(base, former, target, manifest, name)
@@ -109,10 +109,10 @@ def apply_patch(base: Path, target: Path, name: str, patch: bytes) -> memoryview
     for a file that cannot be read.
     """
     manifest = read_manifest(target)
-    described = manifest.file(name)
-    if described is None:
+    description = manifest.file(name)
+    if description is None:
         raise PatchError("the manifest does not describe the file")
-    file, streams = _File.empty(parts_of(described)), Streams(patch)
+    file, streams = _File.empty(parts_of(description)), Streams(patch)
     before = _File.from_path(base / name, read_manifest(base).file(name))
     rows = read_alignment(streams, before.parts.rows, file.parts.rows)
     for pair in _pairs(file, before, rows, _derived_columns(target, manifest, name)):
@@ -132,14 +132,14 @@ class _File:
     whole: Bytes
 
     @classmethod
-    def from_path(cls, path: Path, described: FileDescription | None) -> _File:
+    def from_path(cls, path: Path, description: FileDescription | None) -> _File:
         """Map a file as described; one that is not described has no parts.
 
         Raises OSError if it cannot be read, PatchError if it is not as described.
         """
-        if described is None:
+        if description is None:
             return cls(NONE, np.zeros(0, np.uint8))
-        parts = parts_of(described)
+        parts = parts_of(description)
         if path.stat().st_size != parts.size:
             raise PatchError(f"{path.name} has not the size that the manifest states")
         return cls(parts, np.memmap(path, np.uint8, mode="r"))

@@ -136,9 +136,9 @@ class Parts:
 NONE = Parts(0, 0, {}, ())
 
 
-def parts_of(described: FileDescription) -> Parts:
+def parts_of(description: FileDescription) -> Parts:
     """Return the parts of a file; PatchError for a description that fits no file."""
-    size, rows, columns = described.bytes, described.rows, described.columns
+    size, rows, columns = description.bytes, description.rows, description.columns
     # Each row takes a byte or more in any file.
     if not size or type(rows) is not int or not 0 <= rows <= size or columns is None:
         raise PatchError("the manifest does not describe the file")

@@ -44,9 +44,9 @@ def groupings(truth: Truth, joint: Joint) -> dict[str, Grouping]:
     }
 
 
-def sources(joint: Joint, at: int, described: Metadata) -> Grouping:
+def sources(joint: Joint, at: int, metadata: Metadata) -> Grouping:
     """Return the groups of the sources that decided the location in a dataset."""
-    names = [None, *(source.name for source in described.sources)]
+    names = [None, *(source.name for source in metadata.sources)]
     return Grouping(joint.datasets[at].source.astype(np.int64), names)
 
 
