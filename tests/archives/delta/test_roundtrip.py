@@ -113,8 +113,8 @@ def test_the_same_files_give_the_same_patches() -> None:
     base, target, _ = line().datasets
     program = (
         "import hashlib, sys; from pathlib import Path\n"
-        "from geolookup.archives.delta import changed\n"
-        "patches = b''.join(patch for _, patch in changed(*map(Path, sys.argv[1:])))\n"
+        "from geolookup.archives.delta import file_patches\n"
+        "patches = b''.join(patch for _, patch in file_patches(*map(Path, sys.argv[1:])))\n"
         "print(hashlib.sha256(patches).hexdigest())\n"
     )
     other = python(program, str(base), str(target)).stdout.strip()
