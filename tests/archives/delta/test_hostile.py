@@ -1,4 +1,4 @@
-"""Patches and manifests that ``file_patches`` did not write: PatchError, before memory is taken for them."""
+"""Patches and manifests of other writers: PatchError, before memory is taken for them."""
 
 from __future__ import annotations
 
