@@ -2,7 +2,8 @@
 
 An engine watches each store, as a program at the edge does. Every answer must be, byte by byte, the
 envelope of the generation that the engine has before and after it; of either where these differ.
-Only the current time of an answer is left out. The parent asks once, and gets the counts.
+Only the current time of an answer is left out. After each rollout the parent waits until the new
+generation has answered; in the end it gets the counts.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import re
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -78,6 +80,12 @@ class Lookups:
         self._stop_event.set()
         self._thread.join()
 
+    def wait_for(self, generation: str, limit: float) -> None:
+        """Wait until a generation has answered, for at most ``limit`` seconds."""
+        end = time.monotonic() + limit
+        while not self.counts[generation] and time.monotonic() < end:
+            time.sleep(_PAUSE)
+
     def _run(self) -> None:
         rng = np.random.default_rng(1)
         while not self._stop_event.wait(_PAUSE):
@@ -105,7 +113,7 @@ class Lookups:
 
 
 def main(plan_file: Path) -> None:
-    """Open the stores, ask them until the parent sends a line, and answer with the counts."""
+    """Open the stores and look up in them; obey the parent until it asks for the counts."""
     plan = json.loads(plan_file.read_text(encoding="utf-8"))
     with ExitStack() as stack:
         engines = [
@@ -114,7 +122,12 @@ def main(plan_file: Path) -> None:
         ]
         lookups = Lookups(engines, envelopes([Path(path) for path in plan["datasets"]]))
         say({"addresses": ADDRESSES})
-        sys.stdin.readline()  # it ends with the parent, too
+        for line in sys.stdin:  # it ends with the parent, too
+            command = json.loads(line)
+            if not command:
+                break
+            lookups.wait_for(**command)
+            say({})
         lookups.stop()
         say({"counts": lookups.counts, "wrong": lookups.wrong[:5]})
 

@@ -68,7 +68,11 @@ def simulate(plan: Plan, folder: Path) -> dict[str, Any]:
         rollout.start(edges, plan.every)
         rollout.wait_for_polls(edges, plan.limit)
         (lookups,) = stack.enter_context(run_children([_lookups(folder, stores, datasets, plan)]))
-        rollouts = list(_rollouts(plan, publisher, origin, edges, datasets))
+        lookups.ask(generation=publisher.generation(), limit=plan.limit)
+        rollouts = []
+        for measured in _rollouts(plan, publisher, origin, edges, datasets):
+            rollouts.append(measured)
+            lookups.ask(generation=publisher.generation(), limit=plan.limit)
         result = {
             "rollouts": rollouts,
             "memory": sorted(size for edge in edges if (size := edge.memory())),

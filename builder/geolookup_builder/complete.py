@@ -2,7 +2,7 @@
 
 A row of the *country* table is a pair of country and continent: a source may state
 another continent than the reference (Cyprus, Turkey). A location without a time zone
-gets that of its country if the country has a single one; finders run after that.
+gets the zone of its country if the country has only one; finders run after that.
 """
 
 from __future__ import annotations

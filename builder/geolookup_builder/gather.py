@@ -191,8 +191,8 @@ def _fold_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered:
     if not len(wide):
         return ipv4
     wide_first, wide_last = ipv6.ranges.first[wide], ipv6.ranges.last[wide]
-    # ::fffe:ffff:0 - ::ffff:8.8.8.8 becomes 0.0.0.0 - 8.8.8.8; its keys stay those of the
-    # range as stated, so narrower IPv4 rows decide.
+    # ::fffe:ffff:0 - ::ffff:8.8.8.8 becomes 0.0.0.0 - 8.8.8.8. Its keys
+    # still describe the stated range, so narrower IPv4 rows decide.
     first, last = (_from_mapped(clamp(ends, *FOLDED)) for ends in (wide_first, wide_last))
     report.rows_folded += len(wide)
     # Last less first, and one more address of each row.

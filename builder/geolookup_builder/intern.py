@@ -71,7 +71,7 @@ def intern(
         location, locations = _locations(partitions, layers["location"], reference, finders, report)
         network, networks = get_networks()
     families, begin = {}, 0
-    # Both arrays hold the intervals of IPv4, then those of IPv6.
+    # Both arrays hold the IPv4 intervals, then the IPv6 intervals.
     for family, partition in partitions.items():
         part = slice(begin, begin + len(partition.starts))
         keep = changes(location[part], network[part])

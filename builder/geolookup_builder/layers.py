@@ -83,7 +83,7 @@ def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
     bounds, is_hidden = cut_at(intervals.starts.family, ranges)
     within = intervals.starts.search(bounds) - 1  # 0, 0, 1: the interval of each bound
     fresh = np.flatnonzero(~intervals.starts[within].equals(bounds))  # 1, 2: not 0
-    # -1, -1, 7, 7, 8: the owners at 10 and 30 are those of the intervals that hold them.
+    # -1, -1, 7, 7, 8: the new bounds 10 and 30 take the owners of the intervals around them.
     owner = np.insert(intervals.owner, within[fresh] + 1, intervals.owner[within[fresh]])
     # 0, 1, 3: the bounds in the result, moved by the fresh ones up to each
     begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")

@@ -117,5 +117,5 @@ def count(families: Sequence[TableIntervals], report: SourceReport) -> None:
     report.used, report.rows_clipped = int(used.sum()), int(clipped.sum())
     report.has_value = bool((used & has_value).any())
     valid_rows = report.read - report.rejected.total()
-    # Accepted rows that own nothing, of which the duplicates are counted by themselves.
+    # Accepted rows that own nothing; duplicates among them have a count of their own.
     report.covered = max(0, valid_rows - int(is_owner.sum()) - report.duplicates)

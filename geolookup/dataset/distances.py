@@ -19,6 +19,6 @@ def distances(old: F64, new: F64) -> F64:
     haversine = np.sin((to_latitude - latitude) / 2) ** 2 + (
         np.cos(latitude) * np.cos(to_latitude) * np.sin((to_longitude - longitude) / 2) ** 2
     )
-    # Rounding can make it 1 + 2e-16 for antipodes, of which arcsin is NaN.
+    # Rounding can make it 1 + 2e-16 for antipodes; arcsin of that is NaN.
     kilometres: F64 = 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(haversine, 1)))
     return kilometres

@@ -136,7 +136,7 @@ class _RowValues:
 
     def _number(self, table: int, row: int, layer: str) -> int:
         try:
-            # A table of rows 4 to 8 whose numbers begin at 20: that of row 6 is at 22.
+            # A table of rows 4 to 8 whose numbers begin at 20: row 6 has its number at 22.
             begin, in_table = self._layers[layer][table], row - self._begins[table]
             inside = 0 <= in_table < self._begins[table + 1] - self._begins[table]
         except IndexError:

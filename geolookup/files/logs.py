@@ -154,7 +154,7 @@ def _times(parsed: _Parsed) -> tuple[Int64, Bools]:
     # All times have the same length: valid ones lie side by side, n rows of bytes.
     copy_texts(parsed.data, first, np.where(valid, size, -1), texts)
     seconds = np.zeros(len(valid), np.int64)
-    # Of texts of the right size, those that are no times are not valid either.
+    # A text of the right size is valid only if it is a time.
     seconds[valid], valid[valid] = common_log_seconds(texts.reshape(-1, COMMON_LOG_SIZE))
     return seconds, valid
 

@@ -55,7 +55,7 @@ class RowNumbers:
     def add(self, numbers: Any) -> None:
         """Add the line numbers of the next rows, an array of int64."""
         if len(numbers):
-            # Lines 5 6 7 are stored as 5; 5 7 8 (6 is blank) as they are.
+            # Lines 5 6 7 are stored as 5; 5 7 8 (6 is blank) are stored in full.
             consecutive = numbers[-1] - numbers[0] == len(numbers) - 1
             self._blocks.append((self._rows, numbers[:1].copy() if consecutive else numbers))
             self._rows += len(numbers)

@@ -124,7 +124,7 @@ class Stepwise(io.RawIOBase):
         """Begin the stream that follows; return whether there is one."""
         # .bz2 and .xz files may be several streams in a row, as after ``cat a.xz b.xz``.
         following = self._unpacker.unused_data
-        # Past zeros, also those of the next chunk, to the first byte of a stream.
+        # Past zeros, also in the next chunk, to the first byte of a stream.
         while not (following := following.lstrip(_PADDING)):
             if not (following := self._packed.read(_CHUNK)):
                 return False

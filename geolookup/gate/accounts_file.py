@@ -76,7 +76,7 @@ class AccountsFile:
         if create:
             self._create()
         before = _inode(self.path)
-        # The log beside the path may be that of the file that was here before.
+        # The log beside the path may belong to the file that was here before.
         if self._inodes and before != self._inodes[0]:
             self._remove_old_log(self._inodes)
         db = self._connect(create=create)

@@ -100,7 +100,7 @@ def _admit(db: sqlite3.Connection, accounts: list[int], plan: Plan, now: int) ->
     """Admit one request of each of several accounts; return whether all were admitted."""
     count = len(accounts)
     # Of 1, 2, 4, 8 ... accounts: few statements exist, and all stay prepared.
-    # 5 accounts: (5 - 1).bit_length() is 3, so the list has 8, of which 3 repeat the first.
+    # 5 accounts: (5 - 1).bit_length() is 3, so the list has 8; the last 3 repeat the first.
     filled = (1 << (count - 1).bit_length()) - count
     # An account that is repeated to fill the list is one row: it is admitted once.
     values = _stamp(now), _stamp(now - SECOND), plan.limit, _STAMP_BYTES * plan.rate

@@ -147,7 +147,7 @@ def _columns(tables: Tables, chosen: _Sample, state: protocol.State) -> Iterator
     highs = np.array([value >> 64 for value in values], np.uint64)
     lows = np.array([value & _HALF for value in values], np.uint64)
     state.locate_numbers(families, highs, lows, rows)
-    # Ids of IPv6 intervals follow those of IPv4.
+    # Ids of IPv6 intervals follow the ids of IPv4 intervals.
     before = 0 if chosen.family == 4 else tables.rows(fmt.IPV4)
     intervals = np.array(chosen.intervals, np.int64)
     bad = rows != intervals + before

@@ -273,7 +273,7 @@ cdef void _fill_nodes(
         length_before = length
         length = _boundary_length(highs[at], lows[at])
         first = _first_new(highs, lows, at, length_before)
-        # Nodes below the common path are left for good: what is on their right is the range before.
+        # Nodes below the common path are left for good: on their right is the range before.
         for depth in range(first, length_before):
             if is_open[depth]:
                 nodes[2 * path[depth] + 1] = values[at]

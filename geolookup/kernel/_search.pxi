@@ -225,7 +225,7 @@ cdef int _prefix_length(State state, Address* address, bint public) noexcept nog
             own = _outside_ipv6(state, &at)
         return DAMAGED if own == DAMAGED else max(length, own)
     at.high = 0
-    # Lengths are those of 128 bits: 8.0.0.0/9 is 96 + 9.
+    # Lengths count 128 bits: 8.0.0.0/9 is 96 + 9.
     length = max(96, _outside_part(_parts4, _parts4_count, &at))
     if public:
         own = _outside_ipv4(state, &at)

@@ -120,7 +120,7 @@ cdef int _find_kept(State state, Batch* batch, int code, list kept, Py_ssize_t* 
     cdef _Texts table = _table_of(state, code)
     cdef PyObject* unread = <PyObject*>_UNREAD
     cdef bint is_unread = False
-    # Two passes: the pointers first, then what they point to, so that a block waits once for each.
+    # Two passes, pointers first, then their targets: a block waits once for each.
     for at in range(batch.count):
         rows[at] = -1 if batch.ids[at] < 0 else _row_of(state, &batch.answers[at], code)
         if rows[at] >= size:

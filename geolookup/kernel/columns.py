@@ -79,7 +79,7 @@ def locate_numbers(
         4: (None, np.asarray(dataset.ipv4_starts)),
         6: (np.asarray(dataset.ipv6_highs), _Lows(dataset.ipv6_lows)),
     }
-    # Ids of IPv4 are 0 to n - 1, those of IPv6 follow from n on.
+    # Ids of IPv4 are 0 to n - 1, ids of IPv6 follow from n on.
     for family, (first_highs, first_lows) in starts.items():
         chosen = np.flatnonzero(addresses.family == family)
         high = addresses.high[chosen] if family == 6 else None

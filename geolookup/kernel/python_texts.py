@@ -145,7 +145,7 @@ def _ipv6_around(text: bytes, colon: int) -> tuple[int, _Hit | None]:
 
 def _after_name(text: bytes, first: int, colon: int) -> int | None:
     """Return where the address in a run begins: after a name and its colon, None if nowhere."""
-    # "host:2001:db8::1": the name is no group of the address, which follows its colon.
+    # "host:2001:db8::1": the address follows the colon of the name.
     if colon - first > 4:
         return None
     if re.match(rb"[0-9A-Za-z_]", text[max(first - 1, 0) : first]):

@@ -84,7 +84,7 @@ def _added_nodes(starts: Addresses) -> _Added:
     firsts = np.zeros(len(starts), np.int64)
     if len(starts):
         # 0100 and 0111 have lengths 2 and 4, and 2 bits in common: 0100 adds the nodes of depths 0
-        # and 1, so 0111 adds those of depths 2 and 3.
+        # and 1, 0111 the nodes of depths 2 and 3.
         firsts[1:] = np.minimum(_common(starts), lengths[:-1] - 1) + 1
     return _Added(firsts, lengths)
 
@@ -116,7 +116,7 @@ def _bit_length(values: U64) -> I64:
 def _bit(addresses: Addresses, depths: I64) -> NDArray[np.bool_]:
     low, high = addresses.halves()
     half = np.where(depths < 64, high, low)
-    # Bit 0 of the address is the highest bit of its high half; bit 64 that of its low half.
+    # Bit 0 of the address is the highest bit of its high half; bit 64 the highest of its low half.
     is_set: NDArray[np.bool_] = (half >> (63 - depths % 64).astype(np.uint64) & np.uint64(1)) != 0
     return is_set
 

@@ -195,7 +195,7 @@ def _blocks(
     from geolookup.files.column_text import bytes_of, join
 
     template = Template(entries.separator + entries.template).substitute(words)
-    # "add set \0\n" is split into what is before an entry and after it.
+    # "add set \0\n" is split into the texts before and after an entry.
     before, after = (text.encode() for text in template.split(_ENTRY))
     begin, end = (Template(line).substitute(words).encode() for line in entries.command)
     for texts in _groups(batches, entries.limit) if entries.limit else batches:

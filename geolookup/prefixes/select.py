@@ -71,7 +71,7 @@ def row_masks(dataset: Dataset, conditions: Iterable[Condition]) -> RowMasks:
 def _marks(tables: RowTables, condition: Condition) -> Bools:
     """Mark the rows of the location or network table that meet one condition."""
     columns = map(tables.column, condition.fields)
-    # ^ True inverts the marks, also those of unknown values.
+    # ^ True inverts the marks, also of unknown values.
     marks: Bools = condition.predicate.marks(*columns) ^ condition.negated
     table = condition.fields[0].table
     if table in fmt.LINKS:  # a table to which locations refer

@@ -152,7 +152,7 @@ class _Transfer:
 
     def _resume(self, part: Part, answer: Answer) -> Part:
         """Return the part that an answer continues; TransientError if its version differs."""
-        # A 206 may leave out the ETag; then the total size is what is compared.
+        # A 206 may leave out the ETag; then the total size is compared.
         same = answer.version.validator in ("", part.validator) and not answer.coding
         if not same or answer.total != part.total:
             raise TransientError("the file changed on the server", discard=True)

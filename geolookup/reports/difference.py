@@ -58,7 +58,7 @@ def change_view(difference: Difference, family: int) -> View:
     """Return the kind of change of each address of a family, for its map."""
     joint = difference.overlaid.joints[family]
     values = np.where(joint.special, np.uint32(SPECIAL), np.uint32(UNKNOWN))
-    # Positions of labels: the kinds follow those of special space and of the unknown.
+    # Positions of labels: special space, the unknown, then the kinds.
     values[joint.reached] = difference.kinds[family] + len(FIRST)
     begins = changes(values)
     palette = (colours.SPECIAL, colours.UNKNOWN, *colours.CATEGORIES[:UNCHANGED], colours.OTHER)

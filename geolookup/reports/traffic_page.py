@@ -32,7 +32,7 @@ from geolookup.reports.world_map import world_section
 #: Labels of totals that are not their names.
 _NAMES = {"addresses": "Requests", "ipv4": "IPv4", "ipv6": "IPv6"}
 #: An IPv4 address in the name of a file, such as 192-0-2-1; no date and time.
-#: "2026-01-31-12" and "12-2026-1-2-3" are none: four groups of at most 3 digits, no digit before.
+#: "2026-01-31-12" and "12-2026-1-2-3" do not match: four groups of 1 to 3 digits, no digit before.
 _HYPHENATED = re.compile(r"(?<!\d)(?<!\d[-_])\d{1,3}(?:[-_]\d{1,3}){3}(?!\d)")
 
 

@@ -120,5 +120,5 @@ def name_in(store: str | os.PathLike[str]) -> str | None:
 def latest_serial(store: str | os.PathLike[str]) -> int:
     """Return the greatest serial of a store's generations, also of withdrawn ones; 0 for none."""
     folders = (pointer.folder_of(store, entry.generation) for entry in pointer.read(store))
-    # Withdrawn ones too: after a rollback a mirror must not accept what was withdrawn before.
+    # Withdrawn ones too: after a rollback a mirror must not accept a withdrawn one again.
     return max(map(serial_in, folders), default=0)

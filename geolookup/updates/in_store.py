@@ -51,7 +51,7 @@ class Updated:
 def place_of(store: str | os.PathLike[str] | None) -> Path:
     """Return the folder of a store, None for the user's; OutputError without a home folder."""
     folder = Path(resolve.user_store() if store is None else store)
-    # expanduser leaves "~" as it is where the home folder is not known.
+    # expanduser leaves "~" unchanged if the home folder is unknown.
     if not folder.parent.is_absolute() and store is None:
         raise OutputError(folder, "the home folder is not known", "name a store")
     return folder

@@ -115,8 +115,7 @@ def _fleet(result: Any) -> Sequence[str]:
     assert [rollout["killed"] for rollout in result["rollouts"]] == [1, 0, 0, 0]
     assert result["verified"] == 2
     assert "wrong" not in result["lookups"]["counts"]
-    # Of four; an engine that is late skips one (tests/store/test_reload.py has the rule).
-    assert 2 <= len(result["lookups"]["counts"]) <= 4
+    assert len(result["lookups"]["counts"]) == 4
     return [f"generation {rollout['name']}" for rollout in result["rollouts"]]
 
 

@@ -77,7 +77,7 @@ def _read_numbers(streams: Streams, values: Unsigned, former: Unsigned, rows: Al
     if way == _CHANGES:
         common[at] = numbers
     else:
-        # The sum of the steps up to a row is what it has grown by.
+        # The sum of the steps up to a row is its growth.
         steps = np.zeros_like(common)
         steps[at] = numbers
         common += np.cumsum(steps, dtype=dtype)

@@ -64,7 +64,7 @@ def _countries(truth: Truth, joint: Joint) -> Grouping:
 def _lengths(truth: Truth, joint: Joint) -> Grouping:
     """Group by the length of the truth's prefix, per family; other ranges are one group."""
     rows = truth.rows
-    # Family in the upper bits, length + 1 in the lower 16: a range that is no prefix is 0.
+    # Family in the upper bits, length + 1 in the lower 16; 0 for other ranges than prefixes.
     keys = rows.family[joint.row].astype(np.int64) << 16 | (rows.length[joint.row] - NO_PREFIX)
     lengths, group = np.unique(keys, return_inverse=True)
     return Grouping(group, [_length_name(int(key)) for key in lengths])

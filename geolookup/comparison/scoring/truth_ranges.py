@@ -170,7 +170,7 @@ def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Halves, Halves]:
         table = _table(output, fmt.EXPLAINED[family])
         row, starts = table["row"].to_numpy(), starts_of(table)
         families[row] = family
-        # Row 0 gets the ends of gaps; it stands for no row and is not read.
+        # Row 0 gets the ends of gaps; it is never read.
         ends["first_low"][row], ends["first_high"][row] = starts.halves()
         ends["last_low"][row], ends["last_high"][row] = lasts(starts).halves()
     ranges = _table(output, fmt.EXPLAINED_RANGES)

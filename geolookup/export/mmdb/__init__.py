@@ -91,7 +91,7 @@ def _tree(space: Boundaries, codes: I64, positions: I64, data_size: int) -> _Tre
         remedy = "limit it by --fields, or write a schema of fewer members"
         raise ExportError("the dataset is too large for records of 32 bits", remedy)
     has_ipv4 = bool(high[0] == 0 and low[0] >> np.uint64(32) == 0)
-    # The nodes of the path 000...0 have the numbers 0, 1, 2, ...: that of ::/96 is its depth.
+    # The nodes of the path 000...0 have the numbers 0, 1, 2, ...: ::/96 is node 96.
     alias = _IPV4_DEPTH if has_ipv4 else count
     # The last two are at _TO_ALIAS and _TO_NOTHING.
     values = np.concatenate([base + positions, [alias, count]]).astype(np.uint32)

@@ -135,7 +135,7 @@ class Places:
         """Set the positions in groups whose content begins at ``starts``."""
         for inner in slot.inner:
             begins, in_full = SIZES.take(starts, inner.parent), inner.codes_in_full()
-            # Only what is in full here has its position here.
+            # Only values written here in full have their position here.
             positions[inner.shared[in_full]] = begins[in_full]
             if inner.inner:
                 self._place(inner, begins + contents.headers(inner), contents, positions)

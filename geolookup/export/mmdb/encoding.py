@@ -71,7 +71,7 @@ def join(*columns: pa.Array | pa.Scalar) -> pa.Array:
 
 def of_matrix(bytes_: U8, lengths: I64) -> pa.Array:
     """Return a column of bytes: of each row of a matrix (n, width) as many as its length."""
-    # A mask of each row's first bytes; what it selects lies row after row.
+    # A mask of each row's first bytes; the selected bytes lie row after row.
     data = bytes_[np.arange(bytes_.shape[1]) < lengths[:, None]]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]

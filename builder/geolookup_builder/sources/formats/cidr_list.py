@@ -52,7 +52,7 @@ def _value(spec: SourceSpec, reference: Reference, name: str, value: Any) -> str
     if name not in BY_SOURCE_COLUMN:
         remedy = near_match(name, BY_SOURCE_COLUMN)
         raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
-    # In Python True is an int; in TOML true is no number.
+    # In Python True is an int; in TOML it is a Boolean only.
     plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     text = str(value) if plain else ""
     # The recipe may replace the table of countries, so country codes are checked with the rows.

@@ -100,7 +100,7 @@ def _batches(file: _File) -> Iterator[Batch]:
         if set(columns) & set(file.names)
     }
     flags = {field: set(words) & set(file.names) for field, words in FLAGS.items()}
-    # Beside ``region_name``, ``region`` is a code, such as "CA"; ``_codes`` drops what is not one.
+    # Beside ``region_name``, ``region`` is a code, such as "CA"; ``_codes`` drops other texts.
     if {"region", "region_name"} <= set(file.names) and "region_code" not in file.names:
         column_of |= {"region_code": "region"}
     columns = _range(file.names) or ()

@@ -73,7 +73,7 @@ def _batches(member: Member, syntax: str, names: AsNames | None) -> Iterator[Bat
         rank = np.concatenate([_authorises(batch.fields["asn"]) for batch in batches])
         ranges = concatenate([batch.ranges for batch in batches])
         # One prefix with AS 64500, AS 64501 and AS 0: all three rows get the fields of AS 64501.
-        # Its rank is 1, that of AS 0 is 0, and of equal ranks the last row decides.
+        # Its rank is 1, the rank of AS 0 is 0. Among equal ranks the last row decides.
         batches = with_values_of(batches, deciding_rows(ranges, rank))
     yield from batches or all_batches
 

@@ -60,7 +60,7 @@ _CONTENT = {
 _NAMED = re.compile(r"-ipv[46](-num)?(?![a-z0-9-])", re.IGNORECASE)
 #: "Europe/Paris".
 _ZONE = {"timezone": re.compile(r"[A-Z][A-Za-z_]+/.+")}
-#: "52.3740": a postcode or a name is no number with a fraction.
+#: "52.3740": neither postcodes nor names are numbers with a fraction.
 _FRACTION = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
 
 

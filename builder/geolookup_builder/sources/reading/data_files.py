@@ -40,7 +40,7 @@ def data(path: Path, suffixes: tuple[str, ...], names: Mapping[_Key, str]) -> li
     """Return the keys of the names that are data files; BuildError if there is none."""
     keys = [key for key, name in names.items() if is_data(name, suffixes)]
     if not keys:
-        endings = " or ".join(filter(None, suffixes))  # an empty suffix is that of any file
+        endings = " or ".join(filter(None, suffixes))  # an empty suffix matches any file
         problem = f"no {endings} file in the archive" if endings else "no file in the archive"
         raise BuildError(path, problem, remedy="name another file")
     return keys

@@ -94,7 +94,7 @@ def _parts(
         try:
             with in_order(parse, blocks) as parts:
                 for part, rows, skipped in parts:
-                    # Records before this block; those of a block count from 1.
+                    # Records before this block; records of a block count from 1.
                     offset = numbers.delivered + len(numbers.skipped)
                     numbers.skipped.extend(offset + record for record in skipped)
                     yield part

@@ -119,7 +119,7 @@ def _of_folder(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
     files = sorted((path for path in _files_of(folder) if path.is_file()), key=os.fsencode)
     data = [path for path in files if holds_data(path, suffixes)]
     if not data:
-        endings = " or ".join(filter(None, suffixes))  # an empty suffix is that of any file
+        endings = " or ".join(filter(None, suffixes))  # an empty suffix matches any file
         problem = f"no {endings} file in the folder" if endings else "no file in the folder"
         raise BuildError(folder, problem, remedy="name another folder")
     return data

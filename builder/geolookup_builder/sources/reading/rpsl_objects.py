@@ -35,7 +35,7 @@ def blocks(member: Member, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     line, pending = 1, stream.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
     while piece := stream.read(BLOCK_BYTES):
         pending = (pending + piece).replace(b"\r\n", b"\n")
-        # An empty line ends an object; ``rfind`` returns -1 if there is none, so 1 is "no end".
+        # An empty line ends an object; ``rfind`` returns -1 without one, so 1 is "no end".
         end = pending.rfind(b"\n\n") + 2
         if end > 1:
             yield line, pending[:end]

@@ -113,7 +113,9 @@ def _plain_stream(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
             return archive.open(info)
         raw_info = copy.copy(info)  # its compressed bytes, as if they were the file
         raw_info.compress_type, raw_info.file_size = zipfile.ZIP_STORED, info.compress_size
-        del raw_info.CRC  # without it zipfile checks none; that of the file is checked below
+        del (
+            raw_info.CRC
+        )  # without it zipfile checks nothing; the checksum of the file is checked below
         return _Checked(archive.open(raw_info), info)  # type: ignore[return-value]
 
 
