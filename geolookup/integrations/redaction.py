@@ -30,7 +30,7 @@ _CONTAINERS = (list, tuple, set, frozenset)
 
 
 class Redaction:
-    """Removes the addresses in ``given``: a text, or any object whose text has them.
+    """Removes the addresses in ``address``: a text, or any object whose text has them.
 
     A text without an address is removed literally if it has a dot or a colon, as host names do;
     any other text could be part of a word.

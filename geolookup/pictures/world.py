@@ -66,7 +66,7 @@ class Layer:
 class World:
     """Densities, summed by the cells of one grid: ``cells`` ascend and have a weight in some.
 
-    Cells of less than ``least`` are hidden, and others as ``covered`` says.
+    Cells of less than ``least`` are hidden, and others as ``wording.cover`` says.
     """
 
     def __init__(self, densities: Sequence[Density], least: float = 0) -> None:
@@ -167,7 +167,7 @@ class CountryDensity:
 class CountryLayer:
     """A density by country: ``countries`` have an area and a weight, the largest first.
 
-    Countries of less than ``least`` are hidden, and others as ``covered`` says.
+    Countries of less than ``least`` are hidden, and others as ``wording.cover`` says.
     """
 
     def __init__(self, density: CountryDensity, least: float = 0) -> None:

@@ -60,7 +60,7 @@ _Put = tuple[I64, Halves, I64]
 def prefixes_of(spans: Spans) -> tuple[Prefixes, I64]:
     """Return the fewest aligned prefixes of each range, and the number of the range of each.
 
-    The prefixes are in address order. Adjacent ranges are not joined: ``spans.joined`` does that.
+    The prefixes are in address order. Adjacent ranges are not joined: ``spans.join`` does that.
     """
     first, last = spans.first, spans.last
     mask = _mask(first, last)

@@ -109,7 +109,7 @@ _NO_ZONES = "No request with a time has an address whose time zone is known."
 def hours_section(hours: LocalHours, least: int) -> Section:
     """Return a heat map of the hours of a week; hidden ones have no colour.
 
-    Hours of fewer than ``least`` requests are hidden, and another as ``covered`` says.
+    Hours of fewer than ``least`` requests are hidden, and another as ``wording.cover`` says.
     """
     is_shown = mark_shown(hours.counts.ravel(), least).reshape(hours.counts.shape)
     charts = [_chart(hours, is_shown)] if is_shown.any() else []

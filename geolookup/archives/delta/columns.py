@@ -1,10 +1,10 @@
-"""A column over that of its base: ``column_text`` writes what differs, ``read_column`` reads it.
+"""A column beside the same column of the base: ``column_text`` writes the difference.
 
-Numbers have three ways, and the smallest is used. Rows that got other values: the new values
-(``changes``). Numbers of rows after an inserted one: all grow by the same, so where that amount
-changes (``steps``). Files without a common history: the values themselves (``literal``), so
-that a patch is never much larger than the file. Arithmetic wraps. Of texts those are written that
-differ or are new.
+``read_column`` reads it. Numbers are written in the smallest of three ways (the grammar is in
+``archives.delta``). Way 1, rows with other values: the new values. Way 2, rows after an inserted
+one, which all grow by the same: where the growth changes. Way 0, files without a common history:
+the values themselves. A patch is therefore never much larger than the file. Arithmetic wraps.
+Texts are written if they differ or are new.
 """
 
 from __future__ import annotations
