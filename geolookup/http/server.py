@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 import ssl
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
@@ -40,6 +41,8 @@ _BACKLOG = 4_096
 _WATCH = 5.0
 #: No path, query or peer: without ``ip`` the peer's address is the one looked up.
 _ACCESS = "[%(time)s] %(status)d %(dt_ms).3f ms"
+#: Seconds until a worker that has not ended gets its SIGTERM again.
+_REPEAT = 0.5
 _log = logging.getLogger("geolookup.http")
 
 
@@ -177,9 +180,22 @@ def _end_at_once() -> None:
 def _drain(server: Supervisor, seconds: float) -> None:
     _log.info("stopping in %g seconds", seconds)
     _signal_workers(DRAIN)
-    timer = Timer(seconds, server.signal_handler_interrupt)
+    timer = Timer(seconds, _end, (server,))
     timer.daemon = True
     timer.start()
+
+
+def _end(server: Supervisor) -> None:
+    """End the server, and repeat its SIGTERM until the workers have ended.
+
+    uvloop can lose a signal that comes between two runs of its loop; a worker begins with two.
+    """
+    server.signal_handler_interrupt()  # type: ignore[no-untyped-call]
+    workers: list[Any] = server.wrks  # Granian clears it when all have ended
+    while workers:
+        time.sleep(_REPEAT)
+        for worker in list(workers):
+            worker.terminate()
 
 
 def _signal_workers(signum: int) -> None:
