@@ -24,6 +24,7 @@ from geolookup.contract import address
 from geolookup.files.text_blocks import LONGEST_RECORD
 from geolookup.filesystem import limits
 from geolookup.http.settings import HEAD_LIMIT
+from geolookup.remote import headers
 from geolookup.signing import keys
 from geolookup.signing.envelope import LARGEST_ENVELOPE, MOST_SIGNATURES
 from geolookup.signing.statement import LARGEST_SIGNATURE
@@ -72,6 +73,7 @@ def test_the_limits_are_the_codes() -> None:
         f"| record of CSV, of a source or a table file | {LONGEST_RECORD >> 20} MiB |",
         f"| sources of a recipe | {MAX_SOURCES} |",
         f"| {head.LARGEST_MANIFEST >> 20} MiB |",
+        f"| {headers._LONGEST_TAG} bytes, {headers._LONGEST_DATE} characters | not stored |",
         f"| `signature.json` | {LARGEST_SIGNATURE >> 10} KiB, {MOST_SIGNATURES} signatures |",
         f"| index of a mirror | {LARGEST_ENVELOPE >> 20} MiB, {MOST_SIGNATURES} ",
         f"| the file of a key | {keys._LARGEST_FILE >> 10} KiB |",

@@ -152,7 +152,7 @@ def _poll(source: Source, before: Status, install: Install) -> tuple[Polled, Sta
         return Polled(CURRENT, current), before.after_success(
             CURRENT, generation=current, bytes=before.bytes + fetched
         )
-    polled = install(source, path, before)
+    polled = _install_index(source, path, before, install)
     return polled, before.after_success(
         polled.state,
         index=digest,
@@ -162,6 +162,18 @@ def _poll(source: Source, before: Status, install: Install) -> tuple[Polled, Sta
         generation=polled.generation,
         bytes=before.bytes + fetched + polled.bytes,
     )
+
+
+def _install_index(source: Source, path: Path, before: Status, install: Install) -> Polled:
+    """Install the generation of a changed index; forget the index if that fails.
+
+    With the ETag of a refused index, a server could answer "not modified" in every later poll.
+    """
+    try:
+        return install(source, path, before)
+    except BaseException:
+        source.forget_index()
+        raise
 
 
 def _is_followed(before: Status, digest: str) -> bool:

@@ -2,7 +2,7 @@
 
 ::
 
-    STORE/.follow/index/       the index as it was last fetched, with its ETag
+    STORE/.follow/index/       the index as it was last accepted, with its ETag
     STORE/.follow/archives/    the archive that is being fetched; what arrived of it is resumed
 
 Both are caches of ``geolookup.remote``, which retries, resumes and limits. A mirror in a
@@ -74,6 +74,10 @@ class Source:
     def forget_archives(self) -> None:
         """Remove the archives: they are installed, or not wanted any more."""
         shutil.rmtree(self.store / FOLDER / "archives", ignore_errors=True)
+
+    def forget_index(self) -> None:
+        """Remove the index with its ETag: the next poll fetches it whatever it was."""
+        shutil.rmtree(self.store / FOLDER / "index", ignore_errors=True)
 
     def _file(
         self, path: str, sha256: str, largest: int, cache: str, *, attempts: int

@@ -1,4 +1,4 @@
-"""https: one request, its redirects, and the headers of the response (RFC 9110).
+"""https: one request, its redirects, and the status of the response (RFC 9110).
 
 Redirects are followed here, not by urllib, and each is checked: never from https to
 http, and the key is sent only if scheme, host and port stay the same. No
@@ -8,22 +8,19 @@ error contains an address with a key in it.
 from __future__ import annotations
 
 import http.client
-import re
 import ssl
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from email.message import Message
-from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
 from urllib.error import URLError
 from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
 from geolookup.errors import BuildError
-from geolookup.remote import Answer, CacheState, Limits, TransientError, Version
+from geolookup.remote import Answer, CacheState, Limits, TransientError
 from geolookup.remote.address import KEY_PLACEHOLDER, Remote, is_local
+from geolookup.remote.headers import coding, conditions, response_range, retry_seconds, version
 from geolookup.remote.key import Key, key_of
 
 _MOST_REDIRECTS = 5
@@ -42,11 +39,12 @@ def request(remote: Remote, state: CacheState, limits: Limits) -> Iterator[Answe
     Raises TransientError if a retry may help, else BuildError.
     """
     key = key_of(remote)
-    with _response(remote, state, key, limits) as response:
+    is_conditional, response = _response(remote, state, key, limits)
+    with response:
         _check_status(remote, response)
         # 304 answers a condition; none was sent without a kept file, or with a Range.
         if response.status == HTTPStatus.NOT_MODIFIED:
-            if state.version is None or state.start:
+            if not is_conditional or state.start:
                 raise _failure(
                     remote,
                     "says that a file is unchanged that was never fetched",
@@ -60,9 +58,29 @@ def request(remote: Remote, state: CacheState, limits: Limits) -> Iterator[Answe
 
 def _response(
     remote: Remote, state: CacheState, key: Key | None, limits: Limits
+) -> tuple[bool, http.client.HTTPResponse]:
+    """Return whether the answered request had conditions, and the response.
+
+    A server may refuse conditions that came from another server, or from an attacker. A refused
+    request is repeated once without them: else each later one would be refused too.
+    """
+    headers = conditions(state)
+    response = _send(remote, headers, key, limits)
+    if not (headers and _is_refused(response.status)):
+        return bool(headers), response
+    response.close()
+    return False, _send(remote, {}, key, limits)
+
+
+def _is_refused(status: int) -> bool:
+    return 400 <= status < 500 and status not in _PASSING
+
+
+def _send(
+    remote: Remote, conditions: dict[str, str], key: Key | None, limits: Limits
 ) -> http.client.HTTPResponse:
     """Send the request and follow redirects."""
-    opener, headers = _opener(), _headers(state)
+    opener, headers = _opener(), {"Accept-Encoding": "identity", **conditions}
     origin = url = key.in_address(remote.uri) if key else remote.uri
     for _ in range(_MOST_REDIRECTS + 1):
         sent = Request(_ascii(url), headers=headers)  # noqa: S310 (the scheme is checked)
@@ -89,20 +107,6 @@ def _opener() -> OpenerDirector:
     for handler in (ProxyHandler(), HTTPHandler(), HTTPSHandler()):
         opener.add_handler(handler)
     return opener
-
-
-def _headers(state: CacheState) -> dict[str, str]:
-    """Return headers that request the rest of a file, or the file only if it has changed."""
-    headers = {"Accept-Encoding": "identity"}
-    if state.start:
-        # If-Range: the whole file (200) instead of the part (206) if the validator differs.
-        headers |= {"Range": f"bytes={state.start}-", "If-Range": state.validator}
-    elif state.version is not None:
-        if state.version.etag:
-            headers["If-None-Match"] = state.version.etag
-        if state.version.modified:
-            headers["If-Modified-Since"] = http_date(state.version.modified)
-    return headers
 
 
 def _open(
@@ -175,8 +179,6 @@ def _check_status(remote: Remote, response: http.client.HTTPResponse) -> None:
     if status in _PASSING:
         wait = retry_seconds(response.headers.get("Retry-After"))
         raise TransientError(f"the server answers {status}", wait=wait)
-    if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-        raise TransientError(f"the server answers {status}", discard=True)
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         name = remote.key_env or remote.key_file
         remedy = f"check the key in {name}" if name else "state key_env or key_file if it needs one"
@@ -226,82 +228,3 @@ def _chunks(response: http.client.HTTPResponse, left: int | None) -> Iterator[by
 
 def _failure(remote: Remote, problem: str, remedy: str) -> BuildError:
     return BuildError(remote.safe_uri, problem, remedy=remedy)
-
-
-#: "bytes 100-199/200": first and last byte, both included, of 200; "*" for an unknown size.
-_CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
-_LENGTH = re.compile(r"[0-9]{1,18}")
-#: RFC 9110, 8.8.2.2: a file may change twice within the second that a date resolves.
-_SURE_SECONDS = 60
-#: RFC 9111, 1.2.2: stands for any greater number of seconds.
-_MOST_SECONDS = 2.0**31
-
-
-def response_range(status: int, headers: Message, start: int) -> tuple[int, int | None]:
-    """Return the first byte of a response, and the size of the whole file if it is stated.
-
-    RFC 9110, 8.6 and 14.4. Raises TransientError for a part that is not the rest from byte
-    ``start`` on.
-    """
-    length = headers.get("Content-Length", "").strip()
-    if status != HTTPStatus.PARTIAL_CONTENT:
-        return 0, int(length) if _LENGTH.fullmatch(length) else None
-    part = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", "").strip())
-    if part is None:
-        raise TransientError("the server does not state which part it sends", discard=True)
-    first, last = int(part[1]), int(part[2])
-    # The rest was requested, so the last byte sent is the last of the file.
-    total = last + 1 if part[3] == "*" else int(part[3])
-    if not start or first != start or last + 1 != total:
-        raise TransientError("the server sent another part than requested", discard=True)
-    return first, total
-
-
-def version(headers: Message, key: Key | None) -> Version:
-    """Return the version of the file; weak ETags and recent dates are not validators (RFC 9110)."""
-    etag, modified = headers.get("ETag", ""), _iso(headers.get("Last-Modified", ""))
-    if key and key.is_in(etag):  # the cache stores the ETag
-        etag = ""
-    # '"v1"' is strong; 'W/"v1"' is weak: equal meaning, maybe other bytes (RFC 9110, 8.8.1).
-    if etag.startswith('"'):
-        return Version(etag, modified, etag)
-    date = _iso(headers.get("Date", ""))
-    return Version(etag, modified, http_date(modified) if _is_sure(modified, date) else "")
-
-
-def _is_sure(modified: str, date: str) -> bool:
-    if not (modified and date):
-        return False
-    passed = datetime.fromisoformat(date) - datetime.fromisoformat(modified)
-    return passed.total_seconds() >= _SURE_SECONDS
-
-
-def coding(headers: Message) -> str:
-    """Return the Content-Encoding of the response; empty without one."""
-    value = headers.get("Content-Encoding", "").strip().lower()
-    return {"identity": "", "x-gzip": "gzip"}.get(value, value)
-
-
-def retry_seconds(retry_after: str | None) -> float | None:
-    """Return the seconds of a Retry-After (RFC 9110, 10.2.3), a number or a date; else None."""
-    if retry_after is None:
-        return None
-    if retry_after.strip().isdecimal():
-        return min(float(retry_after), _MOST_SECONDS)
-    until = _iso(retry_after)
-    return max(0.0, datetime.fromisoformat(until).timestamp() - time.time()) if until else None
-
-
-def _iso(date: str) -> str:
-    """Return the date of a header as ISO 8601 in UTC; empty if it is malformed."""
-    try:
-        instant = parsedate_to_datetime(date)
-        aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
-        return aware.astimezone(UTC).isoformat()
-    except (ValueError, OverflowError):
-        return ""
-
-
-def http_date(iso: str) -> str:
-    """Return an instant of ISO 8601 in the format of headers."""
-    return format_datetime(datetime.fromisoformat(iso), usegmt=True)

@@ -26,7 +26,8 @@ from geolookup.mirrors.source import Source
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
 from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
-from tests.remote.serving import cut, status
+from tests.remote.serving import Handler, cut, file, status
+from tests.remote.test_headers import BAD_TAGS
 from tests.store.numbered import id_of, shared
 from tests.tiers import scaled
 
@@ -195,14 +196,14 @@ def test_a_mirror_in_a_folder(edge: Edge) -> None:
 
 
 def assert_refused(edge: Edge, match: str) -> GeoLookupError:
-    before, failures = content_of(edge.store), edge.state["failures"]
+    before, failures, current = content_of(edge.store), edge.state["failures"], edge.current
     with pytest.raises(GeoLookupError, match=match) as caught:
         edge.poll()
     assert content_of(edge.store) == before
     assert edge.state["failures"] == failures + 1
     assert edge.state["problem"] == str(caught.value)
     assert "\n" not in str(caught.value)
-    assert edge.current == id_of(1)
+    assert edge.current == current
     return caught.value
 
 
@@ -224,6 +225,39 @@ def test_an_index_that_must_not_be_followed(followed: Edge) -> None:
     error = assert_refused(followed, "answers 503")
     assert isinstance(error, MirrorError)
     assert error.wait == 77
+
+
+def test_one_bad_answer_does_not_stop_a_follower(followed: Edge) -> None:
+    """Neither an ETag that the mirror refuses, nor that of an index that the store refused."""
+    honest = folder_act(followed.folder)
+
+    def strict(handler: Handler) -> None:
+        is_bad = any(len(value) > 4096 or "\n" in value for value in handler.headers.values())
+        (status(400) if is_bad else honest)(handler)
+
+    for number, name in enumerate(("long", "folded", "of the next index"), 2):
+        wanted = followed.publish(number)
+        content = (followed.folder / INDEX).read_bytes()
+        etag = {**BAD_TAGS, "of the next index": etag_of(content)}[name]
+        followed.site.plan[:] = [file(b"{}", etag), strict]
+        assert_refused(followed, "index.json")
+        assert not (followed.store / ".follow" / "index").exists(), name
+        followed.site.asked.clear()
+        assert followed.poll().state == "updated", name
+        assert followed.site.asked[0][1].get("If-None-Match") is None
+        assert followed.current == wanted
+        followed.site.asked.clear()
+        assert followed.poll().state == "current"
+        assert followed.site.asked[0][1]["If-None-Match"] == etag_of(content)
+
+
+def test_an_index_with_a_bad_etag_is_followed(followed: Edge) -> None:
+    """A valid index under an ETag that no server may send: it is fetched again in each poll."""
+    content = (followed.folder / INDEX).read_bytes()
+    followed.site.plan[:] = [file(content, BAD_TAGS["long"])]
+    for _ in range(2):
+        assert followed.poll().state == "current"
+    assert [headers.get("If-None-Match") for _, headers in followed.site.asked] == [None, None]
 
 
 def test_an_index_that_expires_after_it_was_followed(
