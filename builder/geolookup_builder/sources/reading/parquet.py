@@ -1,14 +1,17 @@
 """Parquet to batches, some rows at a time; row numbers take the place of lines.
 
-Texts are read as the dictionaries that the file stores. Threads find the meaning of the rows.
+Texts are read as the dictionaries that the file stores, or written out where its encoding has none.
+Threads find the meaning of the rows.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as papq
@@ -32,8 +35,12 @@ from geolookup_builder.sources.reading.typed_columns import Steps, as_columns, s
 
 BATCH_ROWS = 1 << 17
 _MARK = b"PAR1"
+#: How errors of Arrow begin, of files that may be whole.
+_NOT_READ = "Not yet implemented"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
 _ROW_BYTES = 8
+#: Rows decoded at once where texts are written out: a long value may be repeated in each.
+_WRITTEN_ROWS = 1 << 8
 
 
 def begins(member: Member) -> bool:
@@ -52,9 +59,9 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
     """Yield the rows of a member; BuildError if it is damaged."""
     numbers = RecordNumbers(member, partial(_find_rejects, layout=layout), records_as_lines)
     with _open(member) as stream:
-        file, steps = _file(member, stream, layout)
-        interpret = partial(_interpret, layout=layout, steps=steps, meaning=meaning)
-        with in_order(interpret, _rows(file, steps)) as results:
+        file = _file(member, stream, layout)
+        interpret = partial(_interpret, layout=layout, steps=file.steps, meaning=meaning)
+        with in_order(interpret, _rows(file)) as results:
             for ranges, fields in results:
                 yield numbers.batch(ranges, fields)
 
@@ -70,9 +77,9 @@ def _find_rejects(member: Member, reasons: dict[int, str], *, layout: Layout) ->
     start = 0
     ranges = Layout(layout.names, layout.texts, frozenset())
     with _open(member) as stream:
-        file, steps = _file(member, stream, ranges)
-        for rows in _rows(file, steps):
-            columns = as_columns(rows, ranges, steps)
+        file = _file(member, stream, ranges)
+        for rows in _rows(file):
+            columns = as_columns(rows, ranges, file.steps)
             # Numbers count from 1 over the file; ``start`` rows are before this batch.
             for number in sorted(record for record in reasons if 0 < record - start <= len(rows)):
                 cells = [
@@ -90,16 +97,36 @@ def _cell_text(cell: object) -> str:
     return "" if cell is None else str(cell)
 
 
-def _file(
-    member: Member, stream: object, layout: Layout
-) -> tuple[papq.ParquetFile, dict[str, Steps]]:
-    """Open a file, its texts as dictionaries; also return how the layout's columns are reached."""
+@dataclass(frozen=True, slots=True)
+class _File:
+    """An open file: how the layout's columns are reached, and which columns are texts."""
+
+    member: Member
+    stream: Any
+    metadata: papq.FileMetaData
+    steps: Mapping[str, Steps]
+    names: list[str]  # of the stored columns that are read
+    texts: list[str]  # those that Arrow can read as dictionaries
+    has_lists: bool  # whose texts it cannot
+
+    def batches(self, rows: int, dictionaries: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+        """Yield the rows, so many at a time, with the columns ``dictionaries`` encoded."""
+        file = papq.ParquetFile(
+            self.stream, metadata=self.metadata, read_dictionary=[*dictionaries]
+        )
+        yield from file.iter_batches(rows, columns=self.names)
+
+
+def _file(member: Member, stream: Any, layout: Layout) -> _File:
+    """Open a file; BuildError if it unpacks to too much, or lacks columns."""
     file = papq.ParquetFile(stream)
     _check_size(member, stream, file.metadata)
     steps = steps_of(member, file.schema_arrow, layout)
-    stored_names = (stored_name(file.schema_arrow, path) for path in steps.values())
+    stored_names = [stored_name(file.schema_arrow, path) for path in steps.values()]
     texts = {name for name, more in stored_names if not more} & _of_texts(file)
-    return papq.ParquetFile(stream, metadata=file.metadata, read_dictionary=sorted(texts)), steps
+    names = sorted({name for name, _ in stored_names})
+    has_lists = any(more for _, more in stored_names)
+    return _File(member, stream, file.metadata, steps, names, sorted(texts), has_lists)
 
 
 def _of_texts(file: papq.ParquetFile) -> set[str]:
@@ -112,19 +139,52 @@ def _of_texts(file: papq.ParquetFile) -> set[str]:
     return {column.path for column in columns if column.physical_type == "BYTE_ARRAY"}
 
 
-def _check_size(member: Member, stream: object, metadata: papq.FileMetaData) -> None:
+def _check_size(member: Member, stream: Any, metadata: papq.FileMetaData) -> None:
     """Raise BuildError if a file states more rows, or more bytes, than it may unpack to."""
-    packed_bytes = stream.seek(0, io.SEEK_END)  # type: ignore[attr-defined]
+    packed_bytes = stream.seek(0, io.SEEK_END)
     groups = (metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
     # A file of only nulls states many rows and few bytes.
     if max(metadata.num_rows * _ROW_BYTES, sum(groups)) > limits.allowed_bytes(packed_bytes):
-        remedy = "if you trust the file, write its rows into several files"
-        raise BuildError(member.label, limits.excess(), remedy=remedy)
+        raise _excess_error(member)
 
 
-def _rows(file: papq.ParquetFile, steps: Mapping[str, Steps]) -> Iterator[pa.RecordBatch]:
-    names = {stored_name(file.schema_arrow, path)[0] for path in steps.values()}
-    yield from file.iter_batches(BATCH_ROWS, columns=sorted(names))
+def _excess_error(member: Member) -> BuildError:
+    remedy = "if you trust the file, write its rows into several files"
+    return BuildError(member.label, limits.excess(), remedy=remedy)
+
+
+def _rows(file: _File) -> Iterator[pa.RecordBatch]:
+    """Yield the rows with texts as dictionaries; written out after a failure, and beside lists."""
+    count = 0
+    try:
+        if not file.has_lists:
+            for rows in file.batches(BATCH_ROWS, file.texts):
+                yield rows
+                count += len(rows)
+            return
+    except (pa.ArrowException, OSError) as error:
+        # Arrow has no dictionaries of DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY, to which a
+        # column may change at any page. A damaged file fails again below.
+        if getattr(error, "errno", None) is not None:
+            raise
+    yield from _written_out(file, count)
+
+
+def _written_out(file: _File, skip: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows after the first ``skip`` with every text written out."""
+    waiting: list[pa.RecordBatch] = []
+    size = 0
+    for rows in file.batches(_WRITTEN_ROWS):
+        if rows.nbytes > limits.ALLOWED_BYTES:
+            raise _excess_error(file.member)
+        waiting.append(rows.slice(min(skip, len(rows))))
+        skip, size = max(skip - len(rows), 0), size + rows.nbytes
+        # Steps are joined: the meaning of many rows costs little more than that of a few.
+        if size > limits.ALLOWED_BYTES or len(waiting) * _WRITTEN_ROWS >= BATCH_ROWS:
+            yield pa.concat_batches(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield pa.concat_batches(waiting)
 
 
 @contextmanager
@@ -146,4 +206,7 @@ def _damage_error(member: Member, error: Exception) -> BuildError:
     if kind not in (None, PARQUET):
         return kind_error(member.label, kind)
     text = next(iter(str(error).splitlines()), type(error).__name__)
+    if text.startswith(_NOT_READ):
+        remedy = "write it with other encodings, or as CSV"
+        return BuildError(member.label, f"Arrow cannot read it ({text})", remedy=remedy)
     return BuildError(member.label, f"damaged, or not Parquet ({text})", remedy="fetch it again")

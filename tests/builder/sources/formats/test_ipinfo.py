@@ -15,6 +15,7 @@ from geolookup_builder.sources.reading import jsonlines, parquet
 
 from tests.builder.sources.formats.test_generic_typed import as_json, as_parquet
 from tests.builder.sources.readings import Read, fields, one, refused
+from tests.parquet_encodings import AS_GO
 
 LEGACY_PLACE = fields(
     "country_code=AU; region_name=Example Region; city_name=Alphaville; postal_code=0800;"
@@ -148,6 +149,7 @@ def written(text: str) -> dict[str, bytes]:
         "typed.json": as_json(records(text, typed=True)).encode(),
         "json.gz": gzip.compress(as_json(rows).encode()),
         "parquet": as_parquet(rows),
+        "go.parquet": as_parquet(rows, **AS_GO),
     }
 
 

@@ -1,0 +1,52 @@
+"""Parquet in every encoding, read by the one reader of enrich, summarize, diff and score."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from geolookup import Engine
+from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
+from geolookup.files.row_streams import ReadOptions
+from geolookup.files.table_files import TableFile, kind_of, open_table
+from tests import parquet_encodings
+from tests.parquet_encodings import DUCKDB_CODECS, DUCKDB_VERSIONS, TABLE, WRITTEN_AS
+from tests.skips import needs
+
+
+def read(path: Path) -> pa.Table:
+    file = TableFile(str(path), kind_of(str(path), None, ""))
+    with open_table(file, ReadOptions(path.name, ("network",), "typed")) as table:
+        return pa.Table.from_batches(table.rows.batches, table.rows.schema)
+
+
+@pytest.mark.parametrize("name", WRITTEN_AS)
+def test_what_arrow_writes(tmp_path: Path, name: str) -> None:
+    parquet_encodings.by_arrow(tmp_path / "a.parquet", name)
+    assert read(tmp_path / "a.parquet").equals(TABLE)
+
+
+@needs("duckdb")
+@pytest.mark.parametrize("codec", DUCKDB_CODECS)
+@pytest.mark.parametrize("version", DUCKDB_VERSIONS)
+def test_what_duckdb_writes(tmp_path: Path, version: str, codec: str) -> None:
+    parquet_encodings.by_duckdb(tmp_path / "a.parquet", version, codec)
+    assert read(tmp_path / "a.parquet").equals(TABLE)
+
+
+def test_enriched_rows_do_not_depend_on_the_encoding(sample: Engine, tmp_path: Path) -> None:
+    table = pa.table({"ip": ["8.8.8.8", "1.1.1.1", None], "country_code": ["a", "b", "c"],
+                      "network": ["x"] * 3, "city_name": ["y"] * 3, "latitude": [0.5] * 3,
+                      "asn": [1, 2, 3]})  # fmt: skip
+    options = EnrichOptions("ip", ("location.country_code", "network.asn"))
+    outputs = set()
+    for name in [name for name in WRITTEN_AS if "ZSTD" in name]:
+        parquet_encodings.by_arrow(tmp_path / "a.parquet", name, table)
+        ends = [str(tmp_path / name) for name in ("a.parquet", "a.csv")]
+        files = [TableFile(end, kind_of(end, None, "")) for end in ends]
+        enrich_file(sample, files[0], files[1], options, Counts(), lambda _fraction: None)
+        outputs.add((tmp_path / "a.csv").read_text(encoding="utf-8"))
+    [output] = outputs
+    assert "15169" in output
