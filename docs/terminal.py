@@ -31,7 +31,7 @@ SESSION = (
     "geolookup 1.1.1.1 2620:fe::fe --fields location.country_code,network.asn",
     "geolookup enrich visits.csv --output located.csv --fields network.asn",
     "cat located.csv",
-    "geolookup explain 8.8.8.8 | head -7",
+    "geolookup explain 8.8.8.8 | head -8",
 )
 _CELL, _LINE, _MARGIN = 8.4, 20, 18
 #: Seconds that typing a command takes, and until the next one begins.

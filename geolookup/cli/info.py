@@ -99,7 +99,9 @@ def _coverage_lines(coverage: Mapping[str, Mapping[str, int]], before: str) -> I
 def explain(ip: str, dataset: str | None, as_json: bool) -> None:
     """Print the value of each layer of the answer for IP, and the source that decided it.
 
-    The range covers the adjacent addresses with the same source and the same
+    The first line shows the largest network around IP with one answer. In "same
+    sources", the adjacent addresses with the same sources, answers may differ. The
+    range of a layer covers the adjacent addresses with the same source and the same
     values; the prefix is the largest network around IP in it. For a dataset built
     with explain = "full" they belong to the deciding row, with its file and line,
     and the rows of all sources follow. --json has all fields of a place. Exits with
@@ -118,6 +120,7 @@ def explain(ip: str, dataset: str | None, as_json: bool) -> None:
 
 def _explained_lines(explained: dict[str, Any]) -> Iterator[str]:
     yield f"{explained['ip']} in {explained['network']}"
+    yield f"  {'same sources':<16} {explained['same_sources']}"
     for layer, decided in explained["layers"].items():
         if decided is None:
             yield f"  {layer:<16} unknown"

@@ -25,8 +25,6 @@ from geolookup.dataset.files import Dataset, Starts, outside
 from geolookup.errors import PrivateAddressError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-#: Gives first and last address of the interval around an address (family, value).
-Around = Callable[[int, int], tuple[int, int]]
 _TYPES: dict[int, Callable[[tuple[int, int]], Network]] = {
     4: ipaddress.IPv4Network,
     6: ipaddress.IPv6Network,
@@ -107,28 +105,16 @@ def prefix_length(state: Intervals, family: int, value: int) -> int:
     return length - _host_bits(family, value, first, last)
 
 
-def network_within(ip: object, family: int, value: int, around: Around) -> Network:
-    """Return the largest aligned network around an address within ``around``.
-
-    It is of the family asked, and reaches into no space of another kind;
-    raises PrivateAddressError for a private address.
-    """
-    at = effective(family, value)
-    first, bits = _largest(*at, _span(around, *at, ip))
-    return network_at(family, first, bits) if at[0] == family else _carrying(value, first, bits)
-
-
 def aligned_around(family: int, value: int, first: int, last: int) -> Network:
     """Return the largest aligned network around an address that a range holds."""
-    return network_at(family, *_largest(family, value, _Span(first, last)))
+    bits = _host_bits(family, value, first, last)
+    return network_at(family, value >> bits << bits, bits)
 
 
-def _carrying(value: int, first: int, bits: int) -> Network:
-    """Return the IPv6 network that carries an IPv4 network, around the address asked."""
-    shift = _bits_after(value)
-    # | prefix of the block | IPv4 address | ``shift`` bits |
-    base = value >> 32 + shift << 32 + shift
-    return network_at(6, base | first << shift, bits + shift)
+def public_around(family: int, value: int, first: int, last: int) -> tuple[int, int]:
+    """Return the ends of the public addresses in a range that are adjacent to a public address."""
+    public_first, public_last = _PUBLIC[family][_public_up_to(family, value)]
+    return max(first, public_first), min(last, public_last)
 
 
 def _bits_after(value: int) -> int:
@@ -137,14 +123,6 @@ def _bits_after(value: int) -> int:
         if value >> 32 + shift == base >> 32 + shift:
             return shift
     raise AssertionError("an address that carries none")
-
-
-def _span(around: Around, family: int, value: int, ip: object) -> _Span:
-    public_first, public_last = _PUBLIC[family][_public_up_to(family, value)]
-    if not public_first <= value <= public_last:
-        raise PrivateAddressError(ip)
-    first, last = around(family, value)
-    return _Span(max(first, public_first), min(last, public_last))
 
 
 def _public_up_to(family: int, value: int) -> int:
@@ -156,12 +134,6 @@ def _public_up_to(family: int, value: int) -> int:
 def holding(state: Intervals, family: int, value: int) -> int:
     """Return the position of the interval of a family that holds an address."""
     return state.interval_ipv4(value) if family == 4 else state.interval_ipv6(value)
-
-
-def _largest(family: int, value: int, span: _Span) -> tuple[int, int]:
-    """Return first address and host bits of the largest network around ``value`` in the span."""
-    bits = _host_bits(family, value, span.first, span.last)
-    return value >> bits << bits, bits
 
 
 def _host_bits(family: int, value: int, first: int, last: int) -> int:

@@ -5,7 +5,7 @@ dataset built with ``explain = "full"`` has the deciding rows of each source
 table too (``source_rows``). Lookups read none of these files. An index is
 checked when it is used.
 
-``add_values`` adds the values that decided, and how far around an address they hold. Without the
+``explain`` adds the values that decided, and how far around an address they hold. Without the
 rows of sources, adjacent intervals with the same source and the same values are the closest that is
 known of the range of a row: a source may state it in several rows.
 """
@@ -19,7 +19,7 @@ from geolookup.contract import fields
 from geolookup.contract.address import canonical, effective, parse, range_text
 from geolookup.dataset.files import Dataset, File, Starts, outside
 from geolookup.dataset.metadata import Source
-from geolookup.dataset.networks import aligned_around, holding, network_within
+from geolookup.dataset.networks import aligned_around, holding, network_of, public_around
 from geolookup.dataset.source_rows import deciding_rows
 from geolookup.errors import REBUILD, DatasetError
 
@@ -39,23 +39,40 @@ class Explanation(dict[str, Any]):
         return f"<geolookup.Explanation {', '.join(decided) or 'unknown'}>"
 
 
-def explain(dataset: Dataset, sources: Sequence[Source], ip: object) -> Explanation:
-    """Return which of the sources decided each layer of an address, in which range; see Engine."""
+def explain(state: Intervals, sources: Sequence[Source], ip: object, data: Any) -> Explanation:
+    """Return which of the sources decided each layer of an address, and the values; see Engine.
+
+    ``data`` is that of the answer. Raises InvalidAddressError, PrivateAddressError, and
+    DatasetError if an index of the dataset points outside its table.
+    """
+    network = network_of(state, ip)
     family, value = parse(ip)
-    at_family, at = effective(family, value)
-    provenance = dataset.provenance(at_family)
-    # Within networks of one family only: that of the address, or of the one it carries.
-    network = network_within(ip, family, value, lambda _family, at: provenance.around(at))
     explained = Explanation(
         ip=canonical(family, value),
         network=str(network),
-        layers=provenance.layers(at, sources),
+        **decisions(state.dataset, sources, *effective(family, value)),
     )
-    if dataset.manifest.explains_rows:
-        rows = deciding_rows(dataset, sources, at_family, at)
-        _add_rows(dataset.path, explained["layers"], rows)
-        explained["sources"] = rows
+    _add_values(state, explained, data)
     return explained
+
+
+def decisions(
+    dataset: Dataset, sources: Sequence[Source], family: int, value: int
+) -> dict[str, Any]:
+    """Return the members of an explanation that do not depend on the answer.
+
+    The address is public and carries no other one.
+    """
+    provenance = dataset.provenance(family)
+    ends = public_around(family, value, *provenance.around(value))
+    decided: dict[str, Any] = {
+        "same_sources": range_text(family, *ends),
+        "layers": provenance.layers(value, sources),
+    }
+    if dataset.manifest.explains_rows:
+        decided["sources"] = deciding_rows(dataset, sources, family, value)
+        _add_rows(dataset.path, decided["layers"], decided["sources"])
+    return decided
 
 
 def _add_rows(path: str, layers: dict[str, Any], rows: list[dict[str, Any]]) -> None:
@@ -139,12 +156,8 @@ def _run(numbers: memoryview, interval: int) -> tuple[int, int]:
     return begin, end
 
 
-def add_values(state: Intervals, explained: dict[str, Any], data: Any) -> None:
-    """Add to each decided layer ``"values"``, ``"same_values"`` and ``"prefix"``; see Engine.
-
-    ``data`` is that of the answer. Raises DatasetError if an index of the dataset points
-    outside its table.
-    """
+def _add_values(state: Intervals, explained: dict[str, Any], data: Any) -> None:
+    """Add to each decided layer ``"values"``, ``"same_values"`` and ``"prefix"``."""
     around = _Around(state, explained["ip"], data)
     try:
         for layer, decided in explained["layers"].items():

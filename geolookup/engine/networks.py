@@ -39,8 +39,10 @@ class NetworkAnswers(ManyAnswers):
     def explain(self, ip: object) -> dict[str, Any]:
         """Return which source decided each layer of the answer for ``ip``.
 
-        ``{"ip", "network", "layers"}``: the largest aligned network with one
-        deciding source in each layer, and for each layer ``{"source", "date",
+        ``{"ip", "network", "same_sources", "layers"}``. ``"network"`` is
+        ``engine.network(ip)``, the largest aligned network with one answer.
+        ``"same_sources"`` holds the adjacent addresses that the same sources decide in
+        all layers; their answers may differ. Each of ``"layers"`` is ``{"source", "date",
         "licence", "range", "values", "same_values", "prefix"}``, or None if it is
         unknown. ``"range"`` holds all adjacent addresses that this source decides in
         that layer, ``"values"`` the known fields of the layer, and ``"same_values"``
@@ -57,12 +59,11 @@ class NetworkAnswers(ManyAnswers):
         layer the first source with a value decides. Raises InvalidAddressError
         or PrivateAddressError.
         """
-        from geolookup.dataset.provenance import add_values, explain
+        from geolookup.dataset.provenance import explain
 
         state = self._open_state()
-        explained = explain(state.dataset, state.dataset.manifest.metadata().sources, ip)
-        add_values(state, explained, state.envelopes([explained["ip"]], 0)[0]["data"])
-        return explained
+        data = state.envelopes([ip], 0)[0]["data"]
+        return explain(state, state.dataset.manifest.metadata().sources, ip, data)
 
     def networks(self, within: object = None) -> Iterator[tuple[Network, Object]]:
         """Yield ``(network, record)`` for all known networks, in address order, IPv4 first.

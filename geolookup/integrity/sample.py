@@ -21,7 +21,7 @@ from geolookup.contract.localtime import time_object
 from geolookup.contract.special import is_private
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.provenance import explain
+from geolookup.dataset.provenance import decisions
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damage
 from geolookup.kernel import Kernel, State
@@ -166,7 +166,7 @@ def _explanations(tables: Tables, chosen: _Sample, dataset: Dataset) -> Iterator
     # 2,000 values and 100 to explain: every 21st.
     for value in chosen.values[:: 1 + len(chosen.values) // _EXPLAINED]:
         try:
-            explain(dataset, sources, canonical(chosen.family, value))
+            decisions(dataset, sources, chosen.family, value)
         except DatasetError as error:
             yield error
             return

@@ -171,7 +171,10 @@ def test_info_as_text_and_json(tmp_path: Path) -> None:
 def test_explain_as_text_and_json(build: Build) -> None:
     text = run("explain", "8.8.8.8").stdout
     explained = json.loads(run("explain", "8.8.8.8", "--json").stdout)
-    assert text.splitlines()[0] == f"8.8.8.8 in {explained['network']}"
+    assert text.splitlines()[:2] == [
+        f"8.8.8.8 in {explained['network']}",
+        f"  same sources     {explained['same_sources']}",
+    ]
     assert explained["layers"]
     for layer, decided in explained["layers"].items():
         assert f"\n  {layer:<16} " in text

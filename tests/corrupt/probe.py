@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from geolookup.contract import fields
+from geolookup.contract.address import effective, parse
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.provenance import explain
+from geolookup.dataset.provenance import decisions
 from geolookup.errors import DatasetError, InvalidAddressError
 from tests.damage import ADDRESSES, EXPLAINED, whole
 from tests.envelopes import check
@@ -81,7 +82,7 @@ class Probe:
             with suppress(DatasetError):
                 dataset = Dataset(folder)
                 sources = dataset.manifest.metadata().sources
-                explain(dataset, sources, text)
+                decisions(dataset, sources, *effective(*parse(text)))
 
 
 def probes() -> list[Probe]:

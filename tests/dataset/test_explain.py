@@ -7,6 +7,7 @@ import json
 import pickle
 import shutil
 from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,24 @@ import pytest
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from hypothesis import given, settings
 
 import geolookup
+from geolookup import kernel
 from geolookup.contract import fields
+from geolookup.contract.address import effective, parse
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.networks import network_of
+from geolookup.dataset.provenance import decisions, explain
+from geolookup.engine import BUNDLED
+from geolookup.kernel import python as kernel_python
 from tests.builder.building import fails
 from tests.builder.building import recipe as recipe_of
 from tests.conftest import Build, build_at
+from tests.strategies import ipv4_values, ipv6_values
+from tests.tiers import scaled
 
 FILES = {
     "top.csv": "network,isp,city_name\n8.8.8.0/26,Top,\n8.8.8.64/26,,Berlin\n2a00::/120,Top,\n",
@@ -44,6 +56,7 @@ def engine(dataset: Path) -> Iterator[geolookup.Engine]:
         yield opened
 
 
+SOURCES = read_manifest(BUNDLED).metadata().sources
 #: Members of a decided layer that come from the answers, not from provenance.
 OF_ANSWERS = ("values", "same_values", "prefix")
 
@@ -60,6 +73,7 @@ def known(engine: geolookup.Engine, ip: str) -> dict[str, Any]:
 
 def test_each_layer_names_its_source_and_range(engine: geolookup.Engine) -> None:
     explained = engine.explain("8.8.8.8")
+    assert list(explained) == ["ip", "network", "same_sources", "layers"]
     assert (explained["ip"], explained["network"]) == ("8.8.8.8", "8.8.8.0/26")
     assert known(engine, "8.8.8.8") == {
         # An empty cell of the deciding row knows nothing, so the next source does.
@@ -72,19 +86,72 @@ def test_each_layer_names_its_source_and_range(engine: geolookup.Engine) -> None
     assert known(engine, "2a00::1") == {"isp": {**TOP, "range": "2a00::-2a00::ff"}}
     assert known(engine, "2a00::100") == {"isp": {**BOTTOM, "range": "2a00::100-2a00::ffff"}}
     assert engine.explain("2A00:0::1")["ip"] == "2a00::1"
-    for ip, network in (
-        ("8.8.9.1", "8.8.9.0/24"),
-        ("8.8.8.200", "8.8.8.128/25"),
-        ("2a00::1", "2a00::/120"),
-        ("::ffff:8.8.8.8", "::ffff:808:800/122"),
-        ("64:ff9b::808:808", "64:ff9b::808:800/122"),
-        ("2002:808:808::1", "2002:808:800::/42"),
-        ("9.9.9.9", str(engine.network("9.9.9.9"))),
+    ipv4 = "8.8.8.0-8.8.8.63"
+    for ip, network, same_sources in (
+        ("8.8.9.1", "8.8.9.0/24", "8.8.8.128-8.8.9.255"),
+        ("8.8.8.200", "8.8.8.128/25", "8.8.8.128-8.8.9.255"),
+        ("2a00::1", "2a00::/120", "2a00::-2a00::ff"),
+        ("::ffff:8.8.8.8", "::ffff:808:800/122", ipv4),
+        ("64:ff9b::808:808", "64:ff9b::808:800/122", ipv4),
+        ("2002:808:808::1", "2002:808:800::/42", ipv4),
+        # Nothing is known; private space is on both sides.
+        ("9.9.9.9", str(engine.network("9.9.9.9")), "8.8.10.0-9.255.255.255"),
     ):
-        assert engine.explain(ip)["network"] == network
+        explained = engine.explain(ip)
+        assert (explained["network"], explained["same_sources"]) == (network, same_sources)
         if "808" in network:  # it carries another address
             assert known(engine, ip) == known(engine, "8.8.8.8")
     assert known(engine, "9.9.9.9") == {}
+
+
+@pytest.mark.parametrize("module", [kernel, kernel_python], ids=["kernel", "python"])
+@settings(max_examples=scaled(20, 200))
+@given(ipv4=ipv4_values, ipv6=ipv6_values)
+def test_the_headline_has_one_answer(module: Any, ipv4: int, ipv6: int) -> None:
+    """The sources may decide alike around it, where the answers differ."""
+    state = module.State(Dataset(BUNDLED))
+    for ip in (IPv4Address(ipv4), IPv6Address(ipv6), IPv6Address(0xFFFF << 32 | ipv4)):
+        (answer,) = state.envelopes([ip], 0)
+        if answer["data"] is None:
+            with pytest.raises(geolookup.PrivateAddressError):
+                explain(state, SOURCES, ip, None)
+            continue
+        explained = explain(state, SOURCES, ip, answer["data"])
+        network = ip_network(explained["network"])
+        assert network == network_of(state, ip)
+        probes = [ip, network[0], network[-1], network[network.num_addresses // 2]]
+        for other in state.envelopes(probes, 0):
+            assert other["data"] | {"ip": ""} == answer["data"] | {"ip": ""}, network
+        check_same_sources(state, ip, explained)
+
+
+def check_same_sources(state: Any, ip: Any, explained: dict[str, Any]) -> None:
+    """The range holds the address; the same sources decide at its ends."""
+    ends = [ip_address(end) for end in explained["same_sources"].split("-")]
+    family, value = effective(*parse(ip))
+    assert ends[0].version == family
+    assert int(ends[0]) <= value <= int(ends[1])
+    for end in ends:
+        decided = decisions(state.dataset, SOURCES, family, int(end))
+        assert decided["same_sources"] == explained["same_sources"]
+        assert deciding(decided) == deciding(explained)
+
+
+def deciding(explained: dict[str, Any]) -> dict[str, Any]:
+    return {name: layer and layer["source"] for name, layer in explained["layers"].items()}
+
+
+def test_the_network_is_wider_if_two_sources_state_the_same(build: Build) -> None:
+    head = "network,country_code\n"
+    files: dict[str, str | bytes] = {
+        "a.csv": f"{head}8.8.8.0/25,US\n",
+        "b.csv": f"{head}8.8.8.0/24,US\n",
+    }
+    dataset, _ = build(files, recipe_of('path = "a.csv"', 'path = "b.csv"'))
+    with geolookup.open(dataset) as engine:
+        explained = engine.explain("8.8.8.8")
+        assert explained["network"] == str(engine.network("8.8.8.8")) == "8.8.8.0/24"
+        assert explained["same_sources"] == "8.8.8.0-8.8.8.127"
 
 
 def test_values_and_where_they_hold(build: Build) -> None:

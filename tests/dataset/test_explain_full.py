@@ -130,7 +130,7 @@ def test_without_it_nothing_is_kept(build: Build, dataset: Path) -> None:
     with geolookup.open(plain) as engine:
         assert engine.metadata.explain == "sources"
         explained = engine.explain("8.8.8.8")
-    assert set(explained) == {"ip", "network", "layers"}
+    assert set(explained) == {"ip", "network", "same_sources", "layers"}
     members = {"source", "date", "licence", "range", "values", "same_values", "prefix"}
     assert set(explained["layers"]["isp"]) == members
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 from typing import Any
 
 from hypothesis import HealthCheck, example, given, settings
@@ -65,45 +65,43 @@ def test_explain_equals_oracle(listed: list[Source], probes: list[Address]) -> N
 def compare(engine: geolookup.Engine, listed: list[Source], asked: Iterable[Address]) -> None:
     places = [lines(each) for each in listed]
     truth = {each: decided(listed, carried(each)) for each in asked}
-    networks, ranges = {}, {}
+    alike, ranges = {}, {}
     for address in asked:
         explained = engine.explain(str(address))
+        assert explained["network"] == str(engine.network(address))
         found = {name: each and each["source"] for name, each in explained["layers"].items()}
         assert found == {
             layer: f"{number - 1}.csv" if number else None
             for layer, number in truth[address].items()
         }
         check_rows(explained, stated(listed, places, carried(address)))
-        networks[explained["network"]] = address
+        alike[explained["same_sources"]] = carried(address)
         for layer, each in explained["layers"].items():
             if each:
                 ranges[each["range"], layer] = carried(address)
-    for text, address in networks.items():
-        check_network(text, address, truth)
+    for text, address in alike.items():
+        check_one_kind(text)
+        check_range(text, address, truth)
     for (text, layer), address in ranges.items():
-        check_range(text, address, layer, truth)
+        check_range(text, address, {each: truth[each][layer] for each in truth})
 
 
-def check_network(text: str, address: Address, truth: dict[Address, Any]) -> None:
-    """All inside is decided alike, and something in the network twice as wide is not."""
-    network = ip_network(text)
-    assert address in network
-    assert all(truth[each] == truth[address] for each in truth if each in network)
-    if network.prefixlen and carried(address) == address:
-        wider = network.supernet()
-        others = [each for each in truth if each in wider and truth[each] != truth[address]]
-        assert others or any(each in wider for each in _BOUNDS), text
-
-
-def check_range(text: str, address: Address, layer: str, truth: dict[Address, Any]) -> None:
-    """One source decides the layer in the whole range, and another or none at either side."""
+def check_range(text: str, address: Address, truth: dict[Address, Any]) -> None:
+    """All in the range is decided alike, and the addresses at either side are not."""
     first, last = (ip_address(end) for end in text.split("-"))
     assert int(first) <= int(address) <= int(last)
-    for each in truth:
+    for each, sources in truth.items():
         if each.version == first.version and carried(each) == each:
             beside = int(each) in (int(first) - 1, int(last) + 1)
             if beside or int(first) <= int(each) <= int(last):
-                assert (truth[each][layer] != truth[address][layer]) == beside, text
+                assert (sources != truth[address]) == beside, text
+
+
+def check_one_kind(text: str) -> None:
+    """No special-purpose space begins or ends inside the range."""
+    first, last = (ip_address(end) for end in text.split("-"))
+    bounds = (int(bound) for bound in _BOUNDS if bound.version == first.version)
+    assert not any(int(first) < bound < int(last) for bound in bounds)
 
 
 def check_rows(explained: Any, expected: list[dict[str, Any]]) -> None:
