@@ -43,14 +43,15 @@ from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.recipe import Recipe, SourceSpec
-from geolookup_builder.reference.countries import load_continents, load_countries, load_time_zones
 from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
+from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import RowPositions
 from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.table_intervals import TableIntervals, count, intervals_of
 from geolookup_builder.tables import tables
-from geolookup_builder.values import Reference
+from geolookup_builder.values import Reference, load_reference
 
 DEFAULT_REJECTED_SHARE = 0.01
 #: Held by a running build: Arrow's default memory pool is shared by the whole process.
@@ -163,7 +164,7 @@ def _compile(
     with hide_keys(_mask(recipe)):
         local = with_local_paths(recipe, options.cache, progress, offline=options.offline)
         plan = auto.detect_formats(local, FORMATS)
-        reference = _load_reference(plan)
+        reference = load_reference(plan.countries)
         build = _Build(plan, reference, finders(plan, reference), options, progress)
         for number, spec in enumerate(plan.sources, 1):
             build.add(number, spec)
@@ -172,10 +173,6 @@ def _compile(
 
 def _mask(recipe: Recipe) -> Mask:
     return mask_of(spec.remote for spec in recipe.sources if spec.remote is not None)
-
-
-def _load_reference(plan: Recipe) -> Reference:
-    return Reference(load_countries(plan.countries), load_continents(), load_time_zones())
 
 
 class _Build:
@@ -199,16 +196,18 @@ class _Build:
         self._base = NO_BASE if options.base is None else open_base(options.base)
         self._rows_before = expected_rows.rows_before(self._base.metadata)
         self._rows: list[int] = []  # usable rows of each source
+        self._dates: list[str | None] = []  # that the files of each source state
 
     def add(self, number: int, spec: SourceSpec) -> None:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
         for values in self._layers.values():
             values.begin_source()
-        before, labels = len(self._report.sources), set[str]()
+        before, files = len(self._report.sources), dict[str, Member]()
         for table in auto.with_note(spec, FORMATS[spec.format].read(spec)):
-            labels |= self._add_table(number, spec, table)
-            expected_rows.check_releases(spec.expected, sorted(labels))
+            files |= self._add_table(number, spec, table)
+            expected_rows.check_releases(spec.expected, sorted(files))
         self._check_rows(spec, self._report.sources[before:])
+        self._dates.append(stated_dates.oldest(files.values(), FORMATS[spec.format].stated_date))
 
     def _check_rows(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
         """Compare the rows of a source with the demands of its recipe, and with the base."""
@@ -225,8 +224,8 @@ class _Build:
         if warning:
             self._report.warnings.append(f"{spec.name}: {warning}")
 
-    def _add_table(self, number: int, spec: SourceSpec, table: SourceTable) -> set[str]:
-        """Read and overlay a table; return the labels of its files."""
+    def _add_table(self, number: int, spec: SourceSpec, table: SourceTable) -> dict[str, Member]:
+        """Read and overlay a table; return its files by their labels."""
         report = SourceReport(table.name, note=table.note)
         self._report.sources.append(report)
         rows, positions = self._read(table, report, spec.provides)
@@ -237,7 +236,7 @@ class _Build:
         if self._deciding_rows is not None:
             with self._progress.stage(f"finding the lines of {table.name}"):
                 self._deciding_rows.add(number, spec, rows, positions, intervals)
-        return {run.numbers.member.label for run in positions.runs}
+        return {run.numbers.member.label: run.numbers.member for run in positions.runs}
 
     def _flatten(self, rows: SourceRows, report: SourceReport) -> dict[int, Intervals]:
         """Overlay the rows of a table below the earlier ones; return their deciding rows."""
@@ -318,7 +317,8 @@ class _Build:
             content = tables(interned, reference) | explanation
             content = row_numbers.with_dictionaries(content, self._base)
             credit_list = [finder.credit for finder in self._finders if finder.credit is not None]
-            manifest = output_files.manifest(self._plan, interned, content, credit_list, self._rows)
+            facts = self._rows, self._dates
+            manifest = output_files.manifest(self._plan, interned, content, credit_list, *facts)
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
             rows = max(table.num_rows for table in content.values())

@@ -30,16 +30,18 @@ def manifest(
     tables: Mapping[str, pa.Table],
     extra_credits: Sequence[Credit],
     rows: Sequence[int],
+    dates: Sequence[str | None],
 ) -> Manifest:
     """Return the manifest without generation and files.
 
-    ``extra_credits`` are credits besides the usual, ``rows`` the usable rows of each source.
+    ``extra_credits`` are credits besides the usual. Of each source, ``rows`` are the usable rows
+    and ``dates`` the dates that its files state; a date of the recipe takes precedence.
     """
     coverages = coverage(interned.provenance, len(recipe.sources))
     reference = CREDITS if recipe.countries is None else ()
     return Manifest.of(
         name=recipe.name,
-        sources=_sources(recipe, coverages, rows),
+        sources=_sources(recipe, coverages, rows, dates),
         credits=_credits([*reference, *extra_credits]),
         fields=known_fields(tables),
         counts=counts(tables),
@@ -52,12 +54,20 @@ def _credits(entries: Iterable[Credit]) -> list[dict[str, str]]:
     return [{name: getattr(credit, name) for name in names} for credit in entries]
 
 
-def _sources(recipe: Recipe, coverages: Sequence[Coverage], rows: Sequence[int]) -> list[Source]:
+def _sources(
+    recipe: Recipe,
+    coverages: Sequence[Coverage],
+    rows: Sequence[int],
+    dates: Sequence[str | None],
+) -> list[Source]:
     return [
         Source(
-            **{**spec.texts, "name": spec.name}, format=spec.format, rows=count, coverage=addresses
+            **{**({"date": date} if date else {}), **spec.texts, "name": spec.name},
+            format=spec.format,
+            rows=count,
+            coverage=addresses,
         )
-        for spec, addresses, count in zip(recipe.sources, coverages, rows, strict=True)
+        for spec, addresses, count, date in zip(recipe.sources, coverages, rows, dates, strict=True)
     ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,12 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import BOOLEAN, BY_SOURCE_COLUMN, REAL, TEXT, Field
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
-from geolookup_builder.reference.countries import Country
+from geolookup_builder.reference.countries import (
+    Country,
+    load_continents,
+    load_countries,
+    load_time_zones,
+)
 from geolookup_builder.vocabulary import VOCABULARY, translate
 
 #: "12.5", ".5", "5.", "1e3"; not "nan", "inf" or "0x1".
@@ -40,6 +46,11 @@ class Reference:
     countries: Mapping[str, Country]
     continents: Mapping[str, str]
     zones: Sequence[str]
+
+
+def load_reference(countries: Path | None = None) -> Reference:
+    """Return the tables; ``countries`` replaces the packaged table of countries."""
+    return Reference(load_countries(countries), load_continents(), load_time_zones())
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 from geolookup_builder import recipe
-from geolookup_builder.compile import Options, _Build, _load_reference
+from geolookup_builder.compile import Options, _Build
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
@@ -32,7 +32,7 @@ from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, SourceTable
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
-from geolookup_builder.values import Reference
+from geolookup_builder.values import Reference, load_reference
 
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
@@ -125,7 +125,7 @@ def _stays_inside(plan: Recipe) -> bool:
 def _reference() -> Reference:
     path = emptied(scratch()) / "recipe.toml"
     path.write_text(one("csv", "a.csv"), encoding="utf-8")
-    return _load_reference(recipe.load(path, auto.options(FORMATS)))
+    return load_reference(recipe.load(path, auto.options(FORMATS)).countries)
 
 
 def built_in() -> Iterator[bytes]:

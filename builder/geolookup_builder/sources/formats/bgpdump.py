@@ -30,6 +30,7 @@ from geolookup_builder.sources.reading.routes import (
     rows,
 )
 from geolookup_builder.sources.reading.sniffing import NETWORK, Detection, Opening
+from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import AsNames, load_as_names
 
@@ -117,4 +118,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("a routing table")
 
 
-FORMAT = SourceFormat("bgpdump", frozenset({"names"}), _read, _detect)
+#: The time of the first route; without -t that of the whole table.
+_DATE = in_first_lines(r"\ATABLE_DUMP2?\|([0-9]{9,10})\|")
+FORMAT = SourceFormat("bgpdump", frozenset({"names"}), _read, _detect, _DATE)

@@ -17,14 +17,14 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.reference.countries import load_continents, load_countries, load_time_zones
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import constant
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
+from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import line_layout, line_parts
-from geolookup_builder.values import Reference, clean
+from geolookup_builder.values import Reference, clean, load_reference
 
 _LAYOUT = line_layout("[ \t]*[#;]")
 #: "1.2.3.0/24 ; SBL123" -> "1.2.3.0/24"
@@ -44,7 +44,7 @@ def _fields(spec: SourceSpec) -> dict[str, str]:
     if not isinstance(fields, dict) or not fields:
         remedy = 'write fields = { user_type = "hosting" }'
         raise BuildError(spec.recipe, "source.fields is missing or not a table", remedy=remedy)
-    reference = Reference(load_countries(), load_continents(), load_time_zones())
+    reference = load_reference()
     return {name: _value(spec, reference, name, value) for name, value in fields.items()}
 
 
@@ -73,4 +73,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("prefixes, one a line") if lines_match(opening.start, _LAYOUT, _ROW) else None
 
 
-FORMAT = SourceFormat("cidr-list", frozenset({"fields"}), _read, _detect)
+#: Comments of Spamhaus, and of the lists that FireHOL collects.
+_DATE = in_first_lines(r"(?m)^[;#] *(?:Last-Modified|Source File Date) *:([^\r\n]{1,60})")
+FORMAT = SourceFormat("cidr-list", frozenset({"fields"}), _read, _detect, _DATE)

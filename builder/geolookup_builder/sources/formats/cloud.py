@@ -36,6 +36,7 @@ from geolookup_builder.sources.reading.sniffing import (
     check_text,
     lines_match,
 )
+from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import line_layout, line_parts
 from geolookup_builder.sources.reading.vendor_files import tables
 
@@ -209,4 +210,8 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(name, has_own_name=name == _LIST)
 
 
-FORMAT = SourceFormat("cloud", frozenset(), _read, _detect)
+#: Of AWS, Google and Oracle; Azure and Cloudflare state none.
+_DATE = in_first_lines(
+    r'"(?:createDate|creationTime|last_updated_timestamp)" *: *"([0-9]{4}-[0-9]{2}-[0-9]{2})'
+)
+FORMAT = SourceFormat("cloud", frozenset(), _read, _detect, _DATE)

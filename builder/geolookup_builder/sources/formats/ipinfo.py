@@ -149,4 +149,4 @@ def _detect(opening: Opening) -> Detection | None:
     return None if _FOREIGN & set(file.names) else Detection(file.product)
 
 
-FORMAT = SourceFormat("ipinfo", frozenset(), _read, _detect)
+FORMAT = SourceFormat("ipinfo", frozenset(), _read, _detect, mmdb.build_date)

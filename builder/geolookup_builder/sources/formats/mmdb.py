@@ -39,6 +39,7 @@ from geolookup_builder.sources.reading.reader import (
     one_table,
 )
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, kind_of
+from geolookup_builder.sources.reading.stated_dates import of_seconds
 
 Fields = Mapping[str, pa.DictionaryArray]
 #: Records decoded at once; those of a city file are large.
@@ -190,7 +191,15 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("a search tree") if kind_of(opening.member) is MMDB else None
 
 
-FORMAT = SourceFormat("mmdb", frozenset({"fields"}), _read, _detect)
+def build_date(member: Member) -> str | None:
+    """Return the day on which a file was built; None for a file of another kind."""
+    if kind_of(member) is not MMDB:
+        return None
+    with open_mmdb(member) as file:
+        return of_seconds(file.reader.metadata().build_epoch)
+
+
+FORMAT = SourceFormat("mmdb", frozenset({"fields"}), _read, _detect, build_date)
 
 
 def keys_text(keys: Collection[str]) -> str:

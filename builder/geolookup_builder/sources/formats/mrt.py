@@ -35,6 +35,7 @@ from geolookup_builder.sources.reading.reader import (
 )
 from geolookup_builder.sources.reading.routes import NONE, RouteNumbers, Routes, origin, rows
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, check_text
+from geolookup_builder.sources.reading.stated_dates import of_seconds
 from geolookup_builder.sources.reading.vendor_files import AsNames, load_as_names
 
 #: Names end with a time (rib.20261120.0000), so any file of a folder is taken.
@@ -42,6 +43,7 @@ _SUFFIXES = ("",)
 #: The header of a record: time, type, subtype, length. A record of type 12 is one route of a
 #: table, one of type 13 the routes of all peers for a prefix.
 _HEADER = struct.Struct(">4xHHI")
+_TIME = struct.Struct(">I")
 # TABLE_DUMP (12) and TABLE_DUMP_V2 (13) with their subtypes (RFC 6396, sections 4.2 and 4.3;
 # RFC 8050 for paths).
 _TABLES = {12: (1, 2), 13: (1, 2, 4, 6, 8, 10, 12)}
@@ -179,4 +181,11 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("a routing table")
 
 
-FORMAT = SourceFormat("mrt", frozenset({"names"}), _read, _detect)
+def _date(member: Member) -> str | None:
+    """Return the day of the first record: a table is of one time."""
+    with member.open() as stream:
+        start = stream.read(_TIME.size)
+    return of_seconds(*_TIME.unpack(start)) if len(start) == _TIME.size else None
+
+
+FORMAT = SourceFormat("mrt", frozenset({"names"}), _read, _detect, _date)

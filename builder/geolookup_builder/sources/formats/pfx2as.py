@@ -22,6 +22,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.routes import without_default_routes
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import Layout, prefix_texts
 from geolookup_builder.sources.reading.vendor_files import AsNames, as_fields, load_as_names
 
@@ -85,4 +86,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("of CAIDA" if of_caida else "of pyasn") if _AS.fullmatch(cells[-1]) else None
 
 
-FORMAT = SourceFormat("pfx2as", frozenset({"names"}), _read, _detect)
+#: pyasn names the table that it converted: "; Original file : data/rib.20140513.0600.bz2".
+_DATE = in_first_lines(r"(?m)^; Original file *:[^\r\n]{0,200}?\.([0-9]{8})\.[0-9]{4}")
+FORMAT = SourceFormat("pfx2as", frozenset({"names"}), _read, _detect, _DATE)

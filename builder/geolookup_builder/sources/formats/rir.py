@@ -26,6 +26,7 @@ from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import line_layout, line_parts, prefix_texts
 
 #: "cc|": any text and its bar.
@@ -97,4 +98,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("delegations") if _is_delegated(opening.start) else None
 
 
-FORMAT = SourceFormat("rir", frozenset(), _read, _detect)
+#: The last day that the version line covers: 2|ripencc|1700693999|260000|19830705|20231122|+0100.
+_DATE = in_first_lines(r"(?m)^2(?:\.[0-9])?\|[a-z]+\|[0-9]*\|[0-9]*\|[0-9]*\|([0-9]{8})\|")
+FORMAT = SourceFormat("rir", frozenset(), _read, _detect, _DATE)

@@ -35,6 +35,7 @@ from geolookup_builder.sources.reading.routes import (
     without_default_routes,
 )
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
+from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import AsNames, as_fields, header, load_as_names
 
@@ -119,4 +120,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(f"VRPs, {_syntax(opening.start)}")
 
 
-FORMAT = SourceFormat("rpki", frozenset({"names"}), _read, _detect)
+#: In the metadata of rpki-client and Cloudflare, and of Routinator; their CSV states none.
+_DATE = in_first_lines(r'"(?:buildtime|generatedTime)" *: *"([0-9]{4}-[0-9]{2}-[0-9]{2})')
+FORMAT = SourceFormat("rpki", frozenset({"names"}), _read, _detect, _DATE)

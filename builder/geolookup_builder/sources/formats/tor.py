@@ -19,6 +19,7 @@ from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import constant
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
+from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import line_layout, line_parts
 
 #: Lines about a relay or the list; of an exit the address alone has a field.
@@ -48,4 +49,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("bulk exit list", has_own_name=True) if is_list else None
 
 
-FORMAT = SourceFormat("tor", frozenset(), _read, _detect)
+#: "Downloaded 2026-01-31 12:00:00", before the lists that are archived.
+_DATE = in_first_lines(r"(?m)^Downloaded ([0-9]{4}-[0-9]{2}-[0-9]{2})")
+FORMAT = SourceFormat("tor", frozenset(), _read, _detect, _DATE)

@@ -20,6 +20,7 @@ from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.stated_dates import StatedDate, none_stated
 
 #: Of the text of a rejected record, if it is an object that may be long.
 REJECT_CHARACTERS = 1 << 10
@@ -127,9 +128,11 @@ class SourceFormat:
     """A source format: its name in recipes, its own options, its reader and its detector.
 
     ``detect`` says whether a file is of the format, for ``auto``; None or a BuildError: no.
+    ``stated_date`` reads the date of the data that a file states.
     """
 
     name: str
     options: frozenset[str]
     read: Callable[[SourceSpec], Iterator[SourceTable]]
     detect: Callable[[Opening], Detection | None] = lambda _opening: None
+    stated_date: StatedDate = none_stated

@@ -1,0 +1,74 @@
+"""The date of the data that a file states itself: in its metadata, its first lines or its times.
+
+It is the date of the source unless the recipe states one. The names of files do not count: they
+are changed, and a copy gets a new one.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterable
+from email.utils import parsedate
+
+from geolookup_builder.sources.reading.inputs import Member
+
+#: Returns the date that a member states, in ISO 8601; None if it states none.
+StatedDate = Callable[[Member], str | None]
+_START_BYTES = 1 << 16
+#: An earlier date is a field that was never set, such as a build time of 0.
+_EARLIEST = dt.date(1990, 1, 1)
+_DAY = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?![0-9])")
+_SECONDS = re.compile(r"[0-9]{9,10}")
+
+
+def none_stated(_member: Member) -> str | None:
+    """Return None, for formats whose files state no date."""
+    return None
+
+
+def in_first_lines(pattern: str) -> StatedDate:
+    """Return a reader of the date that the one group of ``pattern`` has in the first 64 KiB."""
+    compiled = re.compile(pattern.encode())
+
+    def date_of(member: Member) -> str | None:
+        with member.open() as stream:
+            match = compiled.search(stream.read(_START_BYTES))
+        return date_in(match[1].decode("ascii", "replace").strip()) if match else None
+
+    return date_of
+
+
+def date_in(text: str) -> str | None:
+    """Return the day of a text: ISO 8601, ``20261120``, Unix seconds, or as in an e-mail."""
+    if _SECONDS.fullmatch(text):
+        return of_seconds(int(text))
+    if match := _DAY.match(text):
+        return _day(*map(int, match.groups()))
+    # "Mon, 01 Jan 2024 00:00:00 GMT" and "Thu Sep 10 23:59:49 UTC 2026", in any locale.
+    parts = parsedate(text)
+    return _day(*parts[:3]) if parts else None
+
+
+def of_seconds(seconds: int) -> str | None:
+    """Return the day of Unix seconds, in UTC."""
+    try:
+        day = dt.datetime.fromtimestamp(seconds, dt.UTC).date()
+    except (OverflowError, ValueError, OSError):
+        return None
+    return _day(day.year, day.month, day.day)
+
+
+def _day(year: int, month: int, day: int) -> str | None:
+    try:
+        date = dt.date(year, month, day)
+    except ValueError:
+        return None
+    return date.isoformat() if date >= _EARLIEST else None
+
+
+def oldest(members: Iterable[Member], stated_date: StatedDate) -> str | None:
+    """Return the oldest date of the members; None if one of them states none."""
+    dates = [stated_date(member) for member in members]
+    known = [date for date in dates if date is not None]
+    return min(known) if known and len(known) == len(dates) else None
