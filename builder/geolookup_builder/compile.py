@@ -35,7 +35,7 @@ from geolookup_builder import expected_rows, loading, output_files, row_numbers
 from geolookup_builder.base_dataset import NO_BASE, open_base
 from geolookup_builder.build_report import BuildReport, Rejects, SourceReport, write_rejects
 from geolookup_builder.deciding_rows import DecidingRows
-from geolookup_builder.downloads import with_local_paths
+from geolookup_builder.downloads import accept, refusing, with_local_paths
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
@@ -163,12 +163,16 @@ def _compile(
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
     with hide_keys(_mask(recipe)):
         local = with_local_paths(recipe, options.cache, progress, offline=options.offline)
-        plan = auto.detect_formats(local, FORMATS)
+        guard = partial(refusing, options.cache)
+        plan = auto.detect_formats(local, FORMATS, guard)
         reference = load_reference(plan.countries)
         build = _Build(plan, reference, finders(plan, reference), options, progress)
         for number, spec in enumerate(plan.sources, 1):
-            build.add(number, spec)
-        return build.finish(output)
+            with guard(spec):
+                build.add(number, spec)
+        outcome = build.finish(output)
+        accept(plan.sources, options.cache)
+        return outcome
 
 
 def _mask(recipe: Recipe) -> Mask:

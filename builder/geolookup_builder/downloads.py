@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, OutputError
 from geolookup.filesystem.unpacking import packing
 from geolookup.progress import Progress
 from geolookup.remote.address import Remote
@@ -41,6 +43,45 @@ def read_through(path: Path) -> None:
                     pass
 
 
+@contextmanager
+def refusing(cache: Path | None, spec: SourceSpec) -> Iterator[None]:
+    """Refuse the downloaded file of a source if the block cannot read it.
+
+    The last copy that compiled is current again, and the error names it. A file with a stated
+    digest is the right one, whatever it holds.
+    """
+    try:
+        yield
+    except BuildError as error:
+        if spec.remote is None or spec.sha256:
+            raise
+        compiled = _refuse(Cached(cache or default_folder(), spec.remote), Path(spec.path))
+        if compiled is None:
+            raise
+        date = datetime.fromtimestamp(compiled.path.stat().st_mtime, UTC)
+        copy = f"the copy of {spec.remote.safe_uri} from {date:%Y-%m-%d} that last compiled"
+        remedy = "; ".join(
+            filter(None, (error.remedy, f"'geolookup build --offline' reads {copy}"))
+        )
+        raise BuildError(error.path, error.problem, line=error.line, remedy=remedy) from error
+
+
+def _refuse(cached: Cached, path: Path) -> Kept | None:
+    """Return the last copy of a source that compiled, current again; None without one."""
+    with suppress(BuildError, OutputError):  # a cache in use or read-only: the first error counts
+        return cached.refuse(path)
+    return None
+
+
+def accept(sources: Iterable[SourceSpec], cache: Path | None) -> None:
+    """Note that the downloaded files of these sources have compiled."""
+    for spec in sources:
+        if spec.remote is not None:
+            # The dataset is complete. A read-only cache has the same files for the next build.
+            with suppress(BuildError, OutputError):
+                Cached(cache or default_folder(), spec.remote).accept(Path(spec.path))
+
+
 def with_local_paths(
     recipe: Recipe, cache: Path | None, progress: Progress, *, offline: bool
 ) -> Recipe:
@@ -66,8 +107,9 @@ def _make_local(
         entry = _in_cache(spec.remote, spec.sha256, cache or default_folder())
     else:
         entry = download(spec, spec.remote, cache, progress).file
-    texts = {**spec.texts, **_date(spec, spec.remote, entry)}
-    return replace(spec, path=str(entry.path), texts=texts)
+    local = replace(spec, path=str(entry.path))
+    with refusing(cache, local):
+        return replace(local, texts={**spec.texts, **_date(spec, spec.remote, entry)})
 
 
 def _check_digest(spec: SourceSpec) -> None:
@@ -81,9 +123,11 @@ def _check_digest(spec: SourceSpec) -> None:
 
 
 def _in_cache(remote: Remote, sha256: str, folder: Path) -> Kept:
-    entry = Cached(folder, remote).current()
-    if entry is None or sha256 not in ("", entry.sha256):
-        problem = f"not in the cache at {folder}" + (" with this sha256" if entry else "")
+    cached = Cached(folder, remote)
+    entry = cached.current(sha256)
+    if entry is None:
+        other = " with this sha256" if sha256 and cached.current() else ""
+        problem = f"not in the cache at {folder}{other}"
         raise BuildError(remote.safe_uri, problem, remedy="run geolookup download")
     return entry
 

@@ -2,14 +2,18 @@
 
 There is one folder for each address:
 
-    NAME-ADDRESS/lock          held by the process that downloads
-    NAME-ADDRESS/kept.json     the current file: size, digest, ETag, date
-    NAME-ADDRESS/DIGEST/NAME   the current file itself
-    NAME-ADDRESS/part.json     the version of the partial file
-    NAME-ADDRESS/part/NAME     the first bytes of a file, to be resumed
+    NAME-ADDRESS/lock           held by the process that downloads
+    NAME-ADDRESS/kept.json      the current file: size, digest, ETag, date
+    NAME-ADDRESS/compiled.json  the last file that compiled: the current one, or the one before it
+    NAME-ADDRESS/DIGEST/NAME    a file itself
+    NAME-ADDRESS/part.json      the version of the partial file
+    NAME-ADDRESS/part/NAME      the first bytes of a file, to be resumed
 
 A file is renamed to its final name after its checks, then kept.json is replaced. The digest
 is verified at each use, so a crash between the two costs one download.
+
+Example: A has compiled, and a server that fails answers with B. B is the current file until a build
+refuses it, then A is again. If B compiles, A is removed.
 """
 
 from __future__ import annotations
@@ -21,7 +25,8 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +39,7 @@ from geolookup.remote.address import Remote
 
 #: Hexadecimal digits of the digest in a folder's name: enough to tell the files of one address.
 _DIGEST_DIGITS = 16
+_CURRENT, _COMPILED = "kept.json", "compiled.json"
 
 
 def default_folder() -> Path:
@@ -60,12 +66,18 @@ def _home() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A complete file in the cache."""
+    """A complete file in the cache; ``is_refused`` if it could not be compiled."""
 
     path: Path
     bytes: int
     sha256: str
     version: Version
+    is_refused: bool = False
+
+    @property
+    def condition(self) -> Version | None:
+        """The version that a request is conditional on; None if the file is refused."""
+        return None if self.is_refused else self.version
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +119,30 @@ class Cached:
             yield
 
     def current(self, sha256: str = "") -> Kept | None:
-        """Return the current file; None if it is missing or damaged, or has another digest."""
-        members = _read(self._folder / "kept.json")
-        digest = str(members.get("sha256", ""))
-        path = self._folder / digest[:_DIGEST_DIGITS] / self._remote.file
-        if not digest or sha256 not in ("", digest):
+        """Return the current file, or with ``sha256`` the one that has it; None without one.
+
+        If the current file is missing or damaged, that is the last one that compiled.
+        """
+        kept = (self._whole(name, sha256) for name in (_CURRENT, _COMPILED))
+        return next(filter(None, kept), None)
+
+    def _whole(self, name: str, sha256: str = "") -> Kept | None:
+        """Return the file that kept.json or compiled.json states, if it has its digest."""
+        kept = self._stated(name)
+        if kept is None or sha256 not in ("", kept.sha256):
             return None
         # Read anew at each use: a file changed on disk counts as missing.
-        if not path.is_file() or sha256_of(path) != digest:
+        return kept if sha256_of(kept.path) == kept.sha256 else None
+
+    def _stated(self, name: str) -> Kept | None:
+        """Return the file that kept.json or compiled.json states; None if it is missing."""
+        members = _read(self._folder / name)
+        digest = str(members.get("sha256", ""))
+        path = self._folder / digest[:_DIGEST_DIGITS] / self._remote.file
+        if not digest or not path.is_file():
             return None
-        etag, modified, validator = (
-            str(members.get(name, "")) for name in ("etag", "modified", "validator")
-        )
-        return Kept(path, path.stat().st_size, digest, Version(etag, modified, validator))
+        is_refused = members.get("is_refused") is True
+        return Kept(path, path.stat().st_size, digest, _version(members), is_refused)
 
     def part(self) -> Part:
         """Return the partial file."""
@@ -156,22 +179,54 @@ class Cached:
         """Make a complete and checked part the current file."""
         digest = sha256_of(part.path)
         path = self._folder / digest[:_DIGEST_DIGITS] / part.path.name
-        size = part.path.stat().st_size
+        kept = Kept(path, part.path.stat().st_size, digest, version)
         with atomic.output_errors(path):
             atomic.fsync_file(part.path)
             path.parent.mkdir(exist_ok=True)
             # After a crash here the file has no kept.json, and is downloaded once more.
             part.path.replace(path)
-            members = {"address": self._remote.safe_uri, "bytes": size, "sha256": digest}
-            _write(self._folder / "kept.json", {**members, **asdict(version)})
+            self._write_kept(_CURRENT, kept)
         self.discard_part()
-        self._remove_others(path.parent)
-        return Kept(path, size, digest, version)
+        self._remove_others()
+        return kept
 
-    def _remove_others(self, current: Path) -> None:
+    def accept(self, path: Path) -> None:
+        """Note that the current file, if it is at ``path``, has compiled; remove the one before."""
+        current = self._stated(_CURRENT)
+        if current is None or current.path != path or current == self._stated(_COMPILED):
+            return
+        with self.lock(), atomic.output_errors(self._folder):
+            for name in (_CURRENT, _COMPILED):
+                self._write_kept(name, replace(current, is_refused=False))
+            self._remove_others()
+
+    def refuse(self, path: Path) -> Kept | None:
+        """Return the last file that compiled, and make it the current one in place of ``path``.
+
+        Without one, None: the refused file stays, but the next download is unconditional. Also None
+        if the file has compiled before, in this version, or is not current.
+        """
+        current, compiled = self._stated(_CURRENT), self._whole(_COMPILED)
+        if current is None or current.path != path or current == compiled:
+            return None
+        with self.lock(), atomic.output_errors(self._folder):
+            self._write_kept(_CURRENT, compiled or replace(current, is_refused=True))
+            self._remove_others()
+        return compiled
+
+    def _write_kept(self, name: str, kept: Kept) -> None:
+        address = self._remote.safe_uri
+        members = {"address": address, "bytes": kept.bytes, "sha256": kept.sha256}
+        members |= {"is_refused": kept.is_refused, **asdict(kept.version)}
+        _write(self._folder / name, members)
+
+    def _remove_others(self) -> None:
+        """Remove the files that are neither the current one nor the last one that compiled."""
+        digests = (str(_read(self._folder / name).get("sha256")) for name in (_CURRENT, _COMPILED))
+        names = {digest[:_DIGEST_DIGITS] for digest in digests}
         with atomic.output_errors(self._folder):
             for folder in self._folder.iterdir():
-                if folder.is_dir() and folder != current:
+                if folder.is_dir() and folder.name not in names:
                     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -188,6 +243,22 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return members if isinstance(members, dict) else {}
+
+
+def _version(members: dict[str, Any]) -> Version:
+    """Return the version that a file states, without members that are malformed."""
+    etag, modified, validator = (
+        value if isinstance(value := members.get(name), str) else ""
+        for name in ("etag", "modified", "validator")
+    )
+    return Version(etag, modified if _is_utc(modified) else "", validator)
+
+
+def _is_utc(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo == UTC
+    except ValueError:
+        return False
 
 
 def _write(path: Path, members: dict[str, Any]) -> None:

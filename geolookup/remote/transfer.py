@@ -66,7 +66,7 @@ def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMI
     current = Cached(folder, remote).current(sha256)
     if current is not None and sha256:
         return Pending(changed=False, bytes=current.bytes)
-    state = CacheState(current.version if current else None)
+    state = CacheState(current.condition if current else None)
     try:
         with hide_keys(mask_of([remote])), _origin(remote)(remote, state, limits) as answer:
             if answer is None:
@@ -141,7 +141,8 @@ class _Transfer:
         # 3 MB of 10 are there: bytes from 3,000,000 on are requested, with If-Range. Status 206
         # continues the part, 200 begins anew.
         start = part.size if part.validator else 0
-        state = CacheState(self.former.version if self.former else None, start, part.validator)
+        former = self.former.condition if self.former else None
+        state = CacheState(former, start, part.validator)
         with _origin(self.remote)(self.remote, state, self.limits) as answer:
             if answer is None:
                 return Fetched(cast("Kept", self.former), changed=False)

@@ -87,7 +87,7 @@ def _read_status(data: bytes) -> None:
 
 _CONTENT = b"downloaded\n"
 _REMOTE = Remote(Path("recipe.toml"), "https://example.net/rows.csv", "rows.csv")
-#: Between kept.json and part.json in an input of ``download-cache``.
+#: Between kept.json, part.json and compiled.json in an input of ``download-cache``.
 _CUT = b"\n--8<--\n"
 
 
@@ -95,7 +95,7 @@ def _cached() -> Iterator[bytes]:
     known = {"bytes": len(_CONTENT), "sha256": sha256_of(_kept_file(""))}
     kept = {**known, "etag": '"1"', "modified": "", "validator": ""}
     for part in ({"validator": '"1"', "total": 900}, {"validator": "", "total": None}):
-        yield json.dumps(kept).encode() + _CUT + json.dumps(part).encode()
+        yield _CUT.join(json.dumps(members).encode() for members in (kept, part, kept))
 
 
 def _kept_file(name: str) -> Path:
@@ -106,21 +106,28 @@ def _kept_file(name: str) -> Path:
 
 
 def _read_cache(data: bytes) -> None:
-    """A kept file is in the cache and has its digest; a part is where the download goes on."""
+    """A kept file is in the cache and has its digest; a part is where the download goes on.
+
+    Neither acceptance nor refusal loses a file that is there, whole.
+    """
     emptied(scratch())
     digest = sha256_of(_kept_file(""))
     cached = Cached(scratch(), _REMOTE)
     _kept_file(digest[:16])
     folder = _kept_file("part").parent.parent
-    kept, _, partial = data.partition(_CUT)
-    (folder / "kept.json").write_bytes(kept)
-    (folder / "part.json").write_bytes(partial)
+    names = ("kept.json", "part.json", "compiled.json")
+    for name, content in zip(names, data.split(_CUT), strict=False):
+        (folder / name).write_bytes(content)
     current = cached.current()
     if current is not None:
         assert current.path.resolve().is_relative_to(scratch().resolve())
         assert sha256_of(current.path) == current.sha256 == digest
     resumed = cached.part()
     assert resumed.total is None or resumed.size < resumed.total
+    if current is not None:
+        cached.refuse(current.path)
+        cached.accept(current.path)
+        assert cached.current(digest) is not None
 
 
 def _mutate_cache(data: bytes, change: Change, rng: random.Random) -> bytes:
@@ -130,7 +137,7 @@ def _mutate_cache(data: bytes, change: Change, rng: random.Random) -> bytes:
     return _CUT.join(parts)
 
 
-def _undigested(self: Cached) -> Kept:
+def _undigested(self: Cached, _sha256: str = "") -> Kept:
     """Trust the digest that is stated."""
     digest = str(download_cache._read(self._folder / "kept.json").get("sha256"))
     return Kept(self._folder / digest[:16] / _REMOTE.file, 0, digest, Version())

@@ -224,6 +224,27 @@ def test_a_failure_keeps_the_store_and_the_next_update_succeeds(
     assert country() == "DE"
 
 
+def test_a_bad_answer_with_status_200(update: Update, publisher: Publisher, store: Path) -> None:
+    """The update fails as for a server that does not answer; the last good copy can be built."""
+    update()
+    pointer, output = (store / "current").read_bytes(), store.parent / "built"
+    for content in (b'{"error":"quota exceeded"}', bytes(range(256)) * 9, b""):
+        publisher.put(COUNTRY, content)
+        publisher.put(ASN, systems())
+        done = run("update", str(publisher.recipe))
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert is_kept(store, pointer)
+        if content:
+            assert "'geolookup build --offline' reads the copy of " in done.stderr
+        options = ("--offline", "--force", "--output", str(output))
+        assert run("build", str(publisher.recipe), *options).returncode == 0
+    with geolookup.open(output) as engine:
+        assert engine.data("8.0.0.1")["location"]["country_code"] == "FR"
+    publisher.put(COUNTRY, countries("DE"))
+    assert update().state == "updated"
+    assert country() == "DE"
+
+
 def test_the_network_ends_in_the_middle_and_comes_back(
     update: Update, publisher: Publisher, store: Path
 ) -> None:

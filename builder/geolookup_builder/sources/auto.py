@@ -7,7 +7,8 @@ remain, the same for all files; otherwise an error lists the candidates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from geolookup.errors import BuildError
@@ -21,6 +22,7 @@ NAME = "auto"
 _SHOWN = 60
 REMEDY = 'name the format in a recipe: format = "…"'
 Detections = Mapping[str, Detection]
+Guard = Callable[[SourceSpec], AbstractContextManager[object]]
 
 
 def options(formats: Mapping[str, SourceFormat]) -> dict[str, frozenset[str]]:
@@ -29,11 +31,14 @@ def options(formats: Mapping[str, SourceFormat]) -> dict[str, frozenset[str]]:
     return {**by_name, NAME: frozenset().union(*by_name.values())}
 
 
-def detect_formats(recipe: Recipe, formats: Mapping[str, SourceFormat]) -> Recipe:
-    """Return the recipe with the format of every source named."""
-    sources = (
-        _detect(source, formats) if source.format == NAME else source for source in recipe.sources
-    )
+def detect_formats(
+    recipe: Recipe, formats: Mapping[str, SourceFormat], guard: Guard = nullcontext
+) -> Recipe:
+    """Return the recipe with the format of every source named; ``guard`` is around each reading."""
+    sources = []
+    for source in recipe.sources:
+        with guard(source):
+            sources.append(_detect(source, formats) if source.format == NAME else source)
     return replace(recipe, sources=tuple(sources))
 
 

@@ -1,0 +1,173 @@
+"""The last copy that compiled stays until a newer one has compiled, whatever a server answers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from geolookup.remote.cache import Cached
+from tests.builder.building import isps
+from tests.builder.sources.reading.test_inputs import zipped
+from tests.builder.test_downloads import OTHER, ROWS, built, failing
+from tests.remote.serving import MODIFIED, Site, fetched, file, kept_files, remote, serving
+
+#: Answers with status 200 that the checks of a download cannot tell from a file of rows.
+BAD: dict[str, bytes] = {
+    "JSON": b'{"error":"quota exceeded"}',
+    "random": random.Random(7).randbytes(4000),
+    "a header alone": b"network,isp\n",
+    "other columns": b"a,b\n1,2\n",
+    "half of the rows rejected": ROWS + b"8.8.8.8.8,two\n",
+}
+OFFLINE = "; 'geolookup build --offline' reads the copy of {} from 2026-11-20 that last compiled"
+
+
+def source(site: Site, *lines: str) -> str:
+    return "\n".join((f'path = "{site.url}/a.csv"', *lines))
+
+
+def date_files(folder: Path) -> None:
+    """Date what is in the cache: it was downloaded on 20 November."""
+    at = datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp()
+    for path in folder.glob("cache/*/*/*"):
+        os.utime(path, (at, at))
+
+
+def conditions(site: Site) -> list[str | None]:
+    """Return the entity tag of each request, and forget the requests."""
+    tags = [headers.get("If-None-Match") for _, headers in site.asked]
+    site.asked.clear()
+    return tags
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_answer_keeps_the_last_copy_that_compiled(name: str, tmp_path: Path) -> None:
+    bad = file(BAD[name], '"two"')
+    with serving(file(ROWS)) as site:
+        built(tmp_path, source(site))
+        date_files(tmp_path)
+        # Twice: neither the first failure nor the second loses it.
+        for _ in range(2):
+            site.plan[:] = [bad]
+            text = failing(tmp_path, source(site), empty="", max_rejects=None)
+            assert text.endswith(OFFLINE.format(f"{site.url}/a.csv")), text
+            assert "\n" not in text
+            assert kept_files(tmp_path, "a.csv") == [ROWS]
+        assert conditions(site) == [None, '"one"', '"one"']
+        output, _ = built(tmp_path, source(site), offline=True)
+        assert isps(output, "8.8.8.8") == ["one"]
+        assert site.asked == []
+        # The server recovers: with the file of before, and with the tag of the bad answer.
+        for act, isp in ((file(ROWS), "one"), (file(OTHER, '"two"'), "two")):
+            site.plan[:] = [act]
+            output, _ = built(tmp_path, source(site))
+            assert isps(output, "8.8.8.8") == [isp]
+            assert conditions(site) == ['"one"']
+    assert kept_files(tmp_path, "a.csv") == [OTHER]
+
+
+def test_a_file_that_was_only_downloaded_replaces_nothing(tmp_path: Path) -> None:
+    """At most two copies stay: the last one that compiled, and the last one downloaded."""
+    third = file(ROWS.replace(b"one", b"three"), '"three"')
+    with serving(file(ROWS)) as site:
+        built(tmp_path, source(site))
+        for act in (file(BAD["JSON"], '"bad"'), file(OTHER, '"two"'), third):
+            site.plan[:] = [act]
+            fetched(f"{site.url}/a.csv", tmp_path)
+        copies = kept_files(tmp_path, "a.csv")
+        assert sorted(copies) == sorted((ROWS, ROWS.replace(b"one", b"three")))
+        assert conditions(site) == [None, '"one"', '"bad"', '"two"']
+        output, _ = built(tmp_path, source(site), offline=True)
+        assert isps(output, "8.8.8.8") == ["three"]
+    assert kept_files(tmp_path, "a.csv") == [ROWS.replace(b"one", b"three")]
+
+
+def test_without_a_copy_that_compiled_the_refused_file_stays(tmp_path: Path) -> None:
+    """It can be read again with another recipe; the next download is unconditional."""
+    content = b"range;isp\n8.8.8.0/24;one\n"
+    with serving(file(content, Last_Modified=MODIFIED)) as site:
+        assert "last compiled" not in failing(tmp_path, source(site))
+        assert kept_files(tmp_path, "a.csv") == [content]
+        failing(tmp_path, source(site), offline=True)
+        assert len(site.asked) == 1
+        fetched(f"{site.url}/a.csv", tmp_path)
+        names = {"If-None-Match", "If-Modified-Since", "Range"}
+        assert not names & {name for _, headers in site.asked for name in headers}
+
+
+def test_only_the_source_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    bad = file(BAD["JSON"], '"bad"')
+    with serving(file(ROWS)) as one, serving(file(ROWS, '"b"')) as two:
+        sources = (f'path = "{one.url}/a.csv"', f'path = "{two.url}/b.csv"')
+        built(tmp_path, *sources)
+        one.plan[:], two.plan[:] = [file(OTHER, '"two"')], [bad]
+        failing(tmp_path, *sources)
+        # The first one was read, but not compiled.
+        assert sorted(kept_files(tmp_path, "a.csv")) == sorted((ROWS, OTHER))
+        assert kept_files(tmp_path, "b.csv") == [ROWS]
+        output, _ = built(tmp_path, *sources, offline=True)
+    assert isps(output, "8.8.8.8") == ["two"]
+    assert kept_files(tmp_path, "a.csv") == [OTHER]
+
+
+def test_a_file_of_no_known_format_is_refused(tmp_path: Path) -> None:
+    good, bad = zipped({"a.csv": ROWS}), zipped({"b.csv": BAD["other columns"]})
+    with serving(file(good)) as site:
+        text = f'path = "{site.url}/a.zip"'
+        built(tmp_path, text)
+        site.plan[:] = [file(bad, '"two"')]
+        assert "that last compiled" in failing(tmp_path, text)
+    assert kept_files(tmp_path, "a.zip") == [good]
+
+
+def test_a_date_that_the_recipe_needs_and_the_server_spoils(tmp_path: Path) -> None:
+    """The same bytes under another date, and the tag that the server returns to."""
+    spoilt = (
+        file(ROWS, '"two"', Last_Modified="Tue, 01 Jan 2999 08:00:00 GMT"),
+        file(ROWS, '"two"'),
+    )
+    for number, act in enumerate(spoilt):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with serving(file(ROWS, Last_Modified=MODIFIED)) as site:
+            text = source(site, 'date = "last-modified"')
+            built(folder, text)
+            site.plan[:] = [act]
+            assert "last compiled" in failing(folder, text)
+            site.plan[:] = [file(ROWS, '"two"', Last_Modified=MODIFIED)]
+            output, _ = built(folder, text)
+        (stated,) = json.loads((output / "manifest.json").read_bytes())["sources"]
+        assert stated["date"] == "2020-11-19"
+
+
+def test_a_stated_digest_needs_no_other_copy(tmp_path: Path) -> None:
+    bad = BAD["other columns"]
+    with serving(file(ROWS)) as site:
+        built(tmp_path, source(site))
+        site.plan[:] = [file(bad, '"two"')]
+        pinned = source(site, f'sha256 = "{hashlib.sha256(bad).hexdigest()}"')
+        for options in ({}, {}, {"offline": True}):
+            assert "last compiled" not in failing(tmp_path, pinned, **options)
+        assert len(site.asked) == 2  # the right file is not fetched again
+        good = source(site, f'sha256 = "{hashlib.sha256(ROWS).hexdigest()}"')
+        built(tmp_path, good)
+        assert len(site.asked) == 2
+
+
+def test_a_cache_that_cannot_be_noted_in(tmp_path: Path) -> None:
+    """The dataset is complete, or the first error is the one that counts."""
+    with serving(file(ROWS)) as site:
+        folder = tmp_path / "cache" / f"a.csv-{remote(f'{site.url}/a.csv', tmp_path).identity}"
+        (folder / "compiled.json").mkdir(parents=True)
+        (folder / "compiled.json" / "file").touch()
+        output, _ = built(tmp_path, source(site))
+        assert isps(output, "8.8.8.8") == ["one"]
+        site.plan[:] = [file(BAD["other columns"], '"two"')]
+        with Cached(tmp_path / "cache", remote(f"{site.url}/a.csv", tmp_path)).lock():
+            built(tmp_path, source(site), offline=True)
