@@ -27,6 +27,11 @@ _FORGETS = {
     "appendfsync": (("no",), "appendfsync everysec"),
     "maxmemory-policy": (("allkeys-lru", "allkeys-lfu", "allkeys-random"), "noeviction"),
 }
+#: The warning about a server that answers before a revocation is on its disk.
+_UNCONFIRMED = (
+    "{}: appendfsync is everysec, and WAITAOF is missing (Redis 7.2, Valkey), so a crash can undo"
+    " the revocations of the last two seconds; set 'appendfsync always', or update the server"
+)
 
 
 class RedisServer:
@@ -77,20 +82,15 @@ class RedisServer:
         )
 
     def check_durability(self) -> str | None:
-        """Return None if the server writes changes to its disk, a warning if it does not say.
+        """Return None if revocations survive a crash of the server, a warning if they may not.
 
         With ``appendfsync everysec`` a crash can undo the changes of two seconds that did not
         wait for WAITAOF. Raises AccountsError if the server may lose or evict older ones.
         """
         try:
-            for name, (forgets, setting) in _FORGETS.items():
-                value = self._client.config_get(name).get(name)
-                if value in forgets and (name != "maxmemory-policy" or self._has_memory_limit()):
-                    raise AccountsError(
-                        self.name,
-                        f"{name} is {value}, so a crash or a full memory can undo revocations",
-                        f"set '{setting}' in its configuration, or with CONFIG SET",
-                    )
+            self._refuse_forgetful()
+            if self._client.config_get("appendfsync").get("appendfsync") == "always":
+                return None
         except redis.ResponseError:
             return (
                 f"{self.name}: does not show its settings; check that it has 'appendonly yes',"
@@ -98,7 +98,27 @@ class RedisServer:
             )
         except redis.RedisError as error:
             raise self._unusable(error) from None
-        return None
+        return None if self._confirms_writes() else _UNCONFIRMED.format(self.name)
+
+    def _refuse_forgetful(self) -> None:
+        for name, (forgets, setting) in _FORGETS.items():
+            value = self._client.config_get(name).get(name)
+            if value in forgets and (name != "maxmemory-policy" or self._has_memory_limit()):
+                raise AccountsError(
+                    self.name,
+                    f"{name} is {value}, so a crash or a full memory can undo revocations",
+                    f"set '{setting}' in its configuration, or with CONFIG SET",
+                )
+
+    def _confirms_writes(self) -> bool:
+        """Return whether ``change`` can wait for the server's disk."""
+        try:
+            self._client.execute_command("WAITAOF", 0, 0, 0)  # type: ignore[no-untyped-call]
+        except redis.ResponseError:
+            return False
+        except redis.RedisError as error:
+            raise self._unusable(error) from None
+        return True
 
     def probe(self, script: Script) -> None:
         """Run a script without arguments, also while others fail at once."""

@@ -15,6 +15,7 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import TypeVar
 
+from geolookup.errors import AccountsError
 from geolookup.gate import sqlite_admission as admitting
 from geolookup.gate.account_store import (
     Clock,
@@ -152,6 +153,11 @@ class SQLiteStore:
                 if _busy(error):
                     self._outage.note(unusable)
                 raise unusable from None
+            except AccountsError:
+                raise  # the file is missing, and its connection stays open: see _connect
+            except BaseException:
+                self._drop()  # an interrupt can leave a setting or a transaction behind
+                raise
 
     def _when_free(
         self, step: Callable[..., _T], arguments: tuple[object, ...], *, create: bool
@@ -175,7 +181,7 @@ class SQLiteStore:
         """Let the commit inside wait until the disk has it, and all that was logged before."""
         db.execute("PRAGMA synchronous = full")
         yield
-        # After an error the connection is dropped, so the setting does not remain.
+        # After any exception the connection is dropped, so the setting does not remain.
         db.execute(f"PRAGMA synchronous = {self._file.synchronous}")
 
     def _connect(self, *, create: bool) -> sqlite3.Connection:

@@ -19,6 +19,7 @@ import pytest
 
 from geolookup.errors import AccountsError, InvalidKeyError
 from geolookup.gate import Accounts, accounts_file, open_accounts, sqlite, store_health
+from geolookup.gate.account_store import NewKey
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
 from tests.cli.program import python
@@ -209,6 +210,25 @@ def test_writes_that_survive_power_loss(file: Path, made: list[str]) -> None:
             db = vars(accounts._store)["_connection"]
             assert db.execute("PRAGMA synchronous").fetchone() == (level,)
             assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+class Interrupting(bytes):
+    """A value that interrupts the statement to which it is bound, as Ctrl-C does."""
+
+    def __conform__(self, _protocol: object) -> object:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_change_leaves_nothing_behind(file: Path, made: list[str]) -> None:
+    with open_accounts(f"sqlite:///{file}") as accounts:
+        store = accounts._store
+        new = NewKey(Interrupting(), "live", "Half", "free", 1, None)
+        for change in (lambda: store.revoke(Interrupting()), lambda: store.add(new)):
+            with pytest.raises(KeyboardInterrupt):
+                change()
+            assert len(accounts.usage()) == len(made)
+            db = vars(store)["_connection"]
+            assert db.execute("PRAGMA synchronous").fetchone() == (1,)
 
 
 @contextmanager

@@ -98,9 +98,8 @@ def test_lost_data_admit_and_refuse_nobody(emptied: str, plans: Path, clock: Fak
 DURABLE = {"appendonly": "yes", "appendfsync": "everysec", "maxmemory-policy": "noeviction"}
 #: Settings of a server, and the word of the problem: None if it writes each change to disk.
 SETTINGS: tuple[tuple[dict[str, str], str | None], ...] = (
-    ({}, None),
     ({"appendfsync": "always"}, None),
-    ({"maxmemory-policy": "allkeys-lru"}, None),  # of no limit
+    ({"appendfsync": "always", "maxmemory-policy": "allkeys-lru"}, None),  # of no limit
     ({"appendonly": "no"}, "appendonly"),
     ({"appendfsync": "no"}, "appendfsync"),
     ({"maxmemory": "1gb", "maxmemory-policy": "allkeys-lru"}, "maxmemory-policy"),
@@ -136,6 +135,23 @@ def test_a_forgetful_server_is_named(with_settings: Callable[[dict[str, str]], s
     assert done.stdout.startswith("revoked ")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "appendonly" in done.stderr
+
+
+def test_a_server_that_answers_before_its_disk_is_named(
+    with_settings: Callable[[dict[str, str]], str],
+) -> None:
+    url = with_settings({"appendfsync": "everysec"})
+    with client_package.Redis.from_url(url) as client:
+        has_waitaof = client.execute_command("COMMAND INFO", "waitaof") != [None]
+    with open_accounts(url) as accounts:
+        warning = accounts.check_durability()
+        assert (warning is None) == has_waitaof
+        key = accounts.create_key("Acme", "free")
+    if warning:
+        assert warning.startswith("redis://127.0.0.1:")
+        assert "set 'appendfsync always'" in warning
+        done = run("keys", "revoke", identifier(digest(key) or b""), "--accounts", url)
+        assert (done.returncode, done.stderr) == (0, f"geolookup: {warning}\n")
 
 
 def test_a_revocation_survives_a_killed_server(tmp_path: Path) -> None:
