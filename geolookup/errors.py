@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 #: The remedy for a dataset that is damaged or of another format version.
 REBUILD = "build it again with 'geolookup build'"
+#: The characters that a terminal obeys: C0, DEL, C1, line and paragraph separators, and controls of
+#: the direction of text (Unicode Standard Annex 9).
+CONTROLS = {
+    *(*range(0x20), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F),
+    *(*range(0x2028, 0x202F), *range(0x2066, 0x206A)),
+}
 #: The maximum number of names in a hint.
 _LISTED = 40
 
@@ -326,8 +332,7 @@ def _escape(text: str) -> str:
     """Escape control characters and line separators: names in archives may contain them."""
     if text.isprintable():
         return text
-    controls = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
-    return text.translate({code: ascii(chr(code))[1:-1] for code in controls})
+    return text.translate({code: ascii(chr(code))[1:-1] for code in CONTROLS})
 
 
 def _unpickle(

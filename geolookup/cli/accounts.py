@@ -1,7 +1,8 @@
-"""``geolookup keys``, ``plans`` and ``accounts``: API keys, usage, plans, and backups."""
+"""``geolookup keys``, ``plans`` and ``accounts``: API keys, usage, audit log, plans, backups."""
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from geolookup.contract.gregorian import timestamp
 
 if TYPE_CHECKING:
     from geolookup.gate import Accounts
-    from geolookup.gate.account_store import Key
+    from geolookup.gate.account_store import Entry, Key
 
 _accounts = options.accounts("sqlite:///PATH or redis://HOST:PORT/NUMBER.")
 _file_accounts = options.accounts("sqlite:///PATH.")
@@ -25,7 +26,7 @@ _plans = click.option(
 
 @click.group(name="keys", short_help="Create, list and revoke API keys.")
 def keys() -> None:
-    """Create, list and revoke API keys, and print the usage of accounts.
+    """Create, list and revoke API keys, and print the usage of accounts and the audit log.
 
     Example: geolookup keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
@@ -123,6 +124,20 @@ def usage(accounts: str, plans: Path | None) -> None:
             click.echo("  ".join(cells))
 
 
+@keys.command(name="log", short_help="Print the audit log.")
+@_accounts
+@options.as_json("Print a line of JSON for each entry.")
+def log(accounts: str, *, as_json: bool) -> None:
+    """Print when and by which user of the system keys were created, revoked and restored.
+
+    Example: geolookup keys log --accounts sqlite:///accounts.db
+    """
+    with _open(accounts) as store:
+        entries = store.log()
+    for entry in entries:
+        click.echo(_json_line(entry) if as_json else _log_line(entry))
+
+
 @click.command(name="plans", short_help="List the plans.")
 @_plans
 def plans(plans: Path | None) -> None:
@@ -167,10 +182,11 @@ def backup(file: Path, accounts: str, *, force: bool) -> None:
 @_backup
 @_file_accounts
 def restore(file: Path, accounts: str) -> None:
-    """Replace all accounts, keys and usage by those of FILE, a backup.
+    """Replace all accounts, keys and usage by those of FILE, a backup. The audit log stays.
 
-    Workers of a running service use them within a second. Keys that were created after the
-    backup are refused; keys that were revoked after it are valid again.
+    FILE is checked first; after an error nothing has changed. Workers of a running service use
+    the restored accounts within a second. Keys that were created after the backup are refused;
+    keys that were revoked after it are valid again.
 
     Example: geolookup accounts restore accounts.bak --accounts sqlite:///accounts.db
     """
@@ -193,6 +209,18 @@ def _line(key: Key) -> str:
         state += f" until {_date(key.expires)}"
     cells = identifier(key.digest), state, key.environment, key.plan, _date(key.created), key.name
     return "  ".join(cells)
+
+
+def _log_line(entry: Entry) -> str:
+    user = entry.user if entry.uid is None else f"{entry.user} ({entry.uid})"
+    if entry.sudo_user is not None:
+        user += f", sudo by {entry.sudo_user}"
+    cells = _date(entry.at), entry.action, entry.key, user, entry.account, entry.detail
+    return "  ".join(cell for cell in cells if cell)
+
+
+def _json_line(entry: Entry) -> str:
+    return json.dumps({**entry._asdict(), "at": _date(entry.at)}, ensure_ascii=False)
 
 
 def _date(moment: int) -> str:

@@ -21,6 +21,15 @@ Clock = Callable[[], int]
 ADMITTED, EXHAUSTED, GONE = 0, -1, -2
 
 
+#: Unix microseconds of the years 1 to 9999, which a date can state.
+_TIMES = range(-62_135_596_800 * SECOND, 253_402_300_800 * SECOND)
+
+
+def is_time(value: object) -> bool:
+    """Return whether a value is a time of an account store."""
+    return type(value) is int and value in _TIMES
+
+
 def wall_clock() -> int:
     """Return the Unix time in microseconds."""
     return time_ns() // 1000
@@ -77,6 +86,23 @@ class NewKey(NamedTuple):
     expires: int | None
 
 
+class Entry(NamedTuple):
+    """An entry of the audit log: when (Unix microseconds), what, by whom, which key and account.
+
+    ``sudo_user`` is $SUDO_USER: who called sudo, if ``user`` is one that sudo switched to.
+    ``key`` is the identifier of a key. No member holds a key, a digest or an address.
+    """
+
+    at: int
+    action: str
+    user: str
+    uid: int | None
+    sudo_user: str | None
+    key: str | None
+    account: str | None
+    detail: str | None
+
+
 class Usage(NamedTuple):
     """An account and its used quota."""
 
@@ -102,14 +128,17 @@ class Store(Protocol):
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests of accounts, each account once, in one round trip."""
 
-    def add(self, key: NewKey) -> str:
-        """Add a key if its account has the same plan or is new; return the account's plan."""
+    def add(self, key: NewKey, entry: Entry) -> str:
+        """Add and log a key if its account has the same plan or is new; return the plan."""
 
     def keys(self) -> list[Key]:
         """Return all keys, oldest first."""
 
-    def revoke(self, digest: bytes) -> None:
-        """Revoke a key for good."""
+    def revoke(self, digest: bytes, entry: Entry) -> None:
+        """Revoke a key for good; log it unless it was revoked before."""
+
+    def log(self) -> list[Entry]:
+        """Return the audit log, oldest first."""
 
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""

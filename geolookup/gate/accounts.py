@@ -18,18 +18,21 @@ from typing import NoReturn, Self
 from urllib.parse import urlsplit
 
 from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError
-from geolookup.gate import keys
+from geolookup.gate import audit, keys
 from geolookup.gate.account_store import (
     SECOND,
     Admission,
     Clock,
     Decision,
+    Entry,
     Key,
     NewKey,
     Requests,
     Store,
     Usage,
+    is_time,
 )
+from geolookup.gate.names import is_name, refusal
 from geolookup.gate.plans import Plans, read_plans
 from geolookup.gate.store_health import Maintenance, Report
 
@@ -135,17 +138,16 @@ class Accounts:
 
         The store keeps only the key's digest, so the key cannot be read again.
         ``expires`` is in Unix seconds. Raises PlansError for an unknown plan, ValueError
-        for an environment other than live and test, an empty name, or an account that
-        has another plan.
+        for an environment other than live and test, a name that is empty, too long or has
+        control characters, or an account that has another plan.
         """
         self.plans.by_name(plan)
-        if environment not in keys.ENVIRONMENTS or not name.strip():
-            raise ValueError("a key has a name, and the environment live or test")
+        ends = None if expires is None else expires * SECOND
+        _check_new(name, environment, ends)
         key = keys.make(environment)
         digest = keys.digest(key) or b""
-        ends = None if expires is None else expires * SECOND
         new = NewKey(digest, environment, name, plan, self._store.now(), ends)
-        has = self._store.add(new)
+        has = self._store.add(new, audit.created(new))
         if has != plan:
             raise ValueError(f"{name!r} has the plan {has!r}; write that one, or another name")
         return key
@@ -158,9 +160,13 @@ class Accounts:
         """Revoke a key; every process refuses it within a second. KeyError if unknown."""
         for key in self.keys():
             if keys.identifier(key.digest) == identifier:
-                self._store.revoke(key.digest)
+                self._store.revoke(key.digest, audit.revoked(key, self._store.now()))
                 return key
         raise KeyError(identifier)
+
+    def log(self) -> list[Entry]:
+        """Return the audit log, oldest first: who created, revoked and restored keys."""
+        return self._store.log()
 
     def usage(self) -> list[Usage]:
         """Return all accounts with their used quota, oldest first."""
@@ -243,6 +249,15 @@ class Accounts:
         """Reset in a child process: locks and the thread belong to the parent."""
         self._begin()
         self._store.after_fork()
+
+
+def _check_new(name: str, environment: str, expires: int | None) -> None:
+    if environment not in keys.ENVIRONMENTS:
+        raise ValueError(f"{environment!r} is not an environment; write live or test")
+    if not is_name(name):
+        raise ValueError(refusal("an account", name))
+    if not (expires is None or is_time(expires)):
+        raise ValueError("a key cannot expire then; write a time of the years 1 to 9999")
 
 
 #: The accounts of this process; each is reset in a forked child.

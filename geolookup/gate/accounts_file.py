@@ -24,13 +24,10 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from geolookup.errors import AccountsError
 from geolookup.filesystem.atomic import fsync_folder
+from geolookup.gate.accounts_schema import create_tables, is_empty, problem_of
 
-_APPLICATION = 0x67656F6B  # "geok": marks an accounts file
-_VERSION = 2
 #: Seconds to wait for the transaction of another process.
 _BUSY_TIMEOUT = 2.0
-#: Bytes: an account with its ring of 100 stamps fits. Each decision logs one page.
-_PAGE = 1024
 #: Pages of the log before the deciding connection itself runs a checkpoint.
 _CHECKPOINT = 32_000
 #: Changed rows before a checkpoint pays.
@@ -41,24 +38,6 @@ _PAUSE = 1.0
 _LONG = 8_000
 #: The file, its write-ahead log and the index of the log, by the end of their names.
 _PARTS = ("", "-wal", "-shm")
-_SCHEMA = f"""
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS account (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, plan TEXT NOT NULL,
-    created INTEGER NOT NULL, used INTEGER NOT NULL DEFAULT 0,
-    ring BLOB NOT NULL DEFAULT x'',
-    recent INTEGER NOT NULL DEFAULT 0, last INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE IF NOT EXISTS run (
-    account INTEGER NOT NULL, stamp INTEGER NOT NULL, number INTEGER NOT NULL,
-    PRIMARY KEY (account, stamp)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS key (
-    digest BLOB PRIMARY KEY, environment TEXT NOT NULL,
-    account INTEGER NOT NULL REFERENCES account, created INTEGER NOT NULL,
-    expires INTEGER, revoked INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {_VERSION};
-COMMIT;
-"""
 
 
 class AccountsFile:
@@ -147,10 +126,8 @@ class AccountsFile:
         return db
 
     def _prepare(self, db: sqlite3.Connection, *, create: bool) -> None:
-        if create and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            db.execute(f"PRAGMA page_size = {_PAGE}")
-            db.execute("PRAGMA journal_mode = WAL")
-            db.executescript(_SCHEMA)
+        if create and is_empty(db):
+            create_tables(db, "WAL")
         problem = problem_of(db)
         if problem:
             raise self.unusable(problem)
@@ -217,16 +194,6 @@ class Checkpoints:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
-
-
-def problem_of(db: sqlite3.Connection) -> str | None:
-    """Return why this version cannot read a database as an accounts file, or None."""
-    if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
-        return "not an accounts file"
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version != _VERSION:
-        return f"version {version}, but this geolookup reads version {_VERSION}"
-    return None
 
 
 def _inode(path: str) -> tuple[int, int] | None:

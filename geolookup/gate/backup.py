@@ -1,8 +1,9 @@
 """Backups of accounts files, taken and restored while services use the file.
 
-Strategy: SQLite copies the content in one transaction, so a backup is one state of the file,
-and a restore is one change of it: services meet the restored keys at their next read. A file
-is replaced only where none is in use: the backup itself, and an accounts file that is missing.
+Strategy: a backup is copied row by row into a database of ours, and each row is checked on the way;
+only then the live accounts change. A backup is one state of the file. A restore is one transaction:
+services meet the restored keys at their next read. A file is replaced only where none is in use:
+the backup itself, and an accounts file that is missing.
 """
 
 from __future__ import annotations
@@ -16,11 +17,19 @@ from urllib.parse import quote
 
 from geolookup.errors import AccountsError, OutputError
 from geolookup.filesystem.atomic import check_file, staged_file
-from geolookup.gate.accounts_file import AccountsFile, problem_of
+from geolookup.gate import audit
+from geolookup.gate.account_store import Entry
+from geolookup.gate.accounts_file import AccountsFile
+from geolookup.gate.accounts_schema import create_tables, foreign_object
+from geolookup.gate.backup_rows import ACCOUNTS, LOG, UnfitError, check, copy
+from geolookup.gate.sqlite_admission import transaction
 
 #: A copy holds the digests of keys and the names of accounts.
 _OWNER_ONLY = 0o600
 _CHECK = "check that it is an accounts file, its permissions, and free disk space"
+#: The remedies for content that is refused: of a backup, of the accounts to back up or to replace.
+_BACKUP = "name a file that 'geolookup accounts backup' wrote"
+_DAMAGED = "correct the file, or restore an earlier backup"
 _REPLACE = (
     "if it is damaged, move it, its -wal and its -shm away, and restore again;"
     " else check its permissions and free disk space"
@@ -41,17 +50,19 @@ class Content:
 def back_up(url: str, output: Path, *, force: bool = False) -> Content:
     """Write the accounts of ``sqlite:///PATH`` to one file, mode 0600; return its content.
 
-    Raises AccountsError for accounts that cannot be read, OutputError for a file that
-    exists (unless ``force``), is the accounts file itself, or cannot be written.
+    Raises AccountsError for accounts that cannot be read, or that ``restore`` would refuse;
+    OutputError for a file that exists (unless ``force``), is the accounts file itself, or cannot
+    be written.
     """
     live = AccountsFile(url)
     check_file(output, force=force)
     if _same(output, live.path):
         raise OutputError(output, "is the accounts file itself", "name another file")
-    with _errors_of(live.path), closing(live.open(create=False)) as source:
-        _copy_to_new(source, output)
-    with _errors_of(str(output)), closing(_open(output)) as written:
-        return _content(written)
+    with _errors_of(live.path, _CHECK, _DAMAGED), closing(live.open(create=False)) as source:
+        source.execute("BEGIN")  # a transaction reads one state of the file
+        with staged_file(output, _OWNER_ONLY) as fresh, _new_file(fresh) as target:
+            copy(source, target, *ACCOUNTS, LOG)
+            return _content(target)
 
 
 def restore(url: str, backup: Path) -> Content:
@@ -59,17 +70,23 @@ def restore(url: str, backup: Path) -> Content:
 
     Returns the content of the backup.
 
-    A missing accounts file is created. Raises AccountsError for a backup that is damaged or
-    not an accounts file, and for accounts that cannot be written.
+    A missing accounts file is created, with the audit log of the backup; else the log stays, and
+    the restore is an entry. Raises AccountsError for a backup that is damaged or not an accounts
+    file, and for accounts that cannot be written. Then nothing has changed.
     """
     live = AccountsFile(url)
-    with _errors_of(str(backup)), closing(_open(backup)) as source:
-        _check(source, backup)
-        if _same(backup, live.path):
-            raise AccountsError(str(backup), "is the accounts file itself", "name a backup")
-        with _errors_of(live.path, _REPLACE):
-            _restore(source, live)
-        return _content(source)
+    with closing(
+        sqlite3.connect("", isolation_level=None)
+    ) as rows:  # a temporary file, which SQLite removes
+        with _errors_of(str(backup), _CHECK, _BACKUP), closing(_open(backup)) as source:
+            check(source)
+            if _same(backup, live.path):
+                raise AccountsError(str(backup), "is the accounts file itself", "name a backup")
+            _fill(rows, source)
+        content = _content(rows)
+        with _errors_of(live.path, _REPLACE, _REPLACE):
+            _restore(rows, live, audit.restored(f"from {backup.absolute()}, {content}"))
+        return content
 
 
 def _content(source: sqlite3.Connection) -> Content:
@@ -77,22 +94,45 @@ def _content(source: sqlite3.Connection) -> Content:
     return Content(*source.execute(counted).fetchone())
 
 
-def _restore(source: sqlite3.Connection, live: AccountsFile) -> None:
+def _fill(rows: sqlite3.Connection, source: sqlite3.Connection) -> None:
+    create_tables(rows, "DELETE")
+    with transaction(rows):
+        copy(source, rows, *ACCOUNTS, LOG)
+
+
+def _restore(rows: sqlite3.Connection, live: AccountsFile, entry: Entry) -> None:
     path = Path(live.path)
     if path.exists():
         with closing(live.open(create=False)) as target:
-            target.execute("PRAGMA synchronous = full")
-            source.backup(target)
+            _replace(rows, target, entry)
         return
-    for end in ("-wal", "-shm"):  # of the file that was here; SQLite would apply it to the new one
-        Path(f"{path}{end}").unlink(missing_ok=True)
-    _copy_to_new(source, path)
+    with staged_file(path, _OWNER_ONLY) as fresh:
+        with _new_file(fresh) as target:
+            copy(rows, target, *ACCOUNTS, LOG)
+            audit.append(target, entry)
+        for end in ("-wal", "-shm"):  # of an old file; SQLite would apply it to the new one
+            Path(f"{path}{end}").unlink(missing_ok=True)
 
 
-def _copy_to_new(source: sqlite3.Connection, output: Path) -> None:
-    with staged_file(output, _OWNER_ONLY) as fresh, closing(sqlite3.connect(fresh)) as target:
-        source.backup(target)
-        target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
+def _replace(rows: sqlite3.Connection, target: sqlite3.Connection, entry: Entry) -> None:
+    problem = foreign_object(target)
+    if problem:
+        raise UnfitError(problem)
+    target.execute("PRAGMA synchronous = full")
+    with transaction(target):
+        for statement in ("DELETE FROM run", "DELETE FROM key", "DELETE FROM account"):
+            target.execute(statement)
+        copy(rows, target, *ACCOUNTS)
+        audit.append(target, entry)
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[sqlite3.Connection]:
+    """Create an accounts file in one transaction; one file, without a log beside it."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        create_tables(db, "DELETE")
+        with transaction(db):
+            yield db
 
 
 def _open(backup: Path) -> sqlite3.Connection:
@@ -100,33 +140,23 @@ def _open(backup: Path) -> sqlite3.Connection:
         problem = "not a regular file" if backup.exists() else "no such file"
         raise AccountsError(str(backup), problem, "name a backup")
     # mode=ro: a connection must not create a log beside the backup, or change it.
-    return sqlite3.connect(f"file:{quote(str(backup))}?mode=ro", uri=True)
-
-
-def _check(source: sqlite3.Connection, backup: Path) -> None:
-    problem = problem_of(source)
-    if problem is None and not _intact(source):
-        problem = "is damaged"
-    if problem is not None:
-        raise AccountsError(
-            str(backup), problem, "name a file that 'geolookup accounts backup' wrote"
-        )
-
-
-def _intact(source: sqlite3.Connection) -> bool:
-    """Return whether the pages are sound and each key belongs to an account."""
-    sound = source.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    return sound and source.execute("PRAGMA foreign_key_check").fetchone() is None
+    source = sqlite3.connect(f"file:{quote(str(backup))}?mode=ro", uri=True)
+    # A schema from outside must not call functions.
+    source.execute("PRAGMA trusted_schema = OFF")
+    return source
 
 
 @contextmanager
-def _errors_of(path: str, remedy: str = _CHECK) -> Iterator[None]:
+def _errors_of(path: str, remedy: str, refused: str) -> Iterator[None]:
+    """Turn errors of SQLite, and content that is ``refused``, into AccountsErrors."""
     try:
         yield
     except sqlite3.Error as error:
         raise AccountsError(path, str(error), remedy) from None
+    except UnfitError as error:
+        raise AccountsError(path, str(error), refused) from None
     except UnicodeDecodeError:  # SQLite names a damaged object in its report
-        raise AccountsError(path, "is damaged", remedy) from None
+        raise AccountsError(path, "is damaged", refused) from None
 
 
 def _same(one: Path, other: str) -> bool:

@@ -18,6 +18,9 @@ ENVIRONMENTS = ("live", "test")
 #: 160 bits: 32 characters of 5 bits, so base32 needs no padding.
 _RANDOM_BYTES = 20
 _CHECKSUM = 8
+DIGEST_BYTES = 32
+#: Hexadecimal digits of an identifier.
+IDENTIFIER_DIGITS = 12
 #: Copied for each key: faster than a new hash, for which OpenSSL looks up the algorithm.
 _NO_KEY = sha256()
 _SHAPE = re.compile(rb"geo_(?:live|test)_[a-z2-7]{32}[0-9a-f]{8}")
@@ -31,7 +34,7 @@ def make(environment: str) -> str:
 
 
 def digest(key: object) -> bytes | None:
-    """Return the SHA-256 of a text, 32 bytes; None for anything but ASCII text."""
+    """Return the SHA-256 of a text; None for anything but ASCII text."""
     if not isinstance(key, str) or not key.isascii():
         return None
     of_key = _NO_KEY.copy()
@@ -48,7 +51,7 @@ def is_well_formed(key: str) -> bool:
 
 def identifier(of_digest: bytes) -> str:
     """Return a key's public identifier: the first 12 hexadecimal digits of its digest."""
-    return of_digest[:6].hex()
+    return of_digest.hex()[:IDENTIFIER_DIGITS]
 
 
 def _checksum(secret: bytes) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from geolookup.errors import PlansError, near_match
 from geolookup.filesystem import open_regular
+from geolookup.gate.names import is_name, refusal
 
 #: A clock of microseconds cannot resolve more.
 MAX_RATE = 1_000_000
@@ -75,6 +76,8 @@ def _content(file: str) -> dict[str, Any]:
 
 
 def _plan(file: str, name: str, table: object) -> Plan:
+    if not is_name(name):
+        raise PlansError(f"{file}: {refusal('a plan', name)}")
     if not isinstance(table, Mapping):
         raise PlansError(f"{file}: plan.{name} is not a table; write [plan.{name}]")
     for member in table:

@@ -5,13 +5,16 @@ server's: decisions read its clock, and this process's clock is adjusted to each
 
 An account is a hash ``geolookup:account:N`` (name, plan, created, used, recent) and the list of its
 runs, ``geolookup:runs:N``; a key is a hash ``geolookup:key:DIGEST``. ``geolookup:accounts`` counts
-the accounts; a server without it is new or has lost its data. In the scripts ARGV[1] is the time,
-Unix microseconds, or 0 for the clock of the server. Numbers are integers below 2**53, which Lua
-represents exactly.
+the accounts; a server without it is new or has lost its data. The list ``geolookup:log`` is the
+audit log, a JSON array for each entry.
+
+In the scripts ARGV[1] is the time, Unix microseconds, or 0 for the clock of the server. Numbers are
+integers below 2**53, which Lua represents exactly.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from geolookup.errors import AccountsError
@@ -21,6 +24,7 @@ from geolookup.gate.account_store import (
     SECOND,
     Clock,
     Decision,
+    Entry,
     Key,
     NewKey,
     Requests,
@@ -110,23 +114,34 @@ if not account[2] then return redis.error_reply('the account of a key no longer 
 return {{now, key[1], key[2], account[1], account[2], key[3], key[4], key[5]}}
 """
 
-#: ARGV digest, environment, name, plan, created, expires (0: never). Returns the account's plan.
+#: ARGV digest, environment, name, plan, created, expires (0: never), entry of the audit log.
+#: Returns the account's plan.
 _ADD_SCRIPT = """
 local number = redis.call('HGET', 'geolookup:names', ARGV[3])
+local plan = number and redis.call('HGET', 'geolookup:account:' .. number, 'plan')
+if number and not plan then return redis.error_reply('the account no longer exists') end
+if number and plan ~= ARGV[4] then return plan end
+-- First: a script that fails keeps what it wrote, and no change may lack its entry.
+redis.call('RPUSH', 'geolookup:log', ARGV[7])
 if not number then
     number = redis.call('INCR', 'geolookup:accounts')
     redis.call('HSET', 'geolookup:names', ARGV[3], number)
     redis.call('HSET', 'geolookup:account:' .. number,
         'name', ARGV[3], 'plan', ARGV[4], 'created', ARGV[5], 'used', 0, 'keys', 0)
 end
-local plan = redis.call('HGET', 'geolookup:account:' .. number, 'plan')
-if plan == ARGV[4] then
-    redis.call('HSET', 'geolookup:key:' .. ARGV[1], 'environment', ARGV[2],
-        'account', number, 'created', ARGV[5], 'expires', ARGV[6], 'revoked', 0)
-    redis.call('RPUSH', 'geolookup:keys', ARGV[1])
-    redis.call('HINCRBY', 'geolookup:account:' .. number, 'keys', 1)
+redis.call('HSET', 'geolookup:key:' .. ARGV[1], 'environment', ARGV[2],
+    'account', number, 'created', ARGV[5], 'expires', ARGV[6], 'revoked', 0)
+redis.call('RPUSH', 'geolookup:keys', ARGV[1])
+redis.call('HINCRBY', 'geolookup:account:' .. number, 'keys', 1)
+return ARGV[4]
+"""
+
+#: KEYS key; ARGV entry of the audit log. Writes in any case: WAITAOF waits for writes only.
+_REVOKE_SCRIPT = """
+if redis.call('HGET', KEYS[1], 'revoked') == '0' then
+    redis.call('RPUSH', 'geolookup:log', ARGV[1])
 end
-return plan
+redis.call('HSET', KEYS[1], 'revoked', 1)
 """
 
 
@@ -144,8 +159,9 @@ class RedisStore:
         self._own_clock = clock
         self._ahead: int | None = None  # microseconds: the server's clock less this machine's
         self._server = RedisServer(url)
-        self._admit, self._find, self._add, self._count = map(
-            self._server.script, (_ADMIT_SCRIPT, _FIND_SCRIPT, _ADD_SCRIPT, _COUNT_SCRIPT)
+        self._admit, self._find, self._add, self._revoke, self._count = map(
+            self._server.script,
+            (_ADMIT_SCRIPT, _FIND_SCRIPT, _ADD_SCRIPT, _REVOKE_SCRIPT, _COUNT_SCRIPT),
         )
 
     def now(self) -> int:
@@ -172,10 +188,10 @@ class RedisStore:
         self._adjust(sent_at, now)
         return list(map(Decision, decisions[::2], decisions[1::2]))
 
-    def add(self, key: NewKey) -> str:
-        """Add a key if its account has the same plan or is new; return the account's plan."""
+    def add(self, key: NewKey, entry: Entry) -> str:
+        """Add and log a key if its account has the same plan or is new; return the plan."""
         ends = 0 if key.expires is None else max(1, key.expires)  # 0: never
-        values = [key.digest.hex(), *key[1:5], ends]
+        values = [key.digest.hex(), *key[1:5], ends, json.dumps(entry)]
         return str(self._server.run(self._add, [], values), "utf-8")
 
     def keys(self) -> list[Key]:
@@ -185,9 +201,21 @@ class RedisStore:
         stored = (self.find(bytes.fromhex(text.decode())) for text in digests)
         return [key for key in stored if key is not None]
 
-    def revoke(self, digest: bytes) -> None:
-        """Revoke a key for good."""
-        self._server.change("HSET", f"geolookup:key:{digest.hex()}", "revoked", 1)
+    def revoke(self, digest: bytes, entry: Entry) -> None:
+        """Revoke a key for good; log it unless it was revoked before."""
+        key = f"geolookup:key:{digest.hex()}"
+        self._server.run_durably(self._revoke, [key], [json.dumps(entry)])
+
+    def log(self) -> list[Entry]:
+        """Return the audit log, oldest first."""
+        self._accounts()
+        lines = self._server.command("LRANGE", "geolookup:log", 0, -1)
+        try:
+            return [Entry(*json.loads(line)) for line in lines]
+        except (ValueError, TypeError):
+            problem = "an entry of the audit log is malformed"
+            remedy = "look at it with LRANGE geolookup:log 0 -1"
+            raise AccountsError(self._server.name, problem, remedy) from None
 
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""

@@ -62,12 +62,14 @@ class RedisServer:
         except redis.RedisError as error:
             raise self._unusable(error) from None
 
-    def change(self, *words: object) -> None:
-        """Run a command, and wait until the server's disk has it, if the server can say so."""
+    def run_durably(
+        self, script: Script, keys: Sequence[str] = (), arguments: Sequence[Any] = ()
+    ) -> None:
+        """Run a script, and wait until the server's disk has its writes, if the server can tell."""
         try:
             # WAITAOF is about the writes of its own connection.
             with self._client.client() as connection:  # type: ignore[no-untyped-call]
-                connection.execute_command(*words)
+                script(keys=keys, args=arguments, client=connection)
                 for _ in range(_SYNC_WAITS):
                     # redis.ResponseError: older than Redis 7.2, or without an append-only file
                     with suppress(redis.ResponseError):
@@ -111,7 +113,7 @@ class RedisServer:
                 )
 
     def _confirms_writes(self) -> bool:
-        """Return whether ``change`` can wait for the server's disk."""
+        """Return whether ``run_durably`` can wait for the server's disk."""
         try:
             self._client.execute_command("WAITAOF", 0, 0, 0)  # type: ignore[no-untyped-call]
         except redis.ResponseError:

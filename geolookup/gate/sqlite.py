@@ -16,10 +16,12 @@ from time import monotonic, sleep
 from typing import TypeVar
 
 from geolookup.errors import AccountsError
+from geolookup.gate import audit
 from geolookup.gate import sqlite_admission as admitting
 from geolookup.gate.account_store import (
     Clock,
     Decision,
+    Entry,
     Key,
     NewKey,
     Requests,
@@ -70,8 +72,8 @@ class SQLiteStore:
         """Decide requests of accounts in one transaction; see ``Store``."""
         return self._run(admitting.admit, requests, self.now)
 
-    def add(self, key: NewKey) -> str:
-        """Add a key if its account has the same plan or is new; return the account's plan."""
+    def add(self, key: NewKey, entry: Entry) -> str:
+        """Add and log a key if its account has the same plan or is new; return the plan."""
 
         def step(db: sqlite3.Connection) -> str:
             with self._durable(db), transaction(db):
@@ -87,6 +89,7 @@ class SQLiteStore:
                         " VALUES (?, ?, ?, ?, ?)",
                         (key.digest, key.environment, number, key.created, key.expires),
                     )
+                    audit.append(db, entry)
             return str(plan)
 
         return self._run(step, create=True)
@@ -96,14 +99,20 @@ class SQLiteStore:
         rows = self._run(lambda db: db.execute(f"{_KEY} ORDER BY key.created, digest").fetchall())
         return [_key(row) for row in rows]
 
-    def revoke(self, digest: bytes) -> None:
-        """Revoke a key for good."""
+    def revoke(self, digest: bytes, entry: Entry) -> None:
+        """Revoke a key for good; log it unless it was revoked before."""
+        revoke = "UPDATE key SET revoked = 1 WHERE digest = ? AND revoked = 0"
 
         def step(db: sqlite3.Connection) -> None:
-            with self._durable(db):
-                db.execute("UPDATE key SET revoked = 1 WHERE digest = ?", (digest,))
+            with self._durable(db), transaction(db):
+                if db.execute(revoke, (digest,)).rowcount:
+                    audit.append(db, entry)
 
         self._run(step)
+
+    def log(self) -> list[Entry]:
+        """Return the audit log, oldest first."""
+        return self._run(audit.read)
 
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""

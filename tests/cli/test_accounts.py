@@ -1,6 +1,8 @@
 """``geolookup accounts``, ``keys`` and ``plans`` as a shell runs them."""
 
+import json
 import os
+import pwd
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -135,6 +137,34 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
         accounts.admit(key)
 
 
+def test_the_audit_log(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at, backup = ("--accounts", url), str(tmp_path / "backup")
+    identifier = run("keys", "list", *at).stdout.split()[0]
+    run("keys", "revoke", identifier, *at)
+    run("accounts", "backup", backup, *at)
+    monkeypatch.setenv("SUDO_USER", "alice")
+    run("accounts", "restore", backup, *at)
+    user, uid = pwd.getpwuid(os.getuid()).pw_name, os.getuid()
+    printed = run("keys", "log", *at).stdout.splitlines()
+    assert [line.split("  ")[1:] for line in printed] == [
+        ["created", identifier, f"{user} ({uid})", "Acme", "plan free, live"],
+        ["revoked", identifier, f"{user} ({uid})", "Acme"],
+        ["restored", f"{user} ({uid}), sudo by alice", f"from {backup}, accounts: 1, keys: 1"],
+    ]
+    entries = [json.loads(line) for line in run("keys", "log", *at, "--json").stdout.splitlines()]
+    assert [entry.pop("at") for entry in entries] == [line.split("  ")[0] for line in printed]
+    assert entries[1] == {
+        "action": "revoked",
+        "user": user,
+        "uid": uid,
+        "sudo_user": None,
+        "key": identifier,
+        "account": "Acme",
+        "detail": None,
+    }
+    assert "keys create" in refusal("keys", "log", "--accounts", f"sqlite:///{tmp_path}/none")
+
+
 def test_plans_are_listed_and_misuse_is_one_line(tmp_path: Path) -> None:
     plans = tmp_path / "plans.toml"
     plans.write_text("[plan.big]\nrate = 12345\n", encoding="utf-8")
@@ -149,6 +179,7 @@ def test_plans_are_listed_and_misuse_is_one_line(tmp_path: Path) -> None:
     for args in (
         ("keys", "create", "--accounts", f"{file}/a.db", "--plan", "none", "--name", "x"),
         ("keys", "create", "--accounts", f"{file}/a.db", "--plan", "free", "--name", " "),
+        ("keys", "create", "--accounts", f"{file}/a.db", "--plan", "free", "--name", "a\x1b[2J"),
         ("keys", "create", "--accounts", f"{file}/no/a.db", "--plan", "free", "--name", "x"),
         ("keys", "create", "--accounts", "mysql://secret@x", "--plan", "free", "--name", "x"),
         ("keys", "list", "--accounts", f"{file}/none.db"),

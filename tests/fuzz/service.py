@@ -1,4 +1,4 @@
-"""What a service is given: query strings, forwarding headers, plans, a backup of accounts.
+"""What a service is given: query strings, forwarding headers, plans.
 
 Queries are read as ``urllib`` reads forms. In headers the address that a trusted proxy adds
 counts, whatever is in front of it.
@@ -6,10 +6,8 @@ counts, whatever is in front of it.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from functools import cache
 from unittest import mock
 from urllib.parse import parse_qsl, unquote
 
@@ -17,14 +15,13 @@ from geolookup.contract import proxies
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.cleaning import forwarded, x_forwarded_for
 from geolookup.contract.proxies import TrustedProxies
-from geolookup.errors import AccountsError, PlansError
-from geolookup.gate import backup, plans
-from geolookup.gate.accounts import open_accounts
+from geolookup.errors import PlansError
+from geolookup.gate import plans
 from geolookup.gate.plans import MAX_QUOTA, MAX_RATE, read_plans
 from geolookup.http.application import ip_parameter
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
 from tests.contract.test_proxies import LIES, TOLD, F, X, as_sent
-from tests.fuzz.target import Change, Target, accepted, emptied, own_folder, scratch
+from tests.fuzz.target import Target, accepted, scratch
 
 _FORMS = (
     *("", "ip", "ip=", "ip=8.8.8.8", "ip=%3A%3A1", "%69p=8.8.8.8", "i%70=1&ip=2", "ip=8.8.8.8&x=1"),
@@ -121,46 +118,6 @@ def _read_plans(data: bytes) -> None:
         assert plan.quota is None or (type(plan.quota) is int and 1 <= plan.quota <= MAX_QUOTA)
 
 
-@cache
-def _backup() -> bytes:
-    place = own_folder()
-    url = f"sqlite:///{place}/accounts.db"
-    with open_accounts(url) as accounts:
-        for number in range(3):
-            accounts.create_key(f"acme {number}", "free")
-    backup.back_up(url, place / "backup")
-    return (place / "backup").read_bytes()
-
-
-def _restore(data: bytes) -> None:
-    """Refused in one line, and nothing is written; or restored, and its use is refused or right."""
-    place = emptied(scratch())
-    path, live = place / "backup", place / "accounts.db"
-    path.write_bytes(data)
-    url = f"sqlite:///{live}"
-    content = accepted(lambda: backup.restore(url, path), AccountsError, path)
-    if content is None:
-        assert not list(place.glob(f"{live.name}*"))
-        return
-
-    def counted() -> tuple[int, int]:
-        with open_accounts(url) as accounts:
-            return len(accounts.keys()), len(accounts.usage())
-
-    assert accepted(counted, AccountsError, live) in (None, (content.keys, content.accounts))
-
-
-def _mutate_backup(data: bytes, change: Change, rng: random.Random) -> bytes:
-    """Change one page, or a few bytes: most of a file is free space."""
-    if not data or rng.randrange(8) == 0:
-        return change(data)
-    page = rng.randrange(0, len(data), 1024)
-    used = data[page : page + 1024].rstrip(b"\0")
-    at = page + max(0, len(used) - 64)
-    altered = change(data[at : page + len(used)])[:64]
-    return data[:at] + altered + data[at + len(altered) :]
-
-
 def _any_number(_file: object, _name: object, _member: object, value: int, _most: object) -> int:
     return value
 
@@ -173,12 +130,5 @@ TARGETS = {
     "forwarded": Target(_forward, _headers, _cut_before_malformed),
     "plans": Target(
         _read_plans, lambda: _PLANS, lambda: mock.patch.object(plans, "_whole", _any_number)
-    ),
-    # Damage is restored.
-    "accounts-backup": Target(
-        _restore,
-        lambda: [_backup(), b""],
-        lambda: mock.patch.object(backup, "_check"),
-        _mutate_backup,
     ),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import logging
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from geolookup import errors
 from geolookup.errors import InvalidKeyError, QuotaError, RateLimitError
 from geolookup.gate import accounts as accounts_module
-from geolookup.gate import keys, open_accounts
+from geolookup.gate import keys, open_accounts, read_plans
 from tests.gate.conftest import SECOND, START, FakeClock, Open, outcomes
 
 
@@ -180,16 +181,53 @@ def test_what_no_key_is_made_for(worker: Open) -> None:
     accounts = worker()
     accounts.create_key("Acme", "free")
     for name, plan, environment, says in (
-        ("", "free", "live", "a key has"),
-        (" ", "free", "live", "a key has"),
-        ("x", "free", "prod", "a key has"),
+        ("x", "free", "prod", "'prod' is not an environment"),
         ("Acme", "paid", "live", "Acme"),
     ):
         with pytest.raises(ValueError, match=says):
             accounts.create_key(name, plan, environment=environment)
+    for expires in (10**12, -(10**12)):
+        with pytest.raises(ValueError, match="years 1 to 9999"):
+            accounts.create_key("Acme", "free", expires=expires)
     with pytest.raises(errors.PlansError, match="no plan 'none'"):
         accounts.create_key("x", "none")
-    assert len(accounts.keys()) == 1
+    assert len(accounts.keys()) == len(accounts.log()) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", " ", "\u3000", "a" * 201, "a\x00", "a\nb", "a\tb", "\x1b[2J", "\x7f", "\x9b2J"),
+        *("a\u2028b", "a\u202eb", "\u061cb", "\u200fb", "a\u2066", "\udcff"),
+    ],
+)
+def test_names_that_act_on_a_terminal_are_refused(name: str, file: Path, tmp_path: Path) -> None:
+    with open_accounts(f"sqlite:///{file}") as accounts:
+        with pytest.raises(ValueError, match="is not a name of an account") as refused:
+            accounts.create_key(name, "free")
+        assert str(refused.value).isprintable()
+    assert not file.exists()
+    plans = tmp_path / "own.toml"
+    quoted = json.dumps(name.replace("\udcff", "\ufffd\x00")).replace("\x7f", "\\u007f")
+    plans.write_text(f"[plan.{quoted}]\nrate = 1\n", encoding="utf-8")
+    with pytest.raises(errors.PlansError, match="is not a name of a plan") as refused_plan:
+        read_plans(plans)
+    assert str(refused_plan.value).isprintable()
+
+
+def test_names_of_all_scripts_are_accepted(worker: Open) -> None:
+    names = [
+        "a" * 200,
+        "株式会社\u3000例",
+        "دانش\u200cآموز",
+        "שלום",
+        "नमस्ते",
+        "Ünïcödé 👩\u200d🔬",
+        "-x",
+    ]
+    for name in names:
+        worker().create_key(name, "free")
+    assert [usage.name for usage in worker().usage()] == names
 
 
 def test_an_account_whose_plan_is_unknown_here_is_no_open_gate(url: str, worker: Open) -> None:

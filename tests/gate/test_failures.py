@@ -18,7 +18,7 @@ from unittest.mock import patch
 import pytest
 
 from geolookup.errors import AccountsError, InvalidKeyError
-from geolookup.gate import Accounts, accounts_file, open_accounts, sqlite, store_health
+from geolookup.gate import Accounts, accounts_file, audit, open_accounts, sqlite, store_health
 from geolookup.gate.account_store import NewKey
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
@@ -223,7 +223,11 @@ def test_an_interrupted_change_leaves_nothing_behind(file: Path, made: list[str]
     with open_accounts(f"sqlite:///{file}") as accounts:
         store = accounts._store
         new = NewKey(Interrupting(), "live", "Half", "free", 1, None)
-        for change in (lambda: store.revoke(Interrupting()), lambda: store.add(new)):
+        entry = audit.created(new)
+        for change in (
+            lambda: store.revoke(new.digest, entry),
+            lambda: store.add(new, entry),
+        ):
             with pytest.raises(KeyboardInterrupt):
                 change()
             assert len(accounts.usage()) == len(made)

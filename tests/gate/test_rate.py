@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from geolookup.gate import sqlite_admission
+from geolookup.gate import audit, sqlite_admission
 from geolookup.gate.account_store import ADMITTED, EXHAUSTED, Admission, NewKey, Requests
 from geolookup.gate.accounts import Accounts
 from geolookup.gate.plans import Plan
@@ -41,7 +41,8 @@ def account(accounts: Accounts) -> int:
     """Make an account and return its number in the store."""
     name = f"account {next(_names)}"
     digest = name.encode().ljust(32, b".")
-    accounts._store.add(NewKey(digest, "live", name, "tiny", START, None))
+    new = NewKey(digest, "live", name, "tiny", START, None)
+    accounts._store.add(new, audit.created(new))
     key = accounts._store.find(digest)
     assert key is not None
     return key.account
