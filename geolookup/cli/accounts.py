@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from geolookup.gate import Accounts
     from geolookup.gate.account_store import Entry, Key
 
-_accounts = options.accounts("sqlite:///PATH or redis://HOST:PORT/NUMBER.")
+_accounts = options.accounts(options.ACCOUNTS_URL)
 _file_accounts = options.accounts("sqlite:///PATH.")
 _backup = click.argument("file", metavar="FILE", type=options.AS_PATH)
 _plans = click.option(

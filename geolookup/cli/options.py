@@ -219,6 +219,12 @@ def accounts(forms: str) -> Callable[[F], F]:
     return click.option("--accounts", metavar="URL", required=True, help=forms)
 
 
+#: The URLs of all stores, for the help of ``accounts``.
+ACCOUNTS_URL = (
+    "sqlite:///PATH or redis://HOST:PORT/NUMBER. The password of Redis can be in"
+    " $GEOLOOKUP_REDIS_PASSWORD, or in the file $GEOLOOKUP_REDIS_PASSWORD_FILE."
+)
+
 cache = click.option(
     "--cache",
     metavar="DIR",

@@ -42,7 +42,7 @@ _LEVELS = ("debug", "info", "warning", "error")
     is_flag=True,
     help="Accept a new generation that lacks fields of the old one.",
 )
-@options.accounts("Account store: sqlite:///PATH or redis://HOST:PORT/NUMBER.")
+@options.accounts(f"Account store: {options.ACCOUNTS_URL}")
 @click.option("--plans", metavar="FILE", help="TOML file with more plans.")
 @click.option(
     "--host",

@@ -15,7 +15,6 @@ from importlib import import_module
 from os import PathLike
 from threading import Lock
 from typing import NoReturn, Self
-from urllib.parse import urlsplit
 
 from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError
 from geolookup.gate import audit, keys
@@ -35,6 +34,7 @@ from geolookup.gate.account_store import (
 from geolookup.gate.names import is_name, refusal
 from geolookup.gate.plans import Plans, read_plans
 from geolookup.gate.store_health import Maintenance, Report
+from geolookup.gate.store_url import split, unknown_store
 
 #: The store of each URL scheme, by module and class.
 _STORES = {
@@ -278,18 +278,16 @@ def open_accounts(
 ) -> Accounts:
     """Open the accounts of ``sqlite:///PATH`` or ``redis://HOST:PORT/NUMBER``.
 
-    ``plans`` is a TOML file (see ``read_plans``). The store is opened by the
-    first call that needs it. With a ``clock`` (returns Unix microseconds) no background
-    thread runs. Raises AccountsError for another URL and PlansError for an unusable plans file.
+    A password of Redis can be in $GEOLOOKUP_REDIS_PASSWORD, or in a file that
+    $GEOLOOKUP_REDIS_PASSWORD_FILE names. ``plans`` is a TOML file (see ``read_plans``).
+    The store is opened by the first call that needs it. With a ``clock`` (returns Unix
+    microseconds) no background thread runs. Raises AccountsError for another URL and
+    PlansError for an unusable plans file.
     """
-    scheme = urlsplit(url).scheme
-    if scheme not in _STORES:
-        raise AccountsError(
-            f"{scheme}://" if scheme else "accounts",
-            "unknown kind of store",
-            "write sqlite:///PATH or redis://HOST:PORT/0",
-        )
-    store = _store(scheme)
+    parts = split(url)
+    if parts.scheme not in _STORES:
+        raise unknown_store(parts)
+    store = _store(parts.scheme)
     return Accounts(store(url, clock), read_plans(plans), background=clock is None)
 
 

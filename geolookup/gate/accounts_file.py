@@ -20,11 +20,12 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote
 
 from geolookup.errors import AccountsError
 from geolookup.filesystem.atomic import fsync_folder
 from geolookup.gate.accounts_schema import create_tables, is_empty, problem_of
+from geolookup.gate.store_url import split, unknown_store
 
 #: Seconds to wait for the transaction of another process.
 _BUSY_TIMEOUT = 2.0
@@ -207,16 +208,16 @@ def _inode(path: str) -> tuple[int, int] | None:
 
 def _parse(url: str) -> tuple[str, str]:
     """Return the path and the ``synchronous`` mode of a URL."""
-    parts = urlsplit(url)
+    parts = split(url)
     options = parse_qs(parts.query)
     synchronous = options.pop("synchronous", ["normal"])[-1]
     # sqlite:///a.db has the path "/a.db", so "a.db"; sqlite:////tmp/a.db keeps its second slash.
     path = unquote(parts.path.removeprefix("/"))
-    if parts.scheme != "sqlite":
+    if parts.scheme.startswith("redis"):
         remedy = "write sqlite:///PATH, or use the backups of Redis (BGSAVE)"
         raise AccountsError(f"{parts.scheme}://", "not an accounts file", remedy)
-    if parts.netloc or not path or options or synchronous not in ("normal", "full"):
-        raise AccountsError(
-            url, "unknown kind of store", "write sqlite:///PATH, or sqlite:///PATH?synchronous=full"
-        )
+    if parts.scheme != "sqlite" or parts.netloc or not path:
+        raise unknown_store(parts)
+    if options or synchronous not in ("normal", "full"):
+        raise AccountsError(path, "unknown option in the URL", "write ?synchronous=full, or none")
     return path, synchronous

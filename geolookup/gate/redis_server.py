@@ -5,6 +5,7 @@ No command is retried, because a request whose reply was lost may have been coun
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -16,6 +17,7 @@ from redis.retry import Retry
 
 from geolookup.errors import AccountsError
 from geolookup.gate.store_health import Outage
+from geolookup.gate.store_url import PASSWORD, PASSWORD_FILE, redis_password, split
 
 #: Seconds until a silent server counts as unreachable.
 _TIMEOUT = 1.0
@@ -27,6 +29,11 @@ _FORGETS = {
     "appendfsync": (("no",), "appendfsync everysec"),
     "maxmemory-policy": (("allkeys-lru", "allkeys-lfu", "allkeys-random"), "noeviction"),
 }
+_DATABASE = re.compile(r"(?:/[0-9]*)?")
+_FORM = (
+    "write redis://HOST:PORT/NUMBER; in a password percent-encode / ? # @ and %,"
+    f" or put it into ${PASSWORD} or the file ${PASSWORD_FILE}"
+)
 #: The warning about a server that answers before a revocation is on its disk.
 _UNCONFIRMED = (
     "{}: appendfsync is everysec, and WAITAOF is missing (Redis 7.2, Valkey), so a crash can undo"
@@ -149,6 +156,8 @@ class RedisServer:
         remedy = "check that the server runs and accepts writes"
         if "no accounts" in str(error):
             remedy = "restore its data, or create a key with 'geolookup keys create'"
+        if isinstance(error, redis.AuthenticationError):
+            remedy = f"put the password into ${PASSWORD} or the file ${PASSWORD_FILE}"
         unusable = AccountsError(self.name, str(error), remedy)
         if isinstance(error, redis.ConnectionError | redis.TimeoutError):
             self._outage.note(unusable)
@@ -156,15 +165,24 @@ class RedisServer:
 
 
 def _client(url: str) -> redis.Redis:
+    parts = split(url)
+    # Without the texts of other errors: they may have a part of a password.
+    malformed = AccountsError(f"{parts.scheme}://", "not a URL of a server", _FORM)
+    if not parts.hostname or not _DATABASE.fullmatch(parts.path):
+        raise malformed
     try:
-        return redis.Redis.from_url(
+        client = redis.Redis.from_url(
             url,
+            password=redis_password(),  # the URL's has precedence
             socket_timeout=_TIMEOUT,
             socket_connect_timeout=_TIMEOUT,
             retry=Retry(NoBackoff(), 0),
         )
-    except (ValueError, TypeError) as error:
-        raise AccountsError("redis://", str(error), "write redis://HOST:PORT/NUMBER") from None
+        pool = client.connection_pool
+        pool.connection_class(**pool.connection_kwargs)  # checks the options; does not connect
+    except (ValueError, TypeError):
+        raise malformed from None
+    return client
 
 
 def _without_password(client: redis.Redis) -> str:

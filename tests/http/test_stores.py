@@ -20,7 +20,7 @@ from tests.cli.program import run
 from tests.corrupt.forging import member
 from tests.datasets import SMALL
 from tests.http.serving import Server, Store, serving, store_at
-from tests.servers import PATIENCE, Redis, free_port, redis
+from tests.servers import PATIENCE, Redis, family, free_port, redis
 from tests.skips import optional
 
 DAMAGED = ("8.8.8.8", "2001:4860:4860::8888")
@@ -55,6 +55,28 @@ def test_workers_on_redis_keep_one_quota(server_of_accounts: Redis, tmp_path: Pa
         server.becomes(lambda: server.ask("?ip=8.8.8.8", header).status != 200)
         for key in (endless, make("live")):
             assert server.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status == 503
+
+
+def test_a_password_of_redis_is_in_no_process_and_no_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("granian")
+    password = tmp_path / "password"
+    password.write_text("geheim-3f9a\n", encoding="utf-8")
+    monkeypatch.setenv("GEOLOOKUP_REDIS_PASSWORD_FILE", str(password))
+    with redis(tmp_path, "--requirepass", "geheim-3f9a") as guarded:
+        store = store_at(guarded.url, tmp_path)
+        header = [("X-API-Key", store.key())]
+        with serving(store, tmp_path, "--log-level", "debug", workers=2) as server:
+            assert server.ask("?ip=8.8.8.8", header).status == 200
+            processes = family(server.process.pid)
+            assert len(processes) > 2
+            for process in processes:
+                assert b"geheim" not in Path(f"/proc/{process}/cmdline").read_bytes()
+            password.write_text("another", encoding="utf-8")
+            guarded.end()
+            server.becomes(lambda: server.ask("?ip=8.8.8.8", header).status == 503)
+            assert "geheim" not in server.log
 
 
 def test_no_redis_is_503_until_it_is_back(server_of_accounts: Redis, tmp_path: Path) -> None:

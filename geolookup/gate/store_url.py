@@ -1,0 +1,64 @@
+"""The URL of an account store, and the password of a Redis server beside it.
+
+A URL may have a password. So no error repeats it, and the list of processes should not show it.
+"""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import SplitResult, urlsplit
+
+from geolookup.errors import AccountsError
+from geolookup.filesystem import open_regular
+
+#: Environment variables: the password of a Redis server, or the file that has it.
+PASSWORD, PASSWORD_FILE = "GEOLOOKUP_REDIS_PASSWORD", "GEOLOOKUP_REDIS_PASSWORD_FILE"
+_FORMS = "write sqlite:///PATH or redis://HOST:PORT/0"
+#: Bytes of a file with a password.
+_LARGEST_FILE = 4096
+
+
+def split(url: str) -> SplitResult:
+    """Return the parts of a URL; AccountsError if it is not one."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        raise AccountsError("accounts", "not a URL", _FORMS) from None
+
+
+def unknown_store(parts: SplitResult) -> AccountsError:
+    """Return the error for a URL that names no store."""
+    scheme = f"{parts.scheme}://" if parts.scheme else "accounts"
+    return AccountsError(scheme, "unknown kind of store", _FORMS)
+
+
+def redis_password() -> str | None:
+    """Return the password of a Redis server that the environment states, or None."""
+    password, file = os.environ.get(PASSWORD), os.environ.get(PASSWORD_FILE)
+    if password is not None and file is not None:
+        raise _unusable(PASSWORD_FILE, f"${PASSWORD} is set too")
+    if file is not None:
+        password = _in_file(file)
+    if password == "":
+        raise _unusable(PASSWORD if file is None else PASSWORD_FILE, "the password is empty")
+    return password
+
+
+def _in_file(file: str) -> str:
+    try:
+        with open_regular(file) as stream:
+            content = stream.read(_LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:  # ValueError: a name with NUL
+        reason = getattr(error, "strerror", None) or "not a file name"
+        raise _unusable(PASSWORD_FILE, f"{file} cannot be read ({reason})") from None
+    if len(content) > _LARGEST_FILE:
+        raise _unusable(PASSWORD_FILE, f"{file} has more than {_LARGEST_FILE:,} bytes")
+    try:
+        # An editor ends the last line.
+        return content.decode().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        raise _unusable(PASSWORD_FILE, f"{file} is not UTF-8") from None
+
+
+def _unusable(variable: str, problem: str) -> AccountsError:
+    return AccountsError(f"${variable}", problem, f"set ${PASSWORD_FILE} to a file with a password")
