@@ -6,8 +6,9 @@ keep it alive. A forked child has no threads; it starts its own.
 
 from __future__ import annotations
 
-import atexit
+import concurrent.futures.thread  # noqa: F401 - registers its end before ours
 import os
+import threading
 import weakref
 from logging import getLogger
 from threading import Event, Thread
@@ -89,10 +90,15 @@ class Watch:
             self.end()
         except (DatasetError, OSError) as error:
             self._report(str(error), engine)
+        # MemoryError; RuntimeError: no more threads. The next poll tries the same dataset again.
+        except (MemoryError, RuntimeError) as error:
+            self._report(str(error) or type(error).__name__, engine)
+            return
         self._seen = fingerprint
 
     def _report(self, problem: str, engine: Reloadable) -> None:
-        if problem != self._reported:
+        # A poll that outlasts the end of the process fails: nobody waits for its dataset.
+        if problem != self._reported and not self._ended.is_set():
             _log.warning("%s; still answering from generation %s", problem, engine.generation)
         self._reported = problem
 
@@ -101,7 +107,6 @@ class Watch:
 _watches: weakref.WeakSet[Watch] = weakref.WeakSet()
 
 
-@atexit.register
 def _end_all() -> None:
     """End all threads before the interpreter does: it aborts if one is in an import or in Arrow."""
     ending = list(_watches)
@@ -109,6 +114,12 @@ def _end_all() -> None:
         watch.end()
     for watch in ending:
         watch.join()
+
+
+# ``atexit`` would be too late: a poll that has begun needs pools of threads, and these refuse work
+# from ``threading._shutdown`` on, which runs before. Its calls run in reverse order: the import of
+# the pools above has registered theirs, so this one comes first.
+threading._register_atexit(_end_all)  # type: ignore[attr-defined]  # noqa: SLF001 - as the pools do
 
 
 def _start_in_child() -> None:

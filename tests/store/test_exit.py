@@ -1,0 +1,47 @@
+"""The end of a process while its watch reloads: it prints nothing, whatever the step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import python
+from tests.tiers import scaled
+
+#: Ends the process when the thread of the watch has opened or imported so many files of a reload.
+_END_AT = """
+import sys, threading
+import geolookup
+from geolookup.dataset import checksums
+from geolookup.store import pointer
+
+checksums._LARGE = 0  # digests in a pool of threads, as of a large dataset
+store, step, steps, reached = sys.argv[1], int(sys.argv[2]), 0, threading.Event()
+engine = geolookup.open(store, watch=3600)
+watch, engine._watch._seconds = engine._watch, 0.001
+before = engine.generation
+
+def count(event, _arguments):
+    global steps
+    if event in ("open", "import") and threading.current_thread() is watch._thread:
+        steps += 1
+        if steps == step:
+            reached.set()
+            watch._ended.wait(60)  # until the process ends
+
+watch.end()
+watch.join()
+sys.addaudithook(count)
+pointer.write(store, pointer.read(store)[::-1])  # without an import that a reload needs
+watch.start()
+while engine.generation == before and not reached.wait(0.01):
+    pass
+print("ends in a reload" if reached.is_set() else f"reloaded in {steps} steps")
+"""
+
+
+@pytest.mark.parametrize("step", range(1, scaled(500, 700), scaled(83, 7)))
+def test_a_process_that_ends_in_a_reload_prints_nothing(store: Path, step: int) -> None:
+    done = python(_END_AT, str(store), str(step))
+    assert (done.stdout, done.stderr) == ("ends in a reload\n", "")
