@@ -43,6 +43,10 @@ def needs(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 
+#: For tests of files of another user: only root gives files away.
+as_root = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
+)
 #: For tests of file names that not every encoding of file names has.
 names_in_utf8 = pytest.mark.skipif(
     sys.getfilesystemencoding() != "utf-8", reason="file names are not in UTF-8 here"

@@ -101,7 +101,7 @@ def test_calls_take_texts_as_paths(recipe: Path, tmp_path: Path) -> None:
         str(tmp_path / name) for name in ("data", "store", "data.tar.zst", "again")
     )
     generation = geolookup.build(str(recipe), data).generation
-    assert geolookup.publish(data, store, copy=True) == generation
+    assert geolookup.publish(data, store) == generation
     assert [each.generation for each in geolookup.generations(store)] == [generation]
     assert geolookup.pack(data, archive) == Path(archive).stat().st_size
     geolookup.unpack(archive, again)

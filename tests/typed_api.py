@@ -152,8 +152,8 @@ def compiling(recipe: Path, output: Path) -> None:
 
 
 def publishing(dataset: Path, store: str, archive: str) -> None:
-    published = geolookup.publish(dataset, store), geolookup.publish(dataset, store, copy=True)
-    assert_type((*published, geolookup.rollback(store)), tuple[str, str, str])
+    published = geolookup.publish(dataset, store)
+    assert_type((published, geolookup.rollback(store)), tuple[str, str])
     assert_type(geolookup.prune(store, keep=3), list[str])
     listed = geolookup.generations(store)
     assert_type([(each.at, each.current) for each in listed], list[tuple[str, bool]])

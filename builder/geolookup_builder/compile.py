@@ -25,6 +25,7 @@ from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic, limits
+from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.integrity import Verified
 from geolookup.kernel import check_kernel
 from geolookup.parallel import alongside, in_order
@@ -324,7 +325,10 @@ class _Build:
             facts = self._rows, self._dates
             manifest = output_files.manifest(self._plan, interned, content, credit_list, *facts)
         limits.check_space(output, sum(table.nbytes for table in content.values()))
-        with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
+        with (
+            self._progress.stage("writing"),
+            atomic.staged_folder(output, FOLDER_MODE) as folder,
+        ):
             rows = max(table.num_rows for table in content.values())
             # The id is computed from the tables in memory while they are written.
             with alongside(partial(generation, manifest, content), rows) as identity:

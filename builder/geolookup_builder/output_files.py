@@ -14,6 +14,7 @@ from geolookup.dataset.manifest import FileDescription, Manifest
 from geolookup.dataset.metadata import Source
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
+from geolookup.filesystem.ownership import create
 from geolookup.integrity import Verified
 from geolookup.parallel import in_order, threads_for
 from geolookup.signing.keys import PrivateKey
@@ -98,7 +99,7 @@ def _write_table(file: tuple[Path, pa.Table]) -> FileDescription:
     path, table = file
     # combine_chunks leaves one chunk a column: one batch, which maps as one buffer for each column.
     batch = table.combine_chunks().to_batches()[0]
-    with path.open("wb") as stream:
+    with create(path) as stream:
         with pa.ipc.new_file(stream, batch.schema) as writer:
             writer.write_batch(batch)
         atomic.sync(stream)
@@ -107,7 +108,7 @@ def _write_table(file: tuple[Path, pa.Table]) -> FileDescription:
 
 def write_manifest(folder: Path, complete: Manifest) -> None:
     """Write the canonical manifest, after the tables: a folder without it is not a dataset."""
-    with (folder / fmt.MANIFEST).open("wb") as stream:
+    with create(folder / fmt.MANIFEST) as stream:
         stream.write(complete.canonical())
         atomic.sync(stream)
 
@@ -116,9 +117,9 @@ def write_signature(folder: Path, output: Path, keys: Sequence[PrivateKey]) -> N
     """Sign the written dataset, with a greater serial than the one that it replaces."""
     if keys:
         text = (folder / fmt.MANIFEST).read_bytes()
-        path = folder / SIGNATURE
-        path.write_bytes(signed_statement(text, keys, serial_in(output)))
-        atomic.fsync_file(path)
+        with create(folder / SIGNATURE) as stream:
+            stream.write(signed_statement(text, keys, serial_in(output)))
+            atomic.sync(stream)
 
 
 def verify(folder: Path, output: Path) -> Verified:

@@ -19,8 +19,9 @@ from geolookup.archives.members import Members, described_files
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD
 from geolookup.filesystem import atomic, limits
+from geolookup.filesystem.ownership import create
 from geolookup.integrity import Verified
-from geolookup.store.adding import link_or_copy
+from geolookup.store.adding import copy_file
 
 #: The suffix of a patch, after the name of its file.
 PATCH = ".delta"
@@ -28,24 +29,21 @@ PATCH = ".delta"
 _Described = dict[str, tuple[int, str]]
 
 
-def extract(
-    head: Head, members: Members, folder: Path, base: Path | None, *, copy: bool
-) -> Verified:
+def extract(head: Head, members: Members, folder: Path, base: Path | None) -> Verified:
     """Write the dataset of an archive to an empty folder, and verify it.
 
     ``base`` is the checked base of a delta, None for a whole dataset. Files that the base has too
-    are hard-linked if the system can, unless ``copy`` is true. DatasetError for an archive
-    that is damaged or has other members, OutputError for too little space.
+    are copied. DatasetError for an archive that is damaged or has other members, OutputError for
+    too little space.
     """
     missing = described_files(head.manifest, members.archive, REPACK)
     shared = {} if head.header is None else _shared_files(missing, head.header.files)
-    # Hard links take no space; copies do.
-    _check_size(members, missing, base, folder, {} if copy else shared)
+    _check_size(members, missing, base, folder)
     for name, content in head.texts():
         _write(folder / name, [content])
     if base is not None:
         for name in shared:
-            link_or_copy(base / name, folder / name, copy=copy)
+            copy_file(base / name, folder / name)
             del missing[name]
     _take_all(members, folder, base, missing)
     return Verified(folder, lambda name: f"{members.archive}!{name}")
@@ -56,9 +54,7 @@ def _shared_files(files: _Described, base: Mapping[str, str]) -> _Described:
     return {name: file for name, file in files.items() if base.get(name) == file[1]}
 
 
-def _check_size(
-    members: Members, files: _Described, base: Path | None, folder: Path, linked: _Described
-) -> None:
+def _check_size(members: Members, files: _Described, base: Path | None, folder: Path) -> None:
     """Raise an error if the files are more than the archive may hold, or the disk can take.
 
     A delta may make as many bytes more as its base has.
@@ -70,7 +66,7 @@ def _check_size(
         allowed += _bytes(described_files(read_manifest(base), base, REBUILD))
     if size > allowed:
         raise members.error(limits.excess())
-    limits.check_space(folder, size - _bytes(linked))
+    limits.check_space(folder, size)
 
 
 def _bytes(files: _Described) -> int:
@@ -121,10 +117,10 @@ def _patched_file(
 def _write(path: Path, content: Iterable[bytes | memoryview]) -> str:
     """Write a file and return its digest."""
     digest = hashlib.sha256()
-    # "x": never an existing file, nor a link that another member has made.
-    with path.open("xb") as file:
+    # Never an existing file, nor a link that another member has made.
+    with create(path) as file:
         for chunk in content:
             digest.update(chunk)
             file.write(chunk)
-    atomic.fsync_file(path)
+        atomic.sync(file)
     return digest.hexdigest()

@@ -1,7 +1,7 @@
 """``publish``: a dataset, or the archive of one, becomes the current generation of a store.
 
 Strategy: an archive is unpacked where its generation will be, in a staging directory of the store.
-What a delta shares with its base is hard-linked from there.
+The files that a delta shares with its base are copied from there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ def publish(
     store: str | os.PathLike[str],
     *,
     full: str | os.PathLike[str] | None = None,
-    copy: bool = False,
     expect: str | None = None,
 ) -> str:
     """Make a dataset the current generation of a store; return its id, 64 hexadecimal digits.
@@ -34,7 +33,7 @@ def publish(
     ``dataset`` is a dataset folder, a store (its current generation is published), or an archive of
     ``pack``. A delta is applied to its base, which may be any generation of the store. Where the
     archive cannot be published, ``full`` is, which must have the same generation: a dataset or
-    an archive of the whole one. On one file system files are hard-linked, unless ``copy`` is true.
+    an archive of the whole one. Files are copied; on btrfs and XFS a copy shares their blocks.
     A generation that the store already has only becomes current. A missing store is created.
     ``expect`` is the only generation id that is accepted. Raises DatasetError for a missing or
     damaged dataset, archive or base, for one whose id is not that of its content, and for another
@@ -47,7 +46,7 @@ def publish(
     """
     path, store = Path(dataset), Path(store)
     if not _is_archive(path):
-        arriving = from_folder(Path(resolve.folder(os.fspath(dataset))), copy=copy)
+        arriving = from_folder(Path(resolve.folder(os.fspath(dataset))))
         check_expected(arriving.generation, expect, arriving.path)
         add(store, arriving)
         return arriving.generation
@@ -55,12 +54,12 @@ def publish(
         generation = head.manifest.generation
         check_expected(generation, expect, path)
         try:
-            add(store, _from_archive(head, members, store, copy=copy))
+            add(store, _from_archive(head, members, store))
         except DatasetError as error:
             if full is None:
                 raise
             _warn(error, full)
-            return publish(full, store, copy=copy, expect=generation)
+            return publish(full, store, expect=generation)
     return generation
 
 
@@ -69,13 +68,13 @@ def _is_archive(path: Path) -> bool:
     return path.is_file() and (path.name.endswith(SUFFIX) or is_archive(path))
 
 
-def _from_archive(head: Head, members: Members, store: Path, *, copy: bool) -> Arriving:
+def _from_archive(head: Head, members: Members, store: Path) -> Arriving:
     """Return the dataset of an archive; if the store has its generation, only the head is read."""
     archive, header = members.archive, head.header
 
     def write(folder: Path) -> Verified:
         base = None if header is None else base_folder(header, store, archive, _FULL)
-        return extract(head, members, folder, base, copy=copy)
+        return extract(head, members, folder, base)
 
     return Arriving(archive, head.manifest.generation, head.manifest_text, head.signature, write)
 

@@ -15,6 +15,7 @@ from geolookup.archives.head import Header, open_archive
 from geolookup.dataset.manifest import Manifest, is_dataset, read_manifest
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
+from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.signing.trust import Trust, Trusted, trusted_keys
 from geolookup.store import pointer
 
@@ -50,8 +51,8 @@ def unpack(
         former = None
         if head.header is not None:
             former = base_folder(head.header, base, archive, _WHOLE)
-        with atomic.staged_folder(output) as folder:
-            extract(head, members, folder, former, copy=True)
+        with atomic.staged_folder(output, FOLDER_MODE) as folder:
+            extract(head, members, folder, former)
 
 
 def base_folder(

@@ -71,13 +71,6 @@ _POLLS = options.group(
         callback=_read_rate,
         help="Highest rate of a download in bytes a second, such as 500k or 2M. [default: any]",
     ),
-    click.option(
-        "--trust",
-        metavar="KEY",
-        multiple=True,
-        type=options.AS_PATH,
-        help="Public key that a store without trusted keys trusts from now on; repeatable.",
-    ),
     options.keep(least=2, usual=_DEFAULT.keep),
 )
 
@@ -109,9 +102,18 @@ def with_polling(values: Mapping[str, Any]) -> dict[str, Any]:
     help="Store to publish into; it is created if it is missing.",
 )
 @polls
+@click.option(
+    "--trust",
+    metavar="KEY",
+    multiple=True,
+    type=options.AS_PATH,
+    help="Public key that a store without trusted keys trusts from now on; repeatable.",
+)
 @click.option("--once", is_flag=True, help="Poll once, and exit with 1 if that fails.")
 @click.option("--until-eof", is_flag=True, hidden=True)  # for serve: it ends with that process
-def follow(url: str, store: Path, polling: Polling, once: bool, until_eof: bool) -> None:
+def follow(
+    url: str, store: Path, polling: Polling, trust: tuple[Path, ...], once: bool, until_eof: bool
+) -> None:
     """Poll the mirror at URL, and publish its current generation into a store.
 
     URL is the address of a folder that `geolookup mirror` wrote: https://, s3:// or
@@ -131,7 +133,7 @@ def follow(url: str, store: Path, polling: Polling, once: bool, until_eof: bool)
         end_with_input()
     source = Source(url, store, polling.keep, polling.budget)
     _check(source)
-    _trust(store, polling.trust)
+    _trust(store, trust)
     if once:
         _poll_once(source)
         return

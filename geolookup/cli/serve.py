@@ -9,6 +9,7 @@ import click
 
 from geolookup.cli import fail, options
 from geolookup.cli.follow import polls
+from geolookup.cli.options import AS_PATH
 
 _STALE = ("warn", "refuse", "tag")
 _LEVELS = ("debug", "info", "warning", "error")
@@ -29,6 +30,14 @@ _LEVELS = ("debug", "info", "warning", "error")
     help="Mirror that the store of --dataset follows, as `geolookup follow` does.",
 )
 @polls
+@click.option(
+    "--trust",
+    metavar="KEY",
+    multiple=True,
+    type=AS_PATH,
+    help="Public key: serve only what the holder of one of them signed; repeatable."
+    " With --follow, a store without trusted keys trusts them from now on.",
+)
 @click.option("--max-age", metavar="AGE", help="Maximum age of the data, such as 30, 30d or 4w.")
 @click.option(
     "--on-stale",

@@ -24,9 +24,8 @@ _store = click.argument("store", required=False, type=options.AS_PATH)
     type=options.AS_PATH,
     help="Archive of the whole dataset, published if a delta cannot be applied.",
 )
-@click.option("--copy", is_flag=True, help="Copy the files instead of hard-linking them.")
 @click.option("--expect", metavar="ID", help="Publish only the generation with this id.")
-def publish(dataset: Path, store: Path, full: Path | None, copy: bool, expect: str | None) -> None:
+def publish(dataset: Path, store: Path, full: Path | None, expect: str | None) -> None:
     """Verify DATASET, add it to STORE as a generation, and make it the current one.
 
     DATASET may also be a store: then its current generation is published; or a file
@@ -39,7 +38,7 @@ def publish(dataset: Path, store: Path, full: Path | None, copy: bool, expect: s
     Example: geolookup publish mydata /srv/geo
     """
     exit_on_signals()
-    generation = geolookup.publish(dataset, store, full=full, copy=copy, expect=expect)
+    generation = geolookup.publish(dataset, store, full=full, expect=expect)
     click.echo(f"generation {generation}")
 
 

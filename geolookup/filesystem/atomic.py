@@ -72,17 +72,17 @@ def check_file(output: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def staged_folder(output: Path) -> Iterator[Path]:
+def staged_folder(output: Path, mode: int = 0o777) -> Iterator[Path]:
     """Yield a new folder beside ``output``; rename it into place if the block succeeds.
 
-    An existing folder is replaced. Its mode is 0o777 without the bits of the umask,
+    An existing folder is replaced. Its mode is ``mode`` without the bits of the umask,
     which the system applies: a process can read its umask only by changing it, for all threads.
     What killed processes left beside ``output`` is removed first.
     """
     sweep(output.parent)
     fresh = temporary_name(output)
     try:  # from here on: a signal may end the process as soon as the folder exists
-        with output_errors(output), claim(fresh, fresh.mkdir):
+        with output_errors(output), claim(fresh, partial(fresh.mkdir, mode)):
             yield fresh
             fsync_folder(fresh)
             # Content, then name, then the folder's entry: after a power failure the name leads to

@@ -48,8 +48,6 @@ _log = logging.getLogger("geolookup.http")
 
 def run(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; see ``geolookup.http.serve``."""
-    if settings.polling.trust and settings.follow is None:
-        raise SettingsError("--trust is an option of --follow; use 'geolookup trust STORE KEY'")
     with ExitStack() as stack:
         if (url := settings.follow) is not None:
             settings = replace(settings, watch=settings.watch or _WATCH)
@@ -107,6 +105,7 @@ def _check(settings: Settings) -> None:
             max_age=settings.max_age,
             on_stale=settings.on_stale,
             fallback=True,
+            trusted=settings.trusted,
         ),
         open_accounts(settings.accounts, settings.plans) as accounts,
     ):

@@ -6,6 +6,7 @@ Granian accepts no connection beyond its limit: the next one waits until another
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,9 @@ class Settings:
     follow: str | None = None
     #: How it is polled: the options of ``geolookup follow``.
     polling: Polling = field(default_factory=Polling)
+    #: Files of public keys: only what the holder of one of them signed is served. With ``follow``,
+    #: a store without trusted keys trusts these, and checks what it installs.
+    trust: tuple[str | os.PathLike[str], ...] = ()
     #: As in ``geolookup.open``.
     watch: float | None = None
     max_age: str | None = None
@@ -54,6 +58,11 @@ class Settings:
     tls_key: str | None = None
     #: Seconds during which requests are answered with ``Connection: close`` after SIGTERM.
     drain: float = 3.0
+
+    @property
+    def trusted(self) -> tuple[str | os.PathLike[str], ...] | None:
+        """The keys that a worker demands, None if none, and if the store checks what it follows."""
+        return self.trust if self.trust and self.follow is None else None
 
 
 #: Milliseconds until a connection without a complete request head is closed; a connection

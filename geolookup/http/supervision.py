@@ -32,7 +32,7 @@ from granian.server.mp import MPServer
 from geolookup.errors import SettingsError
 from geolookup.http.settings import Settings
 from geolookup.mirrors.child import command, ending, environment
-from geolookup.mirrors.polling import Polling, current_in
+from geolookup.mirrors.polling import current_in
 from geolookup.remote import backoff_wait
 
 #: Exit status of a worker that finds no dataset that opens.
@@ -170,7 +170,7 @@ def run_follower(url: str, settings: Settings) -> Iterator[None]:
     """
     if settings.dataset is None:
         raise SettingsError("--follow needs the store that follows; give --dataset STORE")
-    follower = _Follower(_command(url, Path(settings.dataset), settings.polling))
+    follower = _Follower(_command(url, Path(settings.dataset), settings))
     try:
         _await_generation(Path(settings.dataset), url, follower)
         yield
@@ -178,12 +178,13 @@ def run_follower(url: str, settings: Settings) -> Iterator[None]:
         follower.end()
 
 
-def _command(url: str, store: Path, polling: Polling) -> list[str]:
+def _command(url: str, store: Path, settings: Settings) -> list[str]:
+    polling = settings.polling
     options = ["--store", str(store), "--every", f"{polling.every:.3f}s"]
     options += ["--jitter", str(polling.jitter), "--keep", str(polling.keep), "--until-eof"]
     if polling.budget is not None:
         options += ["--budget", str(polling.budget)]
-    for key in polling.trust:
+    for key in settings.trust:
         options += ["--trust", str(key)]
     return command("geolookup", "follow", url, *options)
 

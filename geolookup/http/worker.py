@@ -49,6 +49,7 @@ class Worker(Application):
             allow_lost_fields=settings.allow_lost_fields,
             fallback=True,
             preload=True,
+            trusted=settings.trusted,
         )
         self._memory = Counters(folder)
         proxies = TrustedProxies(settings.trusted_proxies)

@@ -16,6 +16,7 @@ from typing import Any
 
 from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.filesystem import atomic
+from geolookup.filesystem.ownership import FILE_MODE
 from geolookup.remote import backoff_wait
 from geolookup.store import pointer
 
@@ -35,15 +36,13 @@ class Polling:
     """How a follower polls: the options of ``geolookup follow``, and their defaults.
 
     ``every`` is the interval in seconds, ``jitter`` the part of it by which each wait may differ.
-    ``budget`` is the highest rate of a download in bytes a second, None for any; ``trust`` are the
-    files of the keys that a store without trusted keys shall trust, ``keep`` is how many
-    generations stay.
+    ``budget`` is the highest rate of a download in bytes a second, None for any; ``keep`` is how
+    many generations stay.
     """
 
     every: float = 300.0
     jitter: float = 0.1
     budget: int | None = None
-    trust: tuple[Path, ...] = ()
     keep: int = pointer.KEEP
 
     def first(self) -> float:
@@ -160,7 +159,7 @@ def _status(members: dict[str, Any]) -> Status:
 def write_status(store: Path, status: Status) -> None:
     """Replace the file, atomically; OutputError if it cannot be written."""
     document = {"format": _FORMAT, "format_version": _VERSION, **asdict(status)}
-    with atomic.staged_file(store / STATUS) as fresh:
+    with atomic.staged_file(store / STATUS, FILE_MODE) as fresh:
         fresh.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 

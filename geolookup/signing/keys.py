@@ -82,7 +82,10 @@ Signing = str | os.PathLike[str] | PrivateKey | Sequence[str | os.PathLike[str] 
 
 
 def read_public(path: str | os.PathLike[str]) -> PublicKey:
-    """Return the key of a file in PEM, SubjectPublicKeyInfo; KeyFileError for any other file."""
+    """Return the key of a file in PEM, SubjectPublicKeyInfo.
+
+    Raises KeyFileError for any other file, and for one that other users may write.
+    """
     _check_installed()
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -194,21 +197,27 @@ def pem_of(key: PublicKey) -> bytes:
 
 def _content(path: Path, *, private: bool = False) -> bytes:
     with ReadErrors(path, KeyFileError), open_regular(path) as file:
-        if private:
-            _check_private(path, os.fstat(file.fileno()))
+        _check_mode(path, os.fstat(file.fileno()), private=private)
         text = file.read(_LARGEST_FILE + 1)
     if len(text) > _LARGEST_FILE:
         raise KeyFileError(path, f"more than {_LARGEST_FILE:,} bytes: no key", _MAKE)
     return text
 
 
-def _check_private(path: Path, status: os.stat_result) -> None:
-    """Raise KeyFileError for a private key that other users may read or write, as ssh does."""
-    # 0o077: the bits rwx of group and others; 0600 and 0400 have none.
-    if os.name == "posix" and status.st_mode & 0o077:
-        mode = f"{status.st_mode & 0o777:04o}"
-        problem = f"other users may read or change this private key (mode {mode})"
+def _check_mode(path: Path, status: os.stat_result, *, private: bool) -> None:
+    """Raise KeyFileError for a key that other users may write, or read if it is private, as ssh.
+
+    Its owner is not checked: whoever names a file trusts its owner, and can use the key then.
+    """
+    # 0o077: the bits rwx of group and others; 0600 and 0400 have none. 0o022: their bits w.
+    if os.name != "posix" or not status.st_mode & (0o077 if private else 0o022):
+        return
+    mode = f"(mode {status.st_mode & 0o777:04o})"
+    if private:
+        problem = f"other users may read or change this private key {mode}"
         raise KeyFileError(path, problem, f"run chmod 600 {path}")
+    problem = f"other users may change this key {mode}"
+    raise KeyFileError(path, problem, f"check that it is the right one, and run chmod go-w {path}")
 
 
 def _check_installed() -> None:

@@ -8,17 +8,21 @@ rename, so a process that dies leaves the old or the new generation.
 
 from __future__ import annotations
 
-import contextlib
+import os
 import shutil
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import ReadErrors, atomic, open_regular
+from geolookup.filesystem.ownership import FOLDER_MODE, create
 from geolookup.integrity import Verified
 from geolookup.signing.statement import SIGNATURE, read_signature
 from geolookup.store import pointer
@@ -57,7 +61,7 @@ def add(store: Path, arriving: Arriving) -> None:
             if arriving.signature is not None:
                 adopt_signature(target, arriving.signature)
         else:
-            with atomic.staged_folder(target) as fresh:
+            with atomic.staged_folder(target, FOLDER_MODE) as fresh:
                 if arriving.write(fresh).generation != arriving.generation:
                     raise DatasetError(arriving.path, "replaced while it was read", "publish again")
                 if trust is not None:
@@ -93,8 +97,8 @@ def _signs_other_bytes(arriving: Arriving, target: Path) -> bool:
     return arriving.signature is not None and arriving.manifest_text != manifest_text(target)
 
 
-def from_folder(source: Path, *, copy: bool) -> Arriving:
-    """Return a dataset whose files are hard-linked, or copied if ``copy`` is true."""
+def from_folder(source: Path) -> Arriving:
+    """Return a dataset whose files are copied."""
     manifest = read_manifest(source)
     names = (*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ()), fmt.MANIFEST)
 
@@ -103,7 +107,7 @@ def from_folder(source: Path, *, copy: bool) -> Arriving:
         if not source.samefile(target):
             Verified(source)
 
-    write = partial(_link, source, names, copy)
+    write = partial(_copy, source, names)
     text, signature = manifest_text(source), read_signature(source)
     return Arriving(source, manifest.generation, text, signature, write, check)
 
@@ -115,29 +119,36 @@ def from_verified(dataset: Verified) -> Arriving:
     return Arriving(folder, dataset.generation, text, signature, dataset.move_to)
 
 
-def _link(source: Path, names: tuple[str, ...], copy: bool, fresh: Path) -> Verified:
+def _copy(source: Path, names: tuple[str, ...], fresh: Path) -> Verified:
+    """Copy the files, then verify the copies: the source may change at any time."""
     for name in names:
-        link_or_copy(source / name, fresh / name, copy=copy)
+        copy_file(source / name, fresh / name)
     if (source / SIGNATURE).exists():
-        link_or_copy(source / SIGNATURE, fresh / SIGNATURE, copy=copy)
+        copy_file(source / SIGNATURE, fresh / SIGNATURE)
     return Verified(fresh, lambda name: source / name)
 
 
-def link_or_copy(source: Path, target: Path, *, copy: bool) -> None:
-    """Link a file of a dataset, or copy it if the system cannot or ``copy`` is true; sync it."""
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file of a dataset, and sync it.
+
+    Not a hard link: whoever may write the source could change the file after it was verified.
+    """
     if not source.is_file():
         raise DatasetError(source, "missing", REBUILD)
-    # A hard link to a symbolic link would point outside the store.
-    if not copy and not source.is_symlink():
-        with contextlib.suppress(OSError):  # another file system, or one without hard links
-            target.hardlink_to(source)
-    if not target.exists():
-        _copy(source, target)
-    atomic.fsync_file(target)
-
-
-def _copy(source: Path, target: Path) -> None:
     with ReadErrors(source):
         stream = open_regular(source)
-    with stream, target.open("xb") as file:
+    with stream, create(target) as file:
+        _share_blocks(stream, file)
         shutil.copyfileobj(stream, file, 1 << 20)
+        atomic.sync(file)
+
+
+def _share_blocks(stream: BinaryIO, file: BinaryIO) -> None:
+    """Copy all that the system can: by copy_file_range(2), a reflink on btrfs and XFS.
+
+    The caller copies the other bytes: all of them, if the system or file system cannot.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):
+            while os.copy_file_range(stream.fileno(), file.fileno(), 1 << 30):
+                pass

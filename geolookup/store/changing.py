@@ -12,6 +12,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock
+from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.store import pointer
 from geolookup.store.pointer import Published
 
@@ -58,7 +59,8 @@ def _make(store: Path) -> None:
     check_store(store)
     if (store / pointer.GENERATIONS).is_dir():
         return
-    (store / pointer.GENERATIONS).mkdir(parents=True, exist_ok=True)
+    for folder in (store, store / pointer.GENERATIONS):
+        folder.mkdir(FOLDER_MODE, exist_ok=True)
     atomic.fsync_folder(store)
     atomic.fsync_folder(store.parent)
 

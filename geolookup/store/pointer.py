@@ -110,8 +110,9 @@ def write(store: str | os.PathLike[str], published: Sequence[Published]) -> None
     from pathlib import Path
 
     from geolookup.filesystem import atomic
+    from geolookup.filesystem.ownership import FILE_MODE
 
     members = [{name: getattr(entry, name) for name in Published.__slots__} for entry in published]
     document = {"format": _FORMAT, "format_version": _VERSION, "published": members}
-    with atomic.staged_file(Path(store) / CURRENT) as fresh:
+    with atomic.staged_file(Path(store) / CURRENT, FILE_MODE) as fresh:
         fresh.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

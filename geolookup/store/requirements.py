@@ -83,9 +83,13 @@ class Requirements:
                 raise DatasetError(path, problem, REBUILD)
 
     def _check_statement(self, dataset: Dataset, name: str | None, serial: int) -> None:
+        from pathlib import Path
+
+        from geolookup.filesystem.ownership import check_dataset
         from geolookup.signing.trust import Trust
         from geolookup.store.signatures import check_trusted
 
+        check_dataset(Path(dataset.path))
         dataset.serial = check_trusted(dataset.path, Trust(self.keys, name, serial)).serial
 
     def check(self, dataset: Dataset) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.filesystem import ReadErrors, atomic, open_regular
+from geolookup.filesystem.ownership import FILE_MODE
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.signing.statement import (
     SIGNATURE,
@@ -63,7 +64,7 @@ def adopt_signature(dataset: Path, text: bytes) -> None:
 
 def write_signature(dataset: Path, text: bytes) -> None:
     """Replace the signature of a dataset, atomically."""
-    with atomic.staged_file(dataset / SIGNATURE) as fresh:
+    with atomic.staged_file(dataset / SIGNATURE, FILE_MODE) as fresh:
         fresh.write_bytes(text)
 
 

@@ -5,20 +5,22 @@
     STORE/trusted/*.pem    public keys (SubjectPublicKeyInfo); without the folder all is accepted
 
 Strategy: whoever may write the folder of a store is trusted, since its pointer and its generations
-are there too. A folder that everybody may write, and one without a key, are refused: neither may
-silently accept everything.
+are there too. With keys that is only its owner, and root: a store that anybody else may change is
+refused, and so is a folder without a key. Neither may silently accept everything.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from geolookup.filesystem import ReadErrors, atomic
 from geolookup.filesystem.locks import sweep
+from geolookup.filesystem.ownership import FILE_MODE, FOLDER_MODE, check_strictly
 from geolookup.signing.keys import PublicKey, pem_of, read_public
 from geolookup.signing.statement import serial_in
 from geolookup.signing.trust import Trust
@@ -26,14 +28,14 @@ from geolookup.store import pointer
 from geolookup.store.changing import changing
 
 _SUFFIX = ".pem"
-_WRITABLE_BY_ALL = 0o002
 
 
 def trust_of(store: str | os.PathLike[str]) -> Trust | None:
     """Return the requirements of a store: its keys, its dataset's name, and its greatest serial.
 
     None for a store that trusts no keys: it accepts every dataset. Raises DatasetError for a
-    folder of keys that is empty or that every user may write, KeyFileError for a bad key.
+    folder of keys that is empty, and if another user may change the store or its keys;
+    KeyFileError for a bad key.
     """
     keys = keys_of(store)
     if not keys:
@@ -46,29 +48,44 @@ def keys_of(store: str | os.PathLike[str]) -> dict[Path, PublicKey]:
     folder = Path(store, pointer.TRUSTED)
     if not os.path.lexists(folder):
         return {}
-    _check_not_public(folder)
-    paths = sorted(path for path in folder.iterdir() if path.suffix == _SUFFIX)
+    with ReadErrors(folder):
+        paths = sorted(path for path in folder.iterdir() if path.suffix == _SUFFIX)
+    check_strictly([*_files(Path(store)), folder, *paths])
     if not paths:
         remedy = f"add a key with 'geolookup trust {store} KEY', or remove the folder"
         raise DatasetError(folder, f"no {_SUFFIX} file is in it", remedy)
-    for path in paths:
-        _check_not_public(path)
     return {path: read_public(path) for path in paths}
+
+
+def _files(store: Path) -> Iterator[Path]:
+    """Yield the store, its pointer, and the files of its generations, as far as they exist."""
+    generations = store / pointer.GENERATIONS
+    yield store
+    for path in (store / pointer.CURRENT, generations):
+        if os.path.lexists(path):
+            yield path
+    for entry in pointer.read(store):
+        folder = Path(pointer.folder_of(store, entry.generation))
+        with suppress(FileNotFoundError, NotADirectoryError):  # pruned meanwhile, or damaged
+            yield from (folder, *folder.iterdir())
 
 
 def trust(store: str | os.PathLike[str], keys: Iterable[PublicKey]) -> None:
     """Let a store trust keys, beside those that it trusts; a missing store is created.
 
-    From the first key on it accepts nothing that no trusted key has signed. Raises OutputError
-    for a folder that is not a store or cannot be written.
+    From the first key on it accepts nothing that no trusted key has signed. Raises DatasetError for
+    a store that another user may change, OutputError for a folder that is not a store or cannot be
+    written.
     """
     folder = Path(store, pointer.TRUSTED)
     with changing(Path(store), make=True):
         if not folder.exists():
-            with atomic.staged_folder(folder) as fresh:
-                fresh.chmod(0o755)
+            check_strictly(_files(Path(store)))
+            with atomic.staged_folder(folder, FOLDER_MODE) as fresh:
+                fresh.chmod(FOLDER_MODE)  # for everybody to read, whatever the umask
                 _add(fresh, keys)
         else:
+            check_strictly([*_files(Path(store)), folder])
             has_keys = any(folder.glob(f"*{_SUFFIX}"))  # else ``keys_of`` refuses it
             trusted = set(keys_of(store).values()) if has_keys else set()
             _add(folder, (key for key in keys if key not in trusted))
@@ -76,7 +93,7 @@ def trust(store: str | os.PathLike[str], keys: Iterable[PublicKey]) -> None:
 
 def _add(folder: Path, keys: Iterable[PublicKey]) -> None:
     for key in keys:
-        with atomic.staged_file(folder / f"{key.id}{_SUFFIX}", 0o644) as fresh:
+        with atomic.staged_file(folder / f"{key.id}{_SUFFIX}", FILE_MODE) as fresh:
             fresh.write_bytes(pem_of(key))
 
 
@@ -97,14 +114,6 @@ def distrust(store: str | os.PathLike[str], key_id: str) -> None:
         if len(removed) == len(keys_by_path):
             sweep(Path(store, pointer.TRUSTED))  # or what a killed process left would keep it
             Path(store, pointer.TRUSTED).rmdir()
-
-
-def _check_not_public(path: Path) -> None:
-    """Raise DatasetError for keys that every user of the machine may replace."""
-    with ReadErrors(path):
-        mode = path.stat().st_mode
-    if os.name == "posix" and mode & _WRITABLE_BY_ALL:
-        raise DatasetError(path, "every user may write it", f"run chmod o-w {path}")
 
 
 def name_in(store: str | os.PathLike[str]) -> str | None:

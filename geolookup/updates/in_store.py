@@ -26,6 +26,7 @@ from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
+from geolookup.filesystem.ownership import create
 from geolookup.store import pointer, resolve
 from geolookup.store.changing import changing, check_store
 
@@ -102,7 +103,7 @@ def updating(store: Path, tell: Callable[[str], None]) -> Iterator[Path]:
         try:  # from here on: a signal may end the process as soon as the folder exists
             with atomic.output_errors(staging):
                 _remove(staging)
-                staging.mkdir()
+                staging.mkdir(0o700)
             yield staging  # outside output_errors: the store is not at fault for what fails here
         finally:
             shutil.rmtree(staging, ignore_errors=True)
@@ -145,7 +146,8 @@ def record_success(store: Path, staging: Path, dataset: str, began: datetime) ->
     record = {"dataset": dataset, "checked": timestamp(began)}
     fresh = staging / _CHECKED
     with atomic.output_errors(store / _CHECKED):
-        fresh.write_text(json.dumps(record) + "\n", encoding="utf-8")
-        atomic.fsync_file(fresh)
+        with create(fresh) as file:
+            file.write(json.dumps(record).encode() + b"\n")
+            atomic.sync(file)
         fresh.replace(store / _CHECKED)
         atomic.fsync_folder(store)

@@ -25,7 +25,6 @@ from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
-from geolookup.filesystem import atomic
 from tests.cli.program import run, umask
 from tests.conftest import ROOT
 from tests.damage import copied
@@ -168,10 +167,10 @@ def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path
 def test_a_full_disk_leaves_nothing(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_path: Path) -> None:
+    def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(atomic, "fsync_file", full)
+    monkeypatch.setattr("os.fsync", full)
     for call, source in ((unpack, archive), (pack, SMALL)):
         with pytest.raises(OutputError) as caught:
             call(source, tmp_path / "out")

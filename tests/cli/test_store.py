@@ -74,12 +74,6 @@ def test_the_users_store_is_the_default(
     assert int(line) - age["days"] in (-1, 0)  # midnight may be between the two
 
 
-def test_copy(tmp_path: Path, datasets: list[Path]) -> None:
-    run("publish", str(datasets[0]), str(tmp_path / "store"), "--copy")
-    copied = tmp_path / "store" / "generations" / generation(datasets[0]) / "zone.arrow"
-    assert copied.stat().st_nlink == 1
-
-
 def test_misuse_is_status_2_with_one_clear_text(tmp_path: Path, datasets: list[Path]) -> None:
     store = tmp_path / "store"
     run("publish", str(datasets[0]), str(store))

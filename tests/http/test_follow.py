@@ -17,6 +17,7 @@ import pytest
 from geolookup import publish
 from geolookup.cli.follow import follow
 from geolookup.http.admin import follow_metrics, follow_readiness
+from geolookup.http.settings import Settings
 from geolookup.mirrors.polling import Polling, Status
 from tests.cli.program import run
 from tests.http.serving import Server, Store, serving
@@ -130,7 +131,7 @@ def test_a_server_that_cannot_follow_does_not_start(own_store: Store, tmp_path: 
     for more, problem in (
         (("--follow", "."), "--follow needs the store that follows"),
         (("--follow", ".", *here), "cannot follow"),
-        (here, "--trust is an option of --follow"),
+        (here, "/nowhere: cannot be read"),
     ):
         port = str(free_port())
         done = run("serve", "--accounts", own_store.url, "--port", port, *more, folder=tmp_path)
@@ -144,10 +145,11 @@ supervision = optional("geolookup.http.supervision")
 @needs("granian")
 def test_the_follower_has_the_options_of_the_server() -> None:
     options: dict[str, Any] = {"every": 7.0, "jitter": 0.25, "budget": 20_000, "keep": 3}
-    polling = Polling(trust=(Path("key.pub"),), **options)
-    words = supervision._command("https://example.com/", Path("store"), polling)
+    trust = (Path("key.pub"),)
+    settings = Settings("sqlite:///x", polling=Polling(**options), trust=trust)
+    words = supervision._command("https://example.com/", Path("store"), settings)
     parameters = follow.make_context("follow", words[words.index("follow") + 1 :]).params
-    options |= {"url": "https://example.com/", "store": Path("store"), "trust": polling.trust}
+    options |= {"url": "https://example.com/", "store": Path("store"), "trust": trust}
     assert options.items() <= parameters.items()
 
 

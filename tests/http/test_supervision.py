@@ -50,7 +50,7 @@ def two_generations(folder: Path) -> tuple[Path, str, Path]:
     store = folder / "store"
     before = publish(first, store)
     # Copied: the files are damaged in place.
-    return store, before, store / "generations" / publish(SMALL, store, copy=True)
+    return store, before, store / "generations" / publish(SMALL, store)
 
 
 def truncate(dataset: Path) -> None:

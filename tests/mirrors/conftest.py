@@ -45,7 +45,7 @@ class Edge:
         return Source(self.site.url, self.store)
 
     def publish(self, number: int, *, keys: Sequence[Path] = (), **options: Any) -> str:
-        publish(self.datasets[number], self.origin, copy=True)
+        publish(self.datasets[number], self.origin)
         if keys:
             sign(self.origin, keys)
         mirror(self.origin, self.folder, sign=keys, **options)

@@ -281,7 +281,7 @@ def test_what_cannot_be_mirrored_leaves_the_index(
 ) -> None:
     """A damaged generation, a dataset of another name, a damaged index, and no store."""
     before = (mirrored / INDEX).read_bytes()
-    publish(shared(3), store, copy=True)
+    publish(shared(3), store)
     damaged = store / "generations" / id_of(3) / "ipv4.arrow"
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
     publish(numbered(tmp_path / "7", 7), other := tmp_path / "other")

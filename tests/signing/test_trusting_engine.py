@@ -100,7 +100,6 @@ def test_every_byte_is_as_signed(datasets: Paths, store: Path, key: Path) -> Non
     for name in (fmt.MANIFEST, fmt.NETWORK, fmt.PROVENANCE[4]):
         path = datasets[1] / name
         content = path.read_bytes()
-        path.unlink()  # it may be a hard link
         at = len(content) // 2
         path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
         with pytest.raises(DatasetError):

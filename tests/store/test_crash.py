@@ -40,7 +40,6 @@ def archive(base: int | None) -> Path:
 
 CHANGES: dict[str, tuple[Change, int]] = {
     "publish": (lambda store: publish(shared(2), store), 2),
-    "copy": (lambda store: publish(shared(2), store, copy=True), 2),
     "delta": (lambda store: publish_archive(archive(0), store), 2),
     "whole": (lambda store: publish_archive(archive(None), store), 2),
     "again": (lambda store: publish(shared(0), store), 0),
@@ -48,7 +47,7 @@ CHANGES: dict[str, tuple[Change, int]] = {
     "prune": (lambda store: prune(store, 1), 1),
 }
 #: Those of more than thirty steps.
-LONG_CHANGES = ("publish", "copy", "delta", "whole")
+LONG_CHANGES = ("publish", "delta", "whole")
 KINDS: dict[Kind, str] = {"kill": KILLED, "fault": REFUSED}
 
 

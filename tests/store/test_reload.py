@@ -34,7 +34,7 @@ from tests.tiers import scaled
 def forced(dataset: Path, store: Path, name: str, data: bytes) -> None:
     """Have a store point to a dataset with a file replaced, which ``publish`` would refuse."""
     shutil.rmtree(store / "generations" / generation(dataset), ignore_errors=True)
-    publish(dataset, store, copy=True)
+    publish(dataset, store)
     broken = store / "generations" / generation(dataset) / name
     broken.unlink()
     broken.write_bytes(data)
@@ -236,9 +236,9 @@ def test_a_refusal_is_said_once_and_a_good_one_taken_up(
     store: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with geolookup.open(store, watch=SOON) as engine:
-        publish(shared(2), store, copy=True)
+        publish(shared(2), store)
         until(lambda: number(engine) == 2)
-        publish(shared(3), store, copy=True)
+        publish(shared(3), store)
         until(lambda: number(engine) == 3)
         (store / "generations" / id_of(2) / "zone.arrow").unlink()
         pointer = (store / "current").read_text(encoding="utf-8")

@@ -72,7 +72,7 @@ def test_at_any_step(
         done = process(kind, step, publisher.recipe)
         if kind == "kill":
             assert done.returncode == -signal.SIGKILL
-        else:  # a hard link that fails becomes a copy, and what cannot be removed stays
+        else:  # what cannot be removed stays
             assert done.returncode == 0 or "OutputError" in done.stderr
         with geolookup.open() as engine:
             assert engine.generation in (old, new.generation)

@@ -1,0 +1,94 @@
+"""Who may write a file: the modes of new files, and the check of files that decide about trust.
+
+The check is that of ``StrictModes`` of OpenSSH (``safe_path`` in its ``misc.c``): a file, its
+folder and all parents belong to this user or to root, and neither group nor others may write them.
+Whoever writes a parent can move the file aside, and put another one there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from geolookup.errors import DatasetError
+from geolookup.filesystem import ReadErrors
+
+#: The modes of files and folders of a store: a umask may take bits away, none lets others write.
+FILE_MODE, FOLDER_MODE = 0o644, 0o755
+_GROUP_WRITES, _OTHERS_WRITE = stat.S_IWGRP, stat.S_IWOTH
+#: Windows has access control lists instead.
+_HAS_MODES = os.name == "posix"
+
+
+def create(path: str | os.PathLike[str]) -> BinaryIO:
+    """Create a file that only its owner may write, whatever the umask allows."""
+    return open(path, "xb", opener=partial(os.open, mode=FILE_MODE))
+
+
+def check_strictly(paths: Iterable[Path]) -> None:
+    """Raise DatasetError unless only this user and root can change these paths.
+
+    Checked are the paths, what they link to, and all parents. A parent with the sticky bit, such as
+    ``/tmp``, may be writable: in it, only the owner of an entry renames the entry.
+    """
+    absolute = [path.absolute() for path in paths]
+    named = dict.fromkeys([*absolute, *(path.resolve() for path in absolute)])
+    parents = dict.fromkeys(parent for path in named for parent in path.parents)
+    for path in parents.keys() - named.keys():
+        _check(path, _owners(), allowed=stat.S_ISVTX)
+    for path in named:
+        _check(path, _owners())
+
+
+def check_dataset(folder: Path) -> None:
+    """Raise DatasetError unless only its owner, this user and root can change a dataset.
+
+    The owner of the folder counts: a service may answer from the store of another user.
+    """
+    with ReadErrors(folder):
+        owners = _owners() | {folder.stat().st_uid}
+        paths = [folder, *folder.iterdir()]
+    for path in paths:
+        _check(path, owners)
+
+
+def _owners() -> set[int]:
+    return {0, os.geteuid()} if _HAS_MODES else set()
+
+
+def _check(path: Path, owners: set[int], *, allowed: int = 0) -> None:
+    """Raise DatasetError for a path of another owner, or one that others may write.
+
+    A mode with one of the ``allowed`` bits may have any others. The mode of a link has no effect.
+    """
+    with ReadErrors(path):
+        try:
+            status = path.lstat()
+        except FileNotFoundError:  # removed meanwhile
+            return
+    if not _HAS_MODES:
+        return
+    if status.st_uid not in owners:
+        owner = _name(status.st_uid)
+        remedy = f"run this as {owner}, or run chown {_name(os.geteuid())} {path}"
+        raise DatasetError(path, f"belongs to {owner}, who can change it", remedy)
+    if stat.S_ISLNK(status.st_mode) or status.st_mode & allowed:
+        return
+    if status.st_mode & _OTHERS_WRITE:
+        raise DatasetError(path, "every user may write it", f"run chmod go-w {path}")
+    if status.st_mode & _GROUP_WRITES:
+        raise DatasetError(path, "its group may write it", f"run chmod g-w {path}")
+
+
+def _name(user: int) -> str:
+    """Return the name of a user, or the number if it has none, as in many containers."""
+    import pwd  # absent on Windows
+
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)

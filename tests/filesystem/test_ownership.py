@@ -1,0 +1,117 @@
+"""Whose files decide about trust: owners, modes, parents and links, with real users."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from geolookup.errors import DatasetError
+from geolookup.filesystem.ownership import check_dataset, check_strictly, create
+from tests.cli.program import umask
+from tests.skips import as_root
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")
+OTHER = 54321
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "parent" / "folder"
+    place.mkdir(parents=True)
+    for path in (tmp_path, place.parent, place):
+        path.chmod(0o755)
+    return place
+
+
+def refused(path: Path, check: Path, problem: str, remedy: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        check_strictly([check])
+    error = caught.value
+    assert (Path(error.path), error.problem) == (path, problem)
+    assert remedy in error.remedy
+    assert "\n" not in str(error)
+
+
+def test_a_new_file_is_for_its_owner_to_write(tmp_path: Path) -> None:
+    for mask, mode in ((0, 0o644), (0o002, 0o644), (0o022, 0o644), (0o077, 0o600)):
+        with umask(mask):
+            create(tmp_path / f"{mask}").close()
+        assert stat.S_IMODE((tmp_path / f"{mask}").stat().st_mode) == mode
+    with pytest.raises(FileExistsError):
+        create(tmp_path / "0")
+
+
+def test_modes(folder: Path) -> None:
+    file = folder / "file"
+    file.touch(0o644)
+    check_strictly([folder, file])
+    for path in (folder.parent, folder, file):
+        mode = path.stat().st_mode
+        for more, problem, remedy in (
+            (0o020, "its group may write it", f"chmod g-w {path}"),
+            (0o002, "every user may write it", f"chmod go-w {path}"),
+            (0o022, "every user may write it", f"chmod go-w {path}"),
+        ):
+            path.chmod(mode | more)
+            refused(path, file, problem, remedy)
+        path.chmod(mode)
+    check_strictly([file])
+    check_strictly([folder / "missing"])
+
+
+def test_a_sticky_parent_may_be_writable(folder: Path) -> None:
+    """As /tmp: nobody renames what belongs to others there. A checked folder may not be."""
+    folder.parent.chmod(0o1777)
+    check_strictly([folder])
+    folder.chmod(0o1777)
+    check_strictly([folder / "file"])
+    refused(folder, folder, "every user may write it", "chmod go-w")
+
+
+@as_root
+def test_owners(folder: Path) -> None:
+    file = folder / "file"
+    file.touch()
+    for path in (folder.parent, folder, file):
+        os.chown(path, OTHER, -1)
+        refused(path, file, f"belongs to {OTHER}, who can change it", f"chown root {path}")
+        os.chown(path, 0, -1)
+    os.chown(folder, OTHER, -1)
+    os.chown(file, OTHER, -1)
+    check_dataset(folder)  # of its owner, whom this user has named
+    os.chown(folder, 0, -1)
+    with pytest.raises(DatasetError, match=f"file: belongs to {OTHER}"):
+        check_dataset(folder)
+
+
+@as_root
+def test_links(folder: Path, tmp_path: Path) -> None:
+    """Both the link and what it leads to, with all parents."""
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    check_strictly([link])
+    folder.parent.chmod(0o777)
+    refused(folder.parent, link / "file", "every user may write it", "chmod go-w")
+    folder.parent.chmod(0o755)
+    os.chown(link, OTHER, -1, follow_symlinks=False)
+    refused(link, link / "file", f"belongs to {OTHER}, who can change it", "chown")
+
+
+@as_root
+def test_another_user_accepts_the_files_of_root() -> None:
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.setuid(OTHER)
+                check_strictly([Path(name)])
+                status = 0
+            finally:
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -1,0 +1,55 @@
+"""``serve --trust``: only what a trusted key signed is served, also after a reload."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from geolookup import publish, sign
+from geolookup.http import Settings
+from tests.cli.program import run
+from tests.damage import copied
+from tests.http.serving import Store, serving
+from tests.servers import free_port
+from tests.signing.keys import key_files, public
+from tests.skips import needs
+from tests.store.numbered import id_of, shared
+
+pytestmark = needs("cryptography")
+
+
+def signed(number: int, place: Path, key: Path) -> Path:
+    dataset = copied(shared(number), place)
+    sign(dataset, key)
+    return dataset
+
+
+def test_a_store_without_follower(own_store: Store, tmp_path: Path) -> None:
+    ours, theirs, _ = key_files()
+    store = tmp_path / "store"
+    options = ("--dataset", str(store), "--trust", str(public(ours)), "--watch", "0.05")
+    publish(signed(1, tmp_path / "theirs", theirs), store)
+    command = ("serve", "--accounts", own_store.url, "--port", str(free_port()), *options)
+    done = run(*command)
+    assert done.returncode == 2
+    assert "signed by no trusted key" in done.stderr
+    assert done.stderr.count("\n") == 1
+    publish(signed(0, tmp_path / "ours", ours), store)
+    headers = [("X-API-Key", own_store.key())]
+    with serving(own_store, tmp_path, *options) as server:
+        generation = server.ask("?ip=8.8.8.8", headers).headers["x-dataset-generation"]
+        assert generation == id_of(0)
+        for refused in (shared(2), tmp_path / "theirs"):
+            publish(refused, store)
+            server.until("still answering from generation", 1 + (refused != shared(2)))
+        publish(signed(3, tmp_path / "newer", ours), store)
+        server.until(f"answering from generation {id_of(3)}")
+        answer = server.ask("?ip=8.8.8.8", headers)
+        assert answer.headers["x-dataset-generation"] == id_of(3)
+
+
+def test_a_follower_checks_for_its_workers() -> None:
+    """A store that follows trusts the keys itself: they are replaced there while it runs."""
+    settings = Settings("sqlite:///x", trust=("key.pub",))
+    assert settings.trusted == ("key.pub",)
+    assert Settings("sqlite:///x", trust=("key.pub",), follow="mirror").trusted is None
+    assert Settings("sqlite:///x").trusted is None

@@ -1,0 +1,192 @@
+"""Who owns and may write what a store trusts: nobody else changes what was verified."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup.archives.pack import pack
+from geolookup.dataset import layout as fmt
+from geolookup.errors import DatasetError, KeyFileError
+from geolookup.integrity import verify
+from geolookup.signing.keys import PrivateKey as Key
+from geolookup.signing.keys import read_public
+from geolookup.signing.statement import SIGNATURE
+from geolookup.store.generations import prune, rollback
+from geolookup.store.signatures import sign
+from geolookup.store.trusted import distrust, keys_of, trust
+from tests.cli.program import umask
+from tests.signing.keys import Paths, public
+from tests.signing.test_trusted_store import folder_of, refused
+from tests.skips import as_root, needs
+from tests.store.numbered import answers_of, generation, number, shared
+
+pytestmark = [
+    needs("cryptography"),
+    pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX"),
+]
+OTHER = 54321
+
+
+def overwrite(source: Path, other: Path) -> None:
+    """Replace the content of each file in its place, as whoever may write it can at any time."""
+    for path in source.iterdir():
+        content = (other / path.name).read_bytes()
+        with path.open("r+b") as file:
+            file.truncate(len(content))
+            file.write(content)
+
+
+@pytest.mark.parametrize("trusts", [True, False])
+def test_a_source_that_changes_after_the_publication(
+    store: Path, datasets: Paths, ours: Key, *, trusts: bool
+) -> None:
+    """Its owner writes it in its place: a hard link in the store would change too."""
+    if not trusts:
+        distrust(store, ours.public.id)
+    sign(datasets[2], ours)
+    geolookup.publish(datasets[2], store)
+    shutil.copy(datasets[2] / SIGNATURE, datasets[1])  # as many files
+    overwrite(datasets[2], datasets[1])
+    verify(store, deep=True)
+    assert answers_of(store) == answers_of(shared(2))
+
+
+def test_the_base_of_a_delta_that_changes(store: Path, datasets: Paths, tmp_path: Path) -> None:
+    geolookup.prune(store, keep=1)
+    shutil.rmtree(store / "trusted")
+    delta = tmp_path / "delta.tar.zst"
+    pack(datasets[2], delta, base=store)
+    geolookup.publish(delta, store)
+    overwrite(folder_of(store, datasets[1]), datasets[0])
+    verify(store, deep=True)
+    assert answers_of(store) == answers_of(shared(2))
+
+
+def others_may_write(path: Path) -> list[Path]:
+    return [each for each in (path, *path.rglob("*")) if each.stat().st_mode & 0o022]
+
+
+def test_the_modes_of_a_store_whatever_the_umask(
+    datasets: Paths, tmp_path: Path, ours: Key
+) -> None:
+    """The lock has nothing to change; whoever may read a file can lock it anyway."""
+    store, archive = tmp_path / "store", tmp_path / "archive"
+    with umask(0):
+        geolookup.publish(datasets[0], store)
+        trust(store, [ours.public])
+        for dataset in datasets[1:]:
+            sign(dataset, ours)
+            pack(dataset, archive, force=True)
+            geolookup.publish(archive, store)
+        sign(store, ours)
+        rollback(store, sign=ours)
+        prune(store)
+        geolookup.unpack(archive, tmp_path / "unpacked")
+    assert others_may_write(store) == [store / ".lock"]
+    assert others_may_write(tmp_path / "unpacked") == []
+    assert stat.S_IMODE(store.stat().st_mode) == 0o755
+    with umask(0o077):
+        trust(tmp_path / "private", [ours.public])
+    assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o700
+
+
+def parts(store: Path) -> list[Path]:
+    """What decides about the answers of a store that trusts keys."""
+    (key,) = (store / "trusted").iterdir()
+    folder = next((store / "generations").iterdir())
+    inside = [folder, folder / fmt.MANIFEST, folder / fmt.LOCATION, folder / SIGNATURE]
+    return [store, store / "trusted", key, store / "current", folder.parent, *inside]
+
+
+def changes(store: Path, datasets: Paths, ours: Key) -> list[Callable[[], object]]:
+    return [
+        lambda: geolookup.publish(datasets[1], store),
+        lambda: rollback(store, sign=ours),
+        lambda: trust(store, [ours.public]),
+        lambda: distrust(store, ours.public.id),
+        lambda: sign(store, ours),
+        lambda: keys_of(store),
+    ]
+
+
+def test_a_store_that_others_may_write_is_refused(
+    store: Path, datasets: Paths, tmp_path: Path, ours: Key
+) -> None:
+    for path in [*parts(store), tmp_path]:
+        mode = path.stat().st_mode
+        for more, problem in ((0o002, "every user may write it"), (0o020, "its group may")):
+            path.chmod(mode | more)
+            for change in changes(store, datasets, ours):
+                refused(store, change, f"^{path}: {problem}.*; run chmod")
+        path.chmod(mode)
+    geolookup.publish(datasets[1], store)
+
+
+@as_root
+def test_a_store_of_another_user_is_refused(store: Path, datasets: Paths, ours: Key) -> None:
+    for path in parts(store):
+        os.chown(path, OTHER, -1)
+        for change in changes(store, datasets, ours):
+            refused(store, change, f"^{path}: belongs to {OTHER}, who can change it; run this as")
+        os.chown(path, 0, -1)
+    geolookup.publish(datasets[1], store)
+
+
+def test_a_store_that_others_may_write_trusts_no_first_key(tmp_path: Path, ours: Key) -> None:
+    store = tmp_path / "store"
+    geolookup.publish(shared(0), store)
+    store.chmod(0o777)
+    refused(store, lambda: trust(store, [ours.public]), "every user may write it; run chmod go-w")
+    geolookup.publish(shared(1), store)  # without keys it is for its users to say
+    store.chmod(0o755)
+    trust(store, [ours.public])
+
+
+def test_a_key_that_others_may_write(tmp_path: Path, key_files: Paths) -> None:
+    key = tmp_path / "key"
+    for bits in (0o020, 0o002):
+        shutil.copy(public(key_files[0]), key)
+        key.chmod(0o644 | bits)
+        with pytest.raises(
+            KeyFileError, match=rf"other users may change.*{0o644 | bits:o}\); check"
+        ):
+            read_public(key)
+
+
+def test_an_engine_refuses_files_that_others_may_write(
+    store: Path, datasets: Paths, key_files: Paths
+) -> None:
+    key = public(key_files[0])
+    with geolookup.open(store, trusted=key) as engine:
+        sign(datasets[2], key_files[0])
+        geolookup.publish(datasets[2], store)
+        folder = store / "generations" / generation(datasets[2])
+        for path in (folder, folder / fmt.LOCATION):
+            mode = path.stat().st_mode
+            path.chmod(mode | 0o002)
+            for call in (engine.reload, lambda: geolookup.open(store, trusted=key)):
+                with pytest.raises(DatasetError, match=f"^{path}: every user may write it"):
+                    call()
+            path.chmod(mode)
+        assert number(engine) == 1
+        engine.reload()
+        assert number(engine) == 2
+
+
+@as_root
+def test_an_engine_refuses_a_file_of_another_user(store: Path, key_files: Paths) -> None:
+    """It may have the store of another user, who publishes for it."""
+    key, folder = public(key_files[0]), next((store / "generations").iterdir())
+    for path in (store, *store.rglob("*")):
+        os.chown(path, OTHER, -1)
+    geolookup.open(folder, trusted=key).close()
+    os.chown(folder / fmt.LOCATION, OTHER + 1, -1)
+    with pytest.raises(DatasetError, match=f"location.arrow: belongs to {OTHER + 1}"):
+        geolookup.open(folder, trusted=key)
