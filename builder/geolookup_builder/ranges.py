@@ -95,6 +95,19 @@ def _text(column: pa.Array) -> _Text:
     return _Text(np.frombuffer(data or b"\0", np.uint8), bounds[:-1], np.diff(bounds))
 
 
+def _trim(column: pa.Array) -> pa.Array:
+    """Return texts without blanks around them, which people and spreadsheets write."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    text = _text(column)
+    rows = np.flatnonzero(text.lengths)
+    begins = text.starts[rows]
+    ends = text.data[begins + text.lengths[rows] - 1]
+    # A blank beyond ASCII, such as a no-break space, begins and ends with a byte above it.
+    is_blank = [(edges <= ord(" ")) | (edges >= 1 << 7) for edges in (text.data[begins], ends)]
+    return pc.utf8_trim_whitespace(column) if np.any(is_blank) else column
+
+
 def _packed_rows(column: pa.Array, text: _Text) -> I64:
     """Return the rows of a column of bytes that are packed addresses; the others are texts.
 
@@ -127,6 +140,7 @@ def _unpack(addresses: MixedAddresses, text: _Text, rows: I64) -> None:
 
 def from_networks(column: pa.Array) -> ParsedRanges:
     """Parse prefixes in CIDR text; a bare address, in text or packed, is a range of one."""
+    column = _trim(column)
     text = _text(column)
     slash = np.asarray(pc.find_substring(column, "/").fill_null(-1)).astype(np.int64)
     packed_rows = _packed_rows(column, text)
@@ -192,6 +206,7 @@ def from_pairs(first: pa.Array, last: pa.Array, family: int | None = None) -> Pa
 def _ends(column: pa.Array, family: int | None) -> MixedAddresses:
     if pa.types.is_integer(column.type):
         return _of_integers(*_whole_numbers(column), family)
+    column = _trim(column)
     text = _text(column)
     addresses = parse(text.data, text.starts, text.lengths)
     _unpack(addresses, text, _packed_rows(column, text))
@@ -250,6 +265,7 @@ def from_hexadecimal_pairs(first: pa.Array, last: pa.Array, family: int | None) 
 def _as_ipv6_text(digits: pa.Array) -> pa.Array:
     """Return hexadecimal numbers as texts of IPv6 addresses; null for an invalid number."""
     # "a000001" becomes 0000:0000:0000:0000:0000:0000:0a00:0001.
+    digits = _trim(digits)
     padded = pc.utf8_lpad(digits, 32, "0")
     good = pc.and_(pc.match_substring_regex(padded, _HEX_GROUPS), pc.not_equal(digits, ""))
     return pc.if_else(good, pc.replace_substring_regex(padded, _HEX_GROUPS, _IPV6_TEXT), None)

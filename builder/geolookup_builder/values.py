@@ -24,7 +24,7 @@ from geolookup_builder.reference.countries import (
     load_countries,
     load_time_zones,
 )
-from geolookup_builder.vocabulary import VOCABULARY, translate
+from geolookup_builder.vocabulary import COUNTRY_ALIASES, VOCABULARY, translate
 
 #: "12.5", ".5", "5.", "1e3"; not "nan", "inf" or "0x1".
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -46,6 +46,14 @@ class Reference:
     countries: Mapping[str, Country]
     continents: Mapping[str, str]
     zones: Sequence[str]
+
+    @property
+    def country_words(self) -> dict[str, str]:
+        """The code of each country by itself, by its three letters and by its aliases."""
+        codes = {code: code for code in self.countries}
+        three = {entry.country_code_iso3: code for code, entry in self.countries.items()}
+        aliases = {word: code for word, code in COUNTRY_ALIASES.items() if code in codes}
+        return {**aliases, **{word: code for word, code in three.items() if word}, **codes}
 
 
 def load_reference(countries: Path | None = None) -> Reference:
@@ -88,20 +96,20 @@ def _text(cells: pa.Array, _field: Field, _reference: Reference) -> Cleaned:
     return Cleaned(cells, np.zeros(len(cells), bool))
 
 
-def _match(cells: pa.Array, words: Sequence[str]) -> Cleaned:
-    """Return the words that are in a list, in any case, in the list's spelling."""
-    # "nl" -> "NL": found in lower case, returned as listed.
+def _match(cells: pa.Array, words: Mapping[str, str]) -> Cleaned:
+    """Return the values of words in any case."""
+    # "nl" -> "NL": found in lower case, returned as stated.
     lower = pa.array([word.lower() for word in words], pa.string())
-    values = pa.array(words, pa.string()).take(pc.index_in(pc.utf8_lower(cells), lower))
+    values = pa.array(words.values(), pa.string()).take(pc.index_in(pc.utf8_lower(cells), lower))
     return Cleaned(values, _invalid(cells, values))
 
 
 def _country(cells: pa.Array, _field: Field, reference: Reference) -> Cleaned:
-    return _match(cells, list(reference.countries))
+    return _match(cells, reference.country_words)
 
 
 def _continent(cells: pa.Array, _field: Field, reference: Reference) -> Cleaned:
-    return _match(cells, list(reference.continents))
+    return _match(cells, {code: code for code in reference.continents})
 
 
 def _zone(cells: pa.Array, _field: Field, reference: Reference) -> Cleaned:

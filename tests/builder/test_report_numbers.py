@@ -174,7 +174,8 @@ def test_counts_coverage_and_used_rows(build: Build) -> None:
 
 #: Field, its good cells with their values (None: unknown), its bad cells.
 FIELDS: list[tuple[str, dict[str, object], list[str]]] = [
-    ("country_code", {"US": "US", "SE": "SE"}, ["QQ", "USA", "U S", "Sweden", "-"]),
+    ("country_code", {"US": "US", "USA": "US", "gbr": "GB", "UK": "GB", "el": "GR", " SE\t": "SE"},
+     ["QQ", "U S", "Sweden", "-", "XYZ", "UKL"]),
     ("continent_code", {"EU": "EU", "NA": "NA"}, ["XX", "Europe"]),
     ("latitude", {"1": 1, "+1.50": 1.5, ".5": 0.5, "5.": 5, "-90": -90, "-0.0": 0, "1e-7": 1e-7},
      ["90.000001", "-91", "1e3", "1e999", "nan", "inf", "0x1", "1,5", "1 5", "north", "1_0", "٣"]),

@@ -16,7 +16,13 @@ from geolookup.filesystem.unpacking import reading_errors
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, kind_of, opening
+from geolookup_builder.sources.reading.sniffing import (
+    Detection,
+    NearMissError,
+    Opening,
+    kind_of,
+    opening,
+)
 
 NAME = "auto"
 _SHOWN = 60
@@ -51,8 +57,13 @@ def with_note(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[Sourc
 
 
 def _detect(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> SourceSpec:
-    of_files = {member.label: _detections(member, spec, formats) for member in _members(spec)}
+    near_misses: list[NearMissError] = []
+    of_files = {
+        member.label: _detections(member, spec, formats, near_misses) for member in _members(spec)
+    }
     of_files = {label: detections for label, detections in of_files.items() if detections}
+    if near_misses and not of_files:
+        raise near_misses[0]
     name = _common_format(spec, of_files, formats)
     for key in spec.options:
         if key not in formats[name].options:
@@ -77,13 +88,24 @@ def _is_folder(spec: SourceSpec) -> bool:
 
 
 def _detections(
-    member: Member, spec: SourceSpec, formats: Mapping[str, SourceFormat]
+    member: Member,
+    spec: SourceSpec,
+    formats: Mapping[str, SourceFormat],
+    near_misses: list[NearMissError],
 ) -> Detections:
-    """Return the strongest detections of a file; none for a file delivered beside the data."""
-    start = opening(member)
+    """Return the strongest detections of a file; none for a file delivered beside the data.
+
+    The near miss of a file without detection is added to ``near_misses``.
+    """
+    start, missed = opening(member), list[NearMissError]()
     detections = {
-        name: detection for name in formats if (detection := _detection(formats[name], start))
+        name: detection
+        for name in formats
+        if (detection := _detection(formats[name], start, missed))
     }
+    if not detections and missed:
+        near_misses.append(missed[0])
+        return {}
     if not detections and not _among_others(member, spec):
         if kind := kind_of(member):
             problem = f"not recognised: this looks like {kind.name}"
@@ -94,11 +116,15 @@ def _detections(
     return own or detections
 
 
-def _detection(source_format: SourceFormat, start: Opening) -> Detection | None:
+def _detection(
+    source_format: SourceFormat, start: Opening, missed: list[NearMissError]
+) -> Detection | None:
     """Return a format's detection; None if a check of its reader fails."""
     try:
         return source_format.detect(start)
-    except BuildError:
+    except BuildError as error:
+        if isinstance(error, NearMissError):
+            missed.append(error)
         return None
 
 

@@ -220,17 +220,37 @@ CONSIDERED = (
 
 UNKNOWN = {
     "hello\nworld\n": "'hello'",
-    "cidr,country\n8.8.8.0/24,CH\n": "'cidr,country'",
-    "network,isp,colour\n8.8.8.0/24,x,red\n": "'network,isp,colour'",
     "8.8.8.0/24,Switzerland,Zurich,Winterthur\n": "'8.8.8.0/24,Switzerland,Zurich,Winterthur'",
     "1.0.0.0\t1.0.0.255\tCH\n": r"'1.0.0.0\t1.0.0.255\tCH'",
     "\n\n": "''",
     "<here>" + "x" * 1000: "'<here>" + "x" * 54 + "'",
-    '{"a": 1}\n': "'{\"a\": 1}'",
     '{"a": \n': "'{\"a\": '",
-    "network,isp,isp\n8.8.8.0/24,x,y\n": "'network,isp,isp'",
     "\0\1\2\3 no tree\n" * 50: r"'\x00\x01\x02\x03 no tree'",
 }
+
+
+NEAR_MISSES = {
+    "site_id, owner\n7,Ann\n": ":1: unknown columns 'site_id', 'owner'; known are network, ",
+    "network,isp,colour\n8.8.8.0/24,x,red\n": ":1: unknown column 'colour'; known are network, ",
+    "cidr,country\n8.8.8.0/24,CH\n": (
+        ":1: unknown columns 'cidr', 'country'; did you mean 'country_code' for 'country'?"
+    ),
+    "network,isp,isp\n8.8.8.0/24,x,y\n": ":1: column 'isp' twice; drop one",
+    "city_name,isp\nBern,x\n": ":1: no range in the header; name the range as network, or",
+    "network;isp\n8.8.8.0/24;x\n": ":1: the delimiter is ';'; add delimiter = \";\" to the source",
+    "cidr\towner\n8.8.8.0/24\tx\n": ":1: the delimiter is '\\t'; add delimiter = \"\\t\" to the",
+    '{"network": "8.8.8.0/24", "colour": 1}\n': ": unknown column 'colour'; known are network, ",
+}
+
+
+@pytest.mark.parametrize("text", NEAR_MISSES)
+def test_a_table_of_ones_own(tmp_path: Path, text: str) -> None:
+    """A file with a header or keys is told what of it is unknown, wherever it lies."""
+    error = fails(tmp_path, {"sites.data": text}, one("auto", "sites.data"))
+    assert str(error).startswith(f"{tmp_path / 'sites.data'}{NEAR_MISSES[text]}")
+    content = zipped({"sites.csv": text.encode(), "LICENSE.txt": b"x\n"})
+    error = fails(tmp_path, {"a.zip": content}, one("auto", "a.zip"))
+    assert str(error).startswith(f"{tmp_path / 'a.zip'}!sites.csv{NEAR_MISSES[text]}")
 
 
 def test_what_nobody_or_several_claim(tmp_path: Path) -> None:
@@ -322,5 +342,5 @@ def test_what_cannot_be_read_is_found_before_anything_is(tmp_path: Path) -> None
     # A source that is not recognised stops the build, though one before it is a bad file.
     files: dict[str, str | bytes] = {"a.csv": "network,isp\nbad,x\n", "b.csv": "what,ever\n"}
     text = one("csv", "a.csv") + '[[source]]\nformat = "auto"\npath = "b.csv"\n'
-    with pytest.raises(BuildError, match="not recognised"):
+    with pytest.raises(BuildError, match="unknown columns 'what', 'ever'"):
         build_at(tmp_path, files, text, max_rejects=0)

@@ -116,12 +116,19 @@ def _meaning(
 
 def _csv_columns(member: Member, request: _Request) -> Columns:
     """Return the header, or the positions from 1 if there is none."""
-    if request.punctuation.header:
-        names, _ = delimited.first_record(member, request.punctuation.layout((), set(), set()))
-    else:
-        width = sniffing.sample(member, request.punctuation.delimiter).width
-        names = [str(at) for at in range(1, width + 1)]
-    return Columns(member.label, tuple(names), line=1, header=request.punctuation.header)
+    marks = request.punctuation
+    first = cells = delimited.header_names(member, marks.layout((), set(), set()))
+    if not marks.header:
+        width = sniffing.sample(member, marks.delimiter).width
+        cells = tuple(str(at) for at in range(1, width + 1))
+    return Columns(
+        member.label,
+        cells,
+        line=1,
+        header=marks.header,
+        first="".join(first[:1]),
+        delimiter=marks.delimiter,
+    )
 
 
 def _csv_batches(member: Member, request: _Request, columns: Columns) -> Iterator[Batch]:

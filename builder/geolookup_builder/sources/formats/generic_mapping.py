@@ -6,7 +6,9 @@ then checked against it, with a near match for a missing column.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -14,6 +16,7 @@ import pyarrow as pa
 from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.reading.sniffing import NearMissError
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import steps_to
 
@@ -31,8 +34,12 @@ _RANGES = (("network",), ("first", "last"))
 _NAMES = (*RANGE_NAMES, *BY_SOURCE_COLUMN)
 _FIELD_OF = {**{name: name for name in _NAMES}, **_PATHS}
 _EXAMPLE = 'write columns = { network = "cidr", country_code = "country" }'
-_OTHERS = "(a recipe states other names in [source.columns])"
+_OTHERS = "(a recipe states in [source.columns] which columns to read, of any names)"
 _SHOWN = 50  # characters of a column name, in messages
+_LISTED = 5  # unknown columns, in messages
+_DELIMITERS = ",;\t|"
+#: A name of a column, of the words that people use: no address, number or text of a document.
+_NAME = re.compile(r"[A-Za-z_][\w .-]{0,49}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +120,8 @@ class Columns:
     line: int | None = None
     header: bool = True
     schema: pa.Schema | None = None
+    first: str = ""  # the first cell of a text
+    delimiter: str = ","
 
     def has(self, column: str) -> bool:
         """Return whether there is such a column."""
@@ -121,8 +130,23 @@ class Columns:
         return steps_to(self.schema, column) is not None
 
     def error(self, problem: str, remedy: str) -> BuildError:
-        """Return an error about the columns."""
-        return BuildError(self.label, problem, line=self.line, remedy=remedy)
+        """Return an error about the columns; if they have another delimiter, it names that."""
+        kind = NearMissError if self.schema is not None or self._are_named() else BuildError
+        if delimiter := self._other_delimiter():
+            problem = f"the delimiter is {delimiter!r}"
+            remedy = f"add delimiter = {json.dumps(delimiter)} to the source in a recipe"
+        return kind(self.label, problem, line=self.line, remedy=remedy)
+
+    def _are_named(self) -> bool:
+        names = self.first.split(self._other_delimiter() or "\n")
+        names = list(self.names) if len(self.names) > 1 else names
+        return len(names) > 1 and all(_NAME.fullmatch(name.strip()) for name in names)
+
+    def _other_delimiter(self) -> str | None:
+        """Return the delimiter that most often divides a first line that is one cell."""
+        others = _DELIMITERS.replace(self.delimiter, "")
+        delimiter = max(others, key=self.first.count)
+        return delimiter if len(self.names) == 1 and delimiter in self.first else None
 
 
 def use_mapping(columns: Columns, mapping: Mapping[str, str]) -> Mapping[str, str]:
@@ -144,12 +168,10 @@ def match_names(columns: Columns) -> dict[str, str]:
     Raises BuildError for an unknown or repeated column, and if there is no range.
     """
     by_field: dict[str, str] = {}
-    for name in columns.names:
-        if name in DERIVED:
-            continue
-        if name not in _FIELD_OF:
-            short_name = name if len(name) < _SHOWN else name[:_SHOWN] + "…"
-            raise columns.error(f"unknown column {short_name!r}", f"{_nearest(name)} {_OTHERS}")
+    stated = [name for name in columns.names if name not in DERIVED]
+    if unknown := [name for name in stated if name not in _FIELD_OF]:
+        raise columns.error(*_unknown_text(unknown))
+    for name in stated:
         field = _FIELD_OF[name]
         if field in by_field:
             former = by_field[field]
@@ -163,9 +185,22 @@ def match_names(columns: Columns) -> dict[str, str]:
     return by_field
 
 
-def _nearest(name: str) -> str:
+def _unknown_text(names: Sequence[str]) -> tuple[str, str]:
+    """Return problem and remedy for the unknown columns of a file."""
+    listed = [name if len(name) < _SHOWN else name[:_SHOWN] + "…" for name in names[:_LISTED]]
+    if len(names) == 1:
+        return f"unknown column {listed[0]!r}", f"{_nearest(names[0])} {_OTHERS}"
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    problem = f"unknown columns {', '.join(map(repr, listed))}{more}"
+    near = {name: _nearest(name, fallback="") for name in names[:_LISTED]}
+    matches = [f"{match[:-1]} for {name!r}?" for name, match in near.items() if match]
+    return problem, f"{' '.join(matches) or _nearest('')} {_OTHERS}"
+
+
+def _nearest(name: str, fallback: str | None = None) -> str:
     is_path = name.startswith(tuple(f"{group}." for group in GROUPS))
-    return near_match(name, [path for path in _PATHS if "." in path] if is_path else _NAMES)
+    names = [path for path in _PATHS if "." in path] if is_path else _NAMES
+    return near_match(name, names, fallback=fallback)
 
 
 def _same(one: str, other: str) -> str:

@@ -68,7 +68,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         yield from mmdb.FORMAT.read(spec)
         return
     files = [_identify(member) for member in members(spec.path, spec.base, _SUFFIXES)]
-    order = [product.name for product in PRODUCTS]
+    order = list(dict.fromkeys(product.name for product in PRODUCTS))
     yield from tables(spec, order, [(file.product, file) for file in files], _batches)
 
 

@@ -15,6 +15,7 @@ PRODUCTS = (
     Product("Core", frozenset({"city", "asn"})),  # and Plus, which has more columns
     Product("Location", frozenset({"city"})),
     Product("Carrier", frozenset({"name", "mcc"})),
+    Product("Carrier", frozenset({"carrier", "mcc"})),
     Product("Privacy", frozenset({"vpn", "hosting"})),
     Product("Company", frozenset({"name", "as_name"})),
     Product("ASN", frozenset({"asn", "name"})),
@@ -41,7 +42,7 @@ _AS = {"asn": ("asn",), "asn_organization": ("as_name",)}
 FIELDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "Core": {**_PLACE, **_AS, "user_type": ("as_type",), "isp": ("carrier_name",)},
     "Location": _PLACE,
-    "Carrier": {"isp": ("name",)},
+    "Carrier": {"isp": ("name", "carrier")},
     "Privacy": {},
     "Company": {**_AS, "organization": ("name",), "user_type": ("type",)},
     "ASN": {"asn": ("asn",), "asn_organization": ("name",), "user_type": ("type",)},

@@ -71,10 +71,10 @@ _IDS = ("geoname_id", "registered_country_geoname_id", "isp_id")
 _OWN = frozenset(
     {
         *("registered_country_geoname_id", "autonomous_system_number", "is_anonymous_vpn"),
-        *("ip_risk", "static_ip_score", "ipv4_24"),
+        *("ip_risk", "static_ip_score", "ipv4_24", "anonymizer_confidence"),
     }
 )
-_NAMED = re.compile("geoip2|geolite2", re.IGNORECASE)
+_NAMED = re.compile("geoip2|geoip-|geolite2", re.IGNORECASE)
 _FAMILY = re.compile(r"ipv([46])", re.IGNORECASE)
 
 

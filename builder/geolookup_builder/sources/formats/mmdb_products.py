@@ -151,9 +151,11 @@ _IPINFO_PRODUCTS = (
         _FLAGS,
     ),
     *(_ipinfo(csv.name, _IPINFO, " ".join(csv.marks)) for csv in ipinfo_products.PRODUCTS),
+    # A carrier's name and country alone: the country is not that of the addresses.
+    _ipinfo("Carrier", _kind("^ipinfo(?: .*)?[ _]carrier"), "name", "carrier"),
     # The same, if the metadata is not of IPinfo; other products are flat records below.
     _ipinfo("Company", None, "name as_name"),
-    _ipinfo("Carrier", None, "name mcc"),
+    _ipinfo("Carrier", None, "name mcc", "carrier mcc"),
     _ipinfo("Privacy", None, "vpn hosting"),
 )
 

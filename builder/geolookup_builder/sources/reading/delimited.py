@@ -16,12 +16,14 @@ from functools import partial
 from typing import Literal, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from geolookup.errors import BuildError
 from geolookup.files.text_blocks import record_blocks
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import WRONG_CELL_COUNT, from_networks
+from geolookup_builder.sources.reading.dictionary_columns import trimmed
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import find_rejects, first_lines
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers
@@ -61,6 +63,12 @@ def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
     return next(reader, []), line.endswith(("\r", "\n"))
 
 
+def header_names(member: Member, layout: Layout) -> tuple[str, ...]:
+    """Return the names in the first line of a member, without the blanks around them."""
+    cells, _ = first_record(member, layout)
+    return tuple(cell.strip() for cell in cells)
+
+
 def whole_table(member: Member, layout: Layout) -> pa.Table:
     """Return all rows of a small member, each cell as text.
 
@@ -72,7 +80,9 @@ def whole_table(member: Member, layout: Layout) -> pa.Table:
         remedy = "the file may be truncated: fetch it again"
         raise BuildError(member.label, WRONG_CELL_COUNT, line=reject.line, remedy=remedy)
     texts = pa.schema([(name, pa.string()) for name in layout.names if name in layout.texts])
-    return pa.Table.from_batches([part.cast(texts) for part in parts], texts).combine_chunks()
+    table = pa.Table.from_batches([part.cast(texts) for part in parts], texts).combine_chunks()
+    columns = [pc.utf8_trim_whitespace(column) for column in table.columns]
+    return pa.Table.from_arrays(columns, schema=texts)
 
 
 def record_numbers(member: Member, layout: Layout) -> RecordNumbers:
@@ -114,10 +124,14 @@ def _parse_block(
     read, parse, convert, skipped = _options(layout, header=layout.header and line == 1)
     read.block_size = len(block) + 1  # all of it at once
     table = pacsv.read_csv(pa.py_buffer(block), read, parse, convert)
-    rows = pa.RecordBatch.from_arrays(
-        [column.combine_chunks() for column in table.columns], schema=table.schema
-    )
+    columns = [_cells(column.combine_chunks()) for column in table.columns]
+    rows = pa.RecordBatch.from_arrays(columns, names=table.schema.names)
     return meaning(rows), len(rows), skipped
+
+
+def _cells(column: pa.Array) -> pa.Array:
+    """Return the cells of a field without blanks; ranges lose theirs when they are parsed."""
+    return trimmed(column) if isinstance(column, pa.DictionaryArray) else column
 
 
 def _options(
@@ -132,9 +146,11 @@ def _options(
 
     columns = [name for name in layout.names if name in layout.texts | layout.fields]
     types = {name: pa.large_string() if name in layout.texts else _ENCODED for name in columns}
-    names = None if header else list(layout.names)
     return (
-        pacsv.ReadOptions(use_threads=False, column_names=names),
+        # The names of the layout, not those of the header: these may have blanks around them.
+        pacsv.ReadOptions(
+            use_threads=False, column_names=list(layout.names), skip_rows_after_names=header
+        ),
         pacsv.ParseOptions(
             delimiter=layout.delimiter,
             quote_char='"' if layout.quoted else False,

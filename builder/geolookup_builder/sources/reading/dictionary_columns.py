@@ -33,6 +33,13 @@ def with_values(column: pa.DictionaryArray, values: pa.Array) -> pa.DictionaryAr
     return pa.DictionaryArray.from_arrays(column.indices, values)
 
 
+def trimmed(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return the column without blanks around its values; a value of only blanks is null."""
+    values = column.dictionary.cast(pa.string())
+    bare = pc.utf8_trim_whitespace(values)
+    return column if bare.equals(values) else without(with_values(column, bare), "")
+
+
 def constant(value: str, size: int) -> pa.DictionaryArray:
     """Return a column of ``size`` rows with one value."""
     indices = pa.repeat(pa.scalar(0, pa.int32()), size)

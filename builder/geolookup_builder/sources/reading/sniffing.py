@@ -55,6 +55,10 @@ class Detection:
     has_own_name: bool = False
 
 
+class NearMissError(BuildError):
+    """A file is of a format except for its columns or its delimiter: ``auto`` reports it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opening:
     """A member, and its first whole lines as a member that is held in memory."""
@@ -124,7 +128,7 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
     with unlimited_cells():
         for cells in islice(reader, _SAMPLE_RECORDS):
             if cells:  # Arrow skips empty lines too
-                records.append((line, cells))
+                records.append((line, [cell.strip() for cell in cells]))
             line = reader.line_num + 1
     # Fewer records than asked for, and the file goes on.
     # A record that alone fills the sample is kept.

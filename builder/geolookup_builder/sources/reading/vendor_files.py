@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.reading.delimited import batches, first_record, whole_table
+from geolookup_builder.sources.reading.delimited import batches, header_names, whole_table
 from geolookup_builder.sources.reading.dictionary_columns import with_values, without
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceTable
@@ -65,12 +65,12 @@ class Product:
 
 def header(member: Member) -> tuple[str, ...]:
     """Return the column names that a CSV states; BuildError for a repeated name."""
-    names, _ = first_record(member, _UNKNOWN_COLUMNS)
+    names = header_names(member, _UNKNOWN_COLUMNS)
     for name in names:
         if names.count(name) > 1:
             problem = f"column {header_text([name])} twice"
             raise BuildError(member.label, problem, line=1, remedy="drop one")
-    return tuple(names)
+    return names
 
 
 def header_text(names: Sequence[str]) -> str:

@@ -98,6 +98,10 @@ GOOD: list[bytes] = [
     b"last,isp,first\n8.8.8.255,x,8.8.8.0\n",
     b"\xef\xbb\xbfnetwork,isp\r\n\r\n8.8.8.0/24,x",
     b'network,isp\n"8.8.8.0/24","x"\n\n\n',
+    b" network , isp\n 8.8.8.0/24 , x \n",
+    b"\xef\xbb\xbf network ,\tisp\xc2\xa0\r\n8.8.8.0/24\t,\xe3\x80\x80x",
+    b"first , last , isp\n 8.8.8.0 , 8.8.8.255 ,x\n",
+    b"first ,last,isp\n 134744064, 134744319 ,x\n",
 ]
 
 
@@ -116,18 +120,29 @@ def test_what_is_a_header(read: Read) -> None:
 
 
 KNOWN = "known are network, first, last, continent_code"
-OTHERS = " (a recipe states other names in [source.columns])"
+OTHERS = " (a recipe states in [source.columns] which columns to read, of any names)"
 NO_RANGE = "no range in the header; name the range as network, or as first and last" + OTHERS
 WRONG = {
     "network,cuntry_code\n": f"unknown column 'cuntry_code'; did you mean 'country_code'?{OTHERS}",
     "netwrok\n": "unknown column 'netwrok'; did you mean 'network'?",
     "network,Country_Code\n": "unknown column 'Country_Code'; did you mean 'country_code'?",
-    "network, isp\n": "unknown column ' isp'; did you mean 'isp'?",
+    "network,site_id,owner\n": f"unknown columns 'site_id', 'owner'; {KNOWN}",
+    "site_id;owner\n": "the delimiter is ';'; add delimiter = \";\" to the source in a recipe",
+    "network,site_id,cuntry_code,isps\n": (
+        "unknown columns 'site_id', 'cuntry_code', 'isps'; did you mean 'country_code' for"
+        f" 'cuntry_code'? did you mean 'isp' for 'isps'?{OTHERS}"
+    ),
+    "network,x1,x2,x3,x4,x5,x6,x7\n": (
+        f"unknown columns 'x1', 'x2', 'x3', 'x4', 'x5' and 2 more; {KNOWN}"
+    ),
+    "network,isp, isp \n": "column 'isp' twice; drop one",
     "network,\n": f"unknown column ''; {KNOWN}",
     "network,xyzzy\n": f"unknown column 'xyzzy'; {KNOWN}",
     "network,i\0p\n": "unknown column 'i\\x00p'; did you mean 'isp'?",
-    "network;isp\n": "unknown column 'network;isp'; did you mean 'network'?",
-    "8.8.8.0/24,US\n": f"unknown column '8.8.8.0/24'; {KNOWN}",
+    "network;isp\n": "the delimiter is ';'; add delimiter = \";\" to the source in a recipe",
+    "network\tisp\n": "the delimiter is '\\t'; add delimiter = \"\\t\" to the source in a recipe",
+    "network|isp\n": "the delimiter is '|'; add delimiter = \"|\" to the source in a recipe",
+    "8.8.8.0/24,US\n": f"unknown columns '8.8.8.0/24', 'US'; {KNOWN}",
     "network,isp,isp\n": "column 'isp' twice; drop one",
     "isp\n": NO_RANGE,
     "first,isp\n": NO_RANGE,
@@ -137,7 +152,7 @@ WRONG = {
     "\ufeff": NO_RANGE,
     f"network,{'x' * 3_000_000}\n": f"unknown column '{'x' * 50}…'; {KNOWN}",
     f'network,"{"x" * 200_000}\n': f"unknown column '{'x' * 50}…'; {KNOWN}",
-    '"network,isp\n8.8.8.0/24,x\n': "unknown column 'network,isp\\n'; did you mean 'network'?",
+    '"network,isp\n8.8.8.0/24,x\n': "unknown column 'network,isp'; did you mean 'network'?",
 }
 
 
@@ -286,7 +301,7 @@ LACKING = {
     'columns = { network = "xyzzy" }\ndelimiter = ";"': (
         "no column 'xyzzy'; known are id, cidr, as_number, country, what ever"
     ),
-    'columns = { network = "cidr" }': "no column 'cidr'; known are id;cidr;",
+    'columns = { network = "cidr" }': "the delimiter is ';'; add delimiter = \";\" to the source",
     "columns = { network = 2, isp = 6 }\nheader = false\ndelimiter = ';'": (
         "no column '6'; correct columns: there are 5"
     ),

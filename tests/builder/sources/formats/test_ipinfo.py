@@ -86,6 +86,11 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
         {**HOLDER, "organization": "Tenant AG", "user_type": "government"},
     ),
     "carrier": ("network,name,country,mcc,mnc", "NET,Example Mobile,AU/CC/CX,505,02", MOBILE),
+    "carrier, as older MMDB files name it": (
+        "network,carrier,country,mcc,mnc",
+        "NET,Example Mobile,AU/CC/CX,505,02",
+        MOBILE,
+    ),
     "carrier, legacy": ("KEYED,name,country,mcc,mnc", "KEY,Example Mobile,AU,505,02", MOBILE),
     "privacy": (
         "network,hosting,proxy,tor,relay,vpn,service",

@@ -223,6 +223,9 @@ IGNORED = {
     "IP-Risk": "network,ip_risk,is_anonymous\n8.8.8.0/24,10,1\n",
     "User-Count": "network,ipv4_24,ipv4_32,ipv6_32,ipv6_48,ipv6_64\n8.8.8.0/24,1,1,1,1,1\n",
     "Static-IP-Score": "network,score\n8.8.8.0/24,5.5\n",
+    "Residential-Proxy": (
+        "network,anonymizer_confidence,network_last_seen,provider_name\n8.8.8.0/24,82,2026-05-11,x\n"
+    ),
 }
 
 
@@ -232,6 +235,14 @@ def test_products_that_no_field_holds_are_named(read: Read) -> None:
         reading = read({"a.csv": text, "b.csv": connection}, ALL)
         assert reading.source.note == f"{name} ignored: no field holds it"
         assert reading.ranges() == {"8.8.8.0/24": {"connection_type": "Corporate"}}
+
+
+@pytest.mark.parametrize("name", IGNORED)
+def test_such_a_product_alone_is_named(tmp_path: Path, name: str) -> None:
+    """By the vendor's file name; ``GeoIP-`` begins those of its newer products."""
+    file = f"GeoIP-{name}-Blocks-IPv4.csv"
+    error = refused(tmp_path, file, IGNORED[name], one("auto", file))
+    assert f"{name} ignored: no field holds it" in str(error)
 
 
 FORMS = {"ip": "{0}", "integer": "{1}", "hex": "{1:x}"}

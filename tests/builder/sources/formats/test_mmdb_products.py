@@ -327,6 +327,19 @@ def test_the_report_says_which_key_became_which_field(read: Read) -> None:
     assert (keys["constants"], len(keys["ignored"]), keys["more"]) == ({}, 7, 0)
 
 
+@pytest.mark.parametrize("key", ["name", "carrier"])
+@pytest.mark.parametrize("kind", ["ipinfo standard_carrier.mmdb", "ipinfo ip_carrier_sample.mmdb"])
+def test_the_country_of_a_carrier_is_not_read(read: Read, key: str, kind: str) -> None:
+    """As of IPinfo's CSV; with and without the codes of the network."""
+    for more in ({"mcc": "505", "mnc": "02"}, {}):
+        content = mmdb({NETWORK: {key: "Acme", "country": "AU", **more}}, kind=kind)
+        reading = read({"a.mmdb": content}, one("auto", "a.mmdb"))
+        assert reading.stated("8.8.4.4") == [
+            {"isp": "Acme", "connection_type": "Mobile", "user_type": "cellular"}
+        ]
+        assert "country" in reading.source.keys[0].ignored
+
+
 def test_flags_constants_and_several_products_are_in_the_report(tmp_path: Path, read: Read) -> None:
     carrier = keys_of(tmp_path, "a.mmdb", mmdb({NETWORK: {"name": "Acme", "mcc": "1"}}))
     assert list(carrier.lines()) == [
