@@ -86,6 +86,10 @@ def peer(settings: Settings) -> Callable[..., Any]:
 _LOADERS: dict[str, Callable[[Settings], Any]] = {"constant": constant, "bare": bare, "peer": peer}
 
 
+def _load(name: str, settings: Settings, _worker: int) -> Any:
+    return _LOADERS[name](settings)
+
+
 def run(name: str, data: str, port: int, workers: int, accounts: str, plans: str) -> None:
     """Serve until SIGTERM; "geolookup" is the service as it is."""
     settings = Settings(
@@ -99,8 +103,7 @@ def run(name: str, data: str, port: int, workers: int, accounts: str, plans: str
     if name == "geolookup":
         serve(settings)
     else:
-        load: Any = partial(_LOADERS[name], settings)
-        granian_for(settings).serve(target_loader=load, wrap_loader=False)
+        granian_for(settings).run(partial(_load, name, settings))
 
 
 if __name__ == "__main__":

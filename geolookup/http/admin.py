@@ -1,126 +1,65 @@
-"""The admin port: health and metrics, for probes and Prometheus.
+"""The pages of the admin port: health and metrics, for probes and Prometheus.
 
-``/livez``: the server runs. ``/readyz``: at least one worker accepts requests and can use the
-account store; a second line says how the polls of a followed mirror went.
-``/metrics``: the counters. A thread of the server process answers.
+``/livez``: the server runs, and no worker is beyond its help. ``/readyz``: at least one worker
+accepts requests and can use the account store, and none is silent; more lines name the silent ones,
+and say how the polls of a followed mirror went. ``/metrics``: the counters.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socket import AF_INET, AF_INET6
-from threading import Thread
-from types import TracebackType
-from typing import Any, ClassVar
 
 from geolookup.contract.gregorian import read_timestamp
-from geolookup.errors import SettingsError
+from geolookup.http.admin_port import PLAIN, Page
+from geolookup.http.heartbeats import LATE, LOST, Watch, runs
 from geolookup.http.metrics import CONTENT_TYPE, ENDED, SERVING, Reading, exposition, readings
 from geolookup.mirrors.polling import RESULTS, Status, read_status
 from geolookup.store import resolve
 
-_PLAIN = "text/plain; charset=utf-8"
-
 
 class Admin:
-    """The admin port; a context manager. Raises SettingsError if it cannot listen."""
+    """The pages, from the counters in a folder, the store and the watch over the workers."""
 
-    def __init__(self, where: str, folder: Path, dataset: str | None) -> None:
-        host, port = _address(where)
-        handler = type("Handler", (_Handler,), {"folder": folder, "dataset": dataset})
-        kind = type("Server", (_Server,), {"address_family": AF_INET6 if ":" in host else AF_INET})
-        try:
-            self._server = kind((host, port), handler)
-        except OSError as error:
-            raise SettingsError(
-                f"--admin {where}: {error.strerror or error}; choose another port"
-            ) from None
-        self._thread = Thread(
-            target=self._server.serve_forever, name="geolookup-admin", daemon=True
+    def __init__(self, folder: Path, dataset: str | None, watch: Watch) -> None:
+        self._folder, self._dataset, self._watch = folder, dataset, watch
+
+    def page(self, path: str) -> Page:
+        """Return the page of a path."""
+        match path:
+            case "/livez":
+                return self._health("alive", not self._watch.silent(LOST), LOST)
+            case "/readyz":
+                page = self._health("ready", self._is_ready(), LATE)
+                return page._replace(text=page.text + follow_readiness(self._status()))
+            case "/metrics":
+                text = exposition(list(readings(self._folder)), self._living())
+                return Page(200, CONTENT_TYPE, text + follow_metrics(self._status()))
+            case _:
+                return Page(404, PLAIN, "")
+
+    def _health(self, word: str, is_well: bool, limit: int) -> Page:
+        lines = [word if is_well else f"not {word}"]
+        for worker, seconds in sorted(self._watch.silent(limit).items()):
+            lines.append(f"worker-{worker + 1} is silent for {seconds} seconds")
+        return Page(200 if is_well else 503, PLAIN, "".join(f"{line}\n" for line in lines))
+
+    def _is_ready(self) -> bool:
+        """Return whether a new connection is answered, whichever worker the system gives it to."""
+        serves = any(
+            reading.state == SERVING and not reading.unusable for reading in self._living()
         )
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log nothing: a probe that disconnects is not an error."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    folder: ClassVar[Path]
-    dataset: ClassVar[str | None]
-    #: Seconds until a silent client is disconnected.
-    timeout = 5
-
-    def do_GET(self) -> None:
-        """Answer one of the three paths."""
-        if self.path == "/livez":
-            self._send(200, _PLAIN, "alive\n")
-        elif self.path == "/readyz":
-            ready = any(
-                worker.state == SERVING and not worker.unusable for worker in self._living()
-            )
-            text = ("ready\n" if ready else "not ready\n") + follow_readiness(self._status())
-            self._send(200 if ready else 503, _PLAIN, text)
-        elif self.path == "/metrics":
-            text = exposition(list(readings(self.folder)), self._living())
-            self._send(200, CONTENT_TYPE, text + follow_metrics(self._status()))
-        else:
-            self._send(404, _PLAIN, "")
+        return serves and not self._watch.silent(LATE)
 
     def _status(self) -> Status:
-        return read_status(self.dataset or resolve.user_store())
+        return read_status(self._dataset or resolve.user_store())
 
     def _living(self) -> list[Reading]:
         return [
             reading
-            for reading in readings(self.folder)
-            if reading.state != ENDED and _runs(reading.process)
+            for reading in readings(self._folder)
+            if reading.state != ENDED and runs(reading.process)
         ]
-
-    def _send(self, status: int, kind: str, text: str) -> None:
-        body = text.encode()
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_args: Any) -> None:
-        """Log nothing."""
-
-
-def _runs(process: int) -> bool:
-    try:
-        # Signal 0 only asks whether the process exists.
-        os.kill(process, 0)
-    except OSError:
-        return False
-    return True
-
-
-def _address(where: str) -> tuple[str, int]:
-    # rpartition: "[::]:9090" has colons in its host.
-    host, _, port = where.rpartition(":")
-    if not host or not port.isascii() or not port.isdecimal() or int(port) > 65535:
-        raise SettingsError(f"--admin {where!r}: write HOST:PORT, like 127.0.0.1:9090 or [::]:9090")
-    return host.strip("[]"), int(port)
 
 
 def follow_readiness(status: Status) -> str:

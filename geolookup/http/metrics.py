@@ -119,7 +119,7 @@ def _map(path: Path) -> mmap.mmap:
 
 def readings(folder: Path) -> Iterator[Reading]:
     """Yield the counters of all workers, ended ones included."""
-    for path in sorted(folder.iterdir()):
+    for path in sorted(folder.glob("worker-*")):
         content = path.read_bytes()
         if len(content) == _SIZE:  # else a worker is creating it
             numbers = struct.unpack(f"={_SIZE // 8}Q", content)

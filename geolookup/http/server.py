@@ -31,6 +31,7 @@ import geolookup
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
+from geolookup.http.heartbeats import Heartbeats, Watch
 from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT, Settings, connections
 from geolookup.http.supervision import KILL_AFTER, Supervisor, hold_while_forking, run_follower
 from geolookup.http.worker import DRAIN, RELOAD, load
@@ -53,16 +54,28 @@ def run(settings: Settings) -> None:
             settings = replace(settings, watch=settings.watch or _WATCH)
             stack.enter_context(run_follower(url, settings))
         _check(settings)
-        folder = None
+        folder, watch = _shared(stack, settings.workers)
         if settings.admin is not None:
             from geolookup.http.admin import Admin
+            from geolookup.http.admin_port import AdminPort
 
-            folder = Path(stack.enter_context(TemporaryDirectory(prefix="geolookup-")))
-            stack.enter_context(Admin(settings.admin, folder, settings.dataset))
+            pages = Admin(folder, settings.dataset, watch)
+            stack.enter_context(AdminPort(settings.admin, pages.page))
         server = granian_for(settings)
+        watch.start(server.processes)
         server.on_startup(lambda: _install_signals(server, settings.drain))
-        loader: Any = partial(load, settings, folder)
-        server.serve(target_loader=loader, wrap_loader=False)
+        server.run(partial(load, settings, folder))
+
+
+def _shared(stack: ExitStack, workers: int) -> tuple[Path, Watch]:
+    """Return the folder that server and workers share, and the watch over the workers."""
+    try:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="geolookup-")))
+        return folder, Watch(Heartbeats(folder, workers))
+    except OSError as error:
+        raise SettingsError(
+            f"cannot write a temporary folder: {error.strerror}; set TMPDIR to a folder with room"
+        ) from None
 
 
 def granian_for(settings: Settings) -> Supervisor:

@@ -68,6 +68,10 @@ class Settings:
 #: Milliseconds until a connection without a complete request head is closed; a connection
 #: between two requests too.
 HEAD_TIMEOUT = 5_000
+#: Milliseconds until a connection is closed whose client does not read its answers.
+STALL_TIMEOUT = 5_000
+#: Bytes of the send buffer and of the receive buffer of a connection; Linux reserves the double.
+BUFFER = 32_768
 #: Descriptors for everything else: sockets that listen, the dataset, the accounts, a reload.
 _RESERVE = 128
 #: The limit if the limit of descriptors is higher. An idle connection takes about 3 KiB of memory,

@@ -21,8 +21,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -30,6 +31,7 @@ from typing import Any
 from granian.server.mp import MPServer
 
 from geolookup.errors import SettingsError
+from geolookup.http.listener import limited
 from geolookup.http.settings import Settings
 from geolookup.mirrors.child import command, ending, environment
 from geolookup.mirrors.polling import current_in
@@ -64,10 +66,28 @@ class Backoff:
 class Supervisor(MPServer):
     """A Granian server that starts dead workers again.
 
-    Of Granian's private members it uses two. ``_serve_loop`` is replaced: Granian's own, with
+    Of Granian's private members it uses three. ``_serve_loop`` is replaced: Granian's own, with
     ``respawn_failed_workers``, ends the server when a worker dies twice within 5.5 seconds, and has
-    no wait that grows. ``_spawn_worker`` makes the process of a worker.
+    no wait that grows. ``_spawn_worker`` makes the process of a worker, and
+    ``_spawn_asgi_lifespan_worker`` runs in it.
     """
+
+    def run(self, loader: Callable[[int], Any]) -> None:
+        """Serve; ``loader`` makes the application of a worker from its number, from 0."""
+        self.serve(spawn_target=self.run_worker, target_loader=loader, wrap_loader=False)
+
+    @classmethod
+    def run_worker(cls, number: int, name: Any, loader: Any, sockets: Any, *arguments: Any) -> None:
+        """Serve in a worker process: Granian's own function with our loader and listener."""
+        (spec, holder), shared = sockets
+        listener = (None, limited(spec, holder)), shared
+        target: Any = cls._spawn_asgi_lifespan_worker
+        target(number, name, partial(loader, number - 1), listener, *arguments)
+
+    def processes(self) -> list[tuple[int, int]]:
+        """Return the number and the process id of each worker."""
+        workers: list[Any] = list(self.wrks)
+        return [(worker.idx, worker.inner.pid) for worker in workers if worker.inner.pid]
 
     def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
         backoff = Backoff()

@@ -17,6 +17,7 @@ from geolookup.gate import open_accounts, read_plans
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.http.answers import Answers
 from geolookup.http.application import Application, Backend
+from geolookup.http.heartbeats import BEAT, Heartbeats
 from geolookup.http.metrics import ENDED, Counters
 from geolookup.http.settings import Settings
 from geolookup.http.supervision import UNOPENED, end_with_server
@@ -33,8 +34,10 @@ _log = logging.getLogger("geolookup.http")
 class Worker(Application):
     """An application with its dataset and its accounts."""
 
-    def __init__(self, settings: Settings, folder: Path | None) -> None:
+    def __init__(self, settings: Settings, folder: Path, number: int) -> None:
         self._settings = settings
+        self._beats, self._number = Heartbeats(folder), number
+        self._beats.begin(number)
         self._reload_pending = False
         self._report_lock, self._reported = Lock(), ""
         # Before the dataset is opened: an early signal is not lost.
@@ -68,8 +71,14 @@ class Worker(Application):
         signal.signal(RELOAD, lambda *_: loop.call_soon_threadsafe(self.reload))
         signal.signal(DRAIN, lambda *_: loop.call_soon_threadsafe(self.drain))
         self._accounts.watch(self._note_second)
+        self._beat()
         if self._reload_pending:
             self.reload()
+
+    def _beat(self) -> None:
+        """Show the server, each second, that the event loop runs."""
+        self._beats.beat(self._number)
+        get_running_loop().call_later(BEAT, self._beat)
 
     def _note_second(self, problem: object) -> None:
         """Record each second, also without requests, the store and the dataset in use."""
@@ -118,15 +127,15 @@ class Worker(Application):
         return Backend(self._engine, self._gate, answers)
 
 
-def load(settings: Settings, folder: Path | None) -> Worker:
+def load(settings: Settings, folder: Path, number: int) -> Worker:
     """Return a worker, in its own process; log one line and exit if it cannot start."""
     end_with_server()
     try:
-        return Worker(settings, folder)
+        return Worker(settings, folder, number)
     except DatasetError as error:
         _log.error("%s", error)
         sys.exit(UNOPENED)
-    except GeoLookupError as error:
+    except (GeoLookupError, OSError) as error:  # OSError: the server has ended, and its folder
         _log.error("%s", error)
         sys.exit(1)
 

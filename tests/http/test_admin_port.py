@@ -1,0 +1,86 @@
+"""Clients of the admin port that are slow, silent or many: they shut no probe out."""
+
+from __future__ import annotations
+
+import select
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from geolookup.errors import SettingsError
+from geolookup.http import admin_port
+from geolookup.http.admin_port import PLAIN, AdminPort, Page
+from geolookup.http.settings import HEAD_LIMIT
+from tests.http.serving import connected
+from tests.servers import free_port, until
+
+_ASKED = b"GET /well HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def _page(path: str) -> Page:
+    return Page(200, PLAIN, "well\n") if path == "/well" else Page(404, PLAIN, "")
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    number = free_port()
+    with AdminPort(f"127.0.0.1:{number}", _page):
+        yield number
+
+
+def ask(port: int, request: bytes = _ASKED) -> tuple[bytes, bytes]:
+    """Return the status line and the body of an answer."""
+    with connected(port) as line:
+        line.sendall(request)
+        answer = b""
+        while part := line.recv(65_536):
+            answer += part
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return head.partition(b"\r\n")[0], body
+
+
+def test_answers(port: int) -> None:
+    assert ask(port) == (b"HTTP/1.1 200 OK", b"well\n")
+    assert ask(port, _ASKED.replace(b"GET", b"HEAD")) == (b"HTTP/1.1 200 OK", b"")
+    assert ask(port, _ASKED.replace(b"1.1", b"1.0")) == (b"HTTP/1.1 200 OK", b"well\n")
+    assert ask(port, _ASKED.replace(b"/well", b"/x"))[0] == b"HTTP/1.1 404 Not Found"
+    assert ask(port, _ASKED.replace(b"GET", b"PUT"))[0] == b"HTTP/1.1 405 Method Not Allowed"
+    for nonsense in (b"\r\n\r\n", b"GET /well\r\n\r\n", b"\xff\x00 \xff HTTP/9\r\n\r\n"):
+        assert ask(port, nonsense)[0] == b"HTTP/1.1 400 Bad Request"
+    assert ask(port, bytes(HEAD_LIMIT + 5))[1] == b""
+
+
+def test_a_head_that_trickles_ends_in_time(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admin_port, "DEADLINE", 0.3)
+    with connected(port) as slow:
+        while not select.select([slow], [], [], 0.05)[0]:
+            slow.send(b"x")
+        assert slow.recv(1) == b""
+    monkeypatch.setattr(admin_port, "DEADLINE", 60.0)
+    assert ask(port) == (b"HTTP/1.1 200 OK", b"well\n")
+
+
+def test_silent_connections_shut_no_probe_out(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admin_port, "CONNECTIONS", 8)
+    threads = threading.active_count()
+    with ExitStack() as stack:
+        silent = [stack.enter_context(connected(port)) for _ in range(50)]
+        assert ask(port) == (b"HTTP/1.1 200 OK", b"well\n")
+        assert threading.active_count() == threads
+        until(lambda: set(select.select(silent, [], [], 0)[0]) >= set(silent[:42]))
+
+
+def test_it_ends_with_open_connections() -> None:
+    number = free_port()
+    with ExitStack() as stack:
+        with AdminPort(f"127.0.0.1:{number}", _page):
+            line = stack.enter_context(connected(number))
+            ask(number)  # accepted in order, so after the first connection
+        assert line.recv(1) == b""
+
+
+def test_a_taken_port(port: int) -> None:
+    with pytest.raises(SettingsError, match=r"^--admin 127.0.0.1:\d+: .* in use; choose another"):
+        AdminPort(f"127.0.0.1:{port}", _page)
