@@ -15,7 +15,8 @@ integers below 2**53, which Lua represents exactly.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from geolookup.errors import AccountsError
 from geolookup.gate.account_store import (
@@ -174,7 +175,8 @@ class RedisStore:
         key = f"geolookup:key:{digest.hex()}"
         now, *members = self._server.run(self._find, [key], [self._time()])
         self._adjust(sent_at, now)
-        return _key(digest, members) if members else None
+        with self._well_formed():
+            return _key(digest, members) if members else None
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests of accounts in one script; see ``Store``."""
@@ -198,8 +200,9 @@ class RedisStore:
         """Return all keys, oldest first."""
         self._accounts()
         digests = self._server.command("LRANGE", "geolookup:keys", 0, -1)
-        stored = (self.find(bytes.fromhex(text.decode())) for text in digests)
-        return [key for key in stored if key is not None]
+        with self._well_formed():
+            stored = (self.find(bytes.fromhex(text.decode())) for text in digests)
+            return [key for key in stored if key is not None]
 
     def revoke(self, digest: bytes, entry: Entry) -> None:
         """Revoke a key for good; log it unless it was revoked before."""
@@ -210,12 +213,8 @@ class RedisStore:
         """Return the audit log, oldest first."""
         self._accounts()
         lines = self._server.command("LRANGE", "geolookup:log", 0, -1)
-        try:
+        with self._well_formed():
             return [Entry(*json.loads(line)) for line in lines]
-        except (ValueError, TypeError):
-            problem = "an entry of the audit log is malformed"
-            remedy = "look at it with LRANGE geolookup:log 0 -1"
-            raise AccountsError(self._server.name, problem, remedy) from None
 
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""
@@ -230,7 +229,8 @@ class RedisStore:
         if None in row:
             raise AccountsError(self._server.name, "an account is lost", "restore its data")
         name, plan, created, used, keys = (value or b"" for value in row)
-        return Usage(name.decode(), plan.decode(), int(created), int(used), int(keys))
+        with self._well_formed():
+            return Usage(name.decode(), plan.decode(), int(created), int(used), int(keys))
 
     def upkeep(self) -> None:
         """Do nothing: the server maintains itself."""
@@ -265,7 +265,17 @@ class RedisStore:
 
     def _accounts(self) -> int:
         """Return the number of accounts; AccountsError if the server has none."""
-        return int(self._server.run(self._count))
+        with self._well_formed():
+            return int(self._server.run(self._count))
+
+    @contextmanager
+    def _well_formed(self) -> Iterator[None]:
+        """Turn the error of a record that another program wrote into an AccountsError."""
+        try:
+            yield
+        except (ValueError, TypeError):
+            problem, remedy = "a record is malformed", "restore its data"
+            raise AccountsError(self._server.name, problem, remedy) from None
 
 
 def _key(digest: bytes, members: list[bytes]) -> Key:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
+from urllib.parse import parse_qsl
 
 import redis
 from redis.backoff import NoBackoff
@@ -28,6 +29,11 @@ _FORGETS = {
     "appendonly": (("no",), "appendonly yes"),
     "appendfsync": (("no",), "appendfsync everysec"),
     "maxmemory-policy": (("allkeys-lru", "allkeys-lfu", "allkeys-random"), "noeviction"),
+}
+#: Options of a URL. Others of the client would change how replies are read.
+_OPTIONS = {
+    *("socket_timeout", "socket_connect_timeout", "ssl_ca_certs", "ssl_certfile", "ssl_keyfile"),
+    *("ssl_cert_reqs", "ssl_check_hostname"),
 }
 _DATABASE = re.compile(r"(?:/[0-9]*)?")
 _FORM = (
@@ -168,7 +174,8 @@ def _client(url: str) -> redis.Redis:
     parts = split(url)
     # Without the texts of other errors: they may have a part of a password.
     malformed = AccountsError(f"{parts.scheme}://", "not a URL of a server", _FORM)
-    if not parts.hostname or not _DATABASE.fullmatch(parts.path):
+    options = {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    if not (parts.hostname and _DATABASE.fullmatch(parts.path) and options <= _OPTIONS):
         raise malformed
     try:
         client = redis.Redis.from_url(

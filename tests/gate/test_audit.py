@@ -74,7 +74,7 @@ def test_a_malformed_entry_of_redis_is_one_line(emptied: str) -> None:
         accounts.create_key("Acme", "free")
         for entry in (b"no JSON", b"[1]", b"\xff"):
             client.rpush("geolookup:log", entry)
-            with pytest.raises(AccountsError, match="an entry of the audit log is malformed"):
+            with pytest.raises(AccountsError, match="a record is malformed"):
                 accounts.log()
             client.rpop("geolookup:log")
 

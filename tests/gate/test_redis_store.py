@@ -95,6 +95,34 @@ def test_lost_data_admit_and_refuse_nobody(emptied: str, plans: Path, clock: Fak
             fresh.admit(keys[0])
 
 
+def test_a_record_of_another_program_is_one_line(emptied: str) -> None:
+    with open_accounts(emptied) as accounts, client_package.Redis.from_url(emptied) as client:
+        key = accounts.create_key("Acme", "free")
+        record = f"geolookup:key:{(digest(key) or b'').hex()}"
+        account, malformed = "geolookup:account:1", ("x", b"\xff", "")
+        for name, member in ((record, "created"), (record, "expires"), (record, "account")):
+            kept = client.hget(name, member)
+            for value in malformed:
+                client.hset(name, member, value)
+                with pytest.raises(AccountsError, match="redis://127"):
+                    accounts.keys()
+                with open_accounts(emptied) as fresh, pytest.raises(AccountsError, match="redis:"):
+                    fresh.admit(key)
+            client.hset(name, member, kept)
+        for member in ("name", "created", "used", "keys"):
+            kept = client.hget(account, member)
+            client.hset(account, member, b"\xff")
+            with pytest.raises(AccountsError, match="a record is malformed"):
+                accounts.usage()
+            client.hset(account, member, kept)
+        client.rpush("geolookup:keys", "not a digest")
+        with pytest.raises(AccountsError, match="a record is malformed"):
+            accounts.keys()
+        client.set("geolookup:accounts", "many")
+        with pytest.raises(AccountsError, match="a record is malformed"):
+            accounts.usage()
+
+
 DURABLE = {"appendonly": "yes", "appendfsync": "everysec", "maxmemory-policy": "noeviction"}
 #: Settings of a server, and the word of the problem: None if it writes each change to disk.
 SETTINGS: tuple[tuple[dict[str, str], str | None], ...] = (

@@ -105,6 +105,7 @@ def test_a_missing_or_wrong_password_is_one_line(
         *("redis://:12/34@h:1/0", "redis://:[secret@h/0", "redis://:sec\u2100ret@h:1/0"),
         *("redis://h:1/secret", "redis://h:1/0?secret=secret", "redis://h:1/0?db=secret"),
         *("redis://:secret@h:99999/0", "redis://h?max_connections=secret", "redis:///0"),
+        *("redis://h:1/0?decode_responses=1", "redis://h:1/0?protocol=9", "redis://h?encoding=x"),
         *("redis://h:1/0?connection_class=secret", "rediss://:secret@h:port/0"),
         *("mysql://user:secret@host/x", "user:secret@host:1", ":secret@host:1", "//secret"),
         *("sqlite://:secret@h/x", "sqlite://[secret/a.db", "sqlite://", "accounts.db", ""),
