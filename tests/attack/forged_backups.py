@@ -1,0 +1,100 @@
+"""Forged backups and killed restores beside a running service: accounts are old or new, never both.
+
+Each forged backup must be refused while the service answers. Then two backups are restored in turn,
+and each restore is killed at a random moment: the accounts are those of one backup, with one entry
+of the audit log for each that came through.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
+
+from geolookup.gate import open_accounts
+from geolookup.gate.backup import back_up
+from tests.conftest import ROOT
+from tests.gate.test_backups import FORGED
+from tests.http.serving import Server, Store, serving, sqlite_store
+
+#: Accounts in each of the two backups, and restores that are killed.
+_ACCOUNTS, _KILLS = 2_000, 60
+#: Seconds in which a restore ends, more than its interpreter takes to start.
+_LONGEST = 0.9
+
+
+def attack() -> None:
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        store = sqlite_store(folder)
+        backups = [_backup(store, folder, name) for name in ("first", "second")]
+        key = store.key()
+        with serving(store, folder, workers=2) as server:
+            _forge(server, store, key, folder)
+            _kill(store, backups)
+
+
+def _backup(store: Store, folder: Path, name: str) -> Path:
+    """Return a backup whose accounts all begin with a name."""
+    origin = folder / f"{name}.db"
+    with open_accounts(f"sqlite:///{origin}", store.plans) as accounts:
+        accounts.create_key(f"{name} 1", "endless")
+    with closing(sqlite3.connect(origin)) as db:
+        more = [(f"{name} {number}",) for number in range(2, _ACCOUNTS + 1)]
+        db.executemany("INSERT INTO account (name, plan, created) VALUES (?, 'endless', 0)", more)
+        db.commit()
+    back_up(f"sqlite:///{origin}", folder / name)
+    return folder / name
+
+
+def _restore(store: Store, backup: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "geolookup", "accounts", "restore", str(backup)]
+    command += ["--accounts", store.url]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True)
+
+
+def _forge(server: Server, store: Store, key: str, folder: Path) -> None:
+    statuses, backup, origin = Counter[int](), folder / "small", f"sqlite:///{folder}/small.db"
+    with open_accounts(origin) as accounts:  # those that the forgeries change
+        for name in ("Acme", "Other"):
+            accounts.create_key(name, "free")
+    back_up(origin, backup)
+    for script, _ in FORGED.values():
+        forged = Path(copyfile(backup, backup.with_name("forged")))
+        with closing(sqlite3.connect(forged)) as db:
+            db.executescript(script)
+        process = _restore(store, forged)
+        while process.poll() is None:
+            statuses[server.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status] += 1
+            time.sleep(0.01)
+        _, told = process.communicate()
+        assert (process.returncode, len(told.splitlines())) == (2, 1), (script, told)
+    print(f"{len(FORGED)} forged backups refused; meanwhile {dict(statuses)}")
+    assert set(statuses) == {200}
+
+
+def _kill(store: Store, backups: list[Path]) -> None:
+    rng, restored = random.Random(5), 0
+    with open_accounts(store.url, store.plans) as accounts:
+        before = len(accounts.log())
+        for number in range(_KILLS):
+            process = _restore(store, backups[number % 2])
+            time.sleep(rng.uniform(0, _LONGEST))
+            process.kill()
+            process.communicate()
+            restored += process.returncode == 0
+            names = {usage.name.partition(" ")[0] for usage in accounts.usage()}
+            assert len(names) == 1, names
+            assert len(accounts.usage()) in (1, _ACCOUNTS)
+        entries = len(accounts.log()) - before
+    print(f"{_KILLS} kills: {restored} restores had ended, {entries} are in the audit log")
+    # One that is killed after its commit is in the log, and did not end by itself.
+    assert restored <= entries <= _KILLS
