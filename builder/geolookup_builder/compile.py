@@ -171,9 +171,7 @@ def _compile(
         for number, spec in enumerate(plan.sources, 1):
             with guard(spec):
                 build.add(number, spec)
-        outcome = build.finish(output)
-        accept(plan.sources, options.cache)
-        return outcome
+        return build.finish(output)
 
 
 def _mask(recipe: Recipe) -> Mask:
@@ -341,6 +339,7 @@ class _Build:
         metadata = complete.metadata()
         self._report.counts, self._report.coverage = metadata.counts, metadata.coverage
         self._report.generation = metadata.generation
+        accept(self._plan.sources, self._options.cache)
         self._warn(metadata.sources)
         self._report.seconds = self._progress.seconds
         return self._report, verified.with_folder(output)
