@@ -50,7 +50,10 @@ def diff(old: str, new: str, as_json: bool, **parameters: Any) -> None:
 @options.fail_if("country_agree < 95%")
 @options.traffic("Also weight addresses by their requests")
 @options.table_input
-@options.limit("--worst", "Number of networks to list per level, by wrong addresses.")
+@options.limit(
+    "--worst",
+    "Number of networks to list per level, and of pairs of countries, by wrong addresses.",
+)
 @options.as_json()
 def score(
     datasets: tuple[str, ...], truth: tuple[str, ...], as_json: bool, **parameters: Any

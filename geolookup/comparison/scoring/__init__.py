@@ -26,9 +26,11 @@ from geolookup.comparison.scoring.agreement import (
     metrics,
 )
 from geolookup.comparison.scoring.breakdown import (
+    CountryPair,
     Grouping,
     Sides,
     WorstNetwork,
+    country_pairs,
     groupings,
     sources,
     worst_networks,
@@ -60,6 +62,7 @@ class ScoredPart:
     unit: str  # "addresses", "/64 networks", "rows of the truth" or "requests"
     score: Measured
     by: Mapping[str, Sequence[Group]]  # family, country, prefix_length, source
+    country_pairs: Sequence[CountryPair]  # wrong ones
     worst: Mapping[str, Sequence[WorstNetwork]]  # by level: country, region, city
     metrics: Mapping[str, float | None]  # by name, for gates; None: nothing to measure
 
@@ -111,7 +114,8 @@ def score(
     distances kilometres.
 
     ``fail_if`` are gates such as "country_agree < 95%"; ``failed`` of the result lists those
-    that fail. ``worst`` is the number of networks listed for each level. ``traffic``,
+    that fail. ``worst`` is the number of wrong pairs of countries that are listed, and of
+    networks for each level. ``traffic``,
     ``traffic_count``, ``ip_column``, ``input_format``, ``delimiter`` and ``header`` are those
     of ``diff``.
 
@@ -189,6 +193,7 @@ def _part(
         unit=part.unit,
         score=total,
         by={key: _groups(grouping, chosen, weight, rows) for key, grouping in by.items()},
+        country_pairs=country_pairs(sides, verdicts, part.weight, worst),
         worst=worst_networks(sides, verdicts, part.weight, worst),
         metrics=metrics(total),
     )

@@ -1,4 +1,4 @@
-"""A score broken down: by groups of the truth and sources, and the worst networks of a dataset.
+"""A score broken down: by groups of the truth and sources, by countries, and the worst networks.
 
 A network is an interval of the dataset: consecutive addresses with one answer. So a list of
 addresses as truth is not shown; with such a list, or with requests, the networks are widened
@@ -7,6 +7,7 @@ too, because an interval of a dataset may be one address.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
@@ -87,6 +88,15 @@ class WorstNetwork:
 
 
 @dataclass(frozen=True, slots=True)
+class CountryPair:
+    """Two countries: that of the truth, and the wrong one of the dataset."""
+
+    truth: str
+    dataset: str
+    wrong: Share  # of the weight whose truth states a country
+
+
+@dataclass(frozen=True, slots=True)
 class Sides:
     """n joint intervals of a part: the answers that are judged, and the texts of both sides."""
 
@@ -114,10 +124,13 @@ def _of_level(
     sums = np.bincount(group, weight[counted] * wrong, minlength=len(networks))
     of = np.bincount(group, weight[counted], minlength=len(networks))
     # A stable sort: networks of equal weight stay in address order.
+    wrong_rows = counted[wrong][np.argsort(group[wrong], kind="stable")]
+    # Those of network n are the rows from ends[n - 1] to ends[n].
+    ends = np.cumsum(np.bincount(group[wrong], minlength=len(networks)))
     for at in np.argsort(-sums, kind="stable")[:most]:
         if not sums[at]:
             break
-        rows = counted[(group == at) & wrong]
+        rows = wrong_rows[ends[at - 1] if at else 0 : ends[at]]
         row = _heaviest(sides.truth_place[rows], weight[rows], rows)
         yield WorstNetwork(
             network=_name(sides.answers.starts, int(networks[at]), sides.widened),
@@ -126,6 +139,24 @@ def _of_level(
             dataset=_text(sides.answers.places, level, int(sides.answers.place[row])),
             source=sides.sources[int(sides.answers.source[row])],
         )
+
+
+def country_pairs(sides: Sides, judged: Judged, weight: F64, most: int) -> list[CountryPair]:
+    """Return the pairs of countries with the most wrong weight, the greatest first."""
+    verdict = judged.verdicts["country"]
+    wrong = np.flatnonzero((verdict == WRONG) & (weight > 0))
+    truth, dataset = sides.truth.names["country_code"], sides.answers.places.names["country_code"]
+    keys = truth.codes[sides.truth_place[wrong]].astype(np.int64) * len(dataset.values)
+    keys += dataset.codes[sides.answers.place[wrong]]
+    pairs, group = np.unique(keys, return_inverse=True)
+    sums: Counter[tuple[str, str]] = Counter()
+    # Equal codes may repeat in the truth's table.
+    for pair, total in zip(pairs, np.bincount(group, weight[wrong]), strict=True):
+        one, other = divmod(int(pair), len(dataset.values))
+        sums[str(truth.values[one]), str(dataset.values[other])] += total
+    of = weight[verdict != NOT_COUNTED].sum()
+    ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return [CountryPair(*codes, share(total, of)) for codes, total in ranked[:most]]
 
 
 def _heaviest(places: NDArray[Any], weight: F64, rows: NDArray[Any]) -> int:

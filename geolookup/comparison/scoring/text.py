@@ -8,7 +8,7 @@ from geolookup.comparison.measures import Share
 from geolookup.comparison.report import count_text, percent_text, requests_line, table_lines
 from geolookup.comparison.scoring import Group, Score, ScoredPart
 from geolookup.comparison.scoring.agreement import LEVELS, NAMES, Measured
-from geolookup.comparison.scoring.breakdown import WorstNetwork
+from geolookup.comparison.scoring.breakdown import CountryPair, WorstNetwork
 from geolookup.comparison.scoring.places import TruthFile
 from geolookup.comparison.scoring.votes import Majority, Pair, Vote
 
@@ -50,6 +50,7 @@ def _part(score: Score, name: str) -> Iterator[str]:
         of = f" in {number}" if len(parts) > 1 else ""
         for kind, title in _KINDS.items():
             yield from _groups(title + of, part.by[kind])
+        yield from _country_pairs(f"wrong countries{of}", part.country_pairs)
         for level in LEVELS:
             yield from _worst(f"wrong {level}{of}", part.worst[level])
 
@@ -138,6 +139,19 @@ def _filled_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Itera
     cells = [[row[at] for at in columns] for row in (head, *rows)]
     if rows:
         yield from table_lines(cells[0], cells[1:])
+
+
+def _country_pairs(title: str, pairs: Sequence[CountryPair]) -> Iterator[str]:
+    rows = [
+        (
+            f"truth {pair.truth}, dataset {pair.dataset}",
+            _count(pair.wrong.count),
+            percent_text(pair.wrong.share),
+        )
+        for pair in pairs
+    ]
+    if rows:
+        yield from table_lines((title, "wrong", "of all"), rows)
 
 
 def _worst(title: str, networks: Sequence[WorstNetwork]) -> Iterator[str]:

@@ -203,6 +203,7 @@ def _check_part(
             rows = groups[group.name]
             some, their = [cases[row] for row in rows], [weights[row] for row in rows]
             _check_measured(group.score, some, at, their, approx)
+    _check_country_pairs(part, cases, at, weights, approx)
     for level in LEVELS:
         networks = part.worst[level]
         total = getattr(part.score, level).wrong.count
@@ -212,6 +213,24 @@ def _check_part(
         if exact:
             assert len({each.network for each in networks}) == len(networks)
         assert all(each.truth and each.dataset for each in networks)
+
+
+def _check_country_pairs(
+    part: ScoredPart, cases: Sequence[Case], at: int, weights: Weights, approx: Any
+) -> None:
+    wrong: defaultdict[tuple[str, str], Fraction] = defaultdict(Fraction)
+    of = Fraction()
+    for each, weight in zip(cases, weights, strict=True):
+        found = verdict("country", each.truth, each.answers[at])
+        of += weight if found else 0
+        if found == "wrong":
+            wrong[each.truth["country_code"], each.answers[at]["country_code"]] += weight
+    pairs = {(pair.truth, pair.dataset): pair.wrong for pair in part.country_pairs}
+    assert set(pairs) == set(wrong)
+    for codes, share in pairs.items():
+        _same(share, (wrong[codes], of), approx)
+    counts = [pair.wrong.count for pair in part.country_pairs]
+    assert counts == sorted(counts, reverse=True)
 
 
 def _check_pair(

@@ -36,6 +36,20 @@ def test_worst_networks_are_ranked_and_cut(pair: tuple[Path, Path], feed: Path) 
     assert network.network == "2a00:0:8000::/33"
     none = geolookup.score(pair[1], feed, worst=0).datasets[0].parts["ipv4"]
     assert list(none.worst.values()) == [[], [], []]
+    assert none.country_pairs == []
+
+
+def test_wrong_countries_are_ranked_and_cut(tmp_path: Path) -> None:
+    rows = "network,country_code\n8.8.8.0/24,DE\n8.8.9.0/25,FR\n9.9.9.0/24,US\n"
+    data = dataset(tmp_path / "data", world=rows)
+    # Two rows of the truth have one code.
+    truth = "8.8.8.0/25,US,,Boston,\n8.8.8.128/25,US,,Reno,\n8.8.9.0/24,DE,,,\n9.9.9.0/24,US,,,\n"
+    (tmp_path / "t.csv").write_text(truth, encoding="utf-8")
+    for most in (10, 1):
+        found = geolookup.score(data, tmp_path / "t.csv", worst=most).datasets[0].parts["ipv4"]
+        pairs = [(each.truth, each.dataset, each.wrong.count) for each in found.country_pairs]
+        assert pairs == [("US", "DE", 256), ("DE", "FR", 128)][:most]
+        assert found.country_pairs[0].wrong.of == 768
 
 
 def test_a_network_that_is_no_prefix_is_a_range(tmp_path: Path) -> None:
