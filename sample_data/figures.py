@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import random
 import tempfile
-from collections.abc import Iterator
-from ipaddress import IPv4Address
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 import geolookup
 from geolookup.comparison.scoring import Scored
 from geolookup.dataset.coverage import known_addresses
-from sample_data import make
+from sample_data import geolite, make, ranges, seats
 
 _SHOWN = (
     ("country", "location.country_code"),
@@ -32,43 +33,76 @@ _TRUTHS = (
     ("rir/rir-countries.csv.gz", "csv", "delegations of the registries"),
     ("geofeed/geofeed-valid.csv", "geofeed", "a geofeed of three networks"),
 )
+_GEOLITE = "GeoLite2 Country, 2024-06-18"
 _WORST = 5
+_RULES = ("country left out", "country of the delegation", "operator and users left out")
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 _SEED, _DRAWN = 1, 1000
 
 
 def figures_text(data: Path) -> str:
     """Return the section between the marks in README.md."""
-    scored = [
-        (
-            name,
-            geolookup.score(make.DATASET, data / path, truth_format=kind, worst=_WORST).datasets[0],
-        )
-        for path, kind, name in _TRUTHS
-    ]
-    delegations = scored[0][1]
-    scores = (_scores(scored), _worst(delegations))
-    parts = (_left_out(data), _known(), _drawn(), *scores, _agreement(data))
+    with tempfile.TemporaryDirectory() as folder:
+        other = Path(folder, "geolite.csv")
+        geolite.write_ranges(other)
+        scored = [(name, _score(data / path, kind)) for path, kind, name in _TRUTHS]
+        scored.append((_GEOLITE, _score(other, "csv")))
+        changed = tuple(_changed(data, Path(folder), other))
+    scores = (_scores(scored), _worst(scored[0][1]), _pairs(scored[-1][1]))
+    parts = (changed, _known(), _drawn(), *scores, _agreement(data))
     return "\n".join(line for part in parts for line in (*part, ""))
 
 
-def _left_out(data: Path) -> Iterator[str]:
-    yield "| left out | parts of rows | IPv4 addresses | IPv6 addresses |"
+def _score(truth: Path, kind: str, dataset: Path = make.DATASET) -> Scored:
+    return geolookup.score(dataset, truth, truth_format=kind, worst=_WORST).datasets[0]
+
+
+def _changed(data: Path, folder: Path, other: Path) -> Iterator[str]:
+    """Yield what each rule changes, and how often GeoLite2 agrees where the second one does."""
+    yield "| changed | parts of rows | IPv4 addresses | IPv6 addresses |"
     yield "|---|---|---|---|"
-    counts: dict[str, list[int]] = {"country": [0], "operator and users": [0]}
+    counts: dict[str, list[int]] = {name: [0] for name in _RULES}
+    moved: list[tuple[str, str, str]] = []
     for version, suffix in make.VERSIONS.items():
         announced = make.read_rows(make.FOLDER / "world" / f"asn-ipv{version}.csv.zst", version)
         countries = make.read_rows(
             data / "world" / f"geo-whois-asn-country-{suffix}.csv.zst", version
         )
-        given = make.given_to_anybody(data, version, announced)
-        impossible = list(make.possible(countries, make.complement(given, version)))
+        delegated = make.delegations(data, version)
+        given = make.given_to_anybody(delegated, announced)
+        impossible = list(make.possible(countries, ranges.complement(given, version)))
         withdrawn = make.reassigned(make.hand_made(version), announced)
-        for name, found in (("country", impossible), ("operator and users", withdrawn)):
+        instead = list(seats.seats(make.possible(countries, given), delegated, version))
+        parts: tuple[Sequence[ranges.Range | ranges.Row], ...] = (impossible, instead, withdrawn)
+        for name, found in zip(_RULES, parts, strict=True):
             counts[name][0] += len(found)
-            counts[name].append(make.size(found))
+            counts[name].append(ranges.size(found))
+        moved += _texts(version, instead)
     for name, numbers in counts.items():
         yield f"| {name} | " + " | ".join(f"{number:,}" for number in numbers) + " |"
+    yield ""
+    shares = _agreeing(folder, moved, other)
+    yield (
+        f"Where the second rule changes the country, {_GEOLITE} agrees with the delegation on"
+        f" {shares[0]:.2%} of the IPv4 addresses and {shares[1]:.2%} of the /64 networks."
+    )
+
+
+def _texts(version: int, rows: Sequence[ranges.Row]) -> Iterator[tuple[str, str, str]]:
+    address = IPv4Address if version == 4 else IPv6Address
+    for row in rows:
+        yield str(address(row.first)), str(address(row.last)), row.cells[0]
+
+
+def _agreeing(folder: Path, rows: Sequence[tuple[str, ...]], other: Path) -> list[float]:
+    """Return by family the share of the addresses in rows whose country is that of ``other``."""
+    path = folder / "rows.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("first", "last", "country_code"), *rows])
+    geolookup.build(path, folder / "rows")
+    parts = _score(other, "csv", folder / "rows").parts
+    countries = [parts[family].score.country for family in ("ipv4", "ipv6")]
+    return [each.agree.count / (each.agree.count + each.wrong.count) for each in countries]
 
 
 def _known() -> Iterator[str]:
@@ -115,6 +149,15 @@ def _worst(delegations: Scored) -> Iterator[str]:
     yield "|---|---|---|---|"
     for each in delegations.parts["ipv4"].worst["country"]:
         yield f"| {each.network} | {each.wrong.count:,.0f} | {each.truth} | {each.dataset} |"
+
+
+def _pairs(scored: Scored) -> Iterator[str]:
+    """Yield the pairs of countries that differ most."""
+    yield f"| differ most | {_GEOLITE} | here | share |"
+    yield "|---|---|---|---|"
+    for family, unit in (("ipv4", "IPv4 addresses"), ("ipv6", "IPv6, /64 networks")):
+        for pair in scored.parts[family].country_pairs:
+            yield f"| {unit} | {pair.truth} | {pair.dataset} | {pair.wrong.share:.2%} |"
 
 
 def _agreement(data: Path) -> Iterator[str]:

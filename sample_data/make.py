@@ -2,11 +2,13 @@
 
     python -m sample_data.make sources DATA    the publisher's files, filtered; DATA: see README.md
     python -m sample_data.make dataset         geolookup/world, and the rows that recipes ship
+    python -m sample_data.make geolite OUTPUT  GeoLite2, from the package geoip2fast, to compare
     python -m sample_data.make figures DATA    the figures of README.md
 
-``sources`` applies two rules. A country is left out where no registry has delegated the
-addresses and no AS announces them: nobody was given them. A row of networks.csv is withdrawn
-where the AS of another organisation announces its addresses today.
+``sources`` applies three rules. A country is left out where no registry has delegated the
+addresses and no AS announces them: nobody was given them. The delegation decides where whois
+states the seat of the registry (``seats``). A row of networks.csv is withdrawn where the AS of
+another organisation announces its addresses today.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ import io
 import shutil
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
-from itertools import pairwise
 from pathlib import Path
-from socket import AF_INET, AF_INET6, inet_pton
 
 import click
 import pyarrow as pa
+
+from sample_data.ranges import Range, Row, address_value, ends, most_specific, parts_inside, union
+from sample_data.seats import without_seats
 
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent
@@ -36,62 +38,12 @@ _LEVEL = 19  # of zstandard
 #: The families, and how the publisher names their files.
 VERSIONS = {4: "ipv4-num", 6: "ipv6"}
 
-Range = tuple[int, int]  # first and last address
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a file: its range and the cells after it."""
-
-    first: int
-    last: int
-    cells: tuple[str, ...]
-
-
-# --- ranges
-
-
-def union(ranges: Iterable[Range]) -> list[Range]:
-    """Return the same addresses as sorted, disjoint ranges that are not adjacent."""
-    merged: list[Range] = []
-    for first, last in sorted(ranges):
-        if merged and first <= merged[-1][1] + 1:
-            merged[-1] = merged[-1][0], max(last, merged[-1][1])
-        else:
-            merged.append((first, last))
-    return merged
-
-
-def parts_inside(first: int, last: int, blocks: Sequence[Range]) -> Iterator[Range]:
-    """Yield the parts of a range inside sorted, disjoint blocks."""
-    at = max(0, bisect_right(blocks, (first, first)) - 1)
-    while at < len(blocks) and blocks[at][0] <= last:
-        low, high = max(first, blocks[at][0]), min(last, blocks[at][1])
-        if low <= high:
-            yield low, high
-        at += 1
-
-
-def complement(blocks: Sequence[Range], version: int) -> list[Range]:
-    """Return what lies outside sorted, disjoint blocks that are not adjacent."""
-    top = (1 << (32 if version == 4 else 128)) - 1
-    bounds = [-1, *(bound for block in blocks for bound in block), top + 1]
-    gaps = zip(bounds[::2], bounds[1::2], strict=True)
-    return [(after + 1, before - 1) for after, before in gaps if after + 1 < before]
-
-
-def size(ranges: Iterable[Range | Row]) -> int:
-    """Return the number of addresses."""
-    ends = ((r.first, r.last) if isinstance(r, Row) else r for r in ranges)
-    return sum(last - first + 1 for first, last in ends)
-
-
 # --- files
 
 
 def read_rows(path: Path, version: int) -> list[Row]:
     """Read a file of ip-location-db: IPv4 as integers, IPv6 as text."""
-    value = int if version == 4 else _value_of
+    value = int if version == 4 else address_value
     cells = csv.reader(io.StringIO(text_of(path)))
     return [Row(value(a), value(b), tuple(rest)) for a, b, *rest in cells]
 
@@ -116,31 +68,26 @@ def write(path: Path, rows: Iterable[tuple[str, ...]]) -> None:
     path.write_bytes(codec.compress(text.getvalue().encode(), asbytes=True))
 
 
-def delegated(data: Path, version: int) -> list[Range]:
-    """Return what the registries have delegated to anybody."""
+def delegations(data: Path, version: int) -> list[Row]:
+    """Return what the registries have delegated, with the country; sorted and disjoint."""
     with gzip.open(data / "rir" / "rir-countries.csv.gz", "rt", encoding="utf-8") as file:
-        networks = (row["network"] for row in csv.DictReader(file))
-        return union(ends(each) for each in networks if (":" in each) == (version == 6))
+        rows = list(csv.DictReader(file))
+    return sorted(
+        (
+            Row(*ends(row["network"]), (row["country_code"],))
+            for row in rows
+            if (":" in row["network"]) == (version == 6)
+        ),
+        key=lambda row: row.first,
+    )
 
 
-def given_to_anybody(data: Path, version: int, announced: Iterable[Row]) -> list[Range]:
+def given_to_anybody(delegated: Iterable[Row], announced: Iterable[Row]) -> list[Range]:
     """Return what a registry has delegated or an AS announces."""
-    return union([*delegated(data, version), *((row.first, row.last) for row in announced)])
+    return union((row.first, row.last) for rows in (delegated, announced) for row in rows)
 
 
-def ends(network: str) -> Range:
-    """Return the first and last address of a network."""
-    address, length = network.split("/")
-    first = _value_of(address)
-    return first, first + (1 << (128 if ":" in address else 32) - int(length)) - 1
-
-
-def _value_of(address: str) -> int:
-    """Read an address; ``ipaddress`` would take most of the time for a million of them."""
-    return int.from_bytes(inet_pton(AF_INET6 if ":" in address else AF_INET, address))
-
-
-# --- the two rules
+# --- the rules
 
 
 def possible(rows: Iterable[Row], given: Sequence[Range]) -> Iterator[Row]:
@@ -169,18 +116,6 @@ def reassigned(hand_made: Sequence[Row], announced: Sequence[Row]) -> list[Range
                 found += [(low, high)] if low <= high else []
             at += 1
     return union(found)
-
-
-def most_specific(rows: Sequence[Row]) -> list[Row]:
-    """Return disjoint rows: of nested ones the smallest has its addresses."""
-    bounds = sorted({row.first for row in rows} | {row.last + 1 for row in rows})
-    place = {bound: number for number, bound in enumerate(bounds)}
-    owner: list[Row | None] = [None] * len(bounds)
-    for row in sorted(rows, key=lambda row: row.first - row.last):
-        for at in range(place[row.first], place[row.last + 1]):
-            owner[at] = row
-    pieces = zip(pairwise(bounds), owner, strict=False)
-    return [Row(low, high - 1, row.cells) for (low, high), row in pieces if row]
 
 
 def hand_made(version: int) -> list[Row]:
@@ -214,8 +149,10 @@ def make_sources(data: Path, folder: Path) -> None:
         announced = read_rows(data / "world" / f"asn-{suffix}.csv.zst", version)
         countries = read_rows(data / "world" / f"geo-whois-asn-country-{suffix}.csv.zst", version)
         write_rows(folder / "world" / f"asn-ipv{version}.csv.zst", version, announced)
-        kept = possible(countries, given_to_anybody(data, version, announced))
-        write_rows(folder / "world" / f"country-ipv{version}.csv.zst", version, kept)
+        delegated = delegations(data, version)
+        kept = possible(countries, given_to_anybody(delegated, announced))
+        located = without_seats(kept, delegated, version)
+        write_rows(folder / "world" / f"country-ipv{version}.csv.zst", version, located)
         withdrawn += _texts(version, reassigned(hand_made(version), announced))
     write(folder / "networks_reassigned.csv.zst", withdrawn)
 
@@ -239,6 +176,15 @@ def dataset() -> None:
     PACKAGED.mkdir(exist_ok=True)
     for name in ROWS:
         shutil.copyfile(FOLDER / name, PACKAGED / name)
+
+
+@main.command()
+@click.argument("output", type=click.Path(dir_okay=False, path_type=Path))
+def geolite(output: Path) -> None:
+    """Write the countries of GeoLite2 to OUTPUT; needs the package geoip2fast."""
+    from sample_data.geolite import write_ranges
+
+    write_ranges(output)
 
 
 @main.command()

@@ -67,6 +67,24 @@ def test_nearly_every_address_is_known() -> None:
         assert (make.PACKAGED / name).read_bytes() == (make.FOLDER / name).read_bytes()
 
 
+def test_addresses_of_national_registries_are_in_their_country() -> None:
+    """Whois has the seat of the registry for them: APNIC's, and AFRINIC's for America."""
+    expected = {
+        "2001:200::1": "JP",  # WIDE
+        "2001:44d0::1": "KR",
+        "2001:da8::1": "CN",  # CERNET2
+        "2001:ee0::1": "VN",
+        "2001:df0::1": "NZ",
+        "154.5.0.1": "CA",
+        # These are in Australia: APNIC itself, and a network of a university.
+        "2001:dc0::1": "AU",
+        "2001:388::1": "AU",
+    }
+    with geolookup.open(BUNDLED) as engine:
+        found = {ip: engine.get(ip, "location.country_code") for ip in expected}
+    assert found == expected
+
+
 def publisher(name: str, family: int) -> tuple[list[real_columns.Range], list[str]]:
     """The ranges of a publisher's file, and the first cell after each."""
     path = make.FOLDER / "world" / f"{name}.csv.zst"

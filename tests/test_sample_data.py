@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache, cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,9 @@ import pytest
 from geolookup_builder.compile import build
 from hypothesis import given
 
-from sample_data import figures, make
+from sample_data import figures, make, ranges, seats
+from sample_data.ranges import ends
+from tests.skips import needs
 from tests.tables.real_columns import value_of
 
 Network = IPv4Network | IPv6Network
@@ -380,7 +382,7 @@ def test_the_comparison_of_names_can_fail() -> None:
 
 
 @pytest.mark.long
-def test_files_are_the_publishers_after_two_rules(
+def test_files_are_the_publishers_after_three_rules(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(make, "_LEVEL", 1)  # the texts are compared, not how they are compressed
@@ -392,21 +394,74 @@ def test_files_are_the_publishers_after_two_rules(
 
 
 @pytest.mark.long
+@needs("geoip2fast")
 def test_figures_are_those_of_the_data(shared_data: Path) -> None:
     assert figures.figures_text(shared_data) in (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
 @given(small_ranges, small_ranges)
-def test_possible_parts_were_given_out(rows: list[make.Range], given_out: list[make.Range]) -> None:
-    blocks = make.union(given_out)
+def test_possible_parts_were_given_out(
+    rows: list[ranges.Range], given_out: list[ranges.Range]
+) -> None:
+    blocks = ranges.union(given_out)
     for each in rows:
-        inside = {a for low, high in make.parts_inside(*each, blocks) for a in range(low, high + 1)}
+        inside = {
+            a for low, high in ranges.parts_inside(*each, blocks) for a in range(low, high + 1)
+        }
         wanted = {
             a
             for a in range(each[0], each[1] + 1)
             if any(low <= a <= high for low, high in given_out)
         }
         assert inside == wanted
+
+
+#: The first address of a block of APNIC.
+_SEATED = ends("2001:200::/23")[0]
+
+
+def holds(rows: list[ranges.Row], address: int) -> bool:
+    return any(row.first <= address <= row.last for row in rows)
+
+
+@given(small_ranges, small_ranges, st.sampled_from(("AU", "NZ")), st.integers(0, 40))
+def test_the_delegation_decides_where_the_seat_is_stated(
+    stated: list[ranges.Range], given_out: list[ranges.Range], country: str, before: int
+) -> None:
+    """Address by address; ``before`` addresses are before the block of the registry."""
+    base = _SEATED - before
+    rows = [ranges.Row(base + a, base + b, (country,)) for a, b in ranges.union(stated)]
+    delegated = [ranges.Row(base + a, base + b, ("JP",)) for a, b in ranges.union(given_out)]
+    decided = list(seats.without_seats(rows, delegated, 6))
+    for at in range(base, base + 61):
+        found = [row.cells[0] for row in decided if row.first <= at <= row.last]
+        is_moved = country == "AU" and at >= _SEATED and holds(delegated, at)
+        assert found == (["JP" if is_moved else country] if holds(rows, at) else [])
+    assert all(one.last < other.first for one, other in pairwise(decided))
+    changed = list(seats.seats(rows, delegated, 6))
+    assert changed == [row for row in decided if row.cells == ("JP",)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", [4, 6])
+def test_no_seat_is_left_where_another_country_is_delegated(
+    version: int, shared_data: Path
+) -> None:
+    rows = make.read_rows(FOLDER / "world" / f"country-ipv{version}.csv.zst", version)
+    delegated = make.delegations(shared_data, version)
+    for country, blocks in seats.BLOCKS.items():
+        of_version = ranges.union(ends(each) for each in blocks if (":" in each) == (version == 6))
+        elsewhere = ranges.union(
+            part
+            for row in delegated
+            if row.cells != (country,)
+            for part in ranges.parts_inside(row.first, row.last, of_version)
+        )
+        assert bool(elsewhere) == bool(of_version)
+        stated = [row for row in rows if row.cells == (country,)]
+        assert stated
+        for row in stated:
+            assert not list(ranges.parts_inside(row.first, row.last, elsewhere)), row
 
 
 def test_rows_of_another_organisation_are_withdrawn() -> None:
@@ -417,7 +472,7 @@ def test_rows_of_another_organisation_are_withdrawn() -> None:
         (80, 84, "3", "C"),
     ]
     listed = (
-        [make.Row(first, last, (asn, name)) for first, last, asn, name in rows]
+        [ranges.Row(first, last, (asn, name)) for first, last, asn, name in rows]
         for rows in (hand_made, announced)
     )
     assert make.reassigned(*listed) == [(30, 39), (45, 59), (80, 84)]
