@@ -325,7 +325,7 @@ class _Build:
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with (
             self._progress.stage("writing"),
-            atomic.staged_folder(output, FOLDER_MODE) as folder,
+            atomic.staged_folder(output, FOLDER_MODE, force=self._options.force) as folder,
         ):
             rows = max(table.num_rows for table in content.values())
             # The id is computed from the tables in memory while they are written.

@@ -64,7 +64,7 @@ def pack(
     atomic.check_file(archive, force=force)
     # Read before the file is written: an unreadable signature leaves no archive.
     head = list(_head(folder, keys, latest_serial(dataset)))
-    with atomic.staged_file(archive) as fresh, _output(fresh) as members:
+    with atomic.staged_file(archive, force=force) as fresh, _output(fresh) as members:
         if former is not None:
             members.add(DELTA, _header(former, folder, manifest).text())
         for name, text in head:

@@ -51,7 +51,7 @@ def unpack(
         former = None
         if head.header is not None:
             former = base_folder(head.header, base, archive, _WHOLE)
-        with atomic.staged_folder(output, FOLDER_MODE) as folder:
+        with atomic.staged_folder(output, FOLDER_MODE, force=force) as folder:
             extract(head, members, folder, former)
 
 

@@ -119,7 +119,7 @@ def report(
     scored = geolookup.score(dataset_path, truth, truth_format=truth_format) if truth else None
     lead = "What the dataset knows, from which sources, and for which places."
     shown_sections = list(sections(dataset_path, changed, scored))
-    for path in write_page(output, png, title(dataset_path), lead, shown_sections):
+    for path in write_page(output, png, title(dataset_path), lead, shown_sections, force=force):
         click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes")
     if changed is not None:
         _exit_by_gates(changed.judged)

@@ -221,5 +221,5 @@ def _output_stream(output: Path | None, *, force: bool) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         return
     check_file(output, force=force)
-    with staged_file(output) as fresh, fresh.open("wb") as stream:
+    with staged_file(output, force=force) as fresh, fresh.open("wb") as stream:
         yield stream

@@ -84,7 +84,9 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
         fail(f"{name_text(str(store))}: no such folder; name a store")
     trusted = keys_of(store)
     for path, key in trusted.items():
-        click.echo(line_text(f"{key.id}  {path.name}"))
+        # ``trust`` names a file by its key; other programs name theirs as they like.
+        name = "" if path.stem == key.id else path.name
+        click.echo(line_text(f"{key.id}  {name}".rstrip()))
     if not trusted:
         click.echo(line_text(f"{store} trusts no key: it accepts every dataset"))
 

@@ -126,7 +126,9 @@ def map(  # noqa: A001 - the name of the command
         for line in summary.malformed:
             click.echo(line, err=True)
         note_age(engine)
-    for path in write_page(output, png, title(source), lead(min_count), shown_sections):
+    for path in write_page(
+        output, png, title(source), lead(min_count), shown_sections, force=force
+    ):
         click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes")
 
 

@@ -58,7 +58,7 @@ def _file(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
     check_file(Path(output), force=force)
     # A library that creates a database also creates files beside it: they need a folder.
     staged = staged_file_in_folder if chosen.output == "database" else staged_file
-    with staged(Path(output)) as fresh:
+    with staged(Path(output), force=force) as fresh:
         yield fresh
 
 
@@ -66,7 +66,7 @@ def _file(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
 def _folder(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
     written = partial(_is_written_by, chosen)
     check_folder(Path(output), force=force, replaceable=written, kind=f"{chosen.name} export")
-    with staged_folder(Path(output)) as fresh:
+    with staged_folder(Path(output), force=force) as fresh:
         yield fresh
 
 
@@ -80,7 +80,7 @@ def _is_written_by(chosen: ExportFormat, folder: Path) -> bool:
 def _stream(output: str, _chosen: ExportFormat, force: bool) -> Iterator[Any]:
     if output != STANDARD:
         check_file(Path(output), force=force)
-    with open_output(output, compression(output), None, cores()) as stream:
+    with open_output(output, compression(output), None, cores(), force=force) as stream:
         yield stream
 
 

@@ -99,11 +99,12 @@ def input_name(path: str) -> str:
 
 @contextmanager
 def open_output(
-    path: str, compression: str | None, level: int | None, threads: int
+    path: str, compression: str | None, level: int | None, threads: int, *, force: bool = True
 ) -> Iterator[Any]:
     """Yield a stream to write to; a file gets its name only if the block succeeds.
 
-    ``level`` is that of gzip, None: its default; ``threads`` is how many compress.
+    ``level`` is that of gzip, None: its default; ``threads`` is how many compress. ``force``
+    replaces an existing file.
     """
     with ExitStack() as stack:
         if path == STANDARD:
@@ -111,7 +112,7 @@ def open_output(
                 raise TableFileError("standard output", "is closed", "name a file")
             raw = sys.stdout.buffer
         else:
-            fresh = stack.enter_context(staged_file(Path(path)))
+            fresh = stack.enter_context(staged_file(Path(path), force=force))
             raw = stack.enter_context(pa.OSFile(str(fresh), "wb"))
             if compression is None:
                 yield raw

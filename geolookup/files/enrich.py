@@ -192,8 +192,10 @@ def enrich_file(
     options: EnrichOptions,
     counts: Counts,
     step: Step,
+    *,
+    force: bool = True,
 ) -> None:
-    """Write ``target`` completely or not at all.
+    """Write ``target`` completely or not at all; ``force`` replaces an existing file.
 
     Raises TableFileError for an unusable input, OutputError for an output
     that cannot be written, BrokenPipeError.
@@ -209,6 +211,7 @@ def enrich_file(
             target.kind.compression,
             options.compression_level,
             options.threads or cores(),
+            force=force,
         ) as out:
             sink = writer.write(out, answers.schema, _write_options(source, target, options))
             with _background_writer(sink) as write:

@@ -168,7 +168,7 @@ class EnrichJob:
         if output != STANDARD:
             check_other(source, output)
             check_file(Path(output), force=self._force)
-        self._enrich(origin, target, 0.0, 1.0)
+        self._enrich(origin, target, 0.0, 1.0, force=self._force)
 
     def folder(self, source: Path, output: Path, output_format: str | None) -> None:
         """Enrich all files of a tree that are not done; stops at the first unusable file."""
@@ -184,7 +184,8 @@ class EnrichJob:
         for task, size in zip(due, sizes, strict=True):
             with output_errors(Path(task.target.path)):
                 Path(task.target.path).parent.mkdir(parents=True, exist_ok=True)
-            self._enrich(task.source, task.target, done / total, size / total)
+            # Files of an earlier run are replaced; ``_is_done`` has refused others.
+            self._enrich(task.source, task.target, done / total, size / total, force=True)
             record.add(task.name, stamps[task.name])
             done += size
         self._files = _file_counts(len(due), len(files.tasks) - len(due), files.others)
@@ -209,13 +210,17 @@ class EnrichJob:
         check_file(output, force=record.knows(task.name))
         return False
 
-    def _enrich(self, source: TableFile, target: TableFile, before: float, share: float) -> None:
+    def _enrich(
+        self, source: TableFile, target: TableFile, before: float, share: float, *, force: bool
+    ) -> None:
         def step(fraction: float | None) -> None:
             whole = None if fraction is None else before + fraction * share
             self._progress.show(self._counts.rows, whole)
 
         try:
-            enrich_file(self._engine, source, target, self._options, self._counts, step)
+            enrich_file(
+                self._engine, source, target, self._options, self._counts, step, force=force
+            )
         finally:
             self._progress.clear()
 

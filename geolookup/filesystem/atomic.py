@@ -1,7 +1,8 @@
 """Atomic writes: a file or folder is written under a temporary name, synced and renamed.
 
 No file is changed in place. Readers keep the files that they have mapped, and a failure at
-any step leaves the old file or folder.
+any step leaves the old file or folder. Without ``force`` nothing is replaced, also nothing that
+another process has written since ``check_file`` or ``check_folder``.
 """
 
 from __future__ import annotations
@@ -72,11 +73,12 @@ def check_file(output: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def staged_folder(output: Path, mode: int = 0o777) -> Iterator[Path]:
+def staged_folder(output: Path, mode: int = 0o777, *, force: bool = True) -> Iterator[Path]:
     """Yield a new folder beside ``output``; rename it into place if the block succeeds.
 
-    An existing folder is replaced. Its mode is ``mode`` without the bits of the umask,
-    which the system applies: a process can read its umask only by changing it, for all threads.
+    With ``force`` an existing folder is replaced. The mode is ``mode`` without the bits of the
+    umask, which the system applies: a process can read its umask only by changing it, for all
+    threads.
     What killed processes left beside ``output`` is removed first.
     """
     sweep(output.parent)
@@ -87,17 +89,21 @@ def staged_folder(output: Path, mode: int = 0o777) -> Iterator[Path]:
             fsync_folder(fresh)
             # Content, then name, then the folder's entry: after a power failure the name leads to
             # a whole folder, the old one or the new one.
-            _rename_into(fresh, output)
+            if force:
+                _rename_into(fresh, output)
+            else:
+                _rename_new(fresh, output)
             fsync_folder(output.parent)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
 @contextmanager
-def staged_file(output: Path, mode: int = 0o666) -> Iterator[Path]:
+def staged_file(output: Path, mode: int = 0o666, *, force: bool = True) -> Iterator[Path]:
     """Yield the path of a new file beside ``output``; rename it into place if the block succeeds.
 
-    An existing file is replaced. Its mode is ``mode`` without the umask; see ``staged_folder``.
+    With ``force`` an existing file is replaced. The mode is ``mode`` without the umask; see
+    ``staged_folder``.
     """
     sweep_once(output.parent)
     fresh = temporary_name(output)
@@ -105,14 +111,14 @@ def staged_file(output: Path, mode: int = 0o666) -> Iterator[Path]:
         with output_errors(output), claim(fresh, partial(fresh.touch, mode, exist_ok=False)):
             yield fresh
             fsync_file(fresh)
-            fresh.replace(output)
+            _place(fresh, output, force=force)
             fsync_folder(output.parent)
     finally:
         fresh.unlink(missing_ok=True)
 
 
 @contextmanager
-def staged_file_in_folder(output: Path) -> Iterator[Path]:
+def staged_file_in_folder(output: Path, *, force: bool = True) -> Iterator[Path]:
     """Yield a path in a new folder beside ``output``; rename the file into place on success.
 
     For libraries that create the file themselves, with others beside it. See ``staged_file``.
@@ -124,7 +130,7 @@ def staged_file_in_folder(output: Path) -> Iterator[Path]:
             fresh = folder / output.name
             yield fresh
             fsync_file(fresh)
-            fresh.replace(output)
+            _place(fresh, output, force=force)
             fsync_folder(output.parent)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -161,6 +167,36 @@ def fsync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _place(fresh: Path, output: Path, *, force: bool) -> None:
+    """Give a file its name; without ``force`` OutputError if another process took the name."""
+    if force:
+        fresh.replace(output)
+        return
+    try:
+        output.hardlink_to(fresh)  # a rename would replace; the caller removes the first name
+    except FileExistsError:
+        raise _taken(output) from None
+    except OSError:  # a file system without hard links
+        if os.path.lexists(output):
+            raise _taken(output) from None
+        fresh.replace(output)
+
+
+def _rename_new(fresh: Path, output: Path) -> None:
+    """Rename a folder to ``output``; OutputError if another process took the name."""
+    try:
+        fresh.rename(output)
+    except OSError:
+        if os.path.lexists(output):
+            raise _taken(output) from None
+        raise
+
+
+def _taken(output: Path) -> OutputError:
+    problem = "another process has written it meanwhile"
+    return OutputError(output, problem, "choose another name, or use --force to replace it")
 
 
 def _rename_into(fresh: Path, output: Path) -> None:

@@ -60,7 +60,7 @@ def back_up(url: str, output: Path, *, force: bool = False) -> Content:
         raise OutputError(output, "is the accounts file itself", "name another file")
     with _errors_of(live.path, _CHECK, _DAMAGED), closing(live.open(create=False)) as source:
         source.execute("BEGIN")  # a transaction reads one state of the file
-        with staged_file(output, _OWNER_ONLY) as fresh, _new_file(fresh) as target:
+        with staged_file(output, _OWNER_ONLY, force=force) as fresh, _new_file(fresh) as target:
             copy(source, target, *ACCOUNTS, LOG)
             return _content(target)
 

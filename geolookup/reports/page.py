@@ -98,14 +98,20 @@ def _holds_pictures(folder: Path) -> bool:
 
 
 def write_page(
-    output: Path, png: Path | None, title: str, lead: str, sections: Sequence[Section]
+    output: Path,
+    png: Path | None,
+    title: str,
+    lead: str,
+    sections: Sequence[Section],
+    *,
+    force: bool = True,
 ) -> list[Path]:
     """Write the page, and the pictures of its sections into ``png``; return the paths."""
     written = [output]
-    with staged_file(output) as fresh:
+    with staged_file(output, force=force) as fresh:
         fresh.write_text(page(title, lead, sections), encoding="utf-8")
         if png is not None:
-            with staged_folder(png) as folder:
+            with staged_folder(png, force=force) as folder:
                 pictures = [picture for section in sections for picture in section.pictures]
                 written += [png / path.name for path in write_png(folder, pictures)]
     return written

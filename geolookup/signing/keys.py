@@ -178,9 +178,9 @@ def generate(path: str | os.PathLike[str]) -> PublicKey:
     key = Ed25519PrivateKey.generate()
     public = PublicKey(key.public_key().public_bytes_raw())
     # The private key is renamed into place last: it never stands there without its public key.
-    with atomic.staged_file(path, 0o600) as fresh:
+    with atomic.staged_file(path, 0o600, force=False) as fresh:
         fresh.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-        with atomic.staged_file(public_path, 0o644) as fresh_public:
+        with atomic.staged_file(public_path, 0o644, force=False) as fresh_public:
             fresh_public.write_bytes(pem_of(public))
     return public
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
-import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geolookup.dataset.manifest import is_generation
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.store import pointer, resolve
 from geolookup.store.changing import changing
@@ -143,14 +143,34 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
     store = _store_path(store)
     with changing(store) as published:
         remaining = _generations_to_keep(published, keep)
-        # Before the removal: the pointer never lists a missing generation.
-        if len(remaining) < len(published):
-            pointer.write(store, remaining)
         names = {entry.generation for entry in remaining}
         removed = [path for path in _folders(store) if path.name not in names]
+        if len(remaining) < len(published):
+            _write_pointer(store, remaining, removed)
         for path in removed:
             _remove(path)
         return [path.name for path in removed]
+
+
+def _write_pointer(store: Path, remaining: list[Published], removed: list[Path]) -> None:
+    """Write the pointer before the removal: it lists no missing generation.
+
+    A full disk has no room for it. Then generations are removed before, one by one: neither the
+    current one, nor the one to which a rollback returns, unless only one shall remain.
+    """
+    for path in removed:
+        try:
+            return pointer.write(store, remaining)
+        except OutputError as error:
+            if not _is_for_want_of_space(error):
+                raise
+        _remove(path)
+    return pointer.write(store, remaining)
+
+
+def _is_for_want_of_space(error: OutputError) -> bool:
+    cause = error.__cause__
+    return isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def _store_path(store: str | os.PathLike[str] | None) -> Path:
@@ -170,13 +190,14 @@ def _folders(store: Path) -> list[Path]:
 
 
 def _remove(path: Path) -> None:
-    """Rename a generation, then remove it: no generation is ever incomplete."""
-    # Renamed out of the way first: a reader finds the generation whole or not at all.
-    aside = Path(tempfile.mkdtemp(prefix=".removed.", dir=path.parent))
+    """Rename a generation, then remove it: no generation is ever incomplete.
+
+    A reader finds it whole or not at all. The rename needs no space on a full disk.
+    """
+    aside = path.with_name(f".removed.{os.urandom(8).hex()}.{path.name}")
     try:
-        path.rename(aside / path.name)
-    except OSError:
-        aside.rmdir()
-        raise
+        path.rename(aside)
+    except FileNotFoundError:  # removed for want of space
+        return
     atomic.fsync_folder(path.parent)
     shutil.rmtree(aside)

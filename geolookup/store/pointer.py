@@ -96,13 +96,18 @@ def _entries(document: Any, path: str) -> list[Published]:
     if type(version) is not int or version != _VERSION:
         problem = f"format version {version!r}, but this geolookup reads {_VERSION}"
         raise DatasetError(path, problem, "use the version of geolookup that wrote it")
-    published = [
-        Published(entry["generation"], str(entry["at"]), withdrawn=bool(entry["withdrawn"]))
-        for entry in document["published"]
-    ]
-    if not standing(published) or not all(is_generation(entry.generation) for entry in published):
+    published = [_entry(entry) for entry in document["published"]]
+    if not standing(published):
         raise ValueError
     return published
+
+
+def _entry(members: Any) -> Published:
+    generation, at, withdrawn = members["generation"], members["at"], members["withdrawn"]
+    # ``type``: "false" counts as true, and so would any other text.
+    if not is_generation(generation) or type(at) is not str or type(withdrawn) is not bool:
+        raise ValueError
+    return Published(generation, at, withdrawn=withdrawn)
 
 
 def write(store: str | os.PathLike[str], published: Sequence[Published]) -> None:

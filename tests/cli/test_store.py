@@ -130,7 +130,7 @@ def test_keygen_sign_and_trust(tmp_path: Path) -> None:
     assert done.stdout == f"key {public.id}\npublic key {key}.pub\n"
     assert refusal("keygen", str(key)) == f"{key}: exists already; choose another name"
     assert read_public(tmp_path / "key.pub") == public
-    assert run("trust", store, f"{key}.pub").stdout == f"{public.id}  {public.id}.pem\n"
+    assert run("trust", store, f"{key}.pub").stdout == f"{public.id}\n"
     assert "not signed by a trusted key" in refusal("publish", str(data), store)
     assert run("sign", str(data), "--sign", str(key)).stdout == f"signed {data}\n"
     assert run("publish", str(data), store).returncode == 0

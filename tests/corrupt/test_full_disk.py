@@ -12,15 +12,19 @@ from pathlib import Path
 import pytest
 from geolookup_builder import output_files
 
+from geolookup import publish
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
+from geolookup.errors import OutputError
 from geolookup.integrity import files, verify
 from geolookup.integrity.files import generation
 from geolookup.integrity.tables import Tables
+from geolookup.store.generations import generations, prune, rollback
 from tests.builder.building import unwritable
 from tests.conftest import build_at
 from tests.damage import CSV
 from tests.datasets import SMALL
+from tests.store.numbered import id_of, shared
 from tests.test_engine import mapping
 
 
@@ -103,3 +107,25 @@ def test_no_page_of_a_digested_dataset_is_in_memory(tables: Tables) -> None:
     assert mapping(path)[1]
     assert not list(generation(tables))
     assert not mapping(path)[1]
+
+
+def test_prune_frees_a_full_disk(tmp_path: Path) -> None:
+    """It has no room for a new pointer before it has removed a generation."""
+    folder = tmp_path / "full"
+    folder.mkdir()
+    with mounted(folder, "-t", "tmpfs", "-o", "size=2m", "none"):
+        store = folder / "store"
+        for number in range(4):
+            publish(shared(number), store)
+        (store / "generations" / ("0" * 64)).mkdir()  # of no publication
+        (folder / "filler").write_bytes(bytes(shutil.disk_usage(folder).free))
+        assert not shutil.disk_usage(folder).free
+        with pytest.raises(OutputError, match="No space left on device"):
+            publish(shared(0), store)
+        removed = prune(store, 2)
+        assert sorted(removed) == sorted([id_of(0), id_of(1), "0" * 64])
+        assert [entry.generation for entry in generations(store)] == [id_of(3), id_of(2)]
+        assert shutil.disk_usage(folder).free
+        verify(store)
+        assert rollback(store) == id_of(2)
+        assert {path.name for path in (store / "generations").iterdir()} == {id_of(2), id_of(3)}
