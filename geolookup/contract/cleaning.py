@@ -40,14 +40,16 @@ NODE = (
 _NODE = re.compile(NODE)
 #: An entry that states no address: absent, unknown, or obfuscated (RFC 7239, section 6).
 _WITHOUT_ADDRESS = re.compile(rf"-?|unknown|_|{_NAME}", re.IGNORECASE | re.ASCII)
+#: Parts of an element of ``Forwarded`` between commas and semicolons, in quotes too, and characters
+#: of one of them: an element with more is malformed.
+_MOST_PARTS, _LONGEST_PART = 16, 512
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - of RFC 9110, section 5.6.2
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
-#: A parameter of ``Forwarded``, which may be empty, and the delimiter after it. Brackets and colons
-#: should be in quotes, but not every proxy writes the quotes.
-# for="[2001:db8::1]:443";proto=https,for=8.8.8.8 has three matches, with the delimiters
-# ";", "," and none.
+#: A parameter of an element of ``Forwarded``, which may be empty, and the semicolon after it.
+#: Brackets and colons should be in quotes, but not every proxy writes the quotes.
+# for="[2001:db8::1]:443";proto=https has two matches, the first with a semicolon.
 _PARAMETER = re.compile(
-    rf"[ \t]*(?:({_TOKEN})=([!#$%&'*+.^_`|~0-9A-Za-z:\[\]-]+|{_QUOTED})[ \t]*)?(?=([;,])|$)"
+    rf"[ \t]*(?:({_TOKEN})=([!#$%&'*+.^_`|~0-9A-Za-z:\[\]-]+|{_QUOTED})[ \t]*)?(?=(;)|$)"
 )
 _ESCAPED = re.compile(r"\\(.)")
 #: Parts of any text that may be an address; ``readings`` parses them.
@@ -89,28 +91,25 @@ def node_address(text: str) -> str | None:
     return address if is_address(address) else None
 
 
-def x_forwarded_for(line: str) -> list[str | None]:
-    """Return the address of each entry of a list: empty if it states none, None if malformed."""
-    return [_entry(entry.strip(BLANKS)) for entry in line.split(",")]
+def x_forwarded_for(line: str) -> Iterator[str | None]:
+    """Yield the address of each entry of a list, from right to left.
 
-
-def forwarded(line: str) -> list[str | None]:
-    """Return the address of the ``for`` of each element, as ``x_forwarded_for`` does.
-
-    RFC 7239, section 4. A malformed line counts as one malformed element, because its quotes may
-    hide what a proxy added.
+    It is empty if the entry states none, None if the entry is malformed.
     """
-    addresses: list[str | None] = []
-    parameters: dict[str, str] = {}
-    for name, value, delimiter in _parameters(line):
-        if name is None or name in parameters:
-            return [None]
-        if name:
-            parameters[name] = value
-        if delimiter != ";":
-            addresses.append(_entry(parameters.get("for", "")))
-            parameters = {}
-    return addresses
+    end = len(line)
+    while end >= 0:
+        comma = line.rfind(",", 0, end)  # -1 before the first entry
+        yield _entry(line[comma + 1 : end].strip(BLANKS))
+        end = comma
+
+
+def forwarded(line: str) -> Iterator[str | None]:
+    """Yield the address of the ``for`` of each element, as ``x_forwarded_for`` does.
+
+    RFC 7239, section 4. From right to left, because each proxy adds an element at the right: quotes
+    that a client opens and does not close hide none of them.
+    """
+    return map(_for_address, _elements(line))
 
 
 def readings(part: str) -> set[Address]:
@@ -144,10 +143,10 @@ def _unquote_list(text: str) -> str:
 
 def _first_public(text: str) -> str | None:
     """Return the first public address of a list, else the first; None if an entry is malformed."""
-    entries = forwarded(text) if "=" in text else x_forwarded_for(text)
+    entries = list(forwarded(text) if "=" in text else x_forwarded_for(text))
     if None in entries:
         return None
-    addresses = [entry for entry in entries if entry]
+    addresses = [entry for entry in reversed(entries) if entry]
     return next(filter(_is_public, addresses), addresses[0] if addresses else None)
 
 
@@ -160,18 +159,47 @@ def _entry(text: str) -> str | None:
     return "" if _WITHOUT_ADDRESS.fullmatch(node) else node_address(node)
 
 
-def _parameters(line: str) -> Iterator[tuple[str | None, str, str]]:
-    """Yield name, value and delimiter (``;``, ``,`` or empty).
+def _elements(line: str) -> Iterator[str | None]:
+    """Yield the elements from right to left, at last None if one exceeds the limits.
 
-    The name of an empty parameter is empty, that of a malformed one None.
+    A comma in quotes separates none. Example: of ``for=8.8.8.8;host="a,b"`` the part after the
+    comma, ``b"``, has one quote, so the comma is in quotes. Escaped quotes do not count.
     """
-    at, delimiter = 0, ","
-    while delimiter:
-        parameter = _PARAMETER.match(line, at)
-        if parameter is None:
-            yield None, "", ""
+    end = comma = len(line)
+    quotes = parts = 0
+    while end >= 0:
+        before, comma = comma, line.rfind(",", 0, comma)
+        parts += 1 + line.count(";", comma + 1, before)
+        if parts > _MOST_PARTS or before - comma > _LONGEST_PART:
+            yield None
             return
-        name, value, delimiter = (group or "" for group in parameter.groups())
+        quotes += _ESCAPED.sub("", line[comma + 1 : before]).count('"')
+        if quotes % 2 == 0 or comma < 0:
+            yield line[comma + 1 : end]
+            end, quotes, parts = comma, 0, 0
+
+
+def _for_address(element: str | None) -> str | None:
+    if element is None:
+        return None
+    parameters: dict[str, str] = {}
+    for name, value in _parameters(element):
+        if name is None or name in parameters:
+            return None
+        if name:
+            parameters[name] = value
+    value = parameters.get("for", "")
+    return _entry(_ESCAPED.sub(r"\1", value[1:-1]) if value.startswith('"') else value)
+
+
+def _parameters(element: str) -> Iterator[tuple[str | None, str]]:
+    """Yield name and value as written; the name is empty if both are, None if malformed."""
+    at, semicolon = 0, ";"
+    while semicolon:
+        parameter = _PARAMETER.match(element, at)
+        if parameter is None:
+            yield None, ""
+            return
+        name, value, semicolon = (group or "" for group in parameter.groups())
         at = parameter.end() + 1
-        unescaped = _ESCAPED.sub(r"\1", value[1:-1]) if value.startswith('"') else value
-        yield name.lower(), unescaped, delimiter
+        yield name.lower(), value

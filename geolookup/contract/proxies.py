@@ -2,7 +2,8 @@
 
 Strategy: the nearest hop is the connection's peer, which a client cannot forge. While a hop
 is a trusted proxy, take the hop that it names, from right to left; the first hop that is not
-trusted is the caller. A hop that is malformed, ``unknown`` or obfuscated ends the walk.
+trusted is the caller. A hop that is malformed, ``unknown`` or obfuscated ends the walk, and so do
+MOST_HOPS hops: a client cannot make the walk long.
 
 Example: the peer is 10.0.0.2, 10.0.0.0/8 is trusted, and the header is
 ``X-Forwarded-For: 9.9.9.9, 8.8.8.8, 10.0.0.1``. The walk is 10.0.0.2, 10.0.0.1, 8.8.8.8; the
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_network
+from itertools import chain, islice
 
 from geolookup.contract.address import canonical
 from geolookup.contract.cleaning import (
@@ -32,7 +34,9 @@ Headers = Sequence[tuple[bytes, bytes]]
 #: Among the networks of trusted proxies: the peers of Unix sockets.
 UNIX = "unix:"
 _EXAMPLE = '["10.0.0.0/8", "fd00::/8"]'
-#: What reads the lines of each header into addresses, in header order.
+#: Hops of a header that are read.
+MOST_HOPS = 32
+#: What reads the addresses of a line of each header, from right to left.
 _HEADERS = {b"forwarded": forwarded, b"x-forwarded-for": x_forwarded_for}
 
 
@@ -72,9 +76,9 @@ class TrustedProxies:
         if not self._trusts_peer(peer, nearest):
             return _text(nearest)
         callers = {
-            self._walk(nearest, [hop for line in lines for hop in read(line.decode("latin-1"))])
+            self._walk(nearest, chain.from_iterable(read(line.decode("latin-1")) for line in lines))
             for name, read in _HEADERS.items()
-            if (lines := lines_of(headers, name))
+            if (lines := lines_of(headers, name)[::-1])
         }
         # A set: both headers may name the same caller.
         return _text(callers.pop() if len(callers) == 1 else nearest)
@@ -82,9 +86,9 @@ class TrustedProxies:
     def _trusts_peer(self, peer: str, nearest: Address | None) -> bool:
         return self.trusts(nearest) if nearest is not None else self._unix and not peer
 
-    def _walk(self, hop: Address | None, hops: Sequence[str | None]) -> Address | None:
+    def _walk(self, hop: Address | None, hops: Iterable[str | None]) -> Address | None:
         """Return the first hop that is not trusted, from a peer that is."""
-        for before in map(address_of, reversed(hops)):
+        for before in map(address_of, islice(hops, MOST_HOPS)):
             if before is None:
                 break
             hop = before

@@ -43,8 +43,9 @@ REFUSED = {
 NO_SUCH_PATH = Outcome(len(REFUSED) + 1, 404, None)
 NO_SUCH_METHOD = Outcome(len(REFUSED) + 2, 405, None)
 UNUSABLE = Outcome(len(REFUSED) + 3, AccountsError.http_status, None)
+MALFORMED = Outcome(len(REFUSED) + 4, 400, None)
 #: All outcomes, in the order of the counters.
-OUTCOMES = (ANSWERED, *REFUSED.values(), NO_SUCH_PATH, NO_SUCH_METHOD, UNUSABLE)
+OUTCOMES = (ANSWERED, *REFUSED.values(), NO_SUCH_PATH, NO_SUCH_METHOD, UNUSABLE, MALFORMED)
 #: Refusals by the gate, by reason.
 KEY_REFUSALS = {
     "missing": REFUSED[MissingKeyError],
@@ -57,6 +58,7 @@ KEY_REFUSALS = {
 Header = tuple[bytes, bytes]
 #: Outcome, headers, body. A plain tuple, because each request creates one.
 Answer = tuple[Outcome, list[Header], bytes]
+BAD_REQUEST: Answer = MALFORMED, [(b"Connection", b"close")], b""
 NOT_FOUND: Answer = NO_SUCH_PATH, [], b""
 NOT_ALLOWED: Answer = NO_SUCH_METHOD, [(b"Allow", b"GET, HEAD")], b""
 UNAVAILABLE: Answer = UNUSABLE, [(b"Retry-After", b"%.0f" % AccountsError.retry_after)], b""

@@ -1,4 +1,4 @@
-"""One request, from top to bottom: path, method, key, address, answer.
+"""One request, from top to bottom: host, path, method, key, address, answer.
 
 Strategy: an ASGI application. Of Granian's interfaces, only ASGI shows the path as it was
 sent. It shows repeated headers: the contract rejects them, and proxies may use them. The
@@ -17,7 +17,14 @@ from urllib.parse import unquote_plus
 
 from geolookup.contract.proxies import Headers, TrustedProxies, lines_of
 from geolookup.errors import AccountsError, ClosedError, ContractError, DatasetError
-from geolookup.http.answers import NOT_ALLOWED, NOT_FOUND, UNAVAILABLE, Answer, Answers
+from geolookup.http.answers import (
+    BAD_REQUEST,
+    NOT_ALLOWED,
+    NOT_FOUND,
+    UNAVAILABLE,
+    Answer,
+    Answers,
+)
 from geolookup.http.metrics import DRAINING, Counters
 
 #: What separates or encodes parameters.
@@ -136,6 +143,8 @@ class Application:
         self._counters.note(DRAINING)
 
     async def _answer(self, scope: Scope) -> Answer:
+        if not _has_host(scope):
+            return BAD_REQUEST
         if scope["raw_path"] != _RAW_PATH:
             return NOT_FOUND
         if scope["method"] not in _METHODS:
@@ -176,6 +185,13 @@ class Application:
         if monotonic() >= self._next_log:
             self._next_log = monotonic() + _LOG_INTERVAL
             _log.error("%s", text)
+
+
+def _has_host(scope: Scope) -> bool:
+    """Return whether a request states one host, as it must (RFC 9112, section 3.2)."""
+    # Granian adds an empty host to a request without one; HTTP/1.0 may leave it out.
+    host, *more = lines_of(scope["headers"], b"host")
+    return not more and (host != b"" or scope["http_version"] != "1.1")
 
 
 def _api_key(headers: Headers) -> str | None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geolookup.contract import cleaning
 from geolookup.contract.address import is_address
 from geolookup.contract.cleaning import address_of, forwarded, x_forwarded_for
-from geolookup.contract.proxies import TrustedProxies
+from geolookup.contract.proxies import MOST_HOPS, TrustedProxies
 from geolookup.errors import SettingsError
 
 X, F = "X-Forwarded-For", "Forwarded"
@@ -44,6 +46,11 @@ TOLD: list[Case] = [
     ([(F, f'for={TRUE};host="a,b;for=\\"9.9.9.9\\""')], TRUE),
     ([(F, f"for={TRUE}"), (X, TRUE)], TRUE),
     ([(F, f";for={TRUE} ; ;")], TRUE),
+    ([(F, f'for={TRUE};host="a\\\\", for=127.0.0.2;host="\\\\\\","')], TRUE),
+    ([(F, f'for={TRUE};x="{"," * 14}"')], TRUE),
+    ([(F, f"for={TRUE};x={'y' * 490}")], TRUE),
+    ([(X, f"{TRUE}{', 127.0.0.2' * 31}")], TRUE),
+    ([(F, f"for={TRUE}{', for=127.0.0.2;by=_p' * 31}")], TRUE),
 ]
 #: The liar's words stand to the left, or are garbage; what the proxy adds stands to the right.
 _BELIEVED: list[Lines] = [
@@ -54,17 +61,25 @@ _BELIEVED: list[Lines] = [
     [(X, TRUE), ("X_Forwarded_For", LIE)],
     [(F, f"for={LIE}, for={TRUE}")],
     [(F, f"for={LIE}"), (F, f"for={TRUE}")],
+    # Quotes that the liar opens hide nothing of the proxy's.
+    [(F, f'for={LIE};x="a, for={TRUE}')],
+    [(F, f'for={LIE};x="a, for="{TRUE}"')],
+    [(F, f'for="{LIE}, for={TRUE};host="a,b;for=\\"{LIE}\\""')],
+    [(F, f'{"," * 9_000}", for={TRUE}')],
 ]
 _X_OF_NOBODY = (
     *(f"{LIE}, 10.0.0.1", f"{LIE}, unknown", f"{LIE},", f"{LIE}, ", f"{LIE}, , 127.0.0.2"),
     *(f"{LIE}, 999.1.1.1", f"{LIE}, 1.1.1.1/8", f"{LIE} {TRUE}", f"{LIE};{TRUE}"),
     *("", "8.8.8.8:", "8.8.8.8:port", "134744072", "0x8.8.8.8", f"{TRUE}\xff"),
     *(f"{LIE}:99999", f"{LIE}%1", f"[{LIE}", f'"{LIE}'),
+    f"{LIE}{', 127.0.0.2' * 32}",
 )
 _F_OF_NOBODY = (
     *(f"for={LIE}, for=unknown", f"for={LIE}, for=_hidden", f"for={LIE}, proto=https"),
     *(f"for={LIE};for={TRUE}", f"for={LIE}, for={TRUE}:99999", f"for={LIE}, for=[::1"),
-    *(f'for="{LIE}', f'for={LIE};x="a, for={TRUE}', f'for={LIE};x="a, for="{TRUE}"'),
+    *(f'for="{LIE}', f'for={LIE};x="a, for="{TRUE}', f"for={LIE}, {';' * 17}for={TRUE}"),
+    *(f'for={LIE}, for={TRUE};x="{"," * 17}"', f"for={LIE}, for={TRUE};x={'y' * 512}"),
+    f"for={LIE}{', for=127.0.0.2' * 32}",
     *(f'for={LIE}, for="[{TRUE}"', f"for={LIE},", LIE, f"for = {LIE}"),
 )
 LIES: list[Case] = [
@@ -127,7 +142,7 @@ def test_what_is_well_formed_is_read(hops: list[ipaddress.IPv4Address]) -> None:
         (x_forwarded_for, ", ".join(map(str, hops))),
         (forwarded, ",".join(f"for={_node(hop)};proto=http" for hop in hops)),
     ):
-        assert [address_of(hop) for hop in read(line)] == wanted
+        assert [address_of(hop) for hop in read(line)] == wanted[::-1]
 
 
 @given(st.text(), HOPS, st.sampled_from([X, F]))
@@ -137,6 +152,40 @@ def test_the_proxys_own_word_counts(lie: str, hops: list[ipaddress.IPv4Address],
     lies = [(name, lie), *((name, _node(hop)) for hop in hops)]
     own = (name, TRUE if name == X else f"for={TRUE}")
     assert proxies.caller("10.0.0.1", as_sent([*lies, own])) == TRUE
+
+
+def test_a_long_header_costs_what_a_short_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted in addresses that are parsed: the length of the header does not matter."""
+    parsed = list[object]()
+
+    def counted(text: str | None) -> object:
+        parsed.append(text)
+        return address_of(text)
+
+    monkeypatch.setattr("geolookup.contract.proxies.address_of", counted)
+    proxies = TrustedProxies(["127.0.0.0/8"])
+    for hop, most in ((TRUE, 1), ("127.0.0.2", MOST_HOPS)):
+        for line in ((X, ",".join([hop] * 1_500)), (F, ",".join([f"for={hop}"] * 1_500))):
+            for lines in ([line], [line] * 9):
+                parsed.clear()
+                proxies.caller("127.0.0.1", as_sent(lines))
+                assert len(parsed) == 1 + most  # and the peer
+
+
+def test_an_element_has_few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A header of delimiters alone is no more work: each element has a limit of them."""
+    matched = list[object]()
+
+    class Counted:
+        def match(self, *arguments: object) -> object:
+            matched.append(arguments)
+            return pattern.match(*arguments)
+
+    pattern: Any = cleaning._PARAMETER
+    monkeypatch.setattr(cleaning, "_PARAMETER", Counted())
+    for line in (";" * 15_000, '",' * 7_500, "for=127.0.0.2" + ";" * 15_000, ", ;" * 5_000):
+        TrustedProxies(["127.0.0.0/8"]).caller("127.0.0.1", as_sent([(F, line)]))
+    assert len(matched) <= 32
 
 
 @given(st.text(alphabet='for=;,"\\ 1.8[]:_'))

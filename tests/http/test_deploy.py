@@ -222,3 +222,6 @@ def test_tls_on_ipv4_and_ipv6(own_store: Store, tmp_path: Path) -> None:
             # The peer ::ffff:127.0.0.1 is this machine's IPv4 address.
             assert client.get(url).json()["error_code"] == 10002
             assert client.get(url, params={"ip": "8.8.8.8"}).json()["data"]["ip"] == "8.8.8.8"
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(url, verify=context, trust_env=False)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import select
+import socket
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -110,8 +112,75 @@ def test_bodies_and_odd_headers_do_not_matter(server: Server, key: str) -> None:
         while part := line.recv(65536):
             answers += part
     assert answers.count(b"HTTP/1.1 200 OK") == 2
-    odd = [("User-Agent", "\xff\xfe"), ("Referer", "\xe9"), ("Accept", "x" * 5000), ("Host", "y")]
+    odd = [("User-Agent", "\xff\xfe"), ("Referer", "\xe9"), ("Accept", "x" * 5000)]
     assert server.ask("?ip=8.8.8.8", [("X-API-Key", key), *odd]).status == 200
+
+
+def statuses(server: Server, request: bytes) -> list[int]:
+    """Return the status of each answer to some bytes; the last request ends the connection."""
+    with connected(server.port) as line:
+        line.sendall(request)
+        answers = b""
+        while part := line.recv(65_536):
+            answers += part
+    return [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d{3})", answers)]
+
+
+def test_a_request_states_one_host(server: Server, key: str) -> None:
+    """RFC 9112, section 3.2; only HTTP/1.0 may state none."""
+    rest = f"X-API-Key: {key}\r\n\r\n"
+    for version, hosts, status in (
+        ("1.1", "Host: x\r\n", 200),
+        ("1.1", "", 400),
+        ("1.1", "Host:\r\n", 400),
+        ("1.1", "Host: x\r\nHost: x\r\n", 400),
+        ("1.0", "", 200),
+        ("1.0", "Host: x\r\nhost: y\r\n", 400),
+    ):
+        for path, whole in ((f"{PATH}?ip=8.8.8.8", 200), ("/", 404)):
+            reply = server.raw(f"GET {path} HTTP/{version}\r\n{hosts}{rest}".encode())
+            assert reply.status == (whole if status == 200 else 400), (version, hosts)
+
+
+def test_no_second_request_is_smuggled(server: Server, key: str) -> None:
+    """RFC 9112, sections 6.1 and 6.3: hyper refuses bodies whose length is in doubt."""
+    asked = f"GET {PATH}?ip=8.8.8.8 HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\n"
+    last, chunks = f"{asked}Connection: close\r\n\r\n", "0\r\n\r\n"
+    for headers, body, expected in (
+        ("Content-Length: 3\r\nContent-Length: 4\r\n", "abc", [400]),
+        ("Content-Length: 3, 3\r\n", "abc", [400]),
+        ("Content-Length: +3\r\n", "abc", [400]),
+        ("Content-Length : 3\r\n", "abc", [400]),
+        ("Transfer-Encoding: identity\r\n", "", [400]),
+        ("Transfer-Encoding: xchunked\r\n", chunks, [400]),
+        ("X: a\r\n Content-Length: 3\r\n", "abc", [400]),
+        # The length is ignored, and the connection ends after the answer.
+        ("Transfer-Encoding: chunked\r\nContent-Length: 3\r\n", chunks, [200]),
+        ("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n", chunks, [200]),
+        ("Transfer-Encoding: chunked\r\n", "zz\r\n\r\n", [200]),
+        # Bodies that end where they say.
+        ("Content-Length: 3\r\nContent-Length: 3\r\n", "abc", [200, 200]),
+        ("Transfer-Encoding: chunked\r\n", chunks, [200, 200]),
+    ):
+        assert statuses(server, f"{asked}{headers}\r\n{body}{last}".encode()) == expected, headers
+
+
+def test_line_feeds_alone_end_lines_and_a_fragment_is_dropped(server: Server, key: str) -> None:
+    """hyper reads both so (RFC 9112, section 2.2), and shows the application neither."""
+    asked = f"GET {PATH}?ip=8.8.8.8{{}} HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\n\r\n"
+    assert server.raw(asked.format("").replace("\r\n", "\n").encode()).status == 200
+    assert server.raw(asked.format("#/other").encode()).status == 200
+
+
+def test_half_closed_connections_end(server: Server, key: str) -> None:
+    """With or without an answer, which depends on when the server notices (``docs/http.md``)."""
+    for _ in range(20):
+        with connected(server.port) as line:
+            line.sendall(request(key))
+            line.shutdown(socket.SHUT_WR)
+            while line.recv(65_536):
+                pass
+    assert server.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status == 200
 
 
 #: Texts that stand nowhere else; the caller's is one of them.
