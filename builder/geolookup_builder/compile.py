@@ -9,15 +9,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from threading import Lock
-
-import pyarrow as pa
 
 from geolookup.contract.fields import STATED
 from geolookup.dataset.arrow_files import generation
@@ -43,6 +39,7 @@ from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing, underlay
+from geolookup_builder.memory import release, system_memory
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading import stated_dates
@@ -55,8 +52,6 @@ from geolookup_builder.tables import tables
 from geolookup_builder.values import Reference, load_reference
 
 DEFAULT_REJECTED_SHARE = 0.01
-#: Held by a running build: Arrow's default memory pool is shared by the whole process.
-_one_build = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,29 +127,8 @@ def compile_recipe(
     """Build the dataset of a recipe at ``output``, and verify it; on an error write nothing."""
     if options.rejects is not None:
         atomic.check_file(options.rejects, force=True)
-    with _system_memory(), silent_invalid_rows():
+    with system_memory(), silent_invalid_rows():
         return _compile(recipe, output, options, progress)
-
-
-@contextmanager
-def _system_memory() -> Iterator[None]:
-    """Let Arrow use the system's allocator during a build.
-
-    Arrow's default allocator returns memory to the system early; the page faults that follow
-    took a quarter of the time of a build.
-    """
-    with _one_build:
-        usual = pa.default_memory_pool()
-        pa.set_memory_pool(pa.system_memory_pool())
-        try:
-            yield
-        finally:
-            pa.set_memory_pool(usual)
-
-
-def _release() -> None:
-    """Return to the system the memory that its allocator holds and nothing uses."""
-    pa.default_memory_pool().release_unused()
 
 
 def _compile(
@@ -232,10 +206,10 @@ class _Build:
         report = SourceReport(table.name, note=table.note)
         self._report.sources.append(report)
         rows, positions = self._read(table, report, spec.provides)
-        _release()
+        release()
         with self._progress.stage(f"flattening {table.name}"):
             intervals = self._flatten(rows, report)
-        _release()
+        release()
         if self._deciding_rows is not None:
             with self._progress.stage(f"finding the lines of {table.name}"):
                 self._deciding_rows.add(number, spec, rows, positions, intervals)
@@ -316,7 +290,7 @@ class _Build:
             if self._deciding_rows is not None:
                 explanation = self._deciding_rows.tables(self._layers)
             self._partitions, self._layers, self._deciding_rows = {}, {}, None
-            _release()
+            release()
             content = tables(interned, reference) | explanation
             content = row_numbers.with_dictionaries(content, self._base)
             credit_list = [finder.credit for finder in self._finders if finder.credit is not None]
