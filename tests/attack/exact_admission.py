@@ -1,0 +1,118 @@
+"""Services of 1, 2 and 4 workers, some killed under load: no request more than rate and quota.
+
+Each run is a new account that 12 clients use up over HTTP, on a plan with a ring and on one with
+runs, in a file and in Redis. A kill may lose answers: the store counted the requests in progress.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from http.client import HTTPException
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+
+from geolookup.gate import open_accounts
+from tests.gate.hammer import exceeds
+from tests.http.serving import Server, Store, serving
+from tests.http.test_supervision import workers as started_workers
+from tests.servers import redis
+
+_CLIENTS = 12
+#: Requests a second and in all, by plan: the first has a ring, the second runs.
+_PLANS = {"ring": (100, 400), "runs": (500, 2_500)}
+#: Seconds between two kills.
+_PAUSE = 0.6
+Moments = list[tuple[int, int]]
+
+
+def attack() -> None:
+    """Print for each run what was admitted, what the store counted, and how many were killed."""
+    with TemporaryDirectory() as scratch, ExitStack() as stack:
+        folder = Path(scratch)
+        plans = folder / "plans.toml"
+        plans.write_text(
+            "".join(f"[plan.{n}]\nrate = {r}\nquota = {q}\n" for n, (r, q) in _PLANS.items()),
+            encoding="utf-8",
+        )
+        urls = f"sqlite:///{folder}/accounts.db", stack.enter_context(redis(folder)).url
+        for url, workers in product(urls, (1, 2, 4)):
+            store = Store(url, plans)
+            store.key("ring")  # a service does not start without accounts
+            with serving(store, folder, workers=workers) as server:
+                for plan, has_kills in product(_PLANS, (False, True)):
+                    _run(server, store, plan, workers, has_kills=has_kills)
+
+
+def _run(server: Server, store: Store, plan: str, workers: int, *, has_kills: bool) -> None:
+    rate, quota = _PLANS[plan]
+    name = f"{plan} {time.time_ns()}"
+    key = store.key(plan, name=name)
+    with _killing(server, has_kills=has_kills) as killed, ThreadPoolExecutor(_CLIENTS) as pool:
+        runs = [pool.submit(_use_up, server, key) for _ in range(_CLIENTS)]
+        moments = [moment for run in runs for moment in run.result()]
+    with open_accounts(store.url, store.plans) as accounts:
+        (used,) = (usage.used for usage in accounts.usage() if usage.name == name)
+    kind = store.url.partition(":")[0]
+    lost = quota - len(moments)
+    print(
+        f"{kind}, {workers} workers, {rate}/s: {len(moments)} of {quota} admitted,"
+        f" {used} counted, {len(killed)} kills",
+        flush=True,
+    )
+    assert used == quota
+    # Each client has one request in progress.
+    assert 0 <= lost <= _CLIENTS * len(killed)
+    assert not exceeds(moments, rate)
+
+
+def _use_up(server: Server, key: str) -> Moments:
+    """Ask until the quota is used up; return the moments before and after each admission."""
+    moments: Moments = []
+    while True:
+        before = time.time_ns()
+        with suppress(OSError, HTTPException):  # the worker was killed, or starts
+            reply = server.ask("?ip=8.8.8.8", [("X-API-Key", key)])
+            if reply.status == 200:
+                moments.append((before, time.time_ns()))
+            elif b"30002" in reply.body:
+                return moments
+            elif reply.status != 429:
+                raise AssertionError(f"{reply.status}: {reply.body!r}")
+        time.sleep(0.001)
+
+
+@contextmanager
+def _killing(server: Server, *, has_kills: bool) -> Iterator[list[int]]:
+    """Kill a worker that runs from time to time, for the block; yield those that were killed."""
+    killed: list[int] = []
+    ended, rng = Event(), random.Random(3)
+
+    def kill() -> None:
+        while has_kills and not ended.wait(_PAUSE):
+            running = [process for process in started_workers(server) if _is_alive(process)]
+            if running:
+                killed.append(rng.choice(running))
+                os.kill(killed[-1], signal.SIGKILL)
+
+    thread = Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _is_alive(process: int) -> bool:
+    with suppress(OSError):
+        status = Path(f"/proc/{process}/stat").read_text(encoding="ascii")
+        return status.rpartition(")")[2].split()[0] != "Z"
+    return False
