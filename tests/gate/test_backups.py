@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import AccountsError
+from geolookup.gate import open_accounts
 from geolookup.gate.backup import back_up, restore
+from tests.cli.program import run
 from tests.conftest import ROOT
 from tests.gate.conftest import Open
 
@@ -108,6 +110,34 @@ def test_a_forged_backup_changes_nothing(kind: str, backup: Path, url: str, file
         assert text.isprintable()
         assert unchanged is None or dump(file) == unchanged
     assert not file.with_name("fresh.db").exists()
+
+
+#: What a value may be at most, and at least.
+BOUNDS = (
+    (
+        "UPDATE account SET id = 1 << 53 WHERE id = 2; UPDATE key SET account = 1 << 53"
+        " WHERE account = 2; UPDATE account SET used = (1 << 53) - 1"
+    ),
+    (
+        "UPDATE account SET used = 0, created = 253402300799999999, name = id || hex(zeroblob(99))"
+        " || 'a'"
+    ),
+    "UPDATE key SET created = -62135596800000000, expires = 253402300799999999, revoked = 1",
+    "UPDATE key SET expires = NULL; UPDATE log SET key = NULL, uid = NULL, detail = NULL",
+    "DELETE FROM key; DELETE FROM account; DELETE FROM log",
+)
+
+
+@pytest.mark.parametrize("script", BOUNDS)
+def test_values_at_their_bounds_are_restored(script: str, backup: Path, url: str) -> None:
+    with closing(sqlite3.connect(backup)) as db:
+        db.executescript(script)
+    content = restore(url, backup)
+    listed = run("keys", "list", "--accounts", url)
+    assert (listed.returncode, len(listed.stdout.splitlines())) == (0, content.keys)
+    assert len(run("keys", "usage", "--accounts", url).stdout.splitlines()) == content.accounts
+    with open_accounts(url) as accounts:
+        assert accounts.create_key("New", "free")
 
 
 def test_an_object_that_is_there_twice(backup: Path, url: str) -> None:

@@ -57,6 +57,17 @@ def test_workers_on_redis_keep_one_quota(server_of_accounts: Redis, tmp_path: Pa
             assert server.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status == 503
 
 
+def test_a_redis_that_answers_before_its_disk_is_a_warning(
+    server_of_accounts: Redis, tmp_path: Path
+) -> None:
+    store = store_at(server_of_accounts.url, tmp_path)
+    store.key()
+    with optional("redis").Redis.from_url(server_of_accounts.url) as client:
+        has_waitaof = client.execute_command("COMMAND INFO", "waitaof") != [None]
+    with serving(store, tmp_path, workers=2) as server:
+        assert server.log.count("set 'appendfsync always'") == (not has_waitaof)
+
+
 def test_a_password_of_redis_is_in_no_process_and_no_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
