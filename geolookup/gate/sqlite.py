@@ -26,6 +26,7 @@ from geolookup.gate.account_store import (
     NewKey,
     Requests,
     Usage,
+    is_time,
     wall_clock,
 )
 from geolookup.gate.accounts_file import AccountsFile, Checkpoints
@@ -36,6 +37,10 @@ _T = TypeVar("_T")
 _KEY = (
     "SELECT digest, environment, account, name, plan, key.created, expires, revoked"
     " FROM key JOIN account ON account.id = account"
+)
+_USAGE = (
+    "SELECT name, plan, account.created, used, count(digest) FROM account"
+    " LEFT JOIN key ON account = id GROUP BY id ORDER BY id"
 )
 #: Seconds before a step is retried, doubled each time up to the second number.
 _FIRST_PAUSE, _LONGEST_PAUSE = 50e-6, 5e-3
@@ -65,8 +70,8 @@ class SQLiteStore:
 
     def find(self, digest: bytes) -> Key | None:
         """Return the key with a digest."""
-        row = self._run(lambda db: db.execute(f"{_KEY} WHERE digest = ?", (digest,)).fetchone())
-        return None if row is None else _key(row)
+        keys = self._run(_keys, f"{_KEY} WHERE digest = ?", digest)
+        return keys[0] if keys else None
 
     def admit(self, requests: Sequence[Requests]) -> list[Decision]:
         """Decide requests of accounts in one transaction; see ``Store``."""
@@ -96,8 +101,7 @@ class SQLiteStore:
 
     def keys(self) -> list[Key]:
         """Return all keys, oldest first."""
-        rows = self._run(lambda db: db.execute(f"{_KEY} ORDER BY key.created, digest").fetchall())
-        return [_key(row) for row in rows]
+        return self._run(_keys, f"{_KEY} ORDER BY key.created, digest")
 
     def revoke(self, digest: bytes, entry: Entry) -> None:
         """Revoke a key for good; log it unless it was revoked before."""
@@ -112,15 +116,11 @@ class SQLiteStore:
 
     def log(self) -> list[Entry]:
         """Return the audit log, oldest first."""
-        return self._run(audit.read)
+        return self._run(_log)
 
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""
-        usage = (
-            "SELECT name, plan, account.created, used, count(digest) FROM account"
-            " LEFT JOIN key ON account = id GROUP BY id ORDER BY id"
-        )
-        return [Usage(*row) for row in self._run(lambda db: db.execute(usage).fetchall())]
+        return self._run(_accounts)
 
     def check_durability(self) -> str | None:
         """Return None: each revocation waits for the disk."""
@@ -224,5 +224,31 @@ def _busy(error: sqlite3.Error) -> bool:
     return code & _PRIMARY == sqlite3.SQLITE_BUSY
 
 
+def _keys(db: sqlite3.Connection, statement: str, *values: object) -> list[Key]:
+    return [_key(row) for row in db.execute(statement, values)]
+
+
 def _key(row: tuple[bytes, str, int, str, str, int, int | None, int]) -> Key:
-    return Key(*row[:7], revoked=bool(row[7]))
+    key = Key(*row[:7], revoked=bool(row[7]))
+    _check(is_time(key.created) and (key.expires is None or is_time(key.expires)))
+    return key
+
+
+def _accounts(db: sqlite3.Connection) -> list[Usage]:
+    accounts = [Usage(*row) for row in db.execute(_USAGE)]
+    for account in accounts:
+        _check(is_time(account.created) and type(account.used) is int)
+    return accounts
+
+
+def _log(db: sqlite3.Connection) -> list[Entry]:
+    entries = audit.read(db)
+    for entry in entries:
+        _check(is_time(entry.at))
+    return entries
+
+
+def _check(well_formed: bool) -> None:
+    """Refuse a row that another program wrote: SQLite accepts a value of any type."""
+    if not well_formed:
+        raise sqlite3.DataError("a row is malformed")

@@ -22,7 +22,7 @@ from geolookup.gate import Accounts, accounts_file, audit, open_accounts, sqlite
 from geolookup.gate.account_store import NewKey
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
-from tests.cli.program import python
+from tests.cli.program import python, refusal
 from tests.conftest import ROOT
 from tests.gate.conftest import SECOND, FakeClock, outcomes
 from tests.servers import PATIENCE, free_port, redis, until
@@ -97,6 +97,27 @@ def test_a_file_that_is_none_of_ours(file: Path, plans: Path, made: list[str]) -
         damage(copy)
         with open_accounts(f"sqlite:///{copy}", plans) as accounts:
             all_fail(accounts, made, str(copy))
+
+
+@pytest.mark.parametrize(
+    ("statement", "ask"),
+    [
+        ("UPDATE key SET created = 'now'", "keys"),
+        ("UPDATE key SET expires = '2027-01-01'", "keys"),
+        ("UPDATE account SET created = x'00'", "usage"),
+        ("UPDATE account SET used = 'many'", "usage"),
+        ("UPDATE log SET at = 1 << 62", "log"),
+    ],
+)
+def test_a_row_of_another_program_is_one_line(
+    file: Path, plans: Path, made: list[str], statement: str, ask: str
+) -> None:
+    sql(statement)(file)
+    told = refusal("keys", ask.replace("keys", "list"), "--accounts", f"sqlite:///{file}")
+    assert told.startswith(f"{file}: a row is malformed; ")
+    if ask == "keys":
+        with open_accounts(f"sqlite:///{file}", plans) as accounts:
+            all_fail(accounts, made, "a row is malformed")
 
 
 def test_a_file_locked_by_another(
