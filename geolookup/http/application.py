@@ -11,6 +11,7 @@ import logging
 import re
 import traceback
 from collections.abc import Awaitable, Callable
+from itertools import islice
 from time import monotonic, perf_counter_ns
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import unquote_plus
@@ -29,6 +30,10 @@ from geolookup.http.metrics import DRAINING, Counters
 
 #: What separates or encodes parameters.
 _ENCODED = re.compile("[&%+]")
+#: The parameter ``ip``, also with an encoded name, and its value if it has one.
+_IP = re.compile(r"(?:\A|&)(?:i|%69)(?:p|%70)(?:=([^&]*))?(?=&|\Z)")
+#: The longest value that is decoded: an address has 45 characters, of three each if encoded.
+_LONGEST = 3 * 45
 #: Not an address: a repeated parameter gives the same answer as an empty one (10001).
 _NO_ADDRESS = ""
 
@@ -37,18 +42,15 @@ def ip_parameter(query: str) -> str | None:
     """Return the ``ip`` parameter, or None if it is absent. Other parameters are ignored.
 
     Names and values are decoded as form fields (``%41``, ``+``). Bytes that are not
-    UTF-8 become U+FFFD, so the text is not an address. Repeated: an empty text.
+    UTF-8 become U+FFFD, so the text is not an address. Repeated or too long: an empty text.
     """
     if query.startswith("ip=") and not _ENCODED.search(query):
         return query[3:]  # as most requests are
-    address = None
-    for part in query.split("&") if query else ():
-        name, _, value = part.partition("=")
-        if name == "ip" or unquote_plus(name) == "ip":
-            if address is not None:
-                return _NO_ADDRESS
-            address = unquote_plus(value)
-    return address
+    values = [match[1] or "" for match in islice(_IP.finditer(query), 2)]
+    if not values:
+        return None
+    is_one = len(values) == 1 and len(values[0]) <= _LONGEST
+    return unquote_plus(values[0]) if is_one else _NO_ADDRESS
 
 
 PATH = "/v1/geo/lookup"

@@ -10,7 +10,7 @@ import socket
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl, quote, unquote_plus
 
 import pytest
 from hypothesis import given
@@ -66,6 +66,28 @@ def test_the_query_is_read_as_the_library_reads_forms(pairs: list[tuple[str, str
     found = [value for name, value in parse_qsl(query, keep_blank_values=True) if name == "ip"]
     expected = None if not found else found[0] if len(found) == 1 else ""
     assert ip_parameter(query) == expected
+
+
+def test_a_long_query_costs_what_a_short_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted in values that are decoded: those of other parameters, and long ones, are not."""
+    decoded = list[str]()
+
+    def counted(text: str) -> str:
+        decoded.append(text)
+        return unquote_plus(text)
+
+    monkeypatch.setattr("geolookup.http.application.unquote_plus", counted)
+    for query, values in (
+        ("%61=%62&" * 2_000 + "ip=%38", ["%38"]),
+        ("%69%70=%38", ["%38"]),
+        ("ip=" + "%38" * 45, ["%38" * 45]),
+        ("ip=" + "%38" * 46, []),
+        ("ip=%38&" * 2_000, []),
+        ("xip=%38&ipx=%38&i%7=&&", []),
+    ):
+        decoded.clear()
+        ip_parameter(query)
+        assert decoded == values, query[:40]
 
 
 def test_a_head_over_the_limit_is_431(server: Server) -> None:
