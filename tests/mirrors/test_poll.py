@@ -284,6 +284,29 @@ def test_an_index_that_expires_after_it_was_followed(
         (followed.store / "follow.json").write_text(json.dumps(state), encoding="utf-8")
 
 
+def test_a_frozen_index_thaws_after_its_expiry(
+    followed: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index of today under the ETag of the next one: from then on the mirror answers 304."""
+    end, clock = datetime(2026, 11, 30, tzinfo=UTC), SimpleNamespace()
+    for module in (poll_module, install):
+        monkeypatch.setattr(module, "datetime", clock)
+    clock.now = lambda _zone: end - timedelta(seconds=1)
+    followed.forge(replace(followed.index(), expires_at=timestamp(end), serial=1 << 60))
+    followed.poll()
+    today = (followed.folder / INDEX).read_bytes()
+    followed.forge(replace(followed.index(), expires_at=None, serial=(1 << 60) + 1))
+    etag = etag_of((followed.folder / INDEX).read_bytes())
+    followed.site.plan[:] = [file(today, etag), folder_act(followed.folder)]
+    for _ in range(2):
+        assert followed.poll().state == "current"
+        assert followed.state["serial"] == 1 << 60
+    clock.now = lambda _zone: end + timedelta(seconds=1)
+    assert_refused(followed, "expired at 2026-11-30T00:00:00Z")
+    assert followed.poll().state == "current"
+    assert followed.state["serial"] == (1 << 60) + 1
+
+
 def test_an_archive_that_is_not_the_one_of_the_index(followed: Edge) -> None:
     """Of another generation, gone, changed or longer."""
     old = followed.index().now.pack
