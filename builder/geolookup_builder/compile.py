@@ -8,8 +8,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -18,7 +16,6 @@ from pathlib import Path
 from geolookup.contract.fields import STATED
 from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.manifest import is_dataset
-from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import FOLDER_MODE
@@ -30,7 +27,7 @@ from geolookup.remote.key import Mask, hide_keys, mask_of
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup_builder import expected_rows, loading, output_files, row_numbers
 from geolookup_builder.base_dataset import NO_BASE, open_base
-from geolookup_builder.build_report import BuildReport, Rejects, SourceReport, write_rejects
+from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.downloads import accept, refusing, with_local_paths
 from geolookup_builder.enrichment import Finder, finders
@@ -41,6 +38,7 @@ from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.memory import release, system_memory
 from geolookup_builder.recipe import Recipe, SourceSpec
+from geolookup_builder.rejects import Rejects, write_rejects
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
@@ -50,8 +48,6 @@ from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.table_intervals import TableIntervals, count, intervals_of
 from geolookup_builder.tables import tables
 from geolookup_builder.values import Reference, load_reference
-
-DEFAULT_REJECTED_SHARE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +81,12 @@ def build(
     of data, whose format is then detected. A path that exists is not read as a name.
 
     With ``force`` an existing dataset is replaced. ``rejects`` is a CSV file to write the
-    rejected rows to. ``max_rejects`` is the number of rejected rows that each source may
-    have; None: 1 % of its rows. ``cache`` is the folder of downloaded files; None:
-    ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline`` remote sources are
-    taken from the cache only. ``base`` is an earlier dataset or a store: its row numbers are kept,
-    and ``max_drop`` of a source compares with it. ``sign`` is the file of a private key that signs
-    the dataset, or several.
+    rejected rows and the rows with invalid values to. ``max_rejects`` is the number of rejected
+    rows that each source may have; None: 1 % of its rows. ``cache`` is the folder of downloaded
+    files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline`` remote sources
+    are taken from the cache only. ``base`` is an earlier dataset or a store: its row numbers are
+    kept, and ``max_drop`` of a source compares with it. ``sign`` is the file of a private key that
+    signs the dataset, or several.
 
     The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
@@ -245,7 +241,7 @@ class _Build:
         ):
             for batch, clean_batch in batches:
                 rows.add(clean_batch)
-                rejects.add(batch)
+                rejects.add(batch, clean_batch.nulled_cells)
                 positions.add(batch)
                 report.add_keys(batch.keys)
                 self._progress.rows(len(batch))
@@ -253,26 +249,12 @@ class _Build:
         # Unary plus drops the fields whose count is 0.
         report.nulled = +report.nulled
         report.read += rejects.skip_count()
-        self._limit(table.name, rejects, report)
-        return rows, positions
-
-    def _limit(self, name: str, rejects: Rejects, report: SourceReport) -> None:
-        limit = self._options.max_rejects
-        if limit is None:
-            # 1 % of 250 rows is 2.
-            limit = math.floor(report.read * DEFAULT_REJECTED_SHARE)
-        count = report.rejected.total()
-        if count > limit:
-            first = next(rejects.find())
+        try:
+            rejects.check_limit(report, self._options.max_rejects)
+        except BuildError:
             self._write_rejects()
-            raise BuildError(
-                first.file,
-                f"{first.reason}; {count:,} of {report.read:,} rows of {name} are rejected,"
-                f" at most {limit:,} are allowed",
-                line=first.line,
-                remedy="repair them, or allow them with 'build --max-rejects N';"
-                " '--rejects FILE' lists all",
-            )
+            raise
+        return rows, positions
 
     def _write_rejects(self) -> None:
         path = self._options.rejects
@@ -314,15 +296,6 @@ class _Build:
         self._report.counts, self._report.coverage = metadata.counts, metadata.coverage
         self._report.generation = metadata.generation
         accept(self._plan.sources, self._options.cache)
-        self._warn(metadata.sources)
+        self._report.warn(metadata.sources)
         self._report.seconds = self._progress.seconds
         return self._report, verified.with_folder(output)
-
-    def _warn(self, sources: Sequence[Source]) -> None:
-        """Warn of sources that have rows and decide nothing."""
-        for source in sources:
-            if source.rows and not source.coverage:
-                problem = (
-                    f"{source.name} decides no address: earlier sources decide all of its rows"
-                )
-                self._report.warnings.append(problem)

@@ -8,7 +8,7 @@ row with the specificity of the range as stated.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,14 +16,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import STATED
+from geolookup.contract.fields import LOCATION, STATED
 from geolookup.contract.special import CARRIES_IPV4, ranges_of
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, concat, empty
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.factorize import Codes
+from geolookup_builder.far_rows import Far, far_rows
 from geolookup_builder.flatten import Keys, Ranges, duplicates, stated_keys
 from geolookup_builder.layer_values import UNKNOWN, Column, Distinct, LayerValues, distinct
+from geolookup_builder.rejects import MOST_NULLED, NulledCells
 from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.values import Reference, clean
 from geolookup_builder.vocabulary import VOCABULARY
@@ -97,6 +99,8 @@ class CleanBatch:
     tuples: dict[str, Distinct]
     nulled: dict[str, int]  # rows by field
     words: dict[str, Counter[str]]  # that the vocabulary lacks, by field
+    nulled_cells: list[NulledCells]
+    far: Far
 
 
 class SourceRows:
@@ -117,7 +121,7 @@ class SourceRows:
 
     def clean_batch(self, batch: Batch) -> CleanBatch:
         """Clean and number the values of a batch; safe to call from several threads."""
-        tuples, nulled, words = {}, {}, {}
+        tuples, nulled, words, cells = {}, {}, {}, list[NulledCells]()
         is_accepted = batch.ranges.family != 0
         for layer, fields in STATED.items():
             names = [name for name in fields if name in batch.fields and name in self._provides]
@@ -126,8 +130,10 @@ class SourceRows:
                 tuples[layer] = distinct(columns, ~is_accepted | _any(invalid.values()))
                 nulled.update({name: int(np.count_nonzero(rows)) for name, rows in invalid.items()})
                 words.update(_unknown_words(batch, invalid))
+                cells += _nulled_cells(batch, invalid)
         families = {family: batch.ranges.of_family(family) for family in (4, 6)}
-        return CleanBatch(len(batch), families, tuples, nulled, words)
+        far = far_rows(tuples[LOCATION]) if LOCATION in tuples else Far()
+        return CleanBatch(len(batch), families, tuples, nulled, words, cells, far)
 
     def add(self, batch: CleanBatch) -> None:
         """Add the rows of a batch that are not rejected."""
@@ -139,6 +145,8 @@ class SourceRows:
             rows.add(first, last, index + self._report.read, family_numbers)
         self._report.read += batch.size
         self._report.nulled.update(batch.nulled)
+        self._report.far += batch.far.rows
+        self._report.swapped += batch.far.swapped
         for name, counts in batch.words.items():
             self._report.unknown_words.setdefault(name, Counter()).update(counts)
 
@@ -259,6 +267,16 @@ def _unknown_words(batch: Batch, invalid: Mapping[str, Bools]) -> dict[str, Coun
             words = cells.dictionary.take(pa.array(common)).to_pylist()
             counters[name] = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
     return counters
+
+
+def _nulled_cells(batch: Batch, invalid: Mapping[str, Bools]) -> Iterator[NulledCells]:
+    """Yield the first invalid values of each field."""
+    for name, mask in invalid.items():
+        rows = np.flatnonzero(mask)[:MOST_NULLED]
+        if len(rows):
+            cells = batch.fields[name]
+            texts = cells.dictionary.take(cells.indices.take(pa.array(rows)))
+            yield NulledCells(name, rows, texts.cast(pa.string()))
 
 
 def _column(name: str, cells: pa.DictionaryArray, reference: Reference) -> tuple[Column, Bools]:

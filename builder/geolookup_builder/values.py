@@ -87,6 +87,18 @@ def _cleaner(field: Field) -> Cleaner:
     return _words if field.words else _BY_TYPE.get(field.type, _integer)
 
 
+def demand(name: str) -> str:
+    """Return what an invalid value of the column ``name`` is not, for a list of them."""
+    field = BY_SOURCE_COLUMN[name]
+    if field.check:
+        return _DEMANDS[field.check]
+    if field.words:
+        return "is not a word of the vocabulary"
+    if field.type == BOOLEAN:
+        return "is neither true nor false"
+    return f"is not a number from {field.least:g} to {field.most:g}"
+
+
 def value_type(name: str) -> pa.DataType:
     """Return the Arrow type of the cleaned values of a column."""
     return type_of(BY_SOURCE_COLUMN[name])
@@ -188,6 +200,12 @@ _CHECKS: dict[str, Cleaner] = {
     "country": _country,
     "zone": _zone,
     "asn": _asn,
+}
+_DEMANDS = {
+    "continent": "is not a code of a continent",
+    "country": "is not a country code of ISO 3166-1",
+    "zone": "is not a time zone of the IANA database",
+    "asn": "is not an AS number",
 }
 #: Those of all other types are integers.
 _BY_TYPE: dict[str, Cleaner] = {TEXT: _text, REAL: _real, BOOLEAN: _boolean}

@@ -22,7 +22,7 @@ from geolookup.cli import exit_on_signals, json_text, options
     "--rejects",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the rejected rows to this CSV: file, line, reason, text.",
+    help="Write rejected rows and invalid values to this CSV: file, line, reason, text.",
 )
 @click.option(
     "--max-rejects",

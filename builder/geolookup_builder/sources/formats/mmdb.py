@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
+from ipaddress import IPv4Network, IPv6Network
 
 import numpy as np
 import pyarrow as pa
@@ -94,7 +95,10 @@ def _batches(member: Member, mapping: Product | None) -> Iterator[Batch]:
     if mapping is not None:
         _check_mapping(member, mapping, columns, paths)
     fields = _fields(columns, product, codes)
-    numbers, keys = RecordNumbers(member, _no_rejects, _no_lines), keys_read(product, kinds, paths)
+    numbers, keys = (
+        RecordNumbers(member, _find_networks, _no_lines),
+        keys_read(product, kinds, paths),
+    )
     yield Batch(numbers, 0, tree.ranges, fields, keys)
 
 
@@ -178,9 +182,18 @@ def _of_networks(column: pa.DictionaryArray, codes: I64) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(indices, column.dictionary)
 
 
-def _no_rejects(_member: Member, _reasons: Mapping[int, str]) -> Iterator[Reject]:
-    """Yield nothing: the networks of a tree are prefixes, so no row is rejected."""
-    yield from ()
+def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[Reject]:
+    """Yield the networks with these numbers (from 1), for their values: no range is rejected."""
+    if not reasons:
+        return
+    with open_mmdb(member) as file:
+        ranges = networks(file).ranges
+    for number, reason in sorted(reasons.items()):
+        first, last = (ends.item(number - 1) for ends in (ranges.first, ranges.last))
+        kind, bits = (IPv6Network, 128) if ranges.family[number - 1] == 6 else (IPv4Network, 32)
+        # 8.8.8.0 to 8.8.8.255: the last is 255 more, of 8 bits.
+        network = kind((first, bits - (last - first).bit_length()))
+        yield Reject(member.label, 0, reason, str(network))
 
 
 def _no_lines(_member: Member, records: I64) -> I64:

@@ -1,0 +1,60 @@
+"""Rows whose coordinates lie far outside their country: counted, not changed.
+
+A few are mistakes of a vendor; a whole file of them has latitude and longitude swapped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from geolookup.dataset.intervals import F64, Bools
+from geolookup_builder.build_report import FAR_KM
+from geolookup_builder.layer_values import Column, Distinct
+from geolookup_builder.reference.country_boxes import country_boxes, is_far
+
+_FIELDS = ("country_code", "latitude", "longitude")
+
+
+@dataclass(frozen=True, slots=True)
+class Far:
+    """Rows far outside their country, and how many of them swapped coordinates bring inside."""
+
+    rows: int = 0
+    swapped: int = 0
+
+
+def far_rows(location: Distinct) -> Far:
+    """Count the rows of a batch by the distinct tuples of their locations."""
+    if not all(name in location.columns for name in _FIELDS):
+        return Far()
+    country, *degrees = (location.columns[name] for name in _FIELDS)
+    latitudes, longitudes = map(_numbers, degrees)
+    rows_of_tuple = np.bincount(location.codes[location.codes >= 0], minlength=location.size)
+    rows = swapped = 0
+    order = np.argsort(country.codes, kind="stable")
+    codes = country.values.to_pylist()
+    # Codes -1 0 0 2: the tuples without a country come before the first bound.
+    bounds = np.searchsorted(country.codes[order], np.arange(len(codes) + 1))
+    for number, code in enumerate(codes):
+        tuples = order[bounds[number] : bounds[number + 1]]
+        far = tuples[_is_far(code, latitudes[tuples], longitudes[tuples])]
+        inside = far[~_is_far(code, longitudes[far], latitudes[far])]
+        rows += int(rows_of_tuple[far].sum())
+        swapped += int(rows_of_tuple[inside].sum())
+    return Far(rows, swapped)
+
+
+def _numbers(column: Column) -> F64:
+    """Return a number for each tuple; not-a-number for null."""
+    values = column.values.to_numpy(zero_copy_only=False).astype(np.float64)
+    return np.append(values, np.nan)[column.codes]
+
+
+def _is_far(code: str | None, latitudes: F64, longitudes: F64) -> Bools:
+    """Return which coordinates are far from a country; unknown ones and countries are not."""
+    boxes = country_boxes().get(code or "")
+    if boxes is None:
+        return np.zeros(len(latitudes), bool)
+    return is_far(boxes, latitudes, longitudes, FAR_KM)

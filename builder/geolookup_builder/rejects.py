@@ -1,0 +1,146 @@
+"""The rows of a source that are rejected or lose a value: their counts, their limit, their list.
+
+While a source is read, only record number and reason of a rejected row are kept, and the text of
+an invalid value. Lines and texts of rows are found in a second pass over the members that have any.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from geolookup.dataset.intervals import I64
+from geolookup.errors import BuildError
+from geolookup.filesystem import atomic
+from geolookup.remote.key import Mask
+from geolookup_builder.build_report import SourceReport
+from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
+from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
+from geolookup_builder.values import demand
+
+DEFAULT_REJECTED_SHARE = 0.01
+#: Invalid values of a source table that are listed; all are counted.
+MOST_NULLED = 100_000
+_SHOWN = 50  # characters of a value
+_REMEDY = "repair them, or allow them with 'build --max-rejects N'; '--rejects FILE' lists all"
+
+
+@dataclass(frozen=True, slots=True)
+class NulledCells:
+    """Cells of one field of a batch with an invalid value: the row and the text of each."""
+
+    name: str
+    rows: I64
+    texts: pa.Array
+
+
+@dataclass(slots=True)
+class _OfMember:
+    numbers: RecordNumbers
+    records: list[I64] = field(default_factory=list)
+    reasons: list[I64] = field(default_factory=list)
+    nulled: list[NulledCells] = field(default_factory=list)  # rows among those of the member
+
+    def range_reasons(self) -> dict[int, str]:
+        """Return the reason of each rejected row, by the number of its record."""
+        bad_ranges = self.numbers.of(np.concatenate(self.records))
+        texts = [REASONS[reason] for reason in np.concatenate(self.reasons)]
+        reasons = dict(zip(bad_ranges.tolist(), texts, strict=True))
+        # Records with a wrong number of cells have no row in a batch, only a number.
+        return {**reasons, **dict.fromkeys(self.numbers.skipped, WRONG_CELL_COUNT)}
+
+    def value_reasons(self) -> dict[int, str]:
+        """Return what is invalid in each row that lost values, by the number of its record."""
+        reasons: dict[int, str] = {}
+        for cells in self.nulled:
+            records = self.numbers.of(cells.rows).tolist()
+            for record, text in zip(records, cells.texts.to_pylist(), strict=True):
+                reason = f"{cells.name} {text[:_SHOWN]!r} {demand(cells.name)}"
+                before = reasons.get(record)
+                reasons[record] = f"{before}; {reason}" if before else f"nulled: {reason}"
+        return reasons
+
+
+@dataclass(slots=True)
+class Rejects:
+    """The rejected rows of one source table, and those that lost values."""
+
+    members: dict[int, _OfMember] = field(default_factory=dict)
+    _nulled: int = 0
+
+    def add(self, batch: Batch, nulled: Sequence[NulledCells]) -> None:
+        """Record the rejected rows of a batch, those without a family, and its invalid values."""
+        # By identity: an archive may hold two members of one name.
+        of_member = self.members.setdefault(id(batch.numbers), _OfMember(batch.numbers))
+        rows = np.flatnonzero(batch.ranges.family == 0)
+        of_member.records.append(rows + batch.start)
+        of_member.reasons.append(batch.ranges.reason[rows].astype(np.int64))
+        for cells in nulled:
+            count = min(len(cells.rows), MOST_NULLED - self._nulled)
+            self._nulled += count
+            numbers, texts = cells.rows[:count] + batch.start, cells.texts.slice(0, count)
+            of_member.nulled.append(NulledCells(cells.name, numbers, texts))
+
+    def skip_count(self) -> int:
+        """Return the number of records with the wrong number of cells."""
+        return sum(len(member.numbers.skipped) for member in self.members.values())
+
+    def counts(self) -> Counter[str]:
+        """Return the number of rejected rows by reason."""
+        counts: Counter[str] = Counter()
+        for member in self.members.values():
+            reasons, numbers = np.unique(np.concatenate(member.reasons), return_counts=True)
+            counts.update({REASONS[r]: int(n) for r, n in zip(reasons, numbers, strict=True)})
+            counts[WRONG_CELL_COUNT] += len(member.numbers.skipped)
+        # Unary plus drops the reasons without a row.
+        return +counts
+
+    def check_limit(self, report: SourceReport, most: int | None) -> None:
+        """Raise BuildError for more rejected rows than allowed; None: 1 % of the rows."""
+        # 1 % of 250 rows is 2.
+        limit = math.floor(report.read * DEFAULT_REJECTED_SHARE) if most is None else most
+        count = report.rejected.total()
+        if count > limit:
+            first = next(self.find())
+            problem = (
+                f"{first.reason}; {count:,} of {report.read:,} rows of {report.name} are rejected,"
+                f" at most {limit:,} are allowed"
+            )
+            raise BuildError(first.file, problem, line=first.line, remedy=_REMEDY)
+
+    def find(self) -> Iterator[Reject]:
+        """Yield the rejected rows with line and text, member by member, in file order."""
+        for member in self.members.values():
+            yield from member.numbers.find_rejects(member.numbers.member, member.range_reasons())
+
+    def find_all(self) -> Iterator[Reject]:
+        """Yield the rejected rows and those that lost values, as ``find`` does."""
+        for member in self.members.values():
+            reasons = {**member.value_reasons(), **member.range_reasons()}
+            yield from member.numbers.find_rejects(member.numbers.member, reasons)
+
+
+def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
+    """Write the rows of all sources: file, line, reason, text; keys are masked.
+
+    The file is replaced atomically: it may be a source, which this function reads.
+    """
+    with (
+        atomic.staged_file(path) as fresh,
+        # A path that is not UTF-8 is written as its bytes.
+        fresh.open("w", encoding="utf-8", errors="surrogateescape", newline="") as stream,
+    ):
+        rows = csv.writer(stream, lineterminator="\n")
+        rows.writerow(("file", "line", "reason", "text"))
+        for reject in chain.from_iterable(source.find_all() for source in rejects):
+            # Line 0 is that of files without lines.
+            cells = mask(reject.file), reject.line or "", mask(reject.reason), mask(reject.text)
+            rows.writerow(cells)

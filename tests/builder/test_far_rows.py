@@ -1,0 +1,63 @@
+"""Coordinates outside their country: counted and warned of, for a file with swapped columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from geolookup_builder import loading
+from geolookup_builder.build_report import BuildReport
+from geolookup_builder.compile import Options, compile_recipe
+
+from geolookup.progress import Progress
+from tests.conftest import Build
+
+HEADER = "network,country_code,latitude,longitude\n"
+PLACES = ["CH,47.4,8.5", "US,40.7,-74.0", "SE,59.3,18.1", "FJ,-17.8,178.1", "AU,-33.9,151.2"]
+
+
+def text(rows: list[str]) -> str:
+    return HEADER + "".join(f"8.8.{number}.0/24,{row}\n" for number, row in enumerate(rows))
+
+
+def swapped(row: str) -> str:
+    country, latitude, longitude = row.split(",")
+    return f"{country},{longitude},{latitude}"
+
+
+def far(report: BuildReport) -> tuple[int, int]:
+    [source] = report.sources
+    return source.far, source.swapped
+
+
+def test_a_file_with_swapped_columns(build: Build) -> None:
+    """-74° and 151° fit the other column as well, but are no latitude: they are nulled or far."""
+    _, report = build({"a.csv": text(PLACES)})
+    assert (far(report), report.warnings) == ((0, 0), [])
+    _, report = build({"a.csv": text([swapped(place) for place in PLACES])})
+    assert far(report) == (3, 3)
+    assert report.sources[0].nulled == {"latitude": 2}
+    problem = "3 rows with coordinates over 100 km outside their country"
+    hint = "; 3 are inside if latitude and longitude are swapped"
+    assert report.warnings == [f"a.csv: {problem}{hint}"]
+    lines = list(report.lines())
+    assert f"  far         {problem}{hint}" in lines
+    assert f"warning: a.csv: {problem}{hint}" in lines
+
+
+def test_a_few_rows(build: Build) -> None:
+    """Equal locations are counted by row; without country or coordinates there is nothing."""
+    rows = [*PLACES, "CH,60,8.5", "CH,60,8.5", "CH,48.2,8.5", "CH,,", ",60,8.5", "XX,60,8.5"]
+    _, report = build({"a.csv": text(rows)})
+    assert far(report) == (2, 0)
+    assert report.warnings == ["a.csv: 2 rows with coordinates over 100 km outside their country"]
+
+
+@pytest.mark.data
+def test_real_data_are_inside(shared_data: Path, tmp_path: Path) -> None:
+    """MaxMind's test files: made for tests, with coordinates of real places."""
+    for name in ("GeoIP2-City-Test", "GeoLite2-City-Test", "GeoIP2-Enterprise-Test"):
+        path = shared_data / "maxmind-db" / "test-data" / f"{name}.mmdb"
+        recipe = loading.load(path)
+        report, _ = compile_recipe(recipe, tmp_path / name, Options(), Progress(silent=True))
+        assert report.sources[0].far == 0, name

@@ -1,0 +1,111 @@
+"""The file of rejects: rows without a valid range, and rows that lost values."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from geolookup_builder import rejects
+from geolookup_builder.values import demand
+
+from geolookup.contract.fields import BY_SOURCE_COLUMN, TEXT
+from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.builder.sources.formats.test_generic_typed import as_parquet
+from tests.builder.sources.readings import one
+from tests.conftest import build_at
+from tests.skips import needs
+
+COUNTRY = "is not a country code of ISO 3166-1"
+ROBOT = "user_type 'robot' is not a word of the vocabulary"
+
+
+def listed(folder: Path, name: str, content: str | bytes, recipe: str) -> list[list[str]]:
+    """The rows of the file, without the names of files."""
+    path = folder / "rejects.csv"
+    build_at(folder, {name: content}, recipe, rejects=path)
+    with path.open(encoding="utf-8", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    assert header == ["file", "line", "reason", "text"]
+    assert {row[0] for row in rows} <= {str(folder / name)}
+    return [row[1:] for row in rows]
+
+
+def test_file_line_and_value(tmp_path: Path) -> None:
+    """In the order of the file; all invalid values of a row are in one reason."""
+    text = (
+        "network,country_code,latitude,user_type,asn\n"
+        "8.8.1.0/24,CH,47,hosting,1\n"
+        "8.8.2.0/24,XX,47,robot,1\n"
+        "nowhere,YY,,,\n"
+        "8.8.3.0/24,UK,north,,AS1\n"
+        "8.8.4.0/24\n"
+        "8.8.5.0/24,,,,x\n"
+    )
+    assert listed(tmp_path, "a.csv", text, one("csv", "a.csv")) == [
+        ["3", f"nulled: country_code 'XX' {COUNTRY}; {ROBOT}", "8.8.2.0/24,XX,47,robot,1"],
+        ["4", "not an address", "nowhere,YY,,,"],
+        ["5", "nulled: latitude 'north' is not a number from -90 to 90",
+         "8.8.3.0/24,UK,north,,AS1"],
+        ["6", "wrong number of cells", "8.8.4.0/24"],
+        ["7", "nulled: asn 'x' is not an AS number", "8.8.5.0/24,,,,x"],
+    ]  # fmt: skip
+
+
+ROW = {"network": "8.8.1.0/24", "country_code": "QQ"}
+NULLED = f"nulled: country_code 'QQ' {COUNTRY}"
+SYNTAXES: dict[str, tuple[str, str | bytes, list[list[str]]]] = {
+    "csv": ("csv", "network,country_code\n8.8.1.0/24,QQ\n", [["2", "8.8.1.0/24,QQ"]]),
+    "jsonl": ("jsonl", json.dumps(ROW) + "\n", [["1", json.dumps(ROW)]]),
+    "parquet": ("parquet", as_parquet([ROW]), [["1", "8.8.1.0/24"]]),
+    "geofeed": ("geofeed", "# feed\n8.8.1.0/24,QQ,,,\n", [["2", "8.8.1.0/24,QQ,,,"]]),
+    "rir": ("rir", "ripencc|QQ|ipv4|8.8.1.0|256|19930901|allocated\n",
+            [["1", "ripencc|QQ|ipv4|8.8.1.0|256|19930901|allocated"]]),
+    "dbip": ("dbip", "8.8.1.0,8.8.1.255,QQ\n", [["1", "8.8.1.0,8.8.1.255,QQ"]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYNTAXES)
+def test_every_syntax(tmp_path: Path, name: str) -> None:
+    format_name, content, rows = SYNTAXES[name]
+    options = ['layout = "country-lite"'] if name == "dbip" else []
+    file = "a.txt" if name == "rir" else f"a.{name if name in ('jsonl', 'parquet') else 'csv'}"
+    found = listed(tmp_path, file, content, one(format_name, file, *options))
+    assert found == [[line, NULLED, text] for line, text in rows]
+
+
+@needs("maxminddb")
+def test_networks_of_a_tree(tmp_path: Path) -> None:
+    """An MMDB file has no lines: the network names the row."""
+    records = {
+        "8.8.0.0/16": {"country_code": "CH"},
+        "9.9.9.0/24": {"country_code": "QQ"},
+        "2600:1::/32": {"country_code": "QR"},
+    }
+    rows = listed(tmp_path, "a.mmdb", mmdb(records), one("mmdb", "a.mmdb"))
+    assert rows == [
+        ["", NULLED, "9.9.9.0/24"],
+        ["", NULLED.replace("QQ", "QR"), "2600:1::/32"],
+    ]
+
+
+def test_the_first_of_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rejects, "MOST_NULLED", 3)
+    lines = [f"8.8.{number}.0/24,QQ,91" for number in range(5)]
+    text = "network,country_code,latitude\n" + "\n".join(lines) + "\n"
+    rows = listed(tmp_path, "a.csv", text, one("csv", "a.csv"))
+    assert [row[0] for row in rows] == ["2", "3", "4"]
+
+
+def test_a_value_does_not_act_on_the_terminal(tmp_path: Path) -> None:
+    text = "network,country_code\n8.8.1.0/24,\x1b[2J" + "x" * 1_000 + "\n"
+    [row] = listed(tmp_path, "a.csv", text, one("csv", "a.csv"))
+    assert row[1].startswith("nulled: country_code '\\x1b[2Jxxx")
+    assert len(row[1]) < 120
+
+
+def test_every_field_has_a_demand() -> None:
+    for name, field in BY_SOURCE_COLUMN.items():
+        if field.type != TEXT or field.check or field.words:
+            assert demand(name).startswith("is n"), name
