@@ -36,6 +36,9 @@ sys.dont_write_bytecode = False
 #: Spark's Java processes live for seconds: the second compiler would take most of their time.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
+# Where keys are trusted, files that a group may write are refused; tests make such by hand.
+os.umask(os.umask(0o077) | 0o022)
+
 # Shells start commands in the background with SIGINT ignored, and processes inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

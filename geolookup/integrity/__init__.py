@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -26,6 +26,8 @@ from geolookup.integrity.texts import texts
 from geolookup.signing.keys import PublicKey
 from geolookup.signing.trust import Trusted, trusted_keys
 
+_Text = bytes  # ``Report.bytes`` hides the name
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -35,6 +37,8 @@ class Report:
     files: int = 0
     bytes: int = 0  # of all files but the manifest
     generation: str = ""
+    #: As it was read: the file may be another one by now. Empty if the dataset is damaged.
+    manifest_text: _Text = field(default=b"", repr=False)
 
 
 class Verified:
@@ -110,7 +114,8 @@ def examine(
         return Report((error,))
     damages = tuple(islice(_damages(folder, manifest, keys, deep=deep), limit))
     size = manifest.metadata().bytes
-    return Report(damages, len(manifest.files), size, manifest.generation)
+    text = b"" if damages else manifest.canonical()
+    return Report(damages, len(manifest.files), size, manifest.generation, text)
 
 
 def _damages(

@@ -44,11 +44,9 @@ def check_trusted(dataset: str | os.PathLike[str], trust: Trust) -> Statement:
     return trust.check(manifest_text(dataset), read_signature(dataset), dataset)
 
 
-def sign_dataset(dataset: Path, keys: Sequence[PrivateKey], after: int = 0) -> None:
-    """Sign a verified dataset, with a serial above ``after`` and its own."""
-    write_signature(
-        dataset, signed_statement(manifest_text(dataset), keys, max(after, serial_in(dataset)))
-    )
+def sign_dataset(dataset: Path, text: bytes, keys: Sequence[PrivateKey], after: int = 0) -> None:
+    """Sign the text of a verified manifest, with a serial above ``after`` and the dataset's own."""
+    write_signature(dataset, signed_statement(text, keys, max(after, serial_in(dataset))))
 
 
 def adopt_signature(dataset: Path, text: bytes) -> None:
@@ -84,8 +82,9 @@ def sign(dataset: str | os.PathLike[str], keys: Signing) -> None:
     if not signers:
         raise ValueError("no key to sign with; name the file of a private key")
     if not pointer.read(folder):
-        verify(folder)
-        sign_dataset(folder, signers)
+        # The text that was verified: whoever may write the folder may have replaced the file.
+        text = verify(folder).manifest_text
+        sign_dataset(folder, text, signers)
         return
     with changing(folder) as published:
         current = pointer.standing(published)[-1]

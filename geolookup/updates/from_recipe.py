@@ -22,7 +22,13 @@ from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.store import pointer
 from geolookup.store.adding import add, from_verified
 from geolookup.store.generations import prune
-from geolookup.store.signatures import check_signers, is_signed_by, sign, sign_dataset
+from geolookup.store.signatures import (
+    check_signers,
+    is_signed_by,
+    manifest_text,
+    sign,
+    sign_dataset,
+)
 from geolookup.store.trusted import latest_serial
 from geolookup.updates import sources
 from geolookup.updates.in_store import (
@@ -175,7 +181,8 @@ class FromRecipe:
             with progress.stage("comparing"):
                 self._check_gates(current.folder, dataset.folder)
         if self.signers:
-            sign_dataset(dataset.folder, self.signers, latest_serial(self.store))
+            text = manifest_text(dataset.folder)
+            sign_dataset(dataset.folder, text, self.signers, latest_serial(self.store))
         # Signed in the staging directory: a store that trusts keys would refuse it otherwise.
         add(self.store, from_verified(dataset))
         return "updated"

@@ -26,7 +26,7 @@ from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
-from geolookup.filesystem.ownership import create
+from geolookup.filesystem.ownership import FOLDER_MODE, create
 from geolookup.store import pointer, resolve
 from geolookup.store.changing import changing, check_store
 
@@ -72,7 +72,8 @@ def make_data_folder(store: Path) -> None:
     if not _is_user_store(store):
         return
     try:
-        store.parent.mkdir(parents=True, exist_ok=True)
+        for folder in reversed([store.parent, *store.parent.parents]):
+            folder.mkdir(FOLDER_MODE, exist_ok=True)
     except OSError as error:
         problem = f"cannot be created ({error.strerror})"
         raise OutputError(store.parent, problem, "name another store") from error

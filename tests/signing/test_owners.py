@@ -11,21 +11,22 @@ from pathlib import Path
 import pytest
 
 import geolookup
+from geolookup import integrity
 from geolookup.archives.pack import pack
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, KeyFileError
 from geolookup.integrity import verify
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.keys import read_public
-from geolookup.signing.statement import SIGNATURE
+from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
 from geolookup.store.generations import prune, rollback
-from geolookup.store.signatures import sign
+from geolookup.store.signatures import manifest_text, sign
 from geolookup.store.trusted import distrust, keys_of, trust
 from tests.cli.program import umask
 from tests.signing.keys import Paths, public
 from tests.signing.test_trusted_store import folder_of, refused
 from tests.skips import as_root, needs
-from tests.store.numbered import answers_of, generation, number, shared
+from tests.store.numbered import answers_of, generation, id_of, number, shared
 
 pytestmark = [
     needs("cryptography"),
@@ -190,3 +191,24 @@ def test_an_engine_refuses_a_file_of_another_user(store: Path, key_files: Paths)
     os.chown(folder / fmt.LOCATION, OTHER + 1, -1)
     with pytest.raises(DatasetError, match=f"location.arrow: belongs to {OTHER + 1}"):
         geolookup.open(folder, trusted=key)
+
+
+def test_the_verified_manifest_is_signed(
+    datasets: Paths, ours: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its owner replaces it by another one after the verification."""
+    original = integrity.verify
+
+    def then_replaced(folder: Path) -> integrity.Report:
+        report = original(folder)
+        shutil.copyfile(datasets[1] / fmt.MANIFEST, folder / fmt.MANIFEST)
+        return report
+
+    text = manifest_text(datasets[2])
+    monkeypatch.setattr(integrity, "verify", then_replaced)
+    sign(datasets[2], ours)
+    signature = read_signature(datasets[2])
+    assert signature is not None
+    assert read_statement(signature, text, [ours.public], "x").generation == id_of(2)
+    with pytest.raises(DatasetError, match=r"signs another manifest\.json"):
+        read_statement(signature, manifest_text(datasets[2]), [ours.public], "x")
