@@ -142,4 +142,4 @@ def _date(spec: SourceSpec, remote: Remote, entry: Kept) -> dict[str, str]:
     if date > datetime.now(UTC) + _CLOCKS_DIFFER:
         problem = f"its Last-Modified, {date:%Y-%m-%d}, is in the future"
         raise BuildError(remote.safe_uri, problem, remedy="write the date into the recipe")
-    return {"date": entry.version.modified[:10]}
+    return {"date": date.date().isoformat()}

@@ -1,0 +1,54 @@
+"""The notes of the cache, with any JSON in the place of a member: a source, or an error."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from geolookup_builder.downloads import with_local_paths
+from geolookup_builder.loading import load
+from geolookup_builder.recipe import Recipe
+
+from geolookup.errors import BuildError
+from geolookup.progress import Progress
+from tests.builder.building import recipe
+from tests.conftest import build_at
+from tests.remote.serving import file, serving
+
+ROWS = b"network,isp\n8.8.8.0/24,one\n"
+MODIFIED = "Thu, 19 Nov 2020 08:00:00 GMT"
+VALUES: list[Any] = [
+    *(None, True, 7, 1e300, "", "x", "\0", [], [["x"]], {}, {"a": {}}, "9" * 5000),
+    *("2020-13-01", "2020-11-19", "2020-11-19T08:00:00", "20201119T080000+00:00"),
+    *("0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00", "2020-11-19T08:00:00+23:59"),
+    *("../../../../etc/passwd", "0" * 64),
+]
+
+
+@pytest.mark.parametrize("name", ["kept.json", "compiled.json", "part.json"])
+def test_any_value_in_the_place_of_a_member(tmp_path: Path, name: str) -> None:
+    with serving(file(ROWS, Last_Modified=MODIFIED)) as site:
+        text = recipe(f'path = "{site.url}/a.csv"\ndate = "last-modified"')
+        build_at(tmp_path, {}, text, cache=tmp_path / "cache")
+    plan, cache = load(tmp_path / "recipe.toml"), tmp_path / "cache"
+    (kept,) = cache.glob("*/kept.json")
+    note = kept.with_name(name)
+    stated = json.loads(note.read_bytes()) if note.exists() else {"validator": "", "total": None}
+    for member, value in itertools.product(stated, VALUES):
+        note.write_text(json.dumps({**stated, member: value}), encoding="utf-8")
+        check_source(plan, cache)
+    for document in VALUES:
+        note.write_text(json.dumps(document), encoding="utf-8")
+        check_source(plan, cache)
+
+
+def check_source(plan: Recipe, cache: Path) -> None:
+    with suppress(BuildError):
+        (source,) = with_local_paths(plan, cache, Progress(silent=True), offline=True).sources
+        assert source.texts["date"] == str(date.fromisoformat(source.texts["date"]))
+        assert Path(source.path).read_bytes() == ROWS
