@@ -20,15 +20,16 @@ import threading
 import time
 import zipfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
+from pyarrow import parquet
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
 from tests.datasets import SMALL
 
-RECIPE = '[dataset]\nname = "x"\n[[source]]\nformat = "csv"\npath = "{}"\n'
+RECIPE = '[dataset]\nname = "x"\n[[source]]\nformat = "{}"\npath = "{}"\n'
 ROW = b"8.8.8.0/24,one\n"
 TIME_LIMIT = 300
 MOST_MEMORY = 600 << 20  # Python and Arrow take 120 MB, the rows of 64 MiB the rest
@@ -48,7 +49,7 @@ class Result(NamedTuple):
 def attack() -> None:
     """Run all bombs, and demand that each is refused."""
     failed = []
-    for make in (zip_of_bzip2, many_members, shared_bytes, tar_of_members, dataset_of_zeros):
+    for make in BOMBS:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             path, command = make(folder)
@@ -121,6 +122,22 @@ def tar_of_members(folder: Path) -> tuple[int, list[str]]:
     return _built(folder, "a.tar.gz", (folder / "a.tar.gz").read_bytes())
 
 
+def parquet_of_prefixes(folder: Path) -> tuple[int, list[str]]:
+    """A text of 1 MiB that a Parquet file stores once and repeats in 10,240 rows."""
+    count = 256
+    networks = pa.array([f"8.8.{row}.0/24" for row in range(count)])
+    long = pa.DictionaryArray.from_arrays(pa.array([0] * count), ["x" * (1 << 20)])
+    table = pa.table({"network": networks, "isp": long.cast(pa.large_string())})
+    schema = pa.schema([("network", pa.string()), ("isp", pa.large_string())])
+    encoding = {"isp": "DELTA_BYTE_ARRAY", "network": "PLAIN"}
+    options: dict[str, Any] = {"use_dictionary": False, "column_encoding": encoding}
+    options |= {"compression": "zstd", "store_schema": False}
+    with parquet.ParquetWriter(folder / "a.parquet", schema, **options) as writer:
+        for _ in range(40):
+            writer.write_table(table)
+    return _built(folder, "a.parquet", (folder / "a.parquet").read_bytes(), "parquet")
+
+
 def dataset_of_zeros(folder: Path) -> tuple[int, list[str]]:
     """An archive of ``pack`` whose manifest states 6 GiB for one file."""
     size = 6 << 30
@@ -148,9 +165,11 @@ def _header(name: str, size: int) -> bytes:
     return info.tobuf(tarfile.GNU_FORMAT)
 
 
-def _built(folder: Path, name: str, content: bytes) -> tuple[int, list[str]]:
+def _built(
+    folder: Path, name: str, content: bytes, format_name: str = "csv"
+) -> tuple[int, list[str]]:
     (folder / name).write_bytes(content)
-    (folder / "r.toml").write_text(RECIPE.format(name), encoding="utf-8")
+    (folder / "r.toml").write_text(RECIPE.format(format_name, name), encoding="utf-8")
     return len(content), ["build", "r.toml", "--output", "out"]
 
 
@@ -200,3 +219,13 @@ def _bytes(folder: Path) -> int:
         except OSError:  # renamed meanwhile
             continue
     return total
+
+
+BOMBS = (
+    zip_of_bzip2,
+    many_members,
+    shared_bytes,
+    tar_of_members,
+    parquet_of_prefixes,
+    dataset_of_zeros,
+)
