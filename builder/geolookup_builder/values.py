@@ -15,7 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import BOOLEAN, BY_SOURCE_COLUMN, REAL, TEXT, Field
+from geolookup.contract.fields import (
+    BOOLEAN,
+    BY_SOURCE_COLUMN,
+    COUNTRY_ALIASES,
+    REAL,
+    TEXT,
+    Field,
+)
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
 from geolookup_builder.reference.countries import (
@@ -24,7 +31,7 @@ from geolookup_builder.reference.countries import (
     load_countries,
     load_time_zones,
 )
-from geolookup_builder.vocabulary import COUNTRY_ALIASES, VOCABULARY, translate
+from geolookup_builder.vocabulary import VOCABULARY, translate
 
 #: "12.5", ".5", "5.", "1e3"; not "nan", "inf" or "0x1".
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"

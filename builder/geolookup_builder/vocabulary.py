@@ -64,11 +64,6 @@ VOCABULARY: Mapping[str, Words] = {
 }
 
 
-#: Codes of countries that are in use beside those of ISO 3166: UK is reserved for the United
-#: Kingdom, and the European Union writes both (Interinstitutional Style Guide, section 7.1).
-COUNTRY_ALIASES: Mapping[str, str] = {"UK": "GB", "EL": "GR"}
-
-
 def translate(cells: pa.Array, words: Words) -> tuple[pa.Array, pa.Array]:
     """Return the contract's words for distinct cells, null for none, and which cells are known.
 

@@ -28,6 +28,9 @@ _BLOCKS, _LISTED = 256, 5
 _IPV4 = re.compile(r"\d+\.\d+\.\d+\.\d+")
 _OTHER = re.compile(r"[^0-9A-Fa-f:.]+")
 _ROW = re.compile(r"[Rr]ow #?(\d+)")
+#: How errors of Arrow about a file begin that may be whole, and what to do.
+NOT_IMPLEMENTED = "Not yet implemented"
+OTHER_ENCODINGS = "write it with other encodings, or as CSV"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,8 @@ def explain_errors(name: str, kind: str) -> Iterator[None]:
         raise TableFileError(name, error.problem, error.remedy, row=error.line) from error
     except (OSError, *DAMAGE) as error:
         reason = getattr(error, "strerror", None) or _first_line(error)
-        raise TableFileError(name, f"cannot be read ({reason})", "is it whole?") from error
+        remedy = OTHER_ENCODINGS if reason.startswith(NOT_IMPLEMENTED) else "is it whole?"
+        raise TableFileError(name, f"cannot be read ({reason})", remedy) from error
     except pa.ArrowException as error:
         row_match = _ROW.search(str(error))
         row = int(row_match[1]) if row_match else None

@@ -25,7 +25,7 @@ from geolookup.comparison.scoring.places import (
     of_table,
 )
 from geolookup.contract.address import BITS
-from geolookup.contract.fields import DEGREES
+from geolookup.contract.fields import COUNTRY_ALIASES, DEGREES
 from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.dataset.intervals import I64, Addresses, Bools, MixedAddresses, concat
 from geolookup.errors import TableFileError
@@ -198,7 +198,7 @@ def _places(rows: int, cells: Mapping[str, pa.Array]) -> tuple[pa.Table, int]:
     A row with an invalid value states nothing.
     """
     texts = {name: cells.get(name, pa.nulls(rows, pa.string())) for name in _ALIASES}
-    country = pc.utf8_upper(texts["country_code"])
+    country = _iso_codes(pc.utf8_upper(texts["country_code"]))
     code, name = _regions(country, texts)
     coordinates = {name: _degrees(texts[name], DEGREES[name]) for name in COORDINATES}
     bad = [pc.invert(pc.match_substring_regex(country, _COUNTRY))]
@@ -242,12 +242,19 @@ def _values(column: pa.ChunkedArray) -> pa.Array:
     return column
 
 
+def _iso_codes(countries: pa.Array) -> pa.Array:
+    """Return the codes with ISO 3166's in place of aliases, such as GB for UK."""
+    for alias, code in COUNTRY_ALIASES.items():
+        countries = pc.if_else(pc.equal(countries, alias), pa.scalar(code), countries)
+    return countries
+
+
 def _regions(country: pa.Array, texts: Mapping[str, pa.Array]) -> tuple[pa.Array, pa.Array]:
     """Return codes and names: a region in the form of a code is one, such as CA or US-CA."""
     # "US-CA" is US and CA, "CA" has an empty country, "California" matches nothing.
     parts = pc.extract_regex(texts["region"], _REGION)
     prefix, code = (pc.struct_field(parts, name) for name in ("country", "code"))
-    own = pc.or_kleene(pc.equal(prefix, ""), pc.equal(prefix, country))
+    own = pc.or_kleene(pc.equal(prefix, ""), pc.equal(_iso_codes(prefix), country))
     nothing = pa.scalar(None, pa.string())
     name = pc.if_else(parts.is_null(), texts["region"], nothing)
     return pc.if_else(own, code, nothing), pc.coalesce(texts["region_name"], name)

@@ -107,6 +107,17 @@ def test_tables_of_every_format(scored: Path, tmp_path: Path) -> None:
         assert counts(found, "ipv4") == levels, name
 
 
+def test_countries_by_another_code(scored: Path, tmp_path: Path) -> None:
+    """``UK`` and ``EL`` are compared as the datasets name them, also before a region."""
+    results = []
+    for code in ("GB", "UK", "uk"):
+        path = tmp_path / f"{code}.csv"
+        path.write_text(f"ip,country,state\n2.125.160.7,{code},{code.upper()}-ENG\n", "utf-8")
+        results.append(counts(geolookup.score(scored, path), "ipv4"))
+    assert results[0] == results[1] == results[2]
+    assert results[0]["country"] == (1, 0, 0)
+
+
 def test_columns_of_values_that_are_no_texts(scored: Path, tmp_path: Path) -> None:
     path, nan = tmp_path / "seen.parquet", float("nan")
     ip = {"ip": ["202.196.224.1"]}

@@ -14,11 +14,12 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.contract.fields import COUNTRY_ALIASES
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.dictionary_columns import without
+from geolookup_builder.sources.reading.dictionary_columns import translate, without
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.text import (
@@ -57,7 +58,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     parts = {name: _unquote(part) for name, part in line_parts(rows, _PATTERN).items()}
-    country = pc.utf8_upper(parts["country"])
+    country = _iso_codes(pc.utf8_upper(parts["country"]))
     return from_networks(parts["network"]), {
         "country_code": without(country.dictionary_encode(), _NO_COUNTRY),
         "region_code": _region_code(country, pc.utf8_upper(parts["region"])).dictionary_encode(),
@@ -72,11 +73,16 @@ def _unquote(texts: pa.Array) -> pa.Array:
     return pc.utf8_trim_whitespace(pc.replace_substring(bare, '""', '"'))
 
 
+def _iso_codes(countries: pa.Array) -> pa.Array:
+    """Return the codes with ISO 3166's in place of aliases: a region of GB may follow UK."""
+    return translate(countries.dictionary_encode(), COUNTRY_ALIASES).cast(pa.string())
+
+
 def _region_code(country: pa.Array, region: pa.Array) -> pa.Array:
     """Return the codes without the country before them; null for regions of another country."""
     parts = pc.extract_regex(region, _REGION)
     prefix, code = (pc.struct_field(parts, name) for name in ("country", "code"))
-    own = pc.or_(pc.equal(prefix, ""), pc.equal(prefix, country))
+    own = pc.or_(pc.equal(prefix, ""), pc.equal(_iso_codes(prefix), country))
     return pc.if_else(own, code, pa.scalar(None, pa.string()))
 
 

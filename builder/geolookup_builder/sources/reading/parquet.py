@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as papq
 
 from geolookup.errors import BuildError
+from geolookup.files.row_streams import NOT_IMPLEMENTED, OTHER_ENCODINGS
 from geolookup.filesystem import limits
 from geolookup.filesystem.signatures import PARQUET
 from geolookup.parallel import in_order
@@ -35,8 +36,6 @@ from geolookup_builder.sources.reading.typed_columns import Steps, as_columns, s
 
 BATCH_ROWS = 1 << 17
 _MARK = b"PAR1"
-#: How errors of Arrow begin, of files that may be whole.
-_NOT_READ = "Not yet implemented"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
 _ROW_BYTES = 8
 #: Rows decoded at once where texts are written out: a long value may be repeated in each.
@@ -206,7 +205,6 @@ def _damage_error(member: Member, error: Exception) -> BuildError:
     if kind not in (None, PARQUET):
         return kind_error(member.label, kind)
     text = next(iter(str(error).splitlines()), type(error).__name__)
-    if text.startswith(_NOT_READ):
-        remedy = "write it with other encodings, or as CSV"
-        return BuildError(member.label, f"Arrow cannot read it ({text})", remedy=remedy)
+    if text.startswith(NOT_IMPLEMENTED):
+        return BuildError(member.label, f"cannot be read ({text})", remedy=OTHER_ENCODINGS)
     return BuildError(member.label, f"damaged, or not Parquet ({text})", remedy="fetch it again")

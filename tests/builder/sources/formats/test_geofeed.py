@@ -149,3 +149,17 @@ def test_real_feeds(read: Read, shared_data: Path, name: str) -> None:
     if city:
         boxford = fields(f"country_code=GB; region_code=WBK; city_name={city}")
         assert reading.stated("202.196.224.5", "2.125.160.216") == [VIENNA, boxford]
+
+
+def test_countries_by_another_code(read: Read) -> None:
+    """``UK`` and ``EL`` are read, with regions that either code begins."""
+    rows = (
+        "8.8.1.0/24,UK,UK-ENG",
+        "8.8.2.0/24,UK,GB-ENG",
+        "8.8.3.0/24,GB,UK-ENG",
+        "8.8.4.0/24,el,",
+    )
+    reading = read({"a.csv": "\n".join(f"{row},," for row in rows) + "\n"}, one("geofeed", "a.csv"))
+    england = {"country_code": "GB", "region_code": "ENG"}
+    assert reading.stated("8.8.1.1", "8.8.2.1", "8.8.3.1") == [england] * 3
+    assert reading.stated("8.8.4.1") == [{"country_code": "GR"}]

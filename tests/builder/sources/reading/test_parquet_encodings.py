@@ -13,7 +13,9 @@ from geolookup_builder.sources.reading import parquet
 from geolookup_builder.sources.reading.inputs import members
 from geolookup_builder.sources.reading.text import Layout
 
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, TableFileError
+from geolookup.files.row_streams import ReadOptions
+from geolookup.files.table_files import TableFile, kind_of, open_table
 from tests import parquet_encodings
 from tests.builder.sources.readings import one, refused
 from tests.parquet_encodings import DUCKDB_CODECS, DUCKDB_VERSIONS, TABLE, WRITTEN_AS
@@ -123,5 +125,12 @@ def test_what_arrow_cannot_read_is_not_called_damaged(tmp_path: Path) -> None:
     options = {"use_dictionary": False, "column_encoding": {"city_name": "DELTA_BYTE_ARRAY"}}
     papq.write_table(table, path, **options)
     error = refused(tmp_path, "a.parquet", path.read_bytes(), one("parquet", "a.parquet"))
-    assert "Arrow cannot read it" in str(error)
-    assert "damaged" not in str(error)
+    assert "cannot be read (Not yet implemented" in error.problem
+    assert error.remedy == "write it with other encodings, or as CSV"
+    options_of_enrich = ReadOptions("a.parquet", ("network",), "as_is")
+    file = TableFile(str(path), kind_of(str(path), None, ""))
+    with (
+        pytest.raises(TableFileError, match=r"Not yet implemented.*write it with other encodings"),
+        open_table(file, options_of_enrich) as rows,
+    ):
+        list(rows.rows.batches)
