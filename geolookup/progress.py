@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from geolookup.errors import line_text
+from geolookup.terminal import own_sequence
 
 _INTERVAL = 0.1  # seconds between two drawings
 
@@ -42,7 +43,8 @@ class _Line:
     def _write(self, text: str) -> None:
         if self._is_shown:
             # \r: back to the beginning of the line; ESC [ K: erase to its end (ECMA-48, EL).
-            self._stream.write(f"\r\x1b[K{text}")
+            erase = own_sequence("\r\x1b[K", self._stream)
+            self._stream.write(f"{erase}{line_text(text)}")
             self._stream.flush()
 
 

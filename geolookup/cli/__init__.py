@@ -6,6 +6,7 @@ into one line on standard error and the exit status 2.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -20,7 +21,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 import geolookup
-from geolookup.errors import GeoLookupError
+from geolookup.errors import GeoLookupError, line_text
+from geolookup.terminal import filter_terminals
 
 if TYPE_CHECKING:
     from geolookup.engine import Engine
@@ -51,6 +53,10 @@ COMMANDS = dict(
 MISUSE = 2
 #: The exit status that a shell reports for a program that SIGPIPE ended.
 _BROKEN_PIPE = 141
+#: Errors of writing: to a full disk, beyond a quota or a limit, or to a damaged disk.
+_UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+_OUTPUT_PROBLEM = "standard output cannot be written ({})"
+_MORE_MEMORY = "free some, or raise the limit of the process (ulimit -v, or that of its container)"
 _SIGNALS = signal.SIGTERM, signal.SIGINT
 #: Seconds until a signal is handled again.
 _REPEAT = 0.5
@@ -96,7 +102,7 @@ def _closed_pipe() -> Iterator[None]:
         raise BrokenPipeError from error
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "color": True})
 @click.version_option(geolookup.__version__, prog_name="geolookup")
 def _program() -> None:
     """Look up the location, time, currency and network of IP addresses, offline.
@@ -109,6 +115,7 @@ def _program() -> None:
 
 def main() -> None:
     """Run the program and exit: 0 success, 1 an answer that is an error, 2 misuse or bad input."""
+    filter_terminals()
     try:
         with _one_line_errors():
             _program.main(prog_name="geolookup")
@@ -130,7 +137,7 @@ def _flush() -> None:
         sys.exit(_BROKEN_PIPE)
     except OSError as error:
         discard_output()
-        fail(f"standard output cannot be written ({error.strerror})")
+        fail(_OUTPUT_PROBLEM.format(error.strerror))
 
 
 def discard_output() -> None:
@@ -147,9 +154,14 @@ def _one_line_errors() -> Iterator[None]:
     except BrokenPipeError:
         discard_output()
         sys.exit(_BROKEN_PIPE)
+    except MemoryError as error:  # also numpy's and Arrow's
+        detail = f" ({line_text(str(error))})" if str(error) else ""
+        fail(f"out of memory{detail}; {_MORE_MEMORY}")
     except OSError as error:
         _flush()  # of a standard output that is full this names the reason
-        fail(str(error))
+        # The errors of other outputs name a file, and BuildError, OutputError name theirs.
+        is_output = error.filename is None and error.errno in _UNWRITABLE
+        fail(_OUTPUT_PROBLEM.format(error.strerror) if is_output else str(error))
 
 
 def require_output(remedy: str) -> None:
@@ -165,13 +177,11 @@ def fail(message: str) -> NoReturn:
 
 
 def json_text(document: object, default: Callable[[Any], object] | None = None) -> str:
-    """Return indented JSON, non-ASCII unescaped but for control characters.
+    """Return indented JSON, non-ASCII unescaped.
 
     ``default`` makes JSON values of others, as that of ``json.dumps`` does.
     """
-    from geolookup.cli.terminal_text import without_controls
-
-    return without_controls(json.dumps(document, ensure_ascii=False, indent=2, default=default))
+    return json.dumps(document, ensure_ascii=False, indent=2, default=default)
 
 
 def note_age(engine: Engine) -> None:

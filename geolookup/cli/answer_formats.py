@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from io import StringIO
 from typing import TYPE_CHECKING
 
-import click
-
 from geolookup.cli import json_text
 from geolookup.cli.address_input import Piped
-from geolookup.cli.terminal_text import has_colours, without_controls
+from geolookup.cli.terminal_text import has_colours, style
 from geolookup.contract.envelope import to_json
 
 if TYPE_CHECKING:
@@ -47,7 +44,7 @@ class Json:
     def __call__(self, answers: bytes, _block: Block) -> bytes:
         """See ``Format``."""
         if self._fields is None and self._compact:
-            return _printable(answers.decode()).encode() if sys.stdout.isatty() else answers
+            return answers
         write = _compact if self._compact else _indent
         return "".join([write(self._select(answer)) + "\n" for answer in parse(answers)]).encode()
 
@@ -80,7 +77,7 @@ def _select_members(data: dict[str, Any], paths: set[str]) -> dict[str, Any]:
 
 
 def _compact(envelope: dict[str, Any]) -> str:
-    return _printable(to_json(envelope).decode())
+    return to_json(envelope).decode()
 
 
 def _indent(envelope: dict[str, Any]) -> str:
@@ -88,13 +85,8 @@ def _indent(envelope: dict[str, Any]) -> str:
     return _TOKEN.sub(_colour, text) if has_colours() else text
 
 
-def _printable(text: str) -> str:
-    """Return text without control characters on a terminal; unchanged elsewhere."""
-    return without_controls(text) if sys.stdout.isatty() else text
-
-
 def _colour(token: re.Match[str]) -> str:
-    return click.style(token.group(), fg=_COLOURS[str(token.lastgroup)])
+    return style(token.group(), fg=_COLOURS[str(token.lastgroup)])
 
 
 class Csv:
@@ -115,7 +107,7 @@ class Csv:
             self._is_begun = True
         for envelope in parse(answers):
             writer.writerow([_cell(_value(envelope, field)) for field in self._fields])
-        return _printable(text.getvalue()).encode()
+        return text.getvalue().encode()
 
     def tells(self, _block: Block) -> bool:
         """See ``Format``: a row of an error is empty."""

@@ -11,8 +11,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from geolookup.cli.answer_formats import parse
 from geolookup.cli.terminal_text import (
     charset,
@@ -21,6 +19,7 @@ from geolookup.cli.terminal_text import (
     in_charset,
     pad,
     shorten,
+    style,
     value_text,
     width_of,
 )
@@ -125,8 +124,8 @@ class Table:
     def _emphasize(self, line: str, first: str) -> str:
         return self._style(first, bold=True) + line[len(first) :]
 
-    def _style(self, text: str, **style: Any) -> str:
-        return click.style(text, **style) if self._has_colours else text
+    def _style(self, text: str, **attributes: Any) -> str:
+        return style(text, **attributes) if self._has_colours else text
 
 
 def overview(engine: Engine) -> Cells:

@@ -14,10 +14,11 @@ from geolookup.cli.terminal_text import (
     charset,
     has_colours,
     in_charset,
+    style,
     value_text,
-    without_controls,
 )
 from geolookup.errors import line_text
+from geolookup.terminal import own_sequence
 
 if TYPE_CHECKING:
     from geolookup.dataset.intervals import U8
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _COLOUR = "cyan"
 _TEMPLATE = "{location.country_code} AS{network.asn}"
 #: Around an address that meets the conditions, as ``grep`` marks a match.
-_MARK = b"\x1b[01;31m", b"\x1b[m"
+_MARK = "\x1b[01;31m", "\x1b[m"
 _color = click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),
@@ -82,14 +83,12 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
 def _tag_encoder(*, is_colored: bool) -> Callable[[str], bytes]:
     """Return a function from a tag to its bytes: one line, with a blank before it."""
     encoding = charset() if sys.stdout.isatty() else "utf-8"
-    before, after = " [", "]"
-    if is_colored:
-        before, after = f" {click.style('[', fg=_COLOUR, reset=False)}", click.style("]")
 
     def encode(tag: str) -> bytes:
         if not (tag.isascii() and tag.isprintable()):
-            tag = in_charset(without_controls(line_text(tag)), encoding)
-        return f"{before}{tag}{after}".encode(encoding)
+            tag = in_charset(line_text(tag), encoding)
+        bracketed = style(f"[{tag}]", fg=_COLOUR) if is_colored else f"[{tag}]"
+        return f" {bracketed}".encode(encoding)
 
     return encode
 
@@ -151,7 +150,8 @@ def grep(
         conditions = conditions_of(where, not_)
     except ValueError as error:
         fail(str(error))
-    mark = _MARK if _is_colored(color) and not inverted else None
+    before, after = (own_sequence(sequence, sys.stdout).encode() for sequence in _MARK)
+    mark = (before, after) if _is_colored(color) and not inverted else None
     with geolookup.open(dataset) as engine:
         note_age(engine)
         state = engine.snapshot()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from typing import Any
+
+import click
+
+from geolookup.terminal import own_sequence
 
 _UTF_8 = "utf-8"
 _UNKNOWN = "-"
 _LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first that is set decides (POSIX)
-#: Control characters (C0 without tab and line feed, DEL, C1): a terminal obeys some of them.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def charset() -> str:
@@ -30,11 +31,6 @@ def charset() -> str:
 def has_flags(encoding: str) -> bool:
     """Return whether flags can be shown; the console of Linux has a font without them."""
     return _is_utf_8(encoding) and os.environ.get("TERM") not in ("linux", "dumb")
-
-
-def without_controls(text: str) -> str:
-    r"""Return text in which control characters are written as in JSON: ``\u001b``."""
-    return _CONTROLS.sub(lambda control: f"\\u{ord(control[0]):04x}", text)
 
 
 def in_charset(text: str, encoding: str) -> str:
@@ -97,6 +93,13 @@ def has_colours() -> bool:
     """Return whether the output is a terminal on which colours are wanted (no-color.org)."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return sys.stdout.isatty() and not plain
+
+
+def style(text: str, **attributes: Any) -> str:
+    """Return text with the attributes of ``click.style``, for standard output."""
+    before = click.style("", reset=False, **attributes)
+    # The text is not between the two: what is in it is filtered on a terminal.
+    return own_sequence(before, sys.stdout) + text + own_sequence(click.style(""), sys.stdout)
 
 
 def value_text(value: Any) -> str:

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from geolookup import Engine, cli
-from geolookup.cli import COMMANDS, json_text
+from geolookup.cli import COMMANDS
 from geolookup.cli.address_input import with_implied_command
 from tests.cli.program import refused, run
 from tests.conftest import ROOT, Build
@@ -235,6 +235,3 @@ def test_names_in_a_dataset_do_not_act_on_the_terminal(tmp_path: Path) -> None:
         assert "\\x1b]0;b\\x07\\nc" in done.stdout
         assert "\x1b" not in done.stdout
         assert "\x07" not in done.stdout
-    document = {"name": "a\x1b]0;b\x07\x9b31m\x7f é"}
-    assert json_text(document).replace("\n", "").isprintable()
-    assert json.loads(json_text(document)) == document

@@ -21,7 +21,7 @@ import pytest
 import geolookup
 from geolookup.files.enrich_job import RECORD
 from tests.cli.program import pipe, refusal, run, started
-from tests.cli.test_lookup import terminal
+from tests.cli.terminals import terminal
 from tests.conftest import Build
 from tests.files import tables
 from tests.tiers import one_of_each

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.program import pipe, refusal, refused, run, started
-from tests.cli.test_lookup import terminal
+from tests.cli.terminals import terminal
 from tests.conftest import build_at
 
 TEXT = b"8.8.8.8 a\xff\r\n10.0.0.1\n1.1.1.1"

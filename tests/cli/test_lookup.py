@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import random
 import re
-import subprocess
-import sys
-from collections.abc import Mapping
 from ipaddress import IPv4Address
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
 
@@ -20,7 +15,8 @@ import geolookup
 from geolookup.cli.terminal_text import in_charset, shorten, width_of
 from geolookup.contract.fields import FIELDS
 from tests.cli.program import pipe, refusal, run
-from tests.conftest import ROOT, Build, build_at
+from tests.cli.terminals import terminal
+from tests.conftest import Build, build_at
 
 AT = 1_795_132_800
 ADDRESSES = b"8.8.8.8\n\n10.0.0.1\n  \nno address\n1.1.1.1"
@@ -148,43 +144,6 @@ CSV = (
     "network,country_code,region_name,city_name,time_zone,asn,asn_organization\n"
     "8.8.8.0/24,BR,Łódź 東京,São Paulo,America/Sao_Paulo,64511,Associação de Redes\n"
 )
-
-
-def terminal(
-    *arguments: str,
-    columns: int = 200,
-    typed: bytes = b"",
-    environment: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[str, int]:
-    """Return what the program writes to a terminal, and its exit status."""
-    pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, columns))
-    names = {"LC_ALL": "C.UTF-8", "TERM": "xterm", "NO_COLOR": "", **environment}
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("COLUMNS", "LINES", "PYTHONIOENCODING", "PYTHONUTF8")
-    }
-    with subprocess.Popen(
-        [sys.executable, "-m", "geolookup", *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        cwd=ROOT,
-        env={**kept, **names},
-    ) as process:
-        os.close(theirs)
-        os.write(ours, typed)
-        written = b""
-        try:
-            while part := os.read(ours, 4096):
-                written += part
-        except OSError:  # Linux: the other end is closed
-            pass
-    os.close(ours)
-    encoding = environment.get("PYTHONIOENCODING", "utf-8")
-    return written.decode(encoding).replace("\r\n", "\n"), process.returncode
 
 
 @pytest.mark.long

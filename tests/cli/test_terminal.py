@@ -1,0 +1,220 @@
+"""Text from outside does not act on a terminal, whatever command prints it."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import click
+import pytest
+
+from geolookup import cli
+from geolookup.progress import Progress
+from geolookup.terminal import filter_terminals, own_sequence
+from tests.cli.program import pipe, run
+from tests.cli.terminals import terminal
+
+#: A title, a colour of C1, a carriage return, DEL, reversed text, a line separator and a colour.
+HOSTILE = "a\x1b]0;b\x07\x9b35m\rc\x7f\u202ed\u2066\u200e\u061c\u2028e\x1b[35m"
+#: What a terminal obeys, but for a line feed, with or without a carriage return, and tabs.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|\r(?!\n)"
+)
+#: Our own: attributes of text, but for the colour above, and an erased line.
+_OWN = re.compile(r"\x1b\[(?!35m)[0-9;]*m|\r\x1b\[K")
+#: How the title is written: as in JSON, in errors as in Python, or quoted in a usage error.
+_VISIBLE = re.compile(r"\\(u001b|x1b|\\x1b)\]0;b")
+#: Arguments that make a command print ``HOSTILE``; {} is a name that contains it. Names of files
+#: are relative to the folder of ``outside``.
+_PRINTING = {
+    "accounts backup": ("{}.bak --accounts sqlite:///accounts.db",),
+    "accounts restore": ("{}.bak --accounts sqlite:///accounts.db",),
+    "annotate": ("log.txt --dataset {}", "log.txt --template {{network.isp}} --dataset {}"),
+    "build": ("{}.csv --output {}.built --force", "{}.none --output x"),
+    "diff": ("{} {} --json", "{} {}", "{}.none {}"),
+    "download": ("{}.toml",),
+    "enrich": (
+        "rows.csv --output - --output-format csv --dataset {}",
+        "{}.csv --output {}.out --ip-column x",
+    ),
+    "explain": ("8.8.8.8 --dataset {}", "8.8.8.8 --json --dataset {}"),
+    "export": ("{} --format csv --output -", "{} --format sqlite --output {}.db --force"),
+    "fields": ("--format {}",),
+    "follow": ("http://127.0.0.1:1/{} --store x --once", "nowhere{} --store x --once"),
+    "generations": ("{}.none",),
+    "grep": ("log.txt --where location.country_code=US --dataset {}",),
+    "info": ("{}", "{} --json"),
+    "keygen": ("{}.none/key",),
+    "keys create": ("--accounts sqlite:///accounts.db --name x --plan {}",),
+    "keys list": ("--accounts sqlite:///accounts.db",),
+    "keys revoke": ("x --accounts sqlite:///{}.none",),
+    "keys usage": ("--accounts sqlite:///accounts.db",),
+    "lookup": (
+        *("8.8.8.8 --dataset {}", "8.8.8.8 --dataset {} --format csv"),
+        *("8.8.8.8 --dataset {} --compact", "8.8.8.8 --dataset {} --indent"),
+    ),
+    "map": ("{}.none --output x.html",),
+    "mirror": ("{}.none mirror",),
+    "pack": ("{} {}.tar.zst --force",),
+    "plans": ("--plans {}.none",),
+    "prefixes": (
+        *("--where country=US --by location.city_name --format csv --dataset {}",),
+        *("--where country=US --by location.city_name --format json --dataset {}",),
+        *("--where country={} --dataset {}", "--where country=US --since {}.none --format cidr"),
+    ),
+    "prune": ("{}.none",),
+    "publish": ("{}.none x",),
+    "recipes copy": ("{}",),
+    "recipes show": ("{}",),
+    "report": ("{}.none --output x.html",),
+    "rollback": ("{}.none",),
+    "score": ("{} --truth {}.csv", "{} --truth {}.csv --json"),
+    "serve": ("--dataset {}.none --accounts sqlite:///accounts.db",),
+    "sign": ("{} --sign {}.none",),
+    "summarize": ("rows.csv --dataset {}", "rows.csv --dataset {} --json"),
+    "trust": ("x {}.pub",),
+    "unpack": ("{}.none y",),
+    "update": ("{}.none --store x",),
+    "verify": ("{}", "{}.none"),
+}
+#: In the fast tier: those that print text of a dataset, of accounts and of a file.
+_FAST = ("annotate", "enrich", "export", "info", "keys list", "prefixes", "summarize")
+_CASES = [
+    pytest.param(
+        name, arguments, marks=() if name in _FAST and arguments == cases[0] else pytest.mark.long
+    )
+    for name, cases in _PRINTING.items()
+    for arguments in cases
+]
+
+
+def _leaves(command: click.Command, name: str = "") -> Iterator[str]:
+    """Yield the full name of each command that is no group of commands."""
+    if not isinstance(command, click.Group):
+        yield name
+        return
+    context = click.Context(command)
+    for member in command.list_commands(context):
+        found = command.get_command(context, member)
+        assert found is not None
+        yield from _leaves(found, f"{name} {member}".strip())
+
+
+def test_every_command_is_in_the_table() -> None:
+    assert sorted(_leaves(cli._program)) == sorted(_PRINTING)
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of files that hold ``HOSTILE``, and have it as a name."""
+    folder = tmp_path_factory.mktemp("outside")
+    rows = f'network,country_code,city_name,isp\n8.8.8.0/24,US,"{HOSTILE}","{HOSTILE}"\n'
+    (folder / f"{HOSTILE}.csv").write_text(rows, encoding="utf-8", newline="")
+    (folder / f"{HOSTILE}.toml").write_text("[dataset\n", encoding="utf-8")
+    (folder / f"{HOSTILE}.bak").write_bytes(b"no backup")
+    (folder / "rows.csv").write_text(f"ip,name\n8.8.8.8,{HOSTILE[:5]}\n", encoding="utf-8")
+    (folder / "log.txt").write_text(f"8.8.8.8 {HOSTILE}\r\n", encoding="utf-8", newline="")
+    built = run("build", f"{HOSTILE}.csv", "--output", HOSTILE, folder=folder)
+    assert built.returncode == 0, built.stderr
+    _create_account(folder)
+    return folder
+
+
+def _create_account(folder: Path) -> None:
+    """Create an account, and give it the name that ``keys create`` refuses."""
+    accounts = ("--accounts", "sqlite:///accounts.db")
+    done = run("keys", "create", *accounts, "--plan", "free", "--name", "x", folder=folder)
+    assert done.returncode == 0, done.stderr
+    with closing(sqlite3.connect(folder / "accounts.db")) as database, database:
+        database.execute("update account set name = ?", (HOSTILE,))
+
+
+@pytest.mark.parametrize(("command", "arguments"), _CASES)
+def test_a_command_prints_no_control_character(command: str, arguments: str, outside: Path) -> None:
+    written = [part.format(HOSTILE) for part in arguments.split(" ")]
+    shown, status = terminal(*command.split(" "), *written, folder=outside)
+    assert not _CONTROL.search(_OWN.sub("", shown)), (status, shown)
+    assert _VISIBLE.search(shown), (status, shown)
+    assert "Traceback" not in shown
+
+
+def test_a_pipe_has_the_bytes_that_a_terminal_must_not_obey(outside: Path) -> None:
+    log = (outside / "log.txt").read_bytes()
+    where = ("--where", "location.country_code=US", "--dataset", HOSTILE)
+    assert pipe("grep", "log.txt", *where, folder=outside).stdout == log
+    for arguments in (
+        ("export", HOSTILE, "--format", "csv", "--output", "-"),
+        ("prefixes", *where, "--by", "location.city_name", "--format", "csv"),
+        ("keys", "list", "--accounts", "sqlite:///accounts.db"),
+    ):
+        assert HOSTILE.encode() in pipe(*arguments, folder=outside).stdout, arguments
+
+
+@contextmanager
+def _on_terminal(encoding: str = "utf-8") -> Iterator[Callable[[], bytes]]:
+    """Make a terminal of standard output and error; yield a function that reads it.
+
+    The terminal writes a carriage return before each line feed.
+    """
+    ours, theirs = pytest.importorskip("pty").openpty()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        os.fdopen(theirs, "w", encoding=encoding) as out,
+        os.fdopen(os.dup(theirs), "w", encoding=encoding) as err,
+    ):
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        filter_terminals()
+
+        def shown() -> bytes:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            return os.read(ours, 65536)
+
+        yield shown
+    os.close(ours)
+
+
+def test_a_character_that_is_written_in_two_parts() -> None:
+    # C1 in UTF-8, CR LF, a bidirectional control, bytes that are not UTF-8, and CR in the end.
+    parts = b"a\xc2", b"\x9bb\r", b"\nc\xe2\x80", b"\xaed\xc3\xa9", b"\xff\x9b\r", b"e\x1b"
+    with _on_terminal() as shown:
+        for part in parts:
+            assert sys.stdout.buffer.write(memoryview(part)) == len(part)
+            sys.stdout.buffer.flush()
+        assert shown() == (b"a\\u009bb\r\r\nc\\u202ed\xc3\xa9\\xff\\x9b\\u000de\\u001b")
+
+
+def test_a_terminal_of_another_encoding() -> None:
+    with _on_terminal("latin-1") as shown:
+        sys.stdout.buffer.write("é\x9b".encode())
+        assert shown() == b"\xc3\xa9\xc2\\u009b"
+
+
+def test_our_own_sequences_act_and_others_next_to_them_do_not() -> None:
+    with _on_terminal() as shown:
+        red = own_sequence("\x1b[31m", sys.stdout)
+        print(f"{red}a\x1b[1m", end="")
+        assert shown() == b"\x1b[31ma\\u001b[1m"
+        progress = Progress()
+        with progress.stage("b\x1b]0;\n"):
+            progress.note("c\x07")
+        begun, timed, noted, end = shown().split(b"\r\x1b[K")
+    assert timed.startswith(b"b\\x1b]0;\\n  ")
+    assert (begun, noted, end) == (b"", b"b\\x1b]0;\\n  c\\x07", b"")
+
+
+def test_a_stream_that_is_no_terminal_is_not_filtered(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setattr(sys, "stderr", None)  # a process may be started without it
+    filter_terminals()
+    assert sys.stdout is stream
+    assert sys.stderr is None
+    assert own_sequence("\x1b[1m", stream) == "\x1b[1m"
