@@ -125,6 +125,8 @@ def _table(dataset: Dataset, table: str, *links: str) -> pa.Table:
         with pa.memory_map(str(path)) as file:
             rows = pa.ipc.open_file(file).read_all().select(columns)
         rows.validate(full=True)
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         raise DatasetError(path, "damaged", REBUILD) from error
     return rows

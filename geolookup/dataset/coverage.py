@@ -43,6 +43,8 @@ def known_addresses(path: str | os.PathLike[str]) -> dict[str, Known]:
         batches = {name: _read(folder / name) for name in fmt.ANSWERING}
         tables = list(_known_rows(batches))
         return {f"ipv{family}": _count_known(family, batches, tables) for family in (4, 6)}
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
     except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
         raise DatasetError(folder, "damaged", REBUILD) from error
 

@@ -7,6 +7,7 @@ index by the bounds of what it points into, a row's JSON texts by their checksum
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 from bisect import bisect_left, bisect_right
@@ -312,7 +313,10 @@ def _map(path: str, size: int) -> mmap.mmap:
     except FileNotFoundError:
         raise DatasetError(path, "missing", REBUILD) from None
     except (OSError, ValueError) as error:
-        raise DatasetError(path, f"cannot be mapped ({error})", "check its permissions") from error
+        # Linux: no memory, or no address space.
+        is_full = isinstance(error, OSError) and error.errno == errno.ENOMEM
+        remedy = "free memory" if is_full else "check its permissions"
+        raise DatasetError(path, f"cannot be mapped ({error})", remedy) from error
     return mapped
 
 

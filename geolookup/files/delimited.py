@@ -102,6 +102,8 @@ class _Table:
         types = {str(at): pa.string() for at in text | keys}
         try:
             first = self._parse(self._first, types, self._header_lines)
+        except MemoryError:  # Arrow's is an ArrowException too
+            raise
         except pa.ArrowException as error:
             raise self._error(str(error), header - self._header_lines) from None
         types = {field.name: field.type for field in first.schema}
@@ -119,6 +121,8 @@ class _Table:
                 for batch in parsed:
                     yield pa.record_batch(batch.columns, schema=schema)
                     passed += len(batch)
+            except MemoryError:  # Arrow's is an ArrowException too
+                raise
             except pa.ArrowException as error:
                 raise self._error(str(error), passed) from None  # Arrow's text quotes cells
 

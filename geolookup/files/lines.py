@@ -191,6 +191,8 @@ def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") ->
         raise _error(lines, schema, "")
     try:
         table = _table(lines, schema, unexpected)
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
     except pa.ArrowException as error:
         raise _error(lines, schema, str(error)) from None  # Arrow's text quotes cells
     # "{} {}" in one line is two objects for Arrow.
@@ -244,6 +246,8 @@ def _first_bad_line(lines: Lines, schema: pa.Schema | None) -> int:
         # The lines before ``first`` are accepted, one before ``end`` is not.
         try:
             _table(Lines(lines.texts[first:middle], lines.numbers), schema, "ignore")
+        except MemoryError:  # Arrow's is an ArrowException too
+            raise
         except pa.ArrowException:
             end = middle
         else:

@@ -155,6 +155,8 @@ def explain_errors(name: str, kind: str) -> Iterator[None]:
         reason = getattr(error, "strerror", None) or _first_line(error)
         remedy = OTHER_ENCODINGS if reason.startswith(NOT_IMPLEMENTED) else "is it whole?"
         raise TableFileError(name, f"cannot be read ({reason})", remedy) from error
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
     except pa.ArrowException as error:
         row_match = _ROW.search(str(error))
         row = int(row_match[1]) if row_match else None

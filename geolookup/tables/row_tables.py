@@ -151,6 +151,8 @@ class _Columns:
             batch = pa.ipc.open_file(pa.py_buffer(dataset.file_bytes(file))).get_batch(0)
             batch = batch.select(names)
             batch.validate(full=True)
+        except MemoryError:  # Arrow's is an ArrowException too
+            raise
         # IndexError: no batch; ValueError: a name that is not UTF-8.
         except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
             raise DatasetError(self._path, "damaged", REBUILD) from error

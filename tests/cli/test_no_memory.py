@@ -1,0 +1,35 @@
+"""Out of memory: one line and status 2, not the damage of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from geolookup import cli
+from geolookup.files.row_streams import explain_errors
+
+_HUGE = 1 << 60
+_ALLOCATIONS = (
+    pytest.param(lambda: bytearray(_HUGE), id="python"),
+    pytest.param(lambda: np.empty(_HUGE, np.uint8), id="numpy"),
+    pytest.param(lambda: pa.allocate_buffer(_HUGE), id="arrow"),
+)
+
+
+@pytest.mark.parametrize("allocate", _ALLOCATIONS)
+def test_it_is_one_line(allocate: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended, cli._one_line_errors():
+        allocate()
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("geolookup: out of memory")
+    assert "free some, or raise the limit of the process" in line
+
+
+@pytest.mark.parametrize("allocate", _ALLOCATIONS)
+def test_it_is_no_damage_of_a_file(allocate: Callable[[], object]) -> None:
+    with pytest.raises(MemoryError), explain_errors("a.parquet", "Parquet"):
+        allocate()
