@@ -25,7 +25,8 @@ Others = Literal["as_is", "typed", "dropped"]
 LINE = "\0line"
 #: Blocks of lines whose numbers are kept, and malformed lines that a message lists.
 _BLOCKS, _LISTED = 256, 5
-_IPV4 = re.compile(r"\d+\.\d+\.\d+\.\d+")
+#: Of the first and the last number one digit: a search of "1111" does not begin again in it.
+_IPV4 = re.compile(r"\d\.\d+\.\d+\.\d")
 _OTHER = re.compile(r"[^0-9A-Fa-f:.]+")
 _ROW = re.compile(r"[Rr]ow #?(\d+)")
 #: How errors of Arrow about a file begin that may be whole, and what to do.

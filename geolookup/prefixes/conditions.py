@@ -34,7 +34,7 @@ _COMPARE = {">=": pc.greater_equal, "<=": pc.less_equal, ">": pc.greater, "<": p
 _PATH, _OPERATOR = r"\s*([^\s=<>~^]+)\s*", r"(>=|<=|\^=|[=<>~])"
 _TEXT = re.compile(rf"{_PATH}{_OPERATOR}(.*)", re.DOTALL)
 #: "network.asn>=" -> "network.asn" and ">="; "network.asn" has no operator.
-_KEY = re.compile(rf"{_PATH}{_OPERATOR}?\s*")
+_KEY = re.compile(rf"{_PATH}(?:{_OPERATOR}\s*)?")
 _NOT = "not"
 _EXAMPLE = "write PATH=VALUE, such as location.country_code=AT,DE"
 _BY_PATH = {field.path: field for field in FIELDS}
@@ -44,7 +44,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 #: The most characters of a value in a message.
 _LONGEST = 60
 # AT, "a ""b"", c" and null: in quotes or plain, then a comma or the end.
-_ITEM = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|([^",]*?))\s*(,|$)""")
+_ITEM = re.compile(r"""(?:\s*"((?:[^"]|"")*)"\s*|([^",]*))(,|$)""")
 
 
 class Condition(NamedTuple):
@@ -112,9 +112,10 @@ def _items(text: str) -> list[str | None]:
     at, after = 0, ","
     while after == ",":
         match = _ITEM.match(text, at)
-        if match is None or not (match[1] or match[2]):
+        quoted, plain, after = match.groups() if match else ("", "", "")
+        plain = plain and plain.strip()
+        if match is None or not (quoted or plain):
             raise ValueError(f"a value is missing or has a stray quote; {_EXAMPLE}, or =null")
-        quoted, plain, after = match.groups()
         items.append(quoted.replace('""', '"') if quoted else None if plain == "null" else plain)
         at = match.end()
     return items

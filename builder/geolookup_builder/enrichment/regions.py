@@ -19,7 +19,7 @@ from geolookup.contract.display import fold
 from geolookup_builder.factorize import factorize
 from geolookup_builder.reference import Credit
 
-_BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
+_BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 #: A code that some texts repeat in brackets: "Cardiff [Caerdydd GB-CRD]".
 _OWN_CODE = re.compile(r"\b[A-Z]{2}-\w+\b")
 

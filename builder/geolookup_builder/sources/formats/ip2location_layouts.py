@@ -63,7 +63,7 @@ CONTENT = {
     # Postal codes contain digits; names of providers contain words.
     "zip": re.compile(r"(?=.*[0-9]).{2,12}"),
     "isp": re.compile(r".*[^\W\d_]{3}.*", re.DOTALL),
-    "domain": re.compile(r"[^\s]+\.[^\s]+"),
+    "domain": re.compile(r"\S[^\s.]*\.\S+"),
     "time_zone": re.compile(r"[+-][0-9]{2}:[0-9]{2}"),
     "net_speed": re.compile(r"[A-Z0-9]{2,4}(/[A-Z0-9]{2,4})*"),
     "idd_code": re.compile(r"[0-9][0-9/ -]*"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from dataclasses import dataclass, field
 
 import pyarrow.compute as pc
@@ -115,7 +114,8 @@ class Joins:
 
 def _folder(member: Member) -> str:
     # "a.zip!x/y.csv" gives "a.zip!x/".
-    return re.split(r"[^/\\!]*$", member.label)[0]
+    end = max(map(member.label.rfind, "/\\!")) + 1
+    return member.label[:end]
 
 
 def _locale(member: Member, names: tuple[str, ...]) -> str:

@@ -45,8 +45,11 @@ SPECIAL = ((0, 0), (23456, 23456), (64496, 131071), (4_200_000_000, 4_294_967_29
 # The last AS number of a path, also as a set of one: "3356 15169", "3356 {15169}".
 _LAST = r"(?:^|\s)\{?(?P<origin>[0-9]{1,10})\}?\s*$"
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-# "3356 {64500,15169} x" has the parts "3356", "{64500,15169}" and "x".
-_PARTS = re.compile(rf"\{{[^}}]*\}}|{_NUMBER.pattern}|\S")
+# "3356 {64500,15169} x" has the parts "3356", "{64500,15169}" and "x". A set ends before the next
+# brace: in "{{{{" no brace is read twice.
+_PARTS = re.compile(rf"\{{[^{{}}]*\}}|{_NUMBER.pattern}|\S")
+#: Digits of the greatest AS number; ``int`` refuses a text of thousands.
+_DIGITS = 10
 _MAX = (1 << 32) - 1
 _DEFAULT_ROUTE = "default route"
 Path = Sequence[int | Sequence[int]]
@@ -210,6 +213,8 @@ def _parse_path(text: str) -> Path:
 def _number(text: str) -> int:
     """Return an AS number in digits, or in two halves (asdot, RFC 5396)."""
     high, _, low = text.rpartition(".")
+    if max(len(high), len(low)) > _DIGITS:
+        return _MAX + 1
     # "1.10" is 65536 + 10 (RFC 5396).
     return (int(high or 0) << 16) + int(low)
 

@@ -1,0 +1,132 @@
+"""Every pattern of ``re`` in both packages, and whether a text is searched for it.
+
+Patterns of pyarrow.compute are not among them: RE2, which matches them, takes linear time.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.test_imports import PACKAGES
+
+#: Methods that try a match at each position of a text; the others try it at one.
+_SEARCHING = {"search", "findall", "finditer", "sub", "subn", "split"}
+_MENTIONS = re.compile(rf"\nimport re\n|\.(?:{'|'.join(sorted(_SEARCHING))})\(")
+_CALLS = {*_SEARCHING, "compile", "match", "fullmatch"}
+
+
+class Found(NamedTuple):
+    """A pattern, by the name of its module and constant or function."""
+
+    name: str
+    pattern: re.Pattern[Any]
+    is_searched: bool
+
+
+class Call(NamedTuple):
+    """A call of ``re`` inside a function: its name, the method, and a literal pattern."""
+
+    name: str
+    method: str
+    literal: str | bytes | None
+
+
+def constants() -> Iterator[Found]:
+    """Yield the patterns in constants of modules, also those in tables."""
+    searched = _searched()
+    for name in _modules():
+        for member, value in list(vars(import_module(name)).items()):
+            for pattern in _patterns(value, depth=3):
+                owner = name if member.startswith("_") else ""
+                yield Found(f"{name}.{member}", pattern, (owner, member) in searched)
+
+
+def calls() -> Iterator[Call]:
+    """Yield the calls of ``re`` inside functions."""
+    for name, tree in _trees():
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef):
+                for method, argument in _re_calls(function):
+                    is_literal = isinstance(argument, ast.Constant)
+                    literal = argument.value if is_literal else None  # type: ignore[attr-defined]
+                    yield Call(f"{name}.{function.name}", method, literal)
+
+
+def literals() -> Iterator[Found]:
+    """Yield the literal patterns of calls inside functions."""
+    for call in calls():
+        if call.literal is not None:
+            is_searched = call.method in _SEARCHING
+            yield Found(call.name, re.compile(call.literal), is_searched)
+
+
+def _modules() -> Iterator[str]:
+    return (name for name, _ in _trees() if not name.endswith((".__main__", ".generate")))
+
+
+def _trees() -> Iterator[tuple[str, ast.Module]]:
+    """Yield the modules that import ``re``, and their trees."""
+    return ((name, tree) for name, text, tree in _sources() if "\nimport re\n" in text)
+
+
+@cache
+def _sources() -> list[tuple[str, str, ast.Module]]:
+    """Return name, text and tree of the modules that may call a method of a pattern."""
+    files = (
+        (_module_name(path, folder), path.read_text(encoding="utf-8"))
+        for folder in PACKAGES.values()
+        for path in sorted(folder.rglob("*.py"))
+    )
+    return [(name, text, ast.parse(text)) for name, text in files if _MENTIONS.search(text)]
+
+
+def _module_name(path: Path, folder: Path) -> str:
+    parts = path.relative_to(folder.parent).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def _re_calls(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+            and node.func.value.id == "re"
+            and node.func.attr in _CALLS
+        ):
+            yield node.func.attr, node.args[0]
+
+
+def _searched() -> set[tuple[str, str]]:
+    """Return the constants that are searched for: module (empty if the name is public) and name."""
+    searched = set()
+    for module, _, tree in _sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in _SEARCHING:
+                name = getattr(node.value, "id", getattr(node.value, "attr", ""))
+                searched.add((module if name.startswith("_") else "", name))
+    return searched
+
+
+def _patterns(value: Any, depth: int) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    for member in _members(value) if depth else ():
+        yield from _patterns(member, depth - 1)
+
+
+def _members(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    if isinstance(value, (tuple, list, set, frozenset)):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, field.name) for field in fields(value)]
+    return ()
