@@ -53,6 +53,7 @@ _PRINTING = {
     "keygen": ("{}.none/key",),
     "keys create": ("--accounts sqlite:///accounts.db --name x --plan {}",),
     "keys list": ("--accounts sqlite:///accounts.db",),
+    "keys log": ("--accounts sqlite:///{}.none",),
     "keys revoke": ("x --accounts sqlite:///{}.none",),
     "keys usage": ("--accounts sqlite:///accounts.db",),
     "lookup": (
@@ -156,6 +157,9 @@ def test_a_pipe_has_the_bytes_that_a_terminal_must_not_obey(outside: Path) -> No
         assert HOSTILE.encode() in pipe(*arguments, folder=outside).stdout, arguments
 
 
+_END = b"--end--"
+
+
 @contextmanager
 def _on_terminal(encoding: str = "utf-8") -> Iterator[Callable[[], bytes]]:
     """Make a terminal of standard output and error; yield a function that reads it.
@@ -175,7 +179,11 @@ def _on_terminal(encoding: str = "utf-8") -> Iterator[Callable[[], bytes]]:
         def shown() -> bytes:
             sys.stdout.flush()
             sys.stderr.flush()
-            return os.read(ours, 65536)
+            os.write(err.fileno(), _END)
+            written = b""
+            while not written.endswith(_END):
+                written += os.read(ours, 65536)
+            return written.removesuffix(_END)
 
         yield shown
     os.close(ours)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from inspect import getclosurevars
 from itertools import chain
 from typing import Any
 
 import pytest
+from geolookup_builder.sources.formats import bgpdump, cidr_list, cloud, pfx2as, rir, rpki, tor
 from geolookup_builder.sources.reading.text import line_layout
 
 from geolookup.export.formats import FORMATS
@@ -19,6 +21,7 @@ from tests.patterns.steps import Steps, TooManyError, texts
 from tests.tiers import scaled
 
 _CELLS = _patterns(",")
+_DATED = bgpdump, cidr_list, cloud, pfx2as, rir, rpki, tor
 _MASK = line_layout("#").mask
 assert _MASK is not None
 #: Functions that make patterns, with patterns that they make.
@@ -38,6 +41,9 @@ _MADE: dict[str, list[tuple[re.Pattern[Any], bool]]] = {
     "geolookup.remote.key.__init__": [(Key("a+/ ")._forms, True)],
     "geolookup_builder.sources.formats.ip2location.database_in_names": [
         (re.compile("(?<![A-Z0-9])DB([0-9]{1,2})(?![0-9])"), True)
+    ],
+    "geolookup_builder.sources.reading.stated_dates.in_first_lines": [
+        (getclosurevars(module._DATE).nonlocals["compiled"], True) for module in _DATED
     ],
     "geolookup_builder.sources.reading.text.line_layout": [(_MASK, True)],
 }
