@@ -43,7 +43,7 @@ FORGED = {
     "too much usage": ("UPDATE account SET used = 9007199254740992", "used is 90071"),
     "usage as text": ("UPDATE account SET used = 'many' WHERE name = 'Other'", "row 2: used"),
     "usage as a fraction": ("UPDATE account SET used = 0.5", "used is 0.5"),
-    "a number below 1": ("UPDATE account SET id = -1 WHERE id = 2", "account, row 1: id is -1"),
+    "a number below 1": ("UPDATE account SET id = 0 WHERE id = 2", "account, row 1: id is 0"),
     "a name as bytes": ("UPDATE account SET name = x'41' WHERE id = 1", "name is b'A'"),
     "a name without text": ("UPDATE account SET name = ' ' WHERE id = 1", "name is ' '"),
     "a name with an escape": (
@@ -172,7 +172,8 @@ from pathlib import Path
 from geolookup.errors import GeoLookupError
 from geolookup.gate.backup import restore
 url, backup, limit = sys.argv[1:]
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.RLIM_INFINITY))
+_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), most))
 try:
     restore(url, Path(backup))
 except GeoLookupError as error:
@@ -191,7 +192,7 @@ def test_a_full_disk_changes_nothing(url: str, file: Path, tmp_path: Path, worke
     for target in (file, tmp_path / "fresh.db"):
         command = [sys.executable, "-c", _FULL, f"sqlite:///{target}", str(tmp_path / "backup")]
         done = subprocess.run(
-            [*command, "16384"], cwd=ROOT, capture_output=True, text=True, check=True
+            [*command, "16384"], cwd=ROOT, capture_output=True, text=True, check=False
         )
         assert done.stdout.startswith(f"{target}: "), done
         assert len(done.stdout.splitlines()) == 1
