@@ -286,7 +286,7 @@ def open_accounts(
     """
     parts = split(url)
     if parts.scheme not in _STORES:
-        raise unknown_store(parts)
+        raise unknown_store()
     store = _store(parts.scheme)
     return Accounts(store(url, clock), read_plans(plans), background=clock is None)
 

@@ -217,7 +217,7 @@ def _parse(url: str) -> tuple[str, str]:
         remedy = "write sqlite:///PATH, or use the backups of Redis (BGSAVE)"
         raise AccountsError(f"{parts.scheme}://", "not an accounts file", remedy)
     if parts.scheme != "sqlite" or parts.netloc or not path:
-        raise unknown_store(parts)
+        raise unknown_store()
     if options or synchronous not in ("normal", "full"):
         raise AccountsError(path, "unknown option in the URL", "write ?synchronous=full, or none")
     return path, synchronous

@@ -13,7 +13,6 @@ from geolookup.filesystem import open_regular
 
 #: Environment variables: the password of a Redis server, or the file that has it.
 PASSWORD, PASSWORD_FILE = "GEOLOOKUP_REDIS_PASSWORD", "GEOLOOKUP_REDIS_PASSWORD_FILE"
-_FORMS = "write sqlite:///PATH or redis://HOST:PORT/0"
 #: Bytes of a file with a password.
 _LARGEST_FILE = 4096
 
@@ -23,13 +22,14 @@ def split(url: str) -> SplitResult:
     try:
         return urlsplit(url)
     except ValueError:
-        raise AccountsError("accounts", "not a URL", _FORMS) from None
+        raise unknown_store() from None
 
 
-def unknown_store(parts: SplitResult) -> AccountsError:
-    """Return the error for a URL that names no store."""
-    scheme = f"{parts.scheme}://" if parts.scheme else "accounts"
-    return AccountsError(scheme, "unknown kind of store", _FORMS)
+def unknown_store() -> AccountsError:
+    """Return the error for a text that is not the URL of a store."""
+    return AccountsError(
+        "accounts", "not the URL of a store", "write sqlite:///PATH or redis://HOST:PORT/0"
+    )
 
 
 def redis_password() -> str | None:

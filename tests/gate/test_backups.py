@@ -69,6 +69,7 @@ FORGED = {
     "a key without account": ("UPDATE key SET account = 99", "a key without its account"),
     "an unknown action": ("UPDATE log SET action = 'deleted'", "log, row 1: action"),
     "an address in the log": ("UPDATE log SET key = '192.0.2.1'", "key is '192.0.2.1'"),
+    "a long text in the log": ("UPDATE log SET detail = hex(zeroblob(500)) || 0", "detail is '000"),
     "a line break in the log": ("UPDATE log SET user = 'a' || char(10)", "user is 'a\\n'"),
 }
 
@@ -124,6 +125,7 @@ BOUNDS = (
     ),
     "UPDATE key SET created = -62135596800000000, expires = 253402300799999999, revoked = 1",
     "UPDATE key SET expires = NULL; UPDATE log SET key = NULL, uid = NULL, detail = NULL",
+    "UPDATE log SET account = NULL, uid = 0, user = '', detail = hex(zeroblob(500))",
     "DELETE FROM key; DELETE FROM account; DELETE FROM log",
 )
 

@@ -46,6 +46,8 @@ def refused(url: str) -> str:
 def test_a_password_is_read_from_url_environment_or_file(
     guarded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert PASSWORD == "GEOLOOKUP_REDIS_PASSWORD"  # noqa: S105 - the name of a variable
+    assert PASSWORD_FILE == "GEOLOOKUP_REDIS_PASSWORD_FILE"  # noqa: S105
     file = tmp_path / "password"
     for content in (PHRASE, f"{PHRASE}\n", f"{PHRASE}\r\n"):
         file.write_text(content, encoding="utf-8", newline="")
@@ -115,7 +117,8 @@ def test_a_missing_or_wrong_password_is_one_line(
 def test_a_malformed_url_is_one_line_without_a_password(url: str, tmp_path: Path) -> None:
     text = refused(url)
     assert "write " in text
-    for part in ("secret", "cret", "12", "34", "ret@"):
+    assert text.startswith(("accounts: not the URL", "redis://: ", "rediss://: ", "a.db: "))
+    for part in ("secret", "cret", "12", "34", "ret@", "user"):
         assert part not in text
     with pytest.raises(AccountsError) as wrong:
         back_up(url, tmp_path / "backup")

@@ -182,8 +182,8 @@ def test_what_cannot_be_served(own_store: Store, server: Server, tmp_path: Path)
     for options, says in (
         ((*good, "--dataset", nothing), "no dataset here"),
         (("--accounts", f"sqlite:///{nothing}"), "cannot be opened"),
-        (("--accounts", "ftp://x"), "unknown kind of store"),
-        (("--accounts", "a.db"), "accounts: unknown kind of store; write sqlite:///PATH"),
+        (("--accounts", "ftp://x"), "not the URL of a store"),
+        (("--accounts", "a.db"), "accounts: not the URL of a store; write sqlite:///PATH"),
         ((*good, "--plans", nothing), "cannot be read"),
         ((*good, "--trusted-proxy", "x"), "--trusted-proxy 'x'"),
         ((*good, "--admin", "x"), "--admin 'x'"),
