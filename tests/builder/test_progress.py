@@ -67,7 +67,7 @@ def test_rows_and_notes_are_shown() -> None:
         assert "rows" not in terminal.getvalue()[before:]
     for stream, shown in (
         (io.StringIO(), "geolookup: fetching a\\x1b.csv: retry in 2.0 s\n"),
-        (Terminal(), f"{CLEAR}fetching a\x1b.csv  retry in 2.0 s{CLEAR}"),
+        (Terminal(), f"{CLEAR}fetching a\\x1b.csv  retry in 2.0 s{CLEAR}"),
     ):
         for progress in (Progress(stream), Progress(stream, silent=True)):
             with progress.stage("fetching a\x1b.csv"):
