@@ -19,6 +19,7 @@ from pyarrow import json as arrow_json
 
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.column_text import bytes_of, join, json_texts
+from geolookup.files.json_depth import DEEPEST, first_deep_line
 from geolookup.files.row_streams import (
     LINE,
     ReadOptions,
@@ -189,6 +190,8 @@ def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") ->
     # Arrow crashes on a bare ``null`` before the first object.
     if not pc.all(pc.starts_with(lines.texts, b"{")).as_py():
         raise _error(lines, schema, "")
+    if schema is None or unexpected == "infer":  # Arrow makes types that are as deep as the values
+        _check_depth(lines)
     try:
         table = _table(lines, schema, unexpected)
     except MemoryError:  # Arrow's is an ArrowException too
@@ -199,6 +202,12 @@ def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") ->
     if table.num_rows != len(lines.texts):
         raise _error(lines, schema, "")
     return table
+
+
+def _check_depth(lines: Lines) -> None:
+    if (deep := first_deep_line(lines.texts)) is not None:
+        problem = f"values are nested deeper than {DEEPEST}, or a bracket is not closed"
+        raise TextError(problem, "flatten or repair them", int(lines.numbers[deep]))
 
 
 def _table(lines: Lines, schema: pa.Schema | None, unexpected: str) -> pa.Table:

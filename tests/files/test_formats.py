@@ -30,6 +30,7 @@ from geolookup.files.arrow_files import GroupSink
 from geolookup.files.byte_streams import open_output
 from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
 from geolookup.files.table_files import FORMATS, TableFile, kind_of
+from tests.cli.program import run
 from tests.conftest import ROOT
 from tests.files.tables import (
     ADDRESSES,
@@ -400,3 +401,27 @@ def test_a_sink_that_is_abandoned_writes_nothing_more(monkeypatch: pytest.Monkey
     del sink
     gc.collect()
     assert reported == []
+
+
+@pytest.mark.parametrize("target", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "value", ["[" * 400 + "1" + "]" * 400, '{"a":' * 65 + "1" + "}" * 65, "[" * 100_000]
+)
+def test_values_that_are_nested_deep(target: str, value: str, tmp_path: Path) -> None:
+    """In a process of its own: Arrow crashes where it infers the types of the third."""
+    rows = f'{{"ip":"8.8.8.8","n":[1]}}\n{{"ip":"8.8.8.8","n":{value}}}\n'
+    (tmp_path / "a.jsonl").write_text(rows, encoding="utf-8")
+    done = run("enrich", "a.jsonl", "--output", f"b.{target}", folder=tmp_path, alone=True)
+    problem = "values are nested deeper than 64, or a bracket is not closed"
+    assert done.stderr == f"geolookup: a.jsonl, row 2: {problem}; flatten or repair them\n"
+    assert done.returncode == 2
+
+
+def test_brackets_that_are_not_deep(tmp_path: Path) -> None:
+    """In texts, side by side, and as deep as allowed."""
+    deep = "[" * 63 + "1" + "]" * 63
+    row = f'{{"ip":"8.8.8.8","t":"{"[" * 500}","s":[{"[1]," * 99}[1]],"d":{deep}}}\n'
+    (tmp_path / "a.jsonl").write_text(row, encoding="utf-8")
+    done = run("enrich", "a.jsonl", "--output", "b.csv", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f",{deep}," in (tmp_path / "b.csv").read_text(encoding="utf-8")
