@@ -36,20 +36,29 @@ def write(
 
     ``output`` is a file, a folder, or ``-`` for standard output, as the format says.
 
-    Raises ExportError for an unknown format and for an option that is not one of its own,
-    OutputError if the output cannot be written, or exists and ``force`` is not set, and
-    DatasetError for a damaged dataset.
+    Raises ExportError for an unknown format, for an option that is not one of its own, and if a
+    package that the format needs is missing, OutputError if the output cannot be written, or exists
+    and ``force`` is not set, and DatasetError for a damaged dataset.
     """
     from geolookup.export.outputs import open_target
     from geolookup.progress import Progress
 
     chosen = _format(name)
     options = _check_options(chosen, values)
-    # "text_rows:write_csv"
-    module, _, function = chosen.writer.partition(":")
-    writer: Write = getattr(import_module(f"{__name__}.{module}"), function)
+    writer = _writer(chosen)
     with open_target(dataset, os.fspath(output), chosen, force=force) as target:
         return writer(dataset, target, options, progress or Progress(silent=True))
+
+
+def _writer(chosen: ExportFormat) -> Write:
+    # "text_rows:write_csv"
+    module, _, function = chosen.writer.partition(":")
+    try:
+        writer: Write = getattr(import_module(f"{__name__}.{module}"), function)
+    except ModuleNotFoundError as error:
+        problem = f"{chosen.name} needs the package {error.name}"
+        raise ExportError(problem, f"run pip install 'geolookup[{chosen.name}]'") from None
+    return writer
 
 
 def _format(name: str) -> ExportFormat:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from geolookup.contract.fields import TEXTS
 from geolookup.dataset.files import Dataset
 from geolookup.export.formats import Counts, Values
 from geolookup.export.ranges import PREFIXES, FieldRanges
-from geolookup.export.text_rows import Syntax, escaped_cells, list_texts, write_rows
+from geolookup.export.text_rows import ENDS, Syntax, escaped_cells, list_texts, write_rows
 from geolookup.filesystem.atomic import fsync_file
 from geolookup.progress import Progress
 
@@ -57,7 +58,11 @@ def _statement(schema: pa.Schema, path: str) -> str:
 
 
 def _array(column: pa.Array) -> pa.Array:
-    return list_texts(column, "[", "'", "]")
+    """Return lists as array literals, in which escapes are as in cells."""
+    texts = list_texts(column, "[", "'", "]")
+    for character, replacement in ENDS.items():
+        texts = pc.replace_substring(texts, character.encode(), replacement.encode())
+    return texts
 
 
 def _cells(_names: list[str], columns: list[pa.Array]) -> pa.Array:

@@ -21,8 +21,10 @@ from geolookup.files.column_text import bytes_of, cell_texts, join
 from geolookup.files.lines import joined_members
 from geolookup.progress import Progress
 
+#: What ends a cell or a line, and its escape.
+ENDS = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 #: The backslash first: the backslashes of the others are not escaped again.
-_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_ESCAPES = {"\\": "\\\\", **ENDS}
 _SPECIAL = r"[\\\t\n\r]"
 _BYTES = pa.large_binary()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import random
 import sqlite3
@@ -12,10 +13,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 import geolookup
+from geolookup.export.clickhouse import _cells
 from geolookup.export.ranges import DEFAULT, fields_of
 from tests.conftest import Build
 from tests.export.postgresql_server import has_ip4r, psql
@@ -253,3 +256,36 @@ def _without_null(value: Any, field: Any) -> Any:
         return value
     unknown = {"string": "", "bool": False, "list<item: string>": [], "double": None}
     return unknown.get(field.type, 0)
+
+
+#: Texts that end a cell, a line, a text or a list somewhere.
+_ENDING = ["a\tb", "c\nd\r", "e'f\\", "\\t]", "g,h", ""]
+
+
+def _clickhouse_lines() -> str:
+    """Rows with a text, a list and a text: the lists of ``_ENDING``, its reverse, and none."""
+    lists = [_ENDING, _ENDING[::-1], []]
+    columns = [pa.array(["\t", "\\", "x"]), pa.array(lists, pa.list_(pa.string()))]
+    return b"\n".join(_cells([], [*columns, columns[0]]).to_pylist()).decode()
+
+
+def test_lists_of_clickhouse_hold_any_text() -> None:
+    """Read by the rules of its format TabSeparated: Python reads the same escapes."""
+    rows = [line.split("\t") for line in _clickhouse_lines().split("\n")]
+    assert [len(row) for row in rows] == [3, 3, 3]
+    assert [ast.literal_eval(row[1]) for row in rows] == [_ENDING, _ENDING[::-1], []]
+    assert not any("\r" in cell for row in rows for cell in row)
+
+
+@needs("chdb")
+def test_clickhouse_reads_lists_of_any_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chdb = optional("chdb")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.tsv").write_text(_clickhouse_lines() + "\n", encoding="utf-8", newline="")
+    query = "select * from file('a.tsv', TabSeparated, 'a String, b Array(String), c String')"
+    rows = [json.loads(row) for row in str(chdb.query(query, "JSONCompactEachRow")).splitlines()]
+    assert sorted(rows) == sorted(
+        [["\t", _ENDING, "\t"], ["\\", _ENDING[::-1], "\\"], ["x", [], "x"]]
+    )

@@ -240,3 +240,10 @@ def test_a_damaged_dataset_leaves_no_file(tmp_path: Path) -> None:
     for name in ("mmdb", "csv"):
         assert refusal("export", str(copy), "--format", name, "--output", str(tmp_path / "x"))
         assert list(tmp_path.iterdir()) == [copy]
+
+
+def test_a_package_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    monkeypatch.delitem(sys.modules, "geolookup.export.duckdb", raising=False)
+    line = refusal("export", str(SMALL), "--format", "duckdb", "--output", str(tmp_path / "a.db"))
+    assert line == "duckdb needs the package duckdb; run pip install 'geolookup[duckdb]'"
