@@ -302,6 +302,9 @@ class AccountsError(GeoLookupError):
 class PlansError(GeoLookupError):
     """An unknown plan, or a plans file that cannot be read."""
 
+    def __init__(self, text: str) -> None:
+        super().__init__(_escape(text))
+
 
 class SettingsError(GeoLookupError):
     """A malformed setting: an environment variable, or an option of the HTTP service.

@@ -20,6 +20,7 @@ from geolookup.files.byte_streams import STANDARD, open_output
 from geolookup.filesystem.atomic import (
     check_file,
     check_folder,
+    output_errors,
     staged_file,
     staged_file_in_folder,
     staged_folder,
@@ -48,9 +49,10 @@ def open_target(
 
 def _check_outside(dataset: Dataset, output: Path) -> None:
     source = Path(os.path.realpath(dataset.path))
-    # realpath: a link into the dataset is the dataset.
-    if source in (path := Path(os.path.realpath(output)), *path.parents):
-        raise OutputError(output, "is in the dataset itself", "choose another name")
+    with output_errors(output):
+        # realpath: a link into the dataset is the dataset.
+        if source in (path := Path(os.path.realpath(output)), *path.parents):
+            raise OutputError(output, "is in the dataset itself", "choose another name")
 
 
 @contextmanager

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 #: So that a FIFO or a terminal that replaces the file after the check does neither block nor stay.
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 NOT_REGULAR = "not a regular file"
+NUL_IN_NAME = "the name contains a NUL character"
 
 
 class ReadErrors:
@@ -45,6 +46,7 @@ class ReadErrors:
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file for reading; OSError for anything else, without waiting."""
+    _check_name(path)
     return open(path, "rb", opener=opener)
 
 
@@ -62,9 +64,15 @@ def opener(path: str, flags: int) -> int:
 
 def check_regular(path: str | os.PathLike[str]) -> os.stat_result:
     """Return the status of a regular file; OSError for anything else, unopened."""
+    _check_name(path)
     status = os.stat(path)  # noqa: PTH116 - as ``open``, it takes a path of any kind
     _check(status, path)
     return status
+
+
+def _check_name(path: str | os.PathLike[str]) -> None:
+    if "\0" in (name := os.fsdecode(path)):
+        raise OSError(errno.EINVAL, NUL_IN_NAME, name)
 
 
 def _check(status: os.stat_result, path: str | os.PathLike[str]) -> None:

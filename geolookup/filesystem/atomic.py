@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from geolookup.errors import OutputError
+from geolookup.filesystem import NUL_IN_NAME
 from geolookup.filesystem.locks import claim, sweep, sweep_once, temporary_name
 
 #: Constants of Linux, from fcntl.h and linux/fs.h: paths as of the current folder; exchange.
@@ -138,7 +139,9 @@ def staged_file_in_folder(output: Path, *, force: bool = True) -> Iterator[Path]
 
 @contextmanager
 def output_errors(output: Path) -> Iterator[None]:
-    """Turn an OSError into an OutputError that names ``output``."""
+    """Turn an OSError into an OutputError that names ``output``; refuse a name with NUL."""
+    if "\0" in str(output):
+        raise OutputError(output, NUL_IN_NAME, "choose another name")
     try:
         yield
     except OSError as error:
