@@ -8,6 +8,7 @@ probe sends its request at once, and is answered however many others are open.
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from collections.abc import Callable
 from http import HTTPStatus
@@ -124,6 +125,6 @@ def _listener(where: str) -> socket.socket:
 def _address(where: str) -> tuple[str, int]:
     # rpartition: "[::]:9090" has colons in its host.
     host, _, port = where.rpartition(":")
-    if not host or not port.isascii() or not port.isdecimal() or int(port) > 65535:
+    if not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
         raise SettingsError(f"--admin {where!r}: write HOST:PORT, like 127.0.0.1:9090 or [::]:9090")
     return host.strip("[]"), int(port)

@@ -84,3 +84,9 @@ def test_it_ends_with_open_connections() -> None:
 def test_a_taken_port(port: int) -> None:
     with pytest.raises(SettingsError, match=r"^--admin 127.0.0.1:\d+: .* in use; choose another"):
         AdminPort(f"127.0.0.1:{port}", _page)
+
+
+@pytest.mark.parametrize("number", ["", "65536", "9" * 5_000, "9090 ", "\u0663"])
+def test_an_invalid_port(number: str) -> None:
+    with pytest.raises(SettingsError, match="write HOST:PORT"):
+        AdminPort(f"127.0.0.1:{number}", _page)
