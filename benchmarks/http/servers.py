@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from geolookup.contract.proxies import TrustedProxies
@@ -44,7 +46,8 @@ class _Constant:
 def constant(settings: Settings) -> Application:
     """Return our application without a lookup and without a key check."""
     stub = _Constant(str(settings.dataset))
-    counters = Counters(None)
+    with TemporaryDirectory() as folder:
+        counters = Counters(Path(folder))  # the mapped file outlives its name
     counters.serve(_GENERATION, 0)
     backend = Backend(stub, stub, Answers(_GENERATION))
     return Application(backend, TrustedProxies(()), counters)

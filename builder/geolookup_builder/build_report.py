@@ -16,7 +16,7 @@ _PARTS = {
     "folded": "IPv4-mapped, kept as IPv4",
     "excluded": "in 6to4 and NAT64, looked up by their IPv4 address",
 }
-#: Beyond so many kilometres coordinates are far from a country.
+#: Kilometres outside a country beyond which coordinates are far.
 FAR_KM = 100
 _WORDS_SHOWN = 5
 _KEYS_SHOWN = 12
@@ -110,8 +110,9 @@ class SourceReport:
 
     def _far(self) -> str:
         text = f"{self.far:,} rows with coordinates over {FAR_KM} km outside their country"
-        inside = f"; {self.swapped:,} are inside if latitude and longitude are swapped"
-        return text + inside * bool(self.swapped)
+        if self.swapped:
+            text += f"; {self.swapped:,} are inside if latitude and longitude are swapped"
+        return text
 
 
 @dataclass(frozen=True, slots=True)

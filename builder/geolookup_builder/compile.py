@@ -276,8 +276,9 @@ class _Build:
             content = tables(interned, reference) | explanation
             content = row_numbers.with_dictionaries(content, self._base)
             credit_list = [finder.credit for finder in self._finders if finder.credit is not None]
-            facts = self._rows, self._dates
-            manifest = output_files.manifest(self._plan, interned, content, credit_list, *facts)
+            manifest = output_files.manifest(
+                self._plan, interned, content, credit_list, self._rows, self._dates
+            )
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with (
             self._progress.stage("writing"),

@@ -47,8 +47,8 @@ def read_through(path: Path) -> None:
 def refusing(cache: Path | None, spec: SourceSpec) -> Iterator[None]:
     """Refuse the downloaded file of a source if the block cannot read it.
 
-    The last copy that compiled is current again, and the error names it. A file with a stated
-    digest is the right one, whatever it holds.
+    The last copy that compiled is current again, and the error names it. A file with the
+    digest of the recipe is never refused.
     """
     try:
         yield

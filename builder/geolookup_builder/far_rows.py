@@ -1,6 +1,6 @@
 """Rows whose coordinates lie far outside their country: counted, not changed.
 
-A few are mistakes of a vendor; a whole file of them has latitude and longitude swapped.
+A few are mistakes of a vendor. If most rows of a file are, latitude and longitude are swapped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FIELDS = ("country_code", "latitude", "longitude")
 
 @dataclass(frozen=True, slots=True)
 class Far:
-    """Rows far outside their country, and how many of them swapped coordinates bring inside."""
+    """Counts: rows far outside their country, and of these the ones that a swap brings inside."""
 
     rows: int = 0
     swapped: int = 0

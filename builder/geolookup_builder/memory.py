@@ -1,4 +1,4 @@
-"""The memory of a build: from the system's allocator, to which it returns between the steps."""
+"""The memory of a build: from the system's allocator, released between the steps."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ def manifest(
 ) -> Manifest:
     """Return the manifest without generation and files.
 
-    ``extra_credits`` are credits besides the usual. Of each source, ``rows`` are the usable rows
-    and ``dates`` the dates that its files state; a date of the recipe takes precedence.
+    ``extra_credits`` are credits besides the usual. ``rows`` are the usable rows of each source,
+    ``dates`` the dates that its files state; a date of the recipe takes precedence.
     """
     coverages = coverage(interned.provenance, len(recipe.sources))
     reference = CREDITS if recipe.countries is None else ()

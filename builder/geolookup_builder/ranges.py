@@ -96,7 +96,7 @@ def _text(column: pa.Array) -> _Text:
 
 
 def _trim(column: pa.Array) -> pa.Array:
-    """Return texts without blanks around them, which people and spreadsheets write."""
+    """Return texts without the blanks around them, such as " 8.8.8.0/24" of a spreadsheet."""
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
     text = _text(column)

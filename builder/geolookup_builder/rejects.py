@@ -1,7 +1,7 @@
 """The rows of a source that are rejected or lose a value: their counts, their limit, their list.
 
 While a source is read, only record number and reason of a rejected row are kept, and the text of
-an invalid value. Lines and texts of rows are found in a second pass over the members that have any.
+an invalid value. A second pass over the members with such rows reads their lines and texts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from geolookup.remote.key import Mask
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
-from geolookup_builder.values import demand
+from geolookup_builder.values import reason_of
 
 DEFAULT_REJECTED_SHARE = 0.01
 #: Invalid values of a source table that are listed; all are counted.
@@ -47,7 +47,7 @@ class _OfMember:
     numbers: RecordNumbers
     records: list[I64] = field(default_factory=list)
     reasons: list[I64] = field(default_factory=list)
-    nulled: list[NulledCells] = field(default_factory=list)  # rows among those of the member
+    nulled: list[NulledCells] = field(default_factory=list)  # rows are counted over the member
 
     def range_reasons(self) -> dict[int, str]:
         """Return the reason of each rejected row, by the number of its record."""
@@ -58,12 +58,12 @@ class _OfMember:
         return {**reasons, **dict.fromkeys(self.numbers.skipped, WRONG_CELL_COUNT)}
 
     def value_reasons(self) -> dict[int, str]:
-        """Return what is invalid in each row that lost values, by the number of its record."""
+        """Return the invalid values of each row that lost some, by the number of its record."""
         reasons: dict[int, str] = {}
         for cells in self.nulled:
             records = self.numbers.of(cells.rows).tolist()
             for record, text in zip(records, cells.texts.to_pylist(), strict=True):
-                reason = f"{cells.name} {text[:_SHOWN]!r} {demand(cells.name)}"
+                reason = f"{cells.name} {text[:_SHOWN]!r} {reason_of(cells.name)}"
                 before = reasons.get(record)
                 reasons[record] = f"{before}; {reason}" if before else f"nulled: {reason}"
         return reasons
@@ -141,6 +141,6 @@ def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(("file", "line", "reason", "text"))
         for reject in chain.from_iterable(source.find_all() for source in rejects):
-            # Line 0 is that of files without lines.
+            # Files without lines have line 0.
             cells = mask(reject.file), reject.line or "", mask(reject.reason), mask(reject.text)
             rows.writerow(cells)

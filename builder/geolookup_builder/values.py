@@ -56,7 +56,7 @@ class Reference:
 
     @property
     def country_words(self) -> dict[str, str]:
-        """The code of each country by itself, by its three letters and by its aliases."""
+        """The codes of countries by their own text, by their three letters and by their aliases."""
         codes = {code: code for code in self.countries}
         three = {entry.country_code_iso3: code for code, entry in self.countries.items()}
         aliases = {word: code for word, code in COUNTRY_ALIASES.items() if code in codes}
@@ -94,11 +94,11 @@ def _cleaner(field: Field) -> Cleaner:
     return _words if field.words else _BY_TYPE.get(field.type, _integer)
 
 
-def demand(name: str) -> str:
-    """Return what an invalid value of the column ``name`` is not, for a list of them."""
+def reason_of(name: str) -> str:
+    """Return the reason for an invalid value of the column ``name``: "is not an AS number"."""
     field = BY_SOURCE_COLUMN[name]
     if field.check:
-        return _DEMANDS[field.check]
+        return _REASONS[field.check]
     if field.words:
         return "is not a word of the vocabulary"
     if field.type == BOOLEAN:
@@ -117,7 +117,7 @@ def _text(cells: pa.Array, _field: Field, _reference: Reference) -> Cleaned:
 
 def _match(cells: pa.Array, words: Mapping[str, str]) -> Cleaned:
     """Return the values of words in any case."""
-    # "nl" -> "NL": found in lower case, returned as stated.
+    # "nl" -> "NL": compared in lower case.
     lower = pa.array([word.lower() for word in words], pa.string())
     values = pa.array(words.values(), pa.string()).take(pc.index_in(pc.utf8_lower(cells), lower))
     return Cleaned(values, _invalid(cells, values))
@@ -208,7 +208,7 @@ _CHECKS: dict[str, Cleaner] = {
     "zone": _zone,
     "asn": _asn,
 }
-_DEMANDS = {
+_REASONS = {
     "continent": "is not a code of a continent",
     "country": "is not a country code of ISO 3166-1",
     "zone": "is not a time zone of the IANA database",

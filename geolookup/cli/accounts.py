@@ -182,7 +182,7 @@ def backup(file: Path, accounts: str, *, force: bool) -> None:
 @_backup
 @_file_accounts
 def restore(file: Path, accounts: str) -> None:
-    """Replace all accounts, keys and usage by those of FILE, a backup. The audit log stays.
+    """Replace all accounts, keys and usage by the backup FILE. The audit log stays.
 
     FILE is checked first; after an error nothing has changed. Workers of a running service use
     the restored accounts within a second. Keys that were created after the backup are refused;

@@ -99,13 +99,13 @@ def _coverage_lines(coverage: Mapping[str, Mapping[str, int]], before: str) -> I
 def explain(ip: str, dataset: str | None, as_json: bool) -> None:
     """Print the value of each layer of the answer for IP, and the source that decided it.
 
-    The first line shows the largest network around IP with one answer. In "same
-    sources", the adjacent addresses with the same sources, answers may differ. The
-    range of a layer covers the adjacent addresses with the same source and the same
-    values; the prefix is the largest network around IP in it. For a dataset built
-    with explain = "full" they belong to the deciding row, with its file and line,
-    and the rows of all sources follow. --json has all fields of a place. Exits with
-    2 for a malformed or private address.
+    The first line shows the largest network around IP with one answer. "same
+    sources" is the range of adjacent addresses that the same sources decide; their
+    answers may differ. The range of a layer covers the adjacent addresses with the
+    same source and the same values; the prefix is the largest network around IP in
+    it. For a dataset built with explain = "full" they belong to the deciding row, with
+    its file and line, and the rows of all sources follow. --json has all fields of a
+    place. Exits with 2 for a malformed or private address.
 
     Example: geolookup explain 8.8.8.8
     """

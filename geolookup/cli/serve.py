@@ -35,8 +35,8 @@ _LEVELS = ("debug", "info", "warning", "error")
     metavar="KEY",
     multiple=True,
     type=AS_PATH,
-    help="Public key: serve only what the holder of one of them signed; repeatable."
-    " With --follow, a store without trusted keys trusts them from now on.",
+    help="Public key: serve only datasets signed with it, or with another one; repeatable."
+    " With --follow, a store without trusted keys trusts it from now on.",
 )
 @click.option("--max-age", metavar="AGE", help="Maximum age of the data, such as 30, 30d or 4w.")
 @click.option(

@@ -98,7 +98,7 @@ def has_colours() -> bool:
 def style(text: str, **attributes: Any) -> str:
     """Return text with the attributes of ``click.style``, for standard output."""
     before = click.style("", reset=False, **attributes)
-    # The text is not between the two: what is in it is filtered on a terminal.
+    # Only the two sequences are ours: a terminal's filter escapes others in the text.
     return own_sequence(before, sys.stdout) + text + own_sequence(click.style(""), sys.stdout)
 
 

@@ -267,8 +267,8 @@ LAYERS = tuple(STATED)
 BY_SOURCE_COLUMN = {field.source_column: field for field in FIELDS if field.source_column}
 #: The field at each path in records of MaxMind's structure; a digit is a position in a list.
 MAXMIND = {field.maxmind: field for field in FIELDS if field.maxmind}
-#: Codes of countries that are in use beside those of ISO 3166: UK is reserved for the United
-#: Kingdom, and the European Union writes both (Interinstitutional Style Guide, section 7.1).
+#: Country codes in use that ISO 3166 does not assign: UK is reserved for the United Kingdom,
+#: and the European Union writes both (Interinstitutional Style Guide, section 7.1).
 COUNTRY_ALIASES = {"UK": "GB", "EL": "GR"}
 #: The greatest absolute value of coordinates, in degrees.
 DEGREES = {field.member: float(field.most) for field in FIELDS if field.unit == "degrees"}

@@ -2,8 +2,8 @@
 
 Strategy: the nearest hop is the connection's peer, which a client cannot forge. While a hop
 is a trusted proxy, take the hop that it names, from right to left; the first hop that is not
-trusted is the caller. A hop that is malformed, ``unknown`` or obfuscated ends the walk, and so do
-MOST_HOPS hops: a client cannot make the walk long.
+trusted is the caller. A hop that is malformed, ``unknown`` or obfuscated ends the walk. It has
+MOST_HOPS hops at most: a client cannot make it longer.
 
 Example: the peer is 10.0.0.2, 10.0.0.0/8 is trusted, and the header is
 ``X-Forwarded-For: 9.9.9.9, 8.8.8.8, 10.0.0.1``. The walk is 10.0.0.2, 10.0.0.1, 8.8.8.8; the
@@ -36,7 +36,7 @@ UNIX = "unix:"
 _EXAMPLE = '["10.0.0.0/8", "fd00::/8"]'
 #: Hops of a header that are read.
 MOST_HOPS = 32
-#: What reads the addresses of a line of each header, from right to left.
+#: Functions that yield the addresses of a header line, from right to left.
 _HEADERS = {b"forwarded": forwarded, b"x-forwarded-for": x_forwarded_for}
 
 

@@ -313,8 +313,8 @@ def _map(path: str, size: int) -> mmap.mmap:
     except FileNotFoundError:
         raise DatasetError(path, "missing", REBUILD) from None
     except (OSError, ValueError) as error:
-        # Linux: no memory, or no address space.
-        is_full = isinstance(error, OSError) and error.errno == errno.ENOMEM
+        # ENOMEM: no memory, or no address space.
+        is_full = getattr(error, "errno", None) == errno.ENOMEM
         remedy = "free memory" if is_full else "check its permissions"
         raise DatasetError(path, f"cannot be mapped ({error})", remedy) from error
     return mapped

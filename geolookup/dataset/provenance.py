@@ -42,7 +42,7 @@ class Explanation(dict[str, Any]):
 def explain(state: Intervals, sources: Sequence[Source], ip: object, data: Any) -> Explanation:
     """Return which of the sources decided each layer of an address, and the values; see Engine.
 
-    ``data`` is that of the answer. Raises InvalidAddressError, PrivateAddressError, and
+    ``data`` is the member of the answer. Raises InvalidAddressError, PrivateAddressError, and
     DatasetError if an index of the dataset points outside its table.
     """
     network = network_of(state, ip)

@@ -58,7 +58,7 @@ def _statement(schema: pa.Schema, path: str) -> str:
 
 
 def _array(column: pa.Array) -> pa.Array:
-    """Return lists as array literals, in which escapes are as in cells."""
+    """Return lists as array literals, with tabs and line ends escaped as in cells."""
     texts = list_texts(column, "[", "'", "]")
     for character, replacement in ENDS.items():
         texts = pc.replace_substring(texts, character.encode(), replacement.encode())

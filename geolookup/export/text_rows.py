@@ -21,7 +21,7 @@ from geolookup.files.column_text import bytes_of, cell_texts, join
 from geolookup.files.lines import joined_members
 from geolookup.progress import Progress
 
-#: What ends a cell or a line, and its escape.
+#: Characters that end a cell or a line, and their escapes.
 ENDS = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 #: The backslash first: the backslashes of the others are not escaped again.
 _ESCAPES = {"\\": "\\\\", **ENDS}

@@ -103,8 +103,8 @@ def open_output(
 ) -> Iterator[Any]:
     """Yield a stream to write to; a file gets its name only if the block succeeds.
 
-    ``level`` is that of gzip, None: its default; ``threads`` is how many compress. ``force``
-    replaces an existing file.
+    ``level`` is gzip's, None for its default; ``threads`` compress. ``force`` replaces an
+    existing file.
     """
     with ExitStack() as stack:
         if path == STANDARD:

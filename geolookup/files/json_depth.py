@@ -15,7 +15,7 @@ _OPENING, _CLOSING = b"[{", b"]}"
 
 
 def first_deep_line(texts: pa.Array) -> int | None:
-    """Return the index of the first text with values nested deeper than ``DEEPEST``; None: none.
+    """Return the index of the first text with values nested deeper than ``DEEPEST``, or None.
 
     A text with many brackets that is not JSON counts as such.
     """
@@ -28,7 +28,7 @@ def first_deep_line(texts: pa.Array) -> int | None:
 def _is_deep(text: bytes) -> bool:
     data = np.frombuffer(text, np.uint8)
     opening, closing = (np.isin(data, [*brackets]) for brackets in (_OPENING, _CLOSING))
-    # Brackets inside strings count too: "[[a" is deeper here than it is.
+    # Brackets inside strings count too, such as "[[a": the depth may be too great.
     depths = np.cumsum(opening.astype(np.int32) - closing)
     return bool(depths.max() > DEEPEST) and _depth(text) > DEEPEST
 

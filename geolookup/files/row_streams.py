@@ -29,7 +29,7 @@ _BLOCKS, _LISTED = 256, 5
 _IPV4 = re.compile(r"\d\.\d+\.\d+\.\d")
 _OTHER = re.compile(r"[^0-9A-Fa-f:.]+")
 _ROW = re.compile(r"[Rr]ow #?(\d+)")
-#: How errors of Arrow about a file begin that may be whole, and what to do.
+#: The beginning of Arrow's errors about a file that may be whole, and their remedy.
 NOT_IMPLEMENTED = "Not yet implemented"
 OTHER_ENCODINGS = "write it with other encodings, or as CSV"
 

@@ -1,6 +1,6 @@
 """Who may write a file: the modes of new files, and the check of files that decide about trust.
 
-The check is that of ``StrictModes`` of OpenSSH (``safe_path`` in its ``misc.c``): a file, its
+The check follows ``StrictModes`` of OpenSSH (``safe_path`` in its ``misc.c``): a file, its
 folder and all parents belong to this user or to root, and neither group nor others may write them.
 Whoever writes a parent can move the file aside, and put another one there.
 """
@@ -17,7 +17,7 @@ from typing import BinaryIO
 from geolookup.errors import DatasetError
 from geolookup.filesystem import ReadErrors
 
-#: The modes of files and folders of a store: a umask may take bits away, none lets others write.
+#: The modes of files and folders of a store. A umask may remove bits; others can never write.
 FILE_MODE, FOLDER_MODE = 0o644, 0o755
 _GROUP_WRITES, _OTHERS_WRITE = stat.S_IWGRP, stat.S_IWOTH
 #: Windows has access control lists instead.
@@ -32,8 +32,8 @@ def create(path: str | os.PathLike[str]) -> BinaryIO:
 def check_strictly(paths: Iterable[Path]) -> None:
     """Raise DatasetError unless only this user and root can change these paths.
 
-    Checked are the paths, what they link to, and all parents. A parent with the sticky bit, such as
-    ``/tmp``, may be writable: in it, only the owner of an entry renames the entry.
+    The paths are checked, the targets of their links, and all parents. A parent with the sticky
+    bit, such as ``/tmp``, may be writable: in it, only the owner of an entry can rename the entry.
     """
     absolute = [path.absolute() for path in paths]
     named = dict.fromkeys([*absolute, *(path.resolve() for path in absolute)])

@@ -21,7 +21,7 @@ Clock = Callable[[], int]
 ADMITTED, EXHAUSTED, GONE = 0, -1, -2
 
 
-#: Unix microseconds of the years 1 to 9999, which a date can state.
+#: Unix microseconds of the years 1 to 9999, the range of ``datetime``.
 _TIMES = range(-62_135_596_800 * SECOND, 253_402_300_800 * SECOND)
 
 
@@ -87,10 +87,11 @@ class NewKey(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An entry of the audit log: when (Unix microseconds), what, by whom, which key and account.
+    """An entry of the audit log.
 
-    ``sudo_user`` is $SUDO_USER: who called sudo, if ``user`` is one that sudo switched to.
-    ``key`` is the identifier of a key. No member holds a key, a digest or an address.
+    ``at`` is in Unix microseconds, ``user`` and ``uid`` are the system user of the process.
+    ``sudo_user`` is $SUDO_USER, the caller of sudo. ``key`` is the identifier of a key. No member
+    holds a key, a digest or an address.
     """
 
     at: int

@@ -147,7 +147,7 @@ class Accounts:
         key = keys.make(environment)
         digest = keys.digest(key) or b""
         new = NewKey(digest, environment, name, plan, self._store.now(), ends)
-        has = self._store.add(new, audit.created(new))
+        has = self._store.add(new, audit.creation(new))
         if has != plan:
             raise ValueError(f"{name!r} has the plan {has!r}; write that one, or another name")
         return key
@@ -160,7 +160,7 @@ class Accounts:
         """Revoke a key; every process refuses it within a second. KeyError if unknown."""
         for key in self.keys():
             if keys.identifier(key.digest) == identifier:
-                self._store.revoke(key.digest, audit.revoked(key, self._store.now()))
+                self._store.revoke(key.digest, audit.revocation(key, self._store.now()))
                 return key
         raise KeyError(identifier)
 

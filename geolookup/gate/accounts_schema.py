@@ -1,4 +1,4 @@
-"""The schema of an accounts file: created in a new file, and compared with that of an old one."""
+"""The schema of an accounts file: created in a new file, compared in an old one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def is_empty(db: sqlite3.Connection) -> bool:
 
 
 def create_tables(db: sqlite3.Connection, journal_mode: str) -> None:
-    """Make an accounts file of an empty database; keeps what another process has created."""
+    """Make an accounts file of an empty database; keep tables of another process."""
     db.execute(f"PRAGMA page_size = {_PAGE}")
     db.execute(f"PRAGMA journal_mode = {journal_mode}")
     db.executescript(_SCHEMA)

@@ -17,26 +17,23 @@ from geolookup.gate.keys import identifier
 from geolookup.gate.names import as_line
 
 ACTIONS = CREATED, REVOKED, RESTORED = "created", "revoked", "restored"
-#: The columns are the members of an entry.
-_APPEND = (
-    "INSERT INTO log (at, action, user, uid, sudo_user, key, account, detail)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-)
-_READ = "SELECT at, action, user, uid, sudo_user, key, account, detail FROM log ORDER BY id"
+_COLUMNS, _VALUES = ", ".join(Entry._fields), ", ".join("?" * len(Entry._fields))
+_APPEND = f"INSERT INTO log ({_COLUMNS}) VALUES ({_VALUES})"  # noqa: S608 - constants
+_READ = f"SELECT {_COLUMNS} FROM log ORDER BY id"  # noqa: S608 - constants
 
 
-def created(key: NewKey) -> Entry:
+def creation(key: NewKey) -> Entry:
     """Return the entry of a new key."""
     detail = f"plan {key.plan}, {key.environment}"
     return _entry(key.created, CREATED, identifier(key.digest), key.name, detail)
 
 
-def revoked(key: Key, now: int) -> Entry:
+def revocation(key: Key, now: int) -> Entry:
     """Return the entry of a revocation at a time of the store's clock."""
     return _entry(now, REVOKED, identifier(key.digest), key.name, None)
 
 
-def restored(source: str) -> Entry:
+def restoration(source: str) -> Entry:
     """Return the entry of a restore from a backup."""
     return _entry(wall_clock(), RESTORED, None, None, as_line(source))
 

@@ -75,9 +75,8 @@ def restore(url: str, backup: Path) -> Content:
     file, and for accounts that cannot be written. Then nothing has changed.
     """
     live = AccountsFile(url)
-    with closing(
-        sqlite3.connect("", isolation_level=None)
-    ) as rows:  # a temporary file, which SQLite removes
+    # "": a temporary file that SQLite removes.
+    with closing(sqlite3.connect("", isolation_level=None)) as rows:
         with _errors_of(str(backup), _CHECK, _BACKUP), closing(_open(backup)) as source:
             check(source)
             if _same(backup, live.path):
@@ -85,7 +84,7 @@ def restore(url: str, backup: Path) -> Content:
             _fill(rows, source)
         content = _content(rows)
         with _errors_of(live.path, _REPLACE, _REPLACE):
-            _restore(rows, live, audit.restored(f"from {backup.absolute()}, {content}"))
+            _restore(rows, live, audit.restoration(f"from {backup.absolute()}, {content}"))
         return content
 
 

@@ -1,7 +1,7 @@
 """The rows of a backup: checked one by one, and copied into a database of ours.
 
 A backup can come from anywhere. So its schema must be ours, and each value must be one that
-geolookup writes. The admissions of the last second are not copied: they have no use in a restore.
+geolookup writes. The admissions of the last second are not copied: a restore does not need them.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ local number = redis.call('HGET', 'geolookup:names', ARGV[3])
 local plan = number and redis.call('HGET', 'geolookup:account:' .. number, 'plan')
 if number and not plan then return redis.error_reply('the account no longer exists') end
 if number and plan ~= ARGV[4] then return plan end
--- First: a script that fails keeps what it wrote, and no change may lack its entry.
+-- First: a failed script keeps its writes, and no change may lack its entry.
 redis.call('RPUSH', 'geolookup:log', ARGV[7])
 if not number then
     number = redis.call('INCR', 'geolookup:accounts')

@@ -1,8 +1,8 @@
 """The pages of the admin port: health and metrics, for probes and Prometheus.
 
-``/livez``: the server runs, and no worker is beyond its help. ``/readyz``: at least one worker
-accepts requests and can use the account store, and none is silent; more lines name the silent ones,
-and say how the polls of a followed mirror went. ``/metrics``: the counters.
+``/livez``: the server runs, and no worker is silent after it was killed. ``/readyz``: at least one
+worker accepts requests and can use the account store, and none is silent. More lines name the
+silent workers, and the state of the polls of a followed mirror. ``/metrics``: the counters.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from pathlib import Path
 
 from geolookup.contract.gregorian import read_timestamp
 from geolookup.http.admin_port import PLAIN, Page
-from geolookup.http.heartbeats import LATE, LOST, Watch, runs
+from geolookup.http.heartbeats import LATE, LOST, Watchdog, runs
 from geolookup.http.metrics import CONTENT_TYPE, ENDED, SERVING, Reading, exposition, readings
 from geolookup.mirrors.polling import RESULTS, Status, read_status
 from geolookup.store import resolve
 
 
 class Admin:
-    """The pages, from the counters in a folder, the store and the watch over the workers."""
+    """The pages, from the counters in a folder, the store and the watchdog."""
 
-    def __init__(self, folder: Path, dataset: str | None, watch: Watch) -> None:
-        self._folder, self._dataset, self._watch = folder, dataset, watch
+    def __init__(self, folder: Path, dataset: str | None, watchdog: Watchdog) -> None:
+        self._folder, self._dataset, self._watchdog = folder, dataset, watchdog
 
     def page(self, path: str) -> Page:
         """Return the page of a path."""
         match path:
             case "/livez":
-                return self._health("alive", not self._watch.silent(LOST), LOST)
+                return self._health("alive", not self._watchdog.silent(LOST), LOST)
             case "/readyz":
                 page = self._health("ready", self._is_ready(), LATE)
                 return page._replace(text=page.text + follow_readiness(self._status()))
@@ -40,7 +40,7 @@ class Admin:
 
     def _health(self, word: str, is_well: bool, limit: int) -> Page:
         lines = [word if is_well else f"not {word}"]
-        for worker, seconds in sorted(self._watch.silent(limit).items()):
+        for worker, seconds in sorted(self._watchdog.silent(limit).items()):
             lines.append(f"worker-{worker + 1} is silent for {seconds} seconds")
         return Page(200 if is_well else 503, PLAIN, "".join(f"{line}\n" for line in lines))
 
@@ -49,7 +49,7 @@ class Admin:
         serves = any(
             reading.state == SERVING and not reading.unusable for reading in self._living()
         )
-        return serves and not self._watch.silent(LATE)
+        return serves and not self._watchdog.silent(LATE)
 
     def _status(self) -> Status:
         return read_status(self._dataset or resolve.user_store())

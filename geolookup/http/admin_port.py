@@ -1,7 +1,7 @@
 """The port of health and metrics: short answers to GET, in one thread of the server process.
 
-Strategy: an event loop, so that clients that are slow or silent cost a few kilobytes and no thread.
-A connection has DEADLINE seconds in all. When there are more than CONNECTIONS, the oldest ends: a
+Strategy: an event loop: slow or silent clients cost a few kilobytes, and no thread.
+A connection has DEADLINE seconds in all. If more than CONNECTIONS are open, the oldest is closed: a
 probe sends its request at once, and is answered however many others are open.
 """
 

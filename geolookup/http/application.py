@@ -32,7 +32,7 @@ from geolookup.http.metrics import DRAINING, Counters
 _ENCODED = re.compile("[&%+]")
 #: The parameter ``ip``, also with an encoded name, and its value if it has one.
 _IP = re.compile(r"(?:\A|&)(?:i|%69)(?:p|%70)(?:=([^&]*))?(?=&|\Z)")
-#: The longest value that is decoded: an address has 45 characters, of three each if encoded.
+#: The longest value that is decoded: an address has 45 characters, encoded as three each.
 _LONGEST = 3 * 45
 #: Not an address: a repeated parameter gives the same answer as an empty one (10001).
 _NO_ADDRESS = ""

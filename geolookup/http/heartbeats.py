@@ -1,8 +1,8 @@
-"""Heartbeats of the workers: a worker whose event loop stands still is noticed and replaced.
+"""Heartbeats of the workers: a worker whose event loop stands still is replaced.
 
 Strategy: each second the event loop of a worker adds one to its word of a shared file, and the
-server process looks at all words. It counts looks without a beat, and compares no clocks: a machine
-or a group of processes that was suspended costs one look, not the time of its sleep.
+server process looks at all words. It counts looks without a beat, and compares no clocks: if a
+machine or a group of processes is suspended, that counts as one look.
 
 Example: worker 2 is stopped. After 5 looks /readyz is 503, because the system continues to give
 connections to that worker. After 15 it is killed, and the supervisor starts another.
@@ -23,7 +23,7 @@ from threading import Thread
 
 #: Seconds between two beats, and between two looks.
 BEAT = LOOK = 1.0
-#: Looks without a beat until a worker that has begun is not ready; is replaced; is beyond help.
+#: Looks without a beat until a worker that has begun is not ready, is killed, is given up.
 LATE, SILENT, LOST = 5, 15, 30
 #: Looks until a worker is replaced that has not begun: it opens and reads a dataset first.
 STARTING = 300
@@ -34,7 +34,7 @@ class Heartbeats:
     """A word of 8 bytes for each worker; 0: it has not begun."""
 
     def __init__(self, folder: Path, workers: int | None = None) -> None:
-        """Map the file in ``folder``; make it first if ``workers``, their number, is stated.
+        """Map the file in ``folder``; with ``workers``, their number, make it first.
 
         Raises OSError if the disk is full: the file never grows later.
         """
@@ -57,7 +57,7 @@ class Heartbeats:
         return self._words[worker]
 
 
-class Watch:
+class Watchdog:
     """The looks of the server process at its workers."""
 
     def __init__(self, beats: Heartbeats) -> None:
@@ -89,7 +89,7 @@ class Watch:
     def silent(self, looks: int) -> dict[int, int]:
         """Return the workers that were silent for so many looks or more, and for how many.
 
-        Those that have not begun are not among them: they have no connections yet.
+        Workers that have not begun are left out: they have no connections yet.
         """
         return {
             worker: count

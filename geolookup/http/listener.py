@@ -17,8 +17,8 @@ from typing import Any
 from geolookup.http.settings import BUFFER, STALL_TIMEOUT
 
 
-def limited(spec: Any, holder: Any) -> Any:
-    """Return Granian's holder of a bound socket, limited; ``holder``, or one made by ``spec``.
+def with_limits(spec: Any, holder: Any) -> Any:
+    """Return Granian's holder of a bound socket with limits; None: ``spec`` binds one.
 
     On Linux each worker binds a socket of its own; elsewhere all share the one in ``holder``.
     """

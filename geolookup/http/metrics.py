@@ -71,9 +71,9 @@ class Reading(NamedTuple):
 
 
 class Counters:
-    """The counters of this worker, in a file in ``folder``; None: in private memory."""
+    """The counters of this worker, in a file in ``folder``; if it is full, in private memory."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path) -> None:
         self._memory = _memory(folder)
         self._numbers = memoryview(self._memory).cast("Q")
 
@@ -99,15 +99,12 @@ class Counters:
         numbers[_SUM] += nanoseconds
 
 
-def _memory(folder: Path | None) -> mmap.mmap:
-    if folder is not None:
-        try:
-            return _map(folder / f"worker-{os.getpid()}")
-        except OSError as error:
-            _log.warning(
-                "%s: %s; /metrics and /readyz leave this worker out", folder, error.strerror
-            )
-    return mmap.mmap(-1, _SIZE)
+def _memory(folder: Path) -> mmap.mmap:
+    try:
+        return _map(folder / f"worker-{os.getpid()}")
+    except OSError as error:
+        _log.warning("%s: %s; /metrics and /readyz leave this worker out", folder, error.strerror)
+        return mmap.mmap(-1, _SIZE)
 
 
 def _map(path: Path) -> mmap.mmap:

@@ -31,7 +31,7 @@ import geolookup
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
-from geolookup.http.heartbeats import Heartbeats, Watch
+from geolookup.http.heartbeats import Heartbeats, Watchdog
 from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT, Settings, connections
 from geolookup.http.supervision import KILL_AFTER, Supervisor, hold_while_forking, run_follower
 from geolookup.http.worker import DRAIN, RELOAD, load
@@ -54,24 +54,24 @@ def run(settings: Settings) -> None:
             settings = replace(settings, watch=settings.watch or _WATCH)
             stack.enter_context(run_follower(url, settings))
         _check(settings)
-        folder, watch = _shared(stack, settings.workers)
+        folder, watchdog = _shared(stack, settings.workers)
         if settings.admin is not None:
             from geolookup.http.admin import Admin
             from geolookup.http.admin_port import AdminPort
 
-            pages = Admin(folder, settings.dataset, watch)
+            pages = Admin(folder, settings.dataset, watchdog)
             stack.enter_context(AdminPort(settings.admin, pages.page))
         server = granian_for(settings)
-        watch.start(server.processes)
+        watchdog.start(server.processes)
         server.on_startup(lambda: _install_signals(server, settings.drain))
         server.run(partial(load, settings, folder))
 
 
-def _shared(stack: ExitStack, workers: int) -> tuple[Path, Watch]:
-    """Return the folder that server and workers share, and the watch over the workers."""
+def _shared(stack: ExitStack, workers: int) -> tuple[Path, Watchdog]:
+    """Return the folder that server and workers share, and the watchdog of the workers."""
     try:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="geolookup-")))
-        return folder, Watch(Heartbeats(folder, workers))
+        return folder, Watchdog(Heartbeats(folder, workers))
     except OSError as error:
         raise SettingsError(
             f"cannot write a temporary folder: {error.strerror}; set TMPDIR to a folder with room"

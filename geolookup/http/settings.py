@@ -32,8 +32,8 @@ class Settings:
     follow: str | None = None
     #: How it is polled: the options of ``geolookup follow``.
     polling: Polling = field(default_factory=Polling)
-    #: Files of public keys: only what the holder of one of them signed is served. With ``follow``,
-    #: a store without trusted keys trusts these, and checks what it installs.
+    #: Files of public keys: only a dataset that one of them verifies is served. With ``follow``, a
+    #: store without trusted keys trusts these, and checks each dataset that it installs.
     trust: tuple[str | os.PathLike[str], ...] = ()
     #: As in ``geolookup.open``.
     watch: float | None = None
@@ -61,7 +61,7 @@ class Settings:
 
     @property
     def trusted(self) -> tuple[str | os.PathLike[str], ...] | None:
-        """The keys that a worker demands, None if none, and if the store checks what it follows."""
+        """The keys that a worker demands; None without any, and if the store checks them."""
         return self.trust if self.trust and self.follow is None else None
 
 
@@ -70,7 +70,7 @@ class Settings:
 HEAD_TIMEOUT = 5_000
 #: Milliseconds until a connection is closed whose client does not read its answers.
 STALL_TIMEOUT = 5_000
-#: Bytes of the send buffer and of the receive buffer of a connection; Linux reserves the double.
+#: Bytes of the send buffer and of the receive buffer of a connection; Linux reserves twice that.
 BUFFER = 32_768
 #: Descriptors for everything else: sockets that listen, the dataset, the accounts, a reload.
 _RESERVE = 128

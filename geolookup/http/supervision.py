@@ -31,7 +31,7 @@ from typing import Any
 from granian.server.mp import MPServer
 
 from geolookup.errors import SettingsError
-from geolookup.http.listener import limited
+from geolookup.http.listener import with_limits
 from geolookup.http.settings import Settings
 from geolookup.mirrors.child import command, ending, environment
 from geolookup.mirrors.polling import current_in
@@ -80,7 +80,7 @@ class Supervisor(MPServer):
     def run_worker(cls, number: int, name: Any, loader: Any, sockets: Any, *arguments: Any) -> None:
         """Serve in a worker process: Granian's own function with our loader and listener."""
         (spec, holder), shared = sockets
-        listener = (None, limited(spec, holder)), shared
+        listener = (None, with_limits(spec, holder)), shared
         target: Any = cls._spawn_asgi_lifespan_worker
         target(number, name, partial(loader, number - 1), listener, *arguments)
 

@@ -135,7 +135,7 @@ def load(settings: Settings, folder: Path, number: int) -> Worker:
     except DatasetError as error:
         _log.error("%s", error)
         sys.exit(UNOPENED)
-    except (GeoLookupError, OSError) as error:  # OSError: the server has ended, and its folder
+    except (GeoLookupError, OSError) as error:  # OSError: the server has ended, its folder is gone
         _log.error("%s", error)
         sys.exit(1)
 

@@ -76,7 +76,7 @@ class Source:
         shutil.rmtree(self.store / FOLDER / "archives", ignore_errors=True)
 
     def forget_index(self) -> None:
-        """Remove the index with its ETag: the next poll fetches it whatever it was."""
+        """Remove the index with its ETag: the next poll fetches it unconditionally."""
         shutil.rmtree(self.store / FOLDER / "index", ignore_errors=True)
 
     def _file(

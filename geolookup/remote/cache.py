@@ -12,7 +12,7 @@ There is one folder for each address:
 A file is renamed to its final name after its checks, then kept.json is replaced. The digest
 is verified at each use, so a crash between the two costs one download.
 
-Example: A has compiled, and a server that fails answers with B. B is the current file until a build
+Example: A has compiled, and a faulty server answers with B. B is the current file until a build
 refuses it, then A is again. If B compiles, A is removed.
 """
 

@@ -1,7 +1,7 @@
 """The headers of a response that decide on its bytes, or are stored and sent again (RFC 9110).
 
-A server chooses them, and a header that it sends once returns to it with every later request. So
-each is read by its grammar, within a length, or counts as missing.
+A server chooses them, and a header that it sends once is sent back with every later request. So
+each is checked against its grammar and a length; a malformed one counts as missing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MOST_SECONDS = 2.0**31
 def conditions(state: CacheState) -> dict[str, str]:
     """Return headers that request the rest of a file, or the file only if it has changed.
 
-    The validators come from a file of the cache. What no server may send is not sent back either.
+    The validators come from a file of the cache; malformed ones are not sent.
     """
     if state.start:
         # If-Range: the whole file (200) instead of the part (206) if the validator differs.

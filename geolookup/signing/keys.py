@@ -207,7 +207,7 @@ def _content(path: Path, *, private: bool = False) -> bytes:
 def _check_mode(path: Path, status: os.stat_result, *, private: bool) -> None:
     """Raise KeyFileError for a key that other users may write, or read if it is private, as ssh.
 
-    Its owner is not checked: whoever names a file trusts its owner, and can use the key then.
+    The owner is not checked: whoever names a key file trusts its owner.
     """
     # 0o077: the bits rwx of group and others; 0600 and 0400 have none. 0o022: their bits w.
     if os.name != "posix" or not status.st_mode & (0o077 if private else 0o022):

@@ -146,7 +146,7 @@ def copy_file(source: Path, target: Path) -> None:
 def _share_blocks(stream: BinaryIO, file: BinaryIO) -> None:
     """Copy all that the system can: by copy_file_range(2), a reflink on btrfs and XFS.
 
-    The caller copies the other bytes: all of them, if the system or file system cannot.
+    The caller copies all other bytes.
     """
     if sys.platform == "linux":
         with suppress(OSError):

@@ -153,22 +153,22 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
 
 
 def _write_pointer(store: Path, remaining: list[Published], removed: list[Path]) -> None:
-    """Write the pointer before the removal: it lists no missing generation.
+    """Write the pointer before the removal: it never lists a missing generation.
 
-    A full disk has no room for it. Then generations are removed before, one by one: neither the
-    current one, nor the one to which a rollback returns, unless only one shall remain.
+    If the disk is too full for it, generations that go anyway are removed first, one by one. The
+    current one stays, and so does the previous one unless only one shall remain.
     """
     for path in removed:
         try:
             return pointer.write(store, remaining)
         except OutputError as error:
-            if not _is_for_want_of_space(error):
+            if not _is_disk_full(error):
                 raise
         _remove(path)
     return pointer.write(store, remaining)
 
 
-def _is_for_want_of_space(error: OutputError) -> bool:
+def _is_disk_full(error: OutputError) -> bool:
     cause = error.__cause__
     return isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
 
@@ -197,7 +197,7 @@ def _remove(path: Path) -> None:
     aside = path.with_name(f".removed.{os.urandom(8).hex()}.{path.name}")
     try:
         path.rename(aside)
-    except FileNotFoundError:  # removed for want of space
+    except FileNotFoundError:  # removed to make room for the pointer
         return
     atomic.fsync_folder(path.parent)
     shutil.rmtree(aside)

@@ -97,7 +97,7 @@ class Watch:
         self._seen = fingerprint
 
     def _report(self, problem: str, engine: Reloadable) -> None:
-        # A poll that outlasts the end of the process fails: nobody waits for its dataset.
+        # A poll that fails because the process ends is not reported.
         if problem != self._reported and not self._ended.is_set():
             _log.warning("%s; still answering from generation %s", problem, engine.generation)
         self._reported = problem

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from geolookup_builder import rejects
-from geolookup_builder.values import demand
+from geolookup_builder.values import reason_of
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN, TEXT
 from tests.builder.sources.formats.mmdb_writing import mmdb
@@ -108,4 +108,4 @@ def test_a_value_does_not_act_on_the_terminal(tmp_path: Path) -> None:
 def test_every_field_has_a_demand() -> None:
     for name, field in BY_SOURCE_COLUMN.items():
         if field.type != TEXT or field.check or field.words:
-            assert demand(name).startswith("is n"), name
+            assert reason_of(name).startswith("is n"), name

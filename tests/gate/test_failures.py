@@ -231,7 +231,7 @@ def test_an_interrupted_change_leaves_nothing_behind(file: Path, made: list[str]
     with open_accounts(f"sqlite:///{file}") as accounts:
         store = accounts._store
         new = NewKey(Interrupting(), "live", "Half", "free", 1, None)
-        entry = audit.created(new)
+        entry = audit.creation(new)
         for change in (
             lambda: store.revoke(new.digest, entry),
             lambda: store.add(new, entry),

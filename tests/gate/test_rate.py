@@ -42,7 +42,7 @@ def account(accounts: Accounts) -> int:
     name = f"account {next(_names)}"
     digest = name.encode().ljust(32, b".")
     new = NewKey(digest, "live", name, "tiny", START, None)
-    accounts._store.add(new, audit.created(new))
+    accounts._store.add(new, audit.creation(new))
     key = accounts._store.find(digest)
     assert key is not None
     return key.account

@@ -84,10 +84,10 @@ def test_what_is_counted_is_read(
 
 
 def test_counters(tmp_path: Path) -> None:
-    counters = Counters(None)
+    counters = Counters(tmp_path)
     counters.serve(GENERATION, 0)
     counters.count(ANSWERED, 1)
-    assert list(tmp_path.iterdir()) == []
+    assert [reading.process for reading in readings(tmp_path)] == [os.getpid()]
     assert f'{REQUESTS}{{status="200",code=""}} 0\n' in exposition([], [])
     assert [outcome.counter for outcome in OUTCOMES] == list(range(len(OUTCOMES)))
 

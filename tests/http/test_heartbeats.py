@@ -15,7 +15,7 @@ import pytest
 
 from geolookup.errors import SettingsError
 from geolookup.http.admin import Admin
-from geolookup.http.heartbeats import LATE, LOST, SILENT, STARTING, Heartbeats, Watch
+from geolookup.http.heartbeats import LATE, LOST, SILENT, STARTING, Heartbeats, Watchdog
 from geolookup.http.metrics import Counters
 from tests.http.serving import Store, serving
 from tests.http.test_supervision import workers
@@ -33,7 +33,7 @@ def process() -> Iterator[subprocess.Popen[bytes]]:
         child.kill()
 
 
-def look(watch: Watch, process: subprocess.Popen[bytes], times: int) -> None:
+def look(watch: Watchdog, process: subprocess.Popen[bytes], times: int) -> None:
     for _ in range(times):
         watch.look(0, process.pid)
 
@@ -42,7 +42,7 @@ def test_a_silent_worker_is_killed(
     tmp_path: Path, process: subprocess.Popen[bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
     beats = Heartbeats(tmp_path, 1)
-    watch = Watch(beats)
+    watch = Watchdog(beats)
     Heartbeats(tmp_path).beat(0)  # as the worker maps it
     look(watch, process, SILENT)  # the first look notices the beat
     assert process.poll() is None
@@ -55,7 +55,7 @@ def test_a_silent_worker_is_killed(
 
 def test_one_beat_in_time_is_enough(tmp_path: Path, process: subprocess.Popen[bytes]) -> None:
     beats = Heartbeats(tmp_path, 1)
-    watch = Watch(beats)
+    watch = Watchdog(beats)
     for _ in range(4):
         beats.beat(0)
         look(watch, process, SILENT)
@@ -64,7 +64,7 @@ def test_one_beat_in_time_is_enough(tmp_path: Path, process: subprocess.Popen[by
 
 def test_a_start_may_take_longer(tmp_path: Path, process: subprocess.Popen[bytes]) -> None:
     beats = Heartbeats(tmp_path, 1)
-    watch = Watch(beats)
+    watch = Watchdog(beats)
     beats.beat(0)
     look(watch, process, LATE + 1)
     assert watch.silent(LATE) == {0: LATE}
@@ -81,7 +81,7 @@ def test_health_names_silent_workers(
 ) -> None:
     monkeypatch.setattr(os, "kill", lambda *_: None)  # a process that SIGKILL does not end
     beats = Heartbeats(tmp_path, 2)
-    watch = Watch(beats)
+    watch = Watchdog(beats)
     Counters(tmp_path).serve("ab" * 32, 0)
     admin = Admin(tmp_path, str(tmp_path), watch)
     beats.beat(0)

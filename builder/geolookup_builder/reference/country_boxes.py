@@ -1,7 +1,7 @@
 """Where countries lie: boxes of coordinates, from ``country_boxes.csv``.
 
 A country has several boxes if its land lies apart, such as Alaska and Hawaii, or overseas
-departments. A country that goes over the date line has boxes on both sides.
+departments. A country that crosses the date line has boxes on both sides.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def is_far(boxes: Boxes, latitudes: F64, longitudes: F64, kilometres: float) -> 
     for south, west, north, east in boxes:
         is_outside &= (latitudes < south - margin) | (latitudes > north + margin) | (
             longitudes < west - margin) | (longitudes > east + margin)  # fmt: skip
-    # Only these few are measured: towards the poles degrees of longitude are shorter.
+    # Only these few are measured: near the poles degrees of longitude are shorter.
     rows = np.flatnonzero(is_outside)
     is_outside[rows] = _distances(boxes, latitudes[rows], longitudes[rows]) > kilometres
     return is_outside

@@ -1,8 +1,8 @@
 """Generates ``country_boxes.csv``: where the land of each country lies, in boxes of coordinates.
 
-The land is that of Natural Earth (1:50,000,000, public domain), of which the project draws maps. It
-lacks small islands: places of GeoNames (CC BY 4.0) with 500 people or more add theirs. Boxes that
-are close to each other are one. None goes over the date line, where the land is cut.
+The land is from Natural Earth (1:50,000,000, public domain), as on the maps of the project. Small
+islands are missing there: places of GeoNames (CC BY 4.0) with 500 people or more add them. Boxes
+near each other are joined. No box crosses the date line: the land is cut there.
 Run ``python -m geolookup_builder.reference.generate_boxes`` with the extra ``reference``.
 """
 
@@ -22,7 +22,7 @@ from geolookup_builder.reference.country_boxes import COLUMNS, FILE
 
 #: South, west, north and east, in degrees.
 Box = tuple[float, float, float, float]
-#: Boxes that are nearer than so many degrees are joined.
+#: Degrees between two boxes below which they are joined.
 _NEAR = 2.0
 _PEOPLE = 500
 
@@ -41,7 +41,7 @@ def rows() -> Iterator[tuple[str | float, ...]]:
     for code, box in (*_of_land(), *_of_places()):
         boxes[code].append(box)
     for code in sorted(boxes):
-        for south, west, north, east in sorted(joined(boxes[code])):
+        for south, west, north, east in sorted(join_near(boxes[code])):
             degrees = math.floor(south), math.floor(west), math.ceil(north), math.ceil(east)
             yield code, *degrees
 
@@ -63,8 +63,8 @@ def _of_places() -> Iterator[tuple[str, Box]]:
         yield place["countrycode"], (latitude, longitude, latitude, longitude)
 
 
-def joined(boxes: list[Box]) -> list[Box]:
-    """Return boxes of which no two are near, around those given."""
+def join_near(boxes: list[Box]) -> list[Box]:
+    """Join boxes that are near each other, until no two are."""
     separate: list[Box] = []
     for box in boxes:
         near = [other for other in separate if _is_near(box, other)]

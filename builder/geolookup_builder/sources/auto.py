@@ -40,7 +40,7 @@ def options(formats: Mapping[str, SourceFormat]) -> dict[str, frozenset[str]]:
 def detect_formats(
     recipe: Recipe, formats: Mapping[str, SourceFormat], guard: Guard = nullcontext
 ) -> Recipe:
-    """Return the recipe with the format of every source named; ``guard`` is around each reading."""
+    """Return the recipe with the format of every source named; ``guard`` wraps each detection."""
     sources = []
     for source in recipe.sources:
         with guard(source):
@@ -95,7 +95,7 @@ def _detections(
 ) -> Detections:
     """Return the strongest detections of a file; none for a file delivered beside the data.
 
-    The near miss of a file without detection is added to ``near_misses``.
+    ``near_misses`` gets the near miss of a file without a detection.
     """
     start, missed = opening(member), list[NearMissError]()
     detections = {

@@ -114,10 +114,9 @@ def score(
     distances kilometres.
 
     ``fail_if`` are gates such as "country_agree < 95%"; ``failed`` of the result lists those
-    that fail. ``worst`` is the number of wrong pairs of countries that are listed, and of
-    networks for each level. ``traffic``,
-    ``traffic_count``, ``ip_column``, ``input_format``, ``delimiter`` and ``header`` are those
-    of ``diff``.
+    that fail. ``worst`` is the number of listed pairs of countries, and of listed
+    networks for each level. ``traffic``, ``traffic_count``, ``ip_column``, ``input_format``,
+    ``delimiter`` and ``header`` are as in ``diff``.
 
     Raises DatasetError for a missing or damaged dataset, BuildError or TableFileError for an
     unusable file of truth or traffic, DiffError for a malformed gate or truth without a row

@@ -89,7 +89,7 @@ class WorstNetwork:
 
 @dataclass(frozen=True, slots=True)
 class CountryPair:
-    """Two countries: that of the truth, and the wrong one of the dataset."""
+    """A country of the truth, and the wrong one that the dataset states instead."""
 
     truth: str
     dataset: str
@@ -125,7 +125,7 @@ def _of_level(
     of = np.bincount(group, weight[counted], minlength=len(networks))
     # A stable sort: networks of equal weight stay in address order.
     wrong_rows = counted[wrong][np.argsort(group[wrong], kind="stable")]
-    # Those of network n are the rows from ends[n - 1] to ends[n].
+    # The wrong rows of network n are wrong_rows[ends[n - 1] : ends[n]].
     ends = np.cumsum(np.bincount(group[wrong], minlength=len(networks)))
     for at in np.argsort(-sums, kind="stable")[:most]:
         if not sums[at]:

@@ -118,6 +118,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("a routing table")
 
 
-#: The time of the first route; without -t that of the whole table.
+#: The time of the first route; without -t, the time of the table.
 _DATE = in_first_lines(r"\ATABLE_DUMP2?\|([0-9]{9,10})\|")
 FORMAT = SourceFormat("bgpdump", frozenset({"names"}), _read, _detect, _DATE)

@@ -34,11 +34,11 @@ _RANGES = (("network",), ("first", "last"))
 _NAMES = (*RANGE_NAMES, *BY_SOURCE_COLUMN)
 _FIELD_OF = {**{name: name for name in _NAMES}, **_PATHS}
 _EXAMPLE = 'write columns = { network = "cidr", country_code = "country" }'
-_OTHERS = "(a recipe states in [source.columns] which columns to read, of any names)"
+_OTHERS = "(or map columns of any name in [source.columns] of a recipe)"
 _SHOWN = 50  # characters of a column name, in messages
 _LISTED = 5  # unknown columns, in messages
 _DELIMITERS = ",;\t|"
-#: A name of a column, of the words that people use: no address, number or text of a document.
+#: A column name: words, not an address, a number or a text of a document.
 _NAME = re.compile(r"[A-Za-z_][\w .-]{0,49}")
 
 
@@ -130,7 +130,7 @@ class Columns:
         return steps_to(self.schema, column) is not None
 
     def error(self, problem: str, remedy: str) -> BuildError:
-        """Return an error about the columns; if they have another delimiter, it names that."""
+        """Return an error about the columns, or about their delimiter if it is another one."""
         kind = NearMissError if self.schema is not None or self._are_named() else BuildError
         if delimiter := self._other_delimiter():
             problem = f"the delimiter is {delimiter!r}"
@@ -143,7 +143,7 @@ class Columns:
         return len(names) > 1 and all(_NAME.fullmatch(name.strip()) for name in names)
 
     def _other_delimiter(self) -> str | None:
-        """Return the delimiter that most often divides a first line that is one cell."""
+        """Return the most frequent delimiter of a first line that was read as one cell."""
         others = _DELIMITERS.replace(self.delimiter, "")
         delimiter = max(others, key=self.first.count)
         return delimiter if len(self.names) == 1 and delimiter in self.first else None

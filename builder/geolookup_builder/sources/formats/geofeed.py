@@ -40,7 +40,7 @@ _PATTERN = "^" + "(?:,".join(_GROUPS) + "(?:,.*)?" + ")?" * (len(_GROUPS) - 1) +
 # "US-CA" or "CA".
 _REGION = r"^(?:(?P<country>[A-Z]{2})-)?(?P<code>[A-Z0-9]{1,3})$"
 #: A row as in the RFC, where the region is a code; other vendors state a name there.
-#: Blanks follow a cell or a comma, never blanks: two repeats of them would take quadratic time.
+#: No repeat of blanks follows another one: that would take quadratic time.
 _ROW = re.compile(
     rf'\s*"?({sniffing.ADDRESS.pattern})(/[0-9]+)?"?\s*,\s*(("?[A-Za-z]{{2}}"?|"{{1,2}})\s*)?'
     r'(,\s*(("?[A-Za-z]{2}-[A-Za-z0-9]{0,3}"?|"?[A-Za-z0-9]{1,3}"?|"{1,2})\s*)?([,#].*)?|#.*)?'

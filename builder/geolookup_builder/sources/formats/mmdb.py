@@ -95,11 +95,8 @@ def _batches(member: Member, mapping: Product | None) -> Iterator[Batch]:
     if mapping is not None:
         _check_mapping(member, mapping, columns, paths)
     fields = _fields(columns, product, codes)
-    numbers, keys = (
-        RecordNumbers(member, _find_networks, _no_lines),
-        keys_read(product, kinds, paths),
-    )
-    yield Batch(numbers, 0, tree.ranges, fields, keys)
+    numbers = RecordNumbers(member, _find_networks, _no_lines)
+    yield Batch(numbers, 0, tree.ranges, fields, keys_read(product, kinds, paths))
 
 
 def _fields(columns: Fields, product: Product, codes: I64) -> Fields:
@@ -183,7 +180,10 @@ def _of_networks(column: pa.DictionaryArray, codes: I64) -> pa.DictionaryArray:
 
 
 def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[Reject]:
-    """Yield the networks with these numbers (from 1), for their values: no range is rejected."""
+    """Yield the networks with these numbers (from 1), whose values are invalid.
+
+    Their ranges are valid: the networks of a tree are prefixes.
+    """
     if not reasons:
         return
     with open_mmdb(member) as file:
@@ -191,7 +191,7 @@ def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[Rejec
     for number, reason in sorted(reasons.items()):
         first, last = (ends.item(number - 1) for ends in (ranges.first, ranges.last))
         kind, bits = (IPv6Network, 128) if ranges.family[number - 1] == 6 else (IPv4Network, 32)
-        # 8.8.8.0 to 8.8.8.255: the last is 255 more, of 8 bits.
+        # 8.8.8.0 to 8.8.8.255: the difference, 255, has 8 bits, so /24.
         network = kind((first, bits - (last - first).bit_length()))
         yield Reject(member.label, 0, reason, str(network))
 
@@ -205,7 +205,7 @@ def _detect(opening: Opening) -> Detection | None:
 
 
 def build_date(member: Member) -> str | None:
-    """Return the day on which a file was built; None for a file of another kind."""
+    """Return the day on which an MMDB file was built; None for another file."""
     if kind_of(member) is not MMDB:
         return None
     with open_mmdb(member) as file:

@@ -151,7 +151,7 @@ _IPINFO_PRODUCTS = (
         _FLAGS,
     ),
     *(_ipinfo(csv.name, _IPINFO, " ".join(csv.marks)) for csv in ipinfo_products.PRODUCTS),
-    # A carrier's name and country alone: the country is not that of the addresses.
+    # Only a carrier's name and country: the addresses may be in another country.
     _ipinfo("Carrier", _kind("^ipinfo(?: .*)?[ _]carrier"), "name", "carrier"),
     # The same, if the metadata is not of IPinfo; other products are flat records below.
     _ipinfo("Company", None, "name as_name"),

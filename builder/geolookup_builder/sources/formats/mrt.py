@@ -182,7 +182,7 @@ def _detect(opening: Opening) -> Detection | None:
 
 
 def _date(member: Member) -> str | None:
-    """Return the day of the first record: a table is of one time."""
+    """Return the day of the first record: all records of a table have one time."""
     with member.open() as stream:
         start = stream.read(_TIME.size)
     return of_seconds(*_TIME.unpack(start)) if len(start) == _TIME.size else None

@@ -98,6 +98,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection("delegations") if _is_delegated(opening.start) else None
 
 
-#: The last day that the version line covers: 2|ripencc|1700693999|260000|19830705|20231122|+0100.
+#: The last day in the version line: 2|ripencc|1700693999|260000|19830705|20231122|+0100.
 _DATE = in_first_lines(r"(?m)^2(?:\.[0-9])?\|[a-z]+\|[0-9]*\|[0-9]*\|[0-9]*\|([0-9]{8})\|")
 FORMAT = SourceFormat("rir", frozenset(), _read, _detect, _DATE)

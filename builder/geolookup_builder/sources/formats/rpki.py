@@ -120,6 +120,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(f"VRPs, {_syntax(opening.start)}")
 
 
-#: In the metadata of rpki-client and Cloudflare, and of Routinator; their CSV states none.
+#: From the metadata of rpki-client and Cloudflare, and of Routinator; their CSV has none.
 _DATE = in_first_lines(r'"(?:buildtime|generatedTime)" *: *"([0-9]{4}-[0-9]{2}-[0-9]{2})')
 FORMAT = SourceFormat("rpki", frozenset({"names"}), _read, _detect, _DATE)

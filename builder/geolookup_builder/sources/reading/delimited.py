@@ -23,7 +23,7 @@ from geolookup.errors import BuildError
 from geolookup.files.text_blocks import record_blocks
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import WRONG_CELL_COUNT, from_networks
-from geolookup_builder.sources.reading.dictionary_columns import trimmed
+from geolookup_builder.sources.reading.dictionary_columns import trim
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import find_rejects, first_lines
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers
@@ -131,7 +131,7 @@ def _parse_block(
 
 def _cells(column: pa.Array) -> pa.Array:
     """Return the cells of a field without blanks; ranges lose theirs when they are parsed."""
-    return trimmed(column) if isinstance(column, pa.DictionaryArray) else column
+    return trim(column) if isinstance(column, pa.DictionaryArray) else column
 
 
 def _options(
@@ -147,7 +147,7 @@ def _options(
     columns = [name for name in layout.names if name in layout.texts | layout.fields]
     types = {name: pa.large_string() if name in layout.texts else _ENCODED for name in columns}
     return (
-        # The names of the layout, not those of the header: these may have blanks around them.
+        # The names of the layout: in the header, they may have blanks around them.
         pacsv.ReadOptions(
             use_threads=False, column_names=list(layout.names), skip_rows_after_names=header
         ),

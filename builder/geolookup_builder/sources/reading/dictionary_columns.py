@@ -33,7 +33,7 @@ def with_values(column: pa.DictionaryArray, values: pa.Array) -> pa.DictionaryAr
     return pa.DictionaryArray.from_arrays(column.indices, values)
 
 
-def trimmed(column: pa.DictionaryArray) -> pa.DictionaryArray:
+def trim(column: pa.DictionaryArray) -> pa.DictionaryArray:
     """Return the column without blanks around its values; a value of only blanks is null."""
     values = column.dictionary.cast(pa.string())
     bare = pc.utf8_trim_whitespace(values)

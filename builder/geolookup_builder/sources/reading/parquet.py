@@ -1,6 +1,6 @@
 """Parquet to batches, some rows at a time; row numbers take the place of lines.
 
-Texts are read as the dictionaries that the file stores, or written out where its encoding has none.
+Texts are read as the dictionaries that the file stores, or written out if its encoding has none.
 Threads find the meaning of the rows.
 """
 
@@ -38,7 +38,7 @@ BATCH_ROWS = 1 << 17
 _MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
 _ROW_BYTES = 8
-#: Rows decoded at once where texts are written out: a long value may be repeated in each.
+#: Rows decoded at once if texts are written out: each may repeat a long value.
 _WRITTEN_ROWS = 1 << 8
 
 
@@ -98,15 +98,15 @@ def _cell_text(cell: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """An open file: how the layout's columns are reached, and which columns are texts."""
+    """An open file, the steps to the layout's columns, and the columns of texts."""
 
     member: Member
     stream: Any
     metadata: papq.FileMetaData
     steps: Mapping[str, Steps]
     names: list[str]  # of the stored columns that are read
-    texts: list[str]  # those that Arrow can read as dictionaries
-    has_lists: bool  # whose texts it cannot
+    texts: list[str]  # columns that Arrow can read as dictionaries
+    has_lists: bool  # Arrow cannot read their texts as dictionaries
 
     def batches(self, rows: int, dictionaries: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
         """Yield the rows, so many at a time, with the columns ``dictionaries`` encoded."""

@@ -20,7 +20,7 @@ from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
-from geolookup_builder.sources.reading.stated_dates import StatedDate, none_stated
+from geolookup_builder.sources.reading.stated_dates import StatedDate, no_date
 
 #: Of the text of a rejected record, if it is an object that may be long.
 REJECT_CHARACTERS = 1 << 10
@@ -135,4 +135,4 @@ class SourceFormat:
     options: frozenset[str]
     read: Callable[[SourceSpec], Iterator[SourceTable]]
     detect: Callable[[Opening], Detection | None] = lambda _opening: None
-    stated_date: StatedDate = none_stated
+    stated_date: StatedDate = no_date

@@ -56,7 +56,7 @@ class Detection:
 
 
 class NearMissError(BuildError):
-    """A file is of a format except for its columns or its delimiter: ``auto`` reports it."""
+    """A file fits a format except for its columns or its delimiter; ``auto`` reports it."""
 
 
 @dataclass(frozen=True, slots=True)

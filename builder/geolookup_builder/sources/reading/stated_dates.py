@@ -1,7 +1,7 @@
 """The date of the data that a file states itself: in its metadata, its first lines or its times.
 
-It is the date of the source unless the recipe states one. The names of files do not count: they
-are changed, and a copy gets a new one.
+It is the date of the source unless the recipe states one. Names of files do not count: people
+rename files.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _DAY = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?![0-9])")
 _SECONDS = re.compile(r"[0-9]{9,10}")
 
 
-def none_stated(_member: Member) -> str | None:
+def no_date(_member: Member) -> str | None:
     """Return None, for formats whose files state no date."""
     return None
 
 
 def in_first_lines(pattern: str) -> StatedDate:
-    """Return a reader of the date that the one group of ``pattern`` has in the first 64 KiB."""
+    """Return a function that reads the date in the group of ``pattern``, in the first 64 KiB."""
     compiled = re.compile(pattern.encode())
 
     def date_of(member: Member) -> str | None:
@@ -68,7 +68,7 @@ def _day(year: int, month: int, day: int) -> str | None:
 
 
 def oldest(members: Iterable[Member], stated_date: StatedDate) -> str | None:
-    """Return the oldest date of the members; None if one of them states none."""
+    """Return the oldest date of the members; None if one of them has no date."""
     dates = [stated_date(member) for member in members]
     known = [date for date in dates if date is not None]
     return min(known) if known and len(known) == len(dates) else None

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
 from geolookup.files.column_text import is_bytes, is_list
-from geolookup_builder.sources.reading.dictionary_columns import trimmed
+from geolookup_builder.sources.reading.dictionary_columns import trim
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.text import Layout
 
@@ -82,7 +82,7 @@ def _encode(column: pa.Array) -> pa.DictionaryArray:
             column = column.cast(pa.string())
         column = column.dictionary_encode()
     values = _validate(column.dictionary.cast(pa.string()))
-    return trimmed(pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), values))
+    return trim(pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), values))
 
 
 def _is_encodable(kind: pa.DataType) -> bool:

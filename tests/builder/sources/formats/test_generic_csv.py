@@ -120,7 +120,7 @@ def test_what_is_a_header(read: Read) -> None:
 
 
 KNOWN = "known are network, first, last, continent_code"
-OTHERS = " (a recipe states in [source.columns] which columns to read, of any names)"
+OTHERS = " (or map columns of any name in [source.columns] of a recipe)"
 NO_RANGE = "no range in the header; name the range as network, or as first and last" + OTHERS
 WRONG = {
     "network,cuntry_code\n": f"unknown column 'cuntry_code'; did you mean 'country_code'?{OTHERS}",

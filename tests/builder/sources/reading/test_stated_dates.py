@@ -78,7 +78,7 @@ def test_of_each_format(name: str, content: str | bytes, date: str | None) -> No
 
 def test_every_format_is_decided() -> None:
     """Of the other formats no file states a date of its data."""
-    others = {name for name in FORMATS if FORMATS[name].stated_date is stated_dates.none_stated}
+    others = {name for name in FORMATS if FORMATS[name].stated_date is stated_dates.no_date}
     assert others == {
         *("csv", "jsonl", "parquet", "dbip", "geofeed", "ip2location", "ip2proxy", "ip2region"),
         *("iplocate", "iptoasn", "maxmind", "rpsl", "sapics"),
