@@ -136,6 +136,8 @@ def _stream(enricher: Enricher, data: Any, column: str, at: str | None) -> Any:
 def _whole(data: Any) -> pa.ChunkedArray:
     try:
         return pa.chunked_array(data)
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
     except (pa.ArrowException, RuntimeError):
         name = type(data).__name__
         raise TypeError(

@@ -62,6 +62,8 @@ def _as_chunks(values: Any) -> pa.ChunkedArray:
         if hasattr(values, "__arrow_c_stream__"):
             return pa.chunked_array(values)
         return pa.chunked_array([pa.array(values, from_pandas=True)])
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
     except (pa.ArrowException, TypeError, ValueError):
         # The cause quotes the value that it could not read, which may be an address.
         raise TypeError(f"a {type(values).__name__} that is not a column of one type") from None

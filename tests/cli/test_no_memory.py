@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from geolookup_builder.sources.reading import parquet
+from geolookup_builder.sources.reading.inputs import Member
 
 from geolookup import cli
 from geolookup.files.row_streams import explain_errors
+from geolookup.tables.locate import _as_chunks
 
 _HUGE = 1 << 60
 _ALLOCATIONS = (
@@ -33,3 +37,22 @@ def test_it_is_one_line(allocate: Callable[[], object], capsys: pytest.CaptureFi
 def test_it_is_no_damage_of_a_file(allocate: Callable[[], object]) -> None:
     with pytest.raises(MemoryError), explain_errors("a.parquet", "Parquet"):
         allocate()
+
+
+@pytest.mark.parametrize("allocate", _ALLOCATIONS)
+def test_it_is_no_damage_of_a_source(allocate: Callable[[], object]) -> None:
+    with (
+        pytest.raises(MemoryError),
+        parquet._open(Member("a.parquet", lambda: io.BytesIO(b"PAR1"))),
+    ):
+        allocate()
+
+
+class _HugeColumn:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return pa.allocate_buffer(_HUGE)
+
+
+def test_it_is_no_wrong_type_of_a_column() -> None:
+    with pytest.raises(MemoryError):
+        _as_chunks(_HugeColumn())

@@ -161,6 +161,8 @@ def _rows(file: _File) -> Iterator[pa.RecordBatch]:
                 yield rows
                 count += len(rows)
             return
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
     except (pa.ArrowException, OSError) as error:
         # Arrow has no dictionaries of DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY, to which a
         # column may change at any page. A damaged file fails again below.
@@ -192,6 +194,8 @@ def _open(member: Member) -> Iterator[object]:
     with member.open() as stream:
         try:
             yield stream if stream.seekable() else io.BytesIO(stream.read())
+        except MemoryError:  # Arrow's is an ArrowException too
+            raise
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise _damage_error(member, error) from error
         except OSError as error:
