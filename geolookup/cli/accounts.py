@@ -167,7 +167,7 @@ def accounts() -> None:
 @_file_accounts
 @options.force("an existing FILE")
 def backup(file: Path, accounts: str, *, force: bool) -> None:
-    """Write all accounts and keys to FILE, as they are at one moment.
+    """Write a snapshot of all accounts, keys, usage and the audit log to FILE.
 
     The keys themselves are not in it: the store keeps only their digests.
 

@@ -47,8 +47,9 @@ def build(recipe: str, output: Path, sign: tuple[str, ...], as_json: bool, **cho
     Rejected rows have no valid range. Duplicate rows have the range of a later
     row. Covered rows lose all addresses to more specific rows. Clipped addresses
     are private, folded ones IPv4-mapped, excluded ones 6to4 or NAT64. Nulled values
-    are invalid. Coverage counts addresses with a value. Exits with 2, leaving no
-    dataset, if a source cannot be used or has no usable row.
+    are invalid. Far rows have coordinates over 100 km outside their country. Coverage
+    counts addresses with a value. Exits with 2, leaving no dataset, if a source cannot
+    be used or has no usable row.
 
     Example: geolookup build recipe.toml --output mydata
     """

@@ -67,7 +67,8 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
 
     From the first key on, STORE takes only datasets that a trusted key has signed,
     that have the name of the dataset in it, and that were not signed before it.
-    STORE is created if it is missing. Without a key it accepts every dataset again.
+    STORE is created if it is missing. With keys it is refused if another user can
+    change it. Without a key it accepts every dataset again.
 
     Example: geolookup trust /srv/geo release.key.pub
     """

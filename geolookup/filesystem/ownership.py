@@ -73,8 +73,8 @@ def _check(path: Path, owners: set[int], *, allowed: int = 0) -> None:
     if not _HAS_MODES:
         return
     if status.st_uid not in owners:
-        owner = _name(status.st_uid)
-        remedy = f"run this as {owner}, or run chown {_name(os.geteuid())} {path}"
+        owner = user_name(status.st_uid)
+        remedy = f"run this as {owner}, or run chown {user_name(os.geteuid())} {path}"
         raise DatasetError(path, f"belongs to {owner}, who can change it", remedy)
     if stat.S_ISLNK(status.st_mode) or status.st_mode & allowed:
         return
@@ -84,7 +84,7 @@ def _check(path: Path, owners: set[int], *, allowed: int = 0) -> None:
         raise DatasetError(path, "its group may write it", f"run chmod g-w {path}")
 
 
-def _name(user: int) -> str:
+def user_name(user: int) -> str:
     """Return the name of a user, or the number if it has none, as in many containers."""
     import pwd  # absent on Windows
 

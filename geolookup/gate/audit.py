@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from contextlib import suppress
 from getpass import getuser
 
+from geolookup.filesystem.ownership import user_name
 from geolookup.gate.account_store import Entry, Key, NewKey, wall_clock
 from geolookup.gate.keys import identifier
 from geolookup.gate.names import as_line
@@ -56,12 +56,7 @@ def _entry(at: int, action: str, key: str | None, account: str | None, detail: s
 
 
 def _system_user() -> tuple[str, int | None]:
-    """Return name and number of the user of this process; the number as name if it has none."""
+    """Return name and number of the user of this process."""
     if sys.platform == "win32":
         return getuser(), None
-    import pwd
-
-    uid = os.getuid()
-    with suppress(KeyError):  # a container's user may have no name
-        return pwd.getpwuid(uid).pw_name, uid
-    return str(uid), uid
+    return user_name(os.getuid()), os.getuid()

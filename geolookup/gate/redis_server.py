@@ -173,7 +173,9 @@ class RedisServer:
 def _client(url: str) -> redis.Redis:
     parts = split(url)
     # Without the texts of other errors: they may have a part of a password.
-    malformed = AccountsError(f"{parts.scheme}://", "not a URL of a server", _FORM)
+    malformed = AccountsError(
+        f"{parts.scheme}://", "not the URL of a server, or has an unknown option", _FORM
+    )
     options = {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
     if not (parts.hostname and _DATABASE.fullmatch(parts.path) and options <= _OPTIONS):
         raise malformed
