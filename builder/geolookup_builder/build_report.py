@@ -106,7 +106,7 @@ class SourceReport:
     def warnings(self) -> Iterator[str]:
         """Yield what a reader of the report must not miss."""
         if self.far:
-            yield f"{self.name}: {self._far()}"
+            yield f"{self.name}: {self._far()}; 'geolookup build --rejects FILE' lists them"
 
     def _far(self) -> str:
         text = f"{self.far:,} rows with coordinates over {FAR_KM} km outside their country"

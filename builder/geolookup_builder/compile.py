@@ -241,7 +241,7 @@ class _Build:
         ):
             for batch, clean_batch in batches:
                 rows.add(clean_batch)
-                rejects.add(batch, clean_batch.nulled_cells)
+                rejects.add(batch, clean_batch.nulled_cells, clean_batch.far.numbers)
                 positions.add(batch)
                 report.add_keys(batch.keys)
                 self._progress.rows(len(batch))
@@ -250,7 +250,7 @@ class _Build:
         report.nulled = +report.nulled
         report.read += rejects.skip_count()
         try:
-            rejects.check_limit(report, self._options.max_rejects)
+            rejects.check_limit(report, self._options.max_rejects, _mask(self._plan))
         except BuildError:
             self._write_rejects()
             raise

@@ -1,15 +1,15 @@
-"""Rows whose coordinates lie far outside their country: counted, not changed.
+"""Rows whose coordinates lie far outside their country: counted and listed, not changed.
 
 A few are mistakes of a vendor. If most rows of a file are, latitude and longitude are swapped.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from geolookup.dataset.intervals import F64, Bools
+from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup_builder.build_report import FAR_KM
 from geolookup_builder.layer_values import Column, Distinct
 from geolookup_builder.reference.country_boxes import country_boxes, is_far
@@ -23,16 +23,18 @@ class Far:
 
     rows: int = 0
     swapped: int = 0
+    numbers: I64 = field(default_factory=lambda: np.empty(0, np.int64))  # of the rows, in the batch
 
 
 def far_rows(location: Distinct) -> Far:
-    """Count the rows of a batch by the distinct tuples of their locations."""
+    """Return the far rows of a batch, by the distinct tuples of their locations."""
     if not all(name in location.columns for name in _FIELDS):
         return Far()
     country, *degrees = (location.columns[name] for name in _FIELDS)
     latitudes, longitudes = map(_numbers, degrees)
     rows_of_tuple = np.bincount(location.codes[location.codes >= 0], minlength=location.size)
-    rows = swapped = 0
+    # One more entry: the code -1 of a row without a location is not far.
+    far_tuples, swapped = np.zeros(location.size + 1, bool), 0
     order = np.argsort(country.codes, kind="stable")
     codes = country.values.to_pylist()
     # Codes -1 0 0 2: the tuples without a country come before the first bound.
@@ -41,9 +43,10 @@ def far_rows(location: Distinct) -> Far:
         tuples = order[bounds[number] : bounds[number + 1]]
         far = tuples[_is_far(code, latitudes[tuples], longitudes[tuples])]
         inside = far[~_is_far(code, longitudes[far], latitudes[far])]
-        rows += int(rows_of_tuple[far].sum())
+        far_tuples[far] = True
         swapped += int(rows_of_tuple[inside].sum())
-    return Far(rows, swapped)
+    numbers = np.flatnonzero(far_tuples[location.codes])
+    return Far(len(numbers), swapped, numbers)
 
 
 def _numbers(column: Column) -> F64:

@@ -25,7 +25,7 @@ from geolookup_builder.factorize import Codes
 from geolookup_builder.far_rows import Far, far_rows
 from geolookup_builder.flatten import Keys, Ranges, duplicates, stated_keys
 from geolookup_builder.layer_values import UNKNOWN, Column, Distinct, LayerValues, distinct
-from geolookup_builder.rejects import MOST_NULLED, NulledCells
+from geolookup_builder.rejects import MOST_LISTED, NulledCells
 from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.values import Reference, clean
 from geolookup_builder.vocabulary import VOCABULARY
@@ -272,7 +272,7 @@ def _unknown_words(batch: Batch, invalid: Mapping[str, Bools]) -> dict[str, Coun
 def _nulled_cells(batch: Batch, invalid: Mapping[str, Bools]) -> Iterator[NulledCells]:
     """Yield the first invalid values of each field."""
     for name, mask in invalid.items():
-        rows = np.flatnonzero(mask)[:MOST_NULLED]
+        rows = np.flatnonzero(mask)[:MOST_LISTED]
         if len(rows):
             cells = batch.fields[name]
             texts = cells.dictionary.take(cells.indices.take(pa.array(rows)))

@@ -1,4 +1,4 @@
-"""The rows of a source that are rejected or lose a value: their counts, their limit, their list.
+"""The rows of a source that are rejected, lose a value or are far: their counts, limit and list.
 
 While a source is read, only record number and reason of a rejected row are kept, and the text of
 an invalid value. A second pass over the members with such rows reads their lines and texts.
@@ -21,15 +21,16 @@ from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic
 from geolookup.remote.key import Mask
-from geolookup_builder.build_report import SourceReport
+from geolookup_builder.build_report import FAR_KM, SourceReport
 from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 from geolookup_builder.values import reason_of
 
 DEFAULT_REJECTED_SHARE = 0.01
-#: Invalid values of a source table that are listed; all are counted.
-MOST_NULLED = 100_000
-_SHOWN = 50  # characters of a value
+#: Invalid values, and far rows, of a source table that are listed; all are counted.
+MOST_LISTED = 100_000
+_SHOWN = 50  # characters of a value, or of a row
+_FAR = f"far: coordinates over {FAR_KM} km outside their country"
 _REMEDY = "repair them, or allow them with 'build --max-rejects N'; '--rejects FILE' lists all"
 
 
@@ -48,6 +49,7 @@ class _OfMember:
     records: list[I64] = field(default_factory=list)
     reasons: list[I64] = field(default_factory=list)
     nulled: list[NulledCells] = field(default_factory=list)  # rows are counted over the member
+    far: list[I64] = field(default_factory=list)  # likewise
 
     def range_reasons(self) -> dict[int, str]:
         """Return the reason of each rejected row, by the number of its record."""
@@ -57,34 +59,42 @@ class _OfMember:
         # Records with a wrong number of cells have no row in a batch, only a number.
         return {**reasons, **dict.fromkeys(self.numbers.skipped, WRONG_CELL_COUNT)}
 
-    def value_reasons(self) -> dict[int, str]:
-        """Return the invalid values of each row that lost some, by the number of its record."""
+    def value_reasons(self, mask: Mask) -> dict[int, str]:
+        """Return what is wrong with each row that lost values or is far, by its record number."""
         reasons: dict[int, str] = {}
         for cells in self.nulled:
             records = self.numbers.of(cells.rows).tolist()
             for record, text in zip(records, cells.texts.to_pylist(), strict=True):
-                reason = f"{cells.name} {text[:_SHOWN]!r} {reason_of(cells.name)}"
+                # Masked before it is cut: a part of a key is not recognised.
+                reason = f"{cells.name} {mask(text)[:_SHOWN]!r} {reason_of(cells.name)}"
                 before = reasons.get(record)
                 reasons[record] = f"{before}; {reason}" if before else f"nulled: {reason}"
+        for record in chain.from_iterable(self.numbers.of(rows).tolist() for rows in self.far):
+            before = reasons.get(record)
+            reasons[record] = f"{before}; {_FAR}" if before else _FAR
         return reasons
 
 
 @dataclass(slots=True)
 class Rejects:
-    """The rejected rows of one source table, and those that lost values."""
+    """The rejected rows of one source table, those that lost values, and far ones."""
 
     members: dict[int, _OfMember] = field(default_factory=dict)
     _nulled: int = 0
+    _far: int = 0
 
-    def add(self, batch: Batch, nulled: Sequence[NulledCells]) -> None:
-        """Record the rejected rows of a batch, those without a family, and its invalid values."""
+    def add(self, batch: Batch, nulled: Sequence[NulledCells], far: I64) -> None:
+        """Record the rejected rows of a batch (no family), its invalid values and far rows."""
         # By identity: an archive may hold two members of one name.
         of_member = self.members.setdefault(id(batch.numbers), _OfMember(batch.numbers))
         rows = np.flatnonzero(batch.ranges.family == 0)
         of_member.records.append(rows + batch.start)
         of_member.reasons.append(batch.ranges.reason[rows].astype(np.int64))
+        far = far[: MOST_LISTED - self._far]
+        self._far += len(far)
+        of_member.far.append(far + batch.start)
         for cells in nulled:
-            count = min(len(cells.rows), MOST_NULLED - self._nulled)
+            count = min(len(cells.rows), MOST_LISTED - self._nulled)
             self._nulled += count
             numbers, texts = cells.rows[:count] + batch.start, cells.texts.slice(0, count)
             of_member.nulled.append(NulledCells(cells.name, numbers, texts))
@@ -103,7 +113,7 @@ class Rejects:
         # Unary plus drops the reasons without a row.
         return +counts
 
-    def check_limit(self, report: SourceReport, most: int | None) -> None:
+    def check_limit(self, report: SourceReport, most: int | None, mask: Mask) -> None:
         """Raise BuildError for more rejected rows than allowed; None: 1 % of the rows."""
         # 1 % of 250 rows is 2.
         limit = math.floor(report.read * DEFAULT_REJECTED_SHARE) if most is None else most
@@ -111,7 +121,8 @@ class Rejects:
         if count > limit:
             first = next(self.find())
             problem = (
-                f"{first.reason}; {count:,} of {report.read:,} rows of {report.name} are rejected,"
+                f"{first.reason}: {mask(first.text)[:_SHOWN]!r};"
+                f" {count:,} of {report.read:,} rows of {report.name} are rejected,"
                 f" at most {limit:,} are allowed"
             )
             raise BuildError(first.file, problem, line=first.line, remedy=_REMEDY)
@@ -121,10 +132,10 @@ class Rejects:
         for member in self.members.values():
             yield from member.numbers.find_rejects(member.numbers.member, member.range_reasons())
 
-    def find_all(self) -> Iterator[Reject]:
-        """Yield the rejected rows and those that lost values, as ``find`` does."""
+    def find_all(self, mask: Mask) -> Iterator[Reject]:
+        """Yield the rejected rows, those that lost values and far ones, as ``find`` does."""
         for member in self.members.values():
-            reasons = {**member.value_reasons(), **member.range_reasons()}
+            reasons = {**member.value_reasons(mask), **member.range_reasons()}
             yield from member.numbers.find_rejects(member.numbers.member, reasons)
 
 
@@ -140,7 +151,7 @@ def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
     ):
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(("file", "line", "reason", "text"))
-        for reject in chain.from_iterable(source.find_all() for source in rejects):
+        for reject in chain.from_iterable(source.find_all(mask) for source in rejects):
             # Files without lines have line 0.
-            cells = mask(reject.file), reject.line or "", mask(reject.reason), mask(reject.text)
+            cells = mask(reject.file), reject.line or "", reject.reason, mask(reject.text)
             rows.writerow(cells)

@@ -22,7 +22,8 @@ from geolookup.cli import exit_on_signals, json_text, options
     "--rejects",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write rejected rows and invalid values to this CSV: file, line, reason, text.",
+    help="Write rejected rows, invalid values and rows far outside their country to this CSV:"
+    " file, line, reason, text.",
 )
 @click.option(
     "--max-rejects",

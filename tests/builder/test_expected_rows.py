@@ -287,14 +287,15 @@ def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
     for good, bad, limit in ((98, 1, 0), (197, 2, 1), (0, 1, 0), (990, 11, 10)):
         error = fails(tmp_path, {"a.csv": counted(good, bad)}, max_rejects=None)
         assert str(error) == (
-            f"{tmp_path / 'a.csv'}:{good + 2}: not an address; {bad} of {good + bad:,} rows of"
-            f" a.csv are rejected, at most {limit} are allowed;"
+            f"{tmp_path / 'a.csv'}:{good + 2}: not an address: 'nowhere,x';"
+            f" {bad} of {good + bad:,} rows of a.csv are rejected, at most {limit} are allowed;"
             " repair them, or allow them with 'build --max-rejects N'; '--rejects FILE' lists all"
         )
     error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejects=None)
-    assert str(error).startswith(f"{tmp_path / 'a.csv'}:101: wrong number of cells; 2 of 101 rows")
+    problem = f"{tmp_path / 'a.csv'}:101: wrong number of cells: '8.8.8.8,x,y'; 2 of 101 rows"
+    assert str(error).startswith(problem)
     error = fails(tmp_path, {"a.csv": counted(1000, 0), "b.csv": counted(99, 2)}, max_rejects=None)
-    problem = f"{tmp_path / 'b.csv'}:101: not an address; 2 of 101 rows of b.csv"
+    problem = f"{tmp_path / 'b.csv'}:101: not an address: 'nowhere,x'; 2 of 101 rows of b.csv"
     assert str(error).startswith(problem)
 
 

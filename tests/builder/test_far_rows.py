@@ -13,6 +13,7 @@ from geolookup.progress import Progress
 from tests.conftest import Build
 
 HEADER = "network,country_code,latitude,longitude\n"
+LISTS = "'geolookup build --rejects FILE' lists them"
 PLACES = ["CH,47.4,8.5", "US,40.7,-74.0", "SE,59.3,18.1", "FJ,-17.8,178.1", "AU,-33.9,151.2"]
 
 
@@ -39,10 +40,10 @@ def test_a_file_with_swapped_columns(build: Build) -> None:
     assert report.sources[0].nulled == {"latitude": 2}
     problem = "3 rows with coordinates over 100 km outside their country"
     hint = "; 3 are inside if latitude and longitude are swapped"
-    assert report.warnings == [f"a.csv: {problem}{hint}"]
+    assert report.warnings == [f"a.csv: {problem}{hint}; {LISTS}"]
     lines = list(report.lines())
     assert f"  far         {problem}{hint}" in lines
-    assert f"warning: a.csv: {problem}{hint}" in lines
+    assert f"warning: a.csv: {problem}{hint}; {LISTS}" in lines
 
 
 def test_a_few_rows(build: Build) -> None:
@@ -50,7 +51,8 @@ def test_a_few_rows(build: Build) -> None:
     rows = [*PLACES, "CH,60,8.5", "CH,60,8.5", "CH,48.2,8.5", "CH,,", ",60,8.5", "XX,60,8.5"]
     _, report = build({"a.csv": text(rows)})
     assert far(report) == (2, 0)
-    assert report.warnings == ["a.csv: 2 rows with coordinates over 100 km outside their country"]
+    problem = "2 rows with coordinates over 100 km outside their country"
+    assert report.warnings == [f"a.csv: {problem}; {LISTS}"]
 
 
 @pytest.mark.data

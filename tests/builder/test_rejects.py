@@ -1,4 +1,4 @@
-"""The file of rejects: rows without a valid range, and rows that lost values."""
+"""The file of rejects: rows without a valid range, rows that lost values, and far rows."""
 
 from __future__ import annotations
 
@@ -53,6 +53,30 @@ def test_file_line_and_value(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+FAR = "far: coordinates over 100 km outside their country"
+
+
+def test_far_rows(tmp_path: Path) -> None:
+    """With what else is wrong with them; a rejected row and one without a location are not far."""
+    text = (
+        "network,country_code,latitude,longitude,user_type\n"
+        "8.8.1.0/24,CH,8.5,47.4,\n"
+        "8.8.2.0/24,CH,47.4,8.5,\n"
+        "nowhere,CH,8.5,47.4,\n"
+        "8.8.3.0/24,,,,\n"
+        "8.8.4.0/24,CH,8.5,47.4,robot\n"
+        "8.8.5.0/24,QQ,8.5,47.4,\n"
+        "8.8.6.0/24,CH,8.5,47.4,\n"
+    )
+    assert listed(tmp_path, "a.csv", text, one("csv", "a.csv")) == [
+        ["2", FAR, "8.8.1.0/24,CH,8.5,47.4,"],
+        ["4", "not an address", "nowhere,CH,8.5,47.4,"],
+        ["6", f"nulled: {ROBOT}; {FAR}", "8.8.4.0/24,CH,8.5,47.4,robot"],
+        ["7", f"nulled: country_code 'QQ' {COUNTRY}", "8.8.5.0/24,QQ,8.5,47.4,"],
+        ["8", FAR, "8.8.6.0/24,CH,8.5,47.4,"],
+    ]
+
+
 ROW = {"network": "8.8.1.0/24", "country_code": "QQ"}
 NULLED = f"nulled: country_code 'QQ' {COUNTRY}"
 SYNTAXES: dict[str, tuple[str, str | bytes, list[list[str]]]] = {
@@ -91,10 +115,15 @@ def test_networks_of_a_tree(tmp_path: Path) -> None:
 
 
 def test_the_first_of_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rejects, "MOST_NULLED", 3)
+    monkeypatch.setattr(rejects, "MOST_LISTED", 3)
     lines = [f"8.8.{number}.0/24,QQ,91" for number in range(5)]
     text = "network,country_code,latitude\n" + "\n".join(lines) + "\n"
     rows = listed(tmp_path, "a.csv", text, one("csv", "a.csv"))
+    assert [row[0] for row in rows] == ["2", "3", "4"]
+    lines = [f"8.8.{number}.0/24,CH,8.5,47.4" for number in range(5)]
+    text = "network,country_code,latitude,longitude\n" + "\n".join(lines) + "\n"
+    (tmp_path / "far").mkdir()
+    rows = listed(tmp_path / "far", "a.csv", text, one("csv", "a.csv"))
     assert [row[0] for row in rows] == ["2", "3", "4"]
 
 

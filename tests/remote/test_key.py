@@ -233,6 +233,20 @@ def test_no_error_of_a_build_holds_it(name: str, tmp_path: Path) -> None:
             assert not rejects.exists() or clean(rejects.read_text(encoding="utf-8")), kind
 
 
+def test_a_value_is_masked_before_it_is_cut(tmp_path: Path) -> None:
+    """Messages show 50 characters: a key that begins before their end would be shown in part."""
+    value, shown = "x" * 45 + HIDDEN, f"'{'x' * 45}{{key}}'"
+    rows = f"8.8.4.0/24,{value}\n{value},1\n".encode()
+    with serving(file(b"network,asn\n" + b"8.8.8.0/24,1\n" * 500 + rows)) as site:
+        text = recipe(f'path = "{site.url}/a.csv"\nkey_env = "VENDOR_KEY"')
+        rejects = tmp_path / "rejects.csv"
+        caught = fails(tmp_path, {}, text, cache=tmp_path / "cache", rejects=rejects, max_rejects=0)
+    assert f"not an address: {shown[:-1]}" in str(caught)
+    written = rejects.read_text("utf-8")
+    assert f"nulled: asn {shown} is not an AS number" in written
+    assert HIDDEN[:4] not in written + str(caught)
+
+
 @given(
     secret=st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=4),
     around=st.tuples(st.text(), st.text()),
