@@ -74,9 +74,9 @@ def _changed(data: Path, folder: Path, other: Path) -> Iterator[str]:
         withdrawn = make.reassigned(make.hand_made(version), announced)
         instead = list(seats.seats(make.possible(countries, given), delegated, version))
         parts: tuple[Sequence[ranges.Range | ranges.Row], ...] = (impossible, instead, withdrawn)
-        for name, found in zip(_RULES, parts, strict=True):
-            counts[name][0] += len(found)
-            counts[name].append(ranges.size(found))
+        for name, rows in zip(_RULES, parts, strict=True):
+            counts[name][0] += len(rows)
+            counts[name].append(ranges.size(rows))
         moved += _texts(version, instead)
     for name, numbers in counts.items():
         yield f"| {name} | " + " | ".join(f"{number:,}" for number in numbers) + " |"
@@ -134,8 +134,8 @@ def _scores(scored: list[tuple[str, Scored]]) -> Iterator[str]:
     """Yield what ``geolookup score`` says of the country."""
     yield "| country, against | in | right | wrong | unknown |"
     yield "|---|---|---|---|---|"
-    for name, found in scored:
-        for part in found.parts.values():
+    for name, dataset in scored:
+        for part in dataset.parts.values():
             country = part.score.country
             shares = (each.share for each in (country.agree, country.wrong, country.null))
             if part.score.of:

@@ -180,10 +180,10 @@ def _place(fresh: Path, output: Path, *, force: bool) -> None:
     try:
         output.hardlink_to(fresh)  # a rename would replace; the caller removes the first name
     except FileExistsError:
-        raise _taken(output) from None
+        raise _taken_error(output) from None
     except OSError:  # a file system without hard links
         if os.path.lexists(output):
-            raise _taken(output) from None
+            raise _taken_error(output) from None
         fresh.replace(output)
 
 
@@ -193,11 +193,11 @@ def _rename_new(fresh: Path, output: Path) -> None:
         fresh.rename(output)
     except OSError:
         if os.path.lexists(output):
-            raise _taken(output) from None
+            raise _taken_error(output) from None
         raise
 
 
-def _taken(output: Path) -> OutputError:
+def _taken_error(output: Path) -> OutputError:
     problem = "another process has written it meanwhile"
     return OutputError(output, problem, "choose another name, or use --force to replace it")
 

@@ -28,7 +28,7 @@ class Admin:
         """Return the page of a path."""
         match path:
             case "/livez":
-                return self._health("alive", not self._watchdog.silent(LOST), LOST)
+                return self._health("alive", not self._watchdog.silent_workers(LOST), LOST)
             case "/readyz":
                 page = self._health("ready", self._is_ready(), LATE)
                 return page._replace(text=page.text + follow_readiness(self._status()))
@@ -40,7 +40,7 @@ class Admin:
 
     def _health(self, word: str, is_well: bool, limit: int) -> Page:
         lines = [word if is_well else f"not {word}"]
-        for worker, seconds in sorted(self._watchdog.silent(limit).items()):
+        for worker, seconds in sorted(self._watchdog.silent_workers(limit).items()):
             lines.append(f"worker-{worker + 1} is silent for {seconds} seconds")
         return Page(200 if is_well else 503, PLAIN, "".join(f"{line}\n" for line in lines))
 
@@ -49,7 +49,7 @@ class Admin:
         serves = any(
             reading.state == SERVING and not reading.unusable for reading in self._living()
         )
-        return serves and not self._watchdog.silent(LATE)
+        return serves and not self._watchdog.silent_workers(LATE)
 
     def _status(self) -> Status:
         return read_status(self._dataset or resolve.user_store())

@@ -86,7 +86,7 @@ class Watchdog:
             with suppress(ProcessLookupError):  # it has just ended
                 os.kill(process, signal.SIGKILL)
 
-    def silent(self, looks: int) -> dict[int, int]:
+    def silent_workers(self, looks: int) -> dict[int, int]:
         """Return the workers that were silent for so many looks or more, and for how many.
 
         Workers that have not begun are left out: they have no connections yet.

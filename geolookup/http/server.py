@@ -54,7 +54,7 @@ def run(settings: Settings) -> None:
             settings = replace(settings, watch=settings.watch or _WATCH)
             stack.enter_context(run_follower(url, settings))
         _check(settings)
-        folder, watchdog = _shared(stack, settings.workers)
+        folder, watchdog = _shared_folder(stack, settings.workers)
         if settings.admin is not None:
             from geolookup.http.admin import Admin
             from geolookup.http.admin_port import AdminPort
@@ -67,7 +67,7 @@ def run(settings: Settings) -> None:
         server.run(partial(load, settings, folder))
 
 
-def _shared(stack: ExitStack, workers: int) -> tuple[Path, Watchdog]:
+def _shared_folder(stack: ExitStack, workers: int) -> tuple[Path, Watchdog]:
     """Return the folder that server and workers share, and the watchdog of the workers."""
     try:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="geolookup-")))

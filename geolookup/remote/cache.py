@@ -128,13 +128,13 @@ class Cached:
 
     def _whole(self, name: str, sha256: str = "") -> Kept | None:
         """Return the file that kept.json or compiled.json states, if it has its digest."""
-        kept = self._stated(name)
+        kept = self._entry(name)
         if kept is None or sha256 not in ("", kept.sha256):
             return None
         # Read anew at each use: a file changed on disk counts as missing.
         return kept if sha256_of(kept.path) == kept.sha256 else None
 
-    def _stated(self, name: str) -> Kept | None:
+    def _entry(self, name: str) -> Kept | None:
         """Return the file that kept.json or compiled.json states; None if it is missing."""
         members = _read(self._folder / name)
         digest = str(members.get("sha256", ""))
@@ -192,8 +192,8 @@ class Cached:
 
     def accept(self, path: Path) -> None:
         """Note that the current file, if it is at ``path``, has compiled; remove the one before."""
-        current = self._stated(_CURRENT)
-        if current is None or current.path != path or current == self._stated(_COMPILED):
+        current = self._entry(_CURRENT)
+        if current is None or current.path != path or current == self._entry(_COMPILED):
             return
         with self.lock(), atomic.output_errors(self._folder):
             for name in (_CURRENT, _COMPILED):
@@ -206,7 +206,7 @@ class Cached:
         Without one, None: the refused file stays, but the next download is unconditional. Also None
         if the file has compiled before, in this version, or is not current.
         """
-        current, compiled = self._stated(_CURRENT), self._whole(_COMPILED)
+        current, compiled = self._entry(_CURRENT), self._whole(_COMPILED)
         if current is None or current.path != path or current == compiled:
             return None
         with self.lock(), atomic.output_errors(self._folder):

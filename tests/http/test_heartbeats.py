@@ -50,7 +50,7 @@ def test_a_silent_worker_is_killed(
     assert process.wait(PATIENCE) == -signal.SIGKILL
     assert caplog.messages == ["worker-1 is silent for 15 seconds; killing it"]
     look(watch, process, SILENT)  # it has ended
-    assert watch.silent(1) == {}
+    assert watch.silent_workers(1) == {}
 
 
 def test_one_beat_in_time_is_enough(tmp_path: Path, process: subprocess.Popen[bytes]) -> None:
@@ -67,11 +67,11 @@ def test_a_start_may_take_longer(tmp_path: Path, process: subprocess.Popen[bytes
     watch = Watchdog(beats)
     beats.beat(0)
     look(watch, process, LATE + 1)
-    assert watch.silent(LATE) == {0: LATE}
+    assert watch.silent_workers(LATE) == {0: LATE}
     beats.begin(0)
     look(watch, process, STARTING)
     assert process.poll() is None
-    assert watch.silent(1) == {}
+    assert watch.silent_workers(1) == {}
     look(watch, process, 1)
     assert process.wait(PATIENCE) == -signal.SIGKILL
 
@@ -106,7 +106,7 @@ def test_without_room_for_heartbeats_no_server_starts(
     monkeypatch.setattr(server_module, "TemporaryDirectory", lambda **_: ExitStack())
     monkeypatch.setattr(server_module, "Path", lambda _: tmp_path)
     with ExitStack() as stack, pytest.raises(SettingsError, match=r"No space left .*; set TMPDIR"):
-        server_module._shared(stack, 1)
+        server_module._shared_folder(stack, 1)
 
 
 @pytest.mark.long

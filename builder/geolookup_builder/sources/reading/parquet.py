@@ -168,10 +168,10 @@ def _rows(file: _File) -> Iterator[pa.RecordBatch]:
         # column may change at any page. A damaged file fails again below.
         if getattr(error, "errno", None) is not None:
             raise
-    yield from _written_out(file, count)
+    yield from _plain_rows(file, count)
 
 
-def _written_out(file: _File, skip: int) -> Iterator[pa.RecordBatch]:
+def _plain_rows(file: _File, skip: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows after the first ``skip`` with every text written out."""
     waiting: list[pa.RecordBatch] = []
     size = 0
