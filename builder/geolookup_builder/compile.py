@@ -241,7 +241,7 @@ class _Build:
         ):
             for batch, clean_batch in batches:
                 rows.add(clean_batch)
-                rejects.add(batch, clean_batch.nulled_cells, clean_batch.far.numbers)
+                rejects.add(batch, clean_batch.nulled_cells, clean_batch.far.rows)
                 positions.add(batch)
                 report.add_keys(batch.keys)
                 self._progress.rows(len(batch))

@@ -19,11 +19,10 @@ _FIELDS = ("country_code", "latitude", "longitude")
 
 @dataclass(frozen=True, slots=True)
 class Far:
-    """Counts: rows far outside their country, and of these the ones that a swap brings inside."""
+    """Rows of a batch far outside their country, and how many swapped coordinates bring inside."""
 
-    rows: int = 0
+    rows: I64 = field(default_factory=lambda: np.empty(0, np.int64))
     swapped: int = 0
-    numbers: I64 = field(default_factory=lambda: np.empty(0, np.int64))  # of the rows, in the batch
 
 
 def far_rows(location: Distinct) -> Far:
@@ -45,8 +44,7 @@ def far_rows(location: Distinct) -> Far:
         inside = far[~_is_far(code, longitudes[far], latitudes[far])]
         far_tuples[far] = True
         swapped += int(rows_of_tuple[inside].sum())
-    numbers = np.flatnonzero(far_tuples[location.codes])
-    return Far(len(numbers), swapped, numbers)
+    return Far(np.flatnonzero(far_tuples[location.codes]), swapped)
 
 
 def _numbers(column: Column) -> F64:

@@ -145,7 +145,7 @@ class SourceRows:
             rows.add(first, last, index + self._report.read, family_numbers)
         self._report.read += batch.size
         self._report.nulled.update(batch.nulled)
-        self._report.far += batch.far.rows
+        self._report.far += len(batch.far.rows)
         self._report.swapped += batch.far.swapped
         for name, counts in batch.words.items():
             self._report.unknown_words.setdefault(name, Counter()).update(counts)

@@ -60,7 +60,7 @@ class _OfMember:
         return {**reasons, **dict.fromkeys(self.numbers.skipped, WRONG_CELL_COUNT)}
 
     def value_reasons(self, mask: Mask) -> dict[int, str]:
-        """Return what is wrong with each row that lost values or is far, by its record number."""
+        """Return the reason of each row that lost values or is far, by its record number."""
         reasons: dict[int, str] = {}
         for cells in self.nulled:
             records = self.numbers.of(cells.rows).tolist()
