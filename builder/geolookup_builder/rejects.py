@@ -49,7 +49,7 @@ class _OfMember:
     records: list[I64] = field(default_factory=list)
     reasons: list[I64] = field(default_factory=list)
     nulled: list[NulledCells] = field(default_factory=list)  # rows are counted over the member
-    far: list[I64] = field(default_factory=list)  # likewise
+    far: list[I64] = field(default_factory=list)  # counted in the same way
 
     def range_reasons(self) -> dict[int, str]:
         """Return the reason of each rejected row, by the number of its record."""

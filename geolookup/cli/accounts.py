@@ -128,7 +128,7 @@ def usage(accounts: str, plans: Path | None) -> None:
 @_accounts
 @options.as_json("Print a line of JSON for each entry.")
 def log(accounts: str, *, as_json: bool) -> None:
-    """Print when and by which user of the system keys were created, revoked and restored.
+    """Print the audit log: when and by which system user keys were created, revoked, restored.
 
     Example: geolookup keys log --accounts sqlite:///accounts.db
     """

@@ -35,7 +35,7 @@ _LEVELS = ("debug", "info", "warning", "error")
     metavar="KEY",
     multiple=True,
     type=AS_PATH,
-    help="Public key: serve only datasets signed with it, or with another one; repeatable."
+    help="Public key: serve only datasets that its holder has signed; repeatable, one is enough."
     " With --follow, a store without trusted keys trusts it from now on.",
 )
 @click.option("--max-age", metavar="AGE", help="Maximum age of the data, such as 30, 30d or 4w.")

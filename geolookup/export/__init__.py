@@ -36,9 +36,9 @@ def write(
 
     ``output`` is a file, a folder, or ``-`` for standard output, as the format says.
 
-    Raises ExportError for an unknown format, for an option that is not one of its own, and if a
-    package that the format needs is missing, OutputError if the output cannot be written, or exists
-    and ``force`` is not set, and DatasetError for a damaged dataset.
+    Raises ExportError for an unknown format or option, and for a missing package of the format.
+    Raises OutputError if the output cannot be written, or exists and ``force`` is not set, and
+    DatasetError for a damaged dataset.
     """
     from geolookup.export.outputs import open_target
     from geolookup.progress import Progress

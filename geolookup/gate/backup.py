@@ -1,9 +1,9 @@
 """Backups of accounts files, taken and restored while services use the file.
 
-Strategy: a backup is copied row by row into a database of ours, and each row is checked on the way;
-only then the live accounts change. A backup is one state of the file. A restore is one transaction:
-services meet the restored keys at their next read. A file is replaced only where none is in use:
-the backup itself, and an accounts file that is missing.
+Strategy: a backup is copied row by row into a new database, and each row is checked on the way. The
+live accounts change only after that. A backup is one state of the file. A restore is one
+transaction: services see the restored keys at their next read. Files are replaced only if none is
+in use: the backup itself, and an accounts file that is missing.
 """
 
 from __future__ import annotations

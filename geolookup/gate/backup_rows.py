@@ -1,4 +1,4 @@
-"""The rows of a backup: checked one by one, and copied into a database of ours.
+"""The rows of a backup: checked one by one, and copied into a new database.
 
 A backup can come from anywhere. So its schema must be ours, and each value must be one that
 geolookup writes. The admissions of the last second are not copied: a restore does not need them.

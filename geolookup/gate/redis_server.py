@@ -78,7 +78,7 @@ class RedisServer:
     def run_durably(
         self, script: Script, keys: Sequence[str] = (), arguments: Sequence[Any] = ()
     ) -> None:
-        """Run a script, and wait until the server's disk has its writes, if the server can tell."""
+        """Run a script, and wait until the server's disk has its writes, if it supports WAITAOF."""
         try:
             # WAITAOF is about the writes of its own connection.
             with self._client.client() as connection:  # type: ignore[no-untyped-call]

@@ -45,7 +45,7 @@ class Admin:
         return Page(200 if is_well else 503, PLAIN, "".join(f"{line}\n" for line in lines))
 
     def _is_ready(self) -> bool:
-        """Return whether a new connection is answered, whichever worker the system gives it to."""
+        """Return whether a new connection is answered by any worker that the system may choose."""
         serves = any(
             reading.state == SERVING and not reading.unusable for reading in self._living()
         )
