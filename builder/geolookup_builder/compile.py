@@ -169,7 +169,7 @@ class _Build:
         self._base = NO_BASE if options.base is None else open_base(options.base)
         self._rows_before = expected_rows.rows_before(self._base.metadata)
         self._rows: list[int] = []  # usable rows of each source
-        self._dates: list[str | None] = []  # that the files of each source state
+        self._dates: list[str | None] = []  # of each source
 
     def add(self, number: int, spec: SourceSpec) -> None:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
@@ -180,7 +180,10 @@ class _Build:
             files |= self._add_table(number, spec, table)
             expected_rows.check_releases(spec.expected, sorted(files))
         self._check_rows(spec, self._report.sources[before:])
-        self._dates.append(stated_dates.oldest(files.values(), FORMATS[spec.format].stated_date))
+        # Only if the recipe states none: a packed MMDB is unpacked again for its date.
+        stated_date = FORMATS[spec.format].stated_date
+        date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
+        self._dates.append(date)
 
     def _check_rows(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
         """Compare the rows of a source with the demands of its recipe, and with the base."""

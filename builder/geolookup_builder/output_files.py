@@ -35,8 +35,8 @@ def manifest(
 ) -> Manifest:
     """Return the manifest without generation and files.
 
-    ``extra_credits`` are credits besides the usual. ``rows`` are the usable rows of each source,
-    ``dates`` the dates that its files state; a date of the recipe takes precedence.
+    ``extra_credits`` are credits besides the usual. ``rows`` and ``dates`` are the usable rows
+    and the date of each source.
     """
     coverages = coverage(interned.provenance, len(recipe.sources))
     reference = CREDITS if recipe.countries is None else ()
@@ -63,7 +63,7 @@ def _sources(
 ) -> list[Source]:
     return [
         Source(
-            **{**({"date": date} if date else {}), **spec.texts, "name": spec.name},
+            **{**spec.texts, **({"date": date} if date else {}), "name": spec.name},
             format=spec.format,
             rows=count,
             coverage=addresses,
