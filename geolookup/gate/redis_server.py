@@ -159,12 +159,16 @@ class RedisServer:
         return int(self._client.config_get("maxmemory").get("maxmemory") or 0) > 0
 
     def _unusable(self, error: redis.RedisError) -> AccountsError:
+        # redis-py ends some texts with a full stop.
+        problem = str(error).removesuffix(".")
         remedy = "check that the server runs and accepts writes"
         if "no accounts" in str(error):
             remedy = "restore its data, or create a key with 'geolookup keys create'"
         if isinstance(error, redis.AuthenticationError):
+            if self._client.connection_pool.connection_kwargs.get("password") is None:
+                problem = "the server demands a password"
             remedy = f"put the password into ${PASSWORD} or the file ${PASSWORD_FILE}"
-        unusable = AccountsError(self.name, str(error), remedy)
+        unusable = AccountsError(self.name, problem, remedy)
         if isinstance(error, redis.ConnectionError | redis.TimeoutError):
             self._outage.note(unusable)
         return unusable

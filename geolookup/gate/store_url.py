@@ -36,7 +36,7 @@ def redis_password() -> str | None:
     """Return the password of a Redis server that the environment states, or None."""
     password, file = os.environ.get(PASSWORD), os.environ.get(PASSWORD_FILE)
     if password is not None and file is not None:
-        raise _unusable(PASSWORD_FILE, f"${PASSWORD} is set too")
+        raise AccountsError(f"${PASSWORD_FILE}", f"${PASSWORD} is set too", "unset one of them")
     if file is not None:
         password = _in_file(file)
     if password == "":
