@@ -104,8 +104,8 @@ def explain(ip: str, dataset: str | None, as_json: bool) -> None:
     answers may differ. The range of a layer covers the adjacent addresses with the
     same source and the same values; the prefix is the largest network around IP in
     it. For a dataset built with explain = "full" they belong to the deciding row, with
-    its file and line, and the rows of all sources follow. --json has all fields of a
-    place. Exits with 2 for a malformed or private address.
+    its file and line, and the rows of all sources follow. --json has all fields of
+    each layer. Exits with 2 for a malformed or private address.
 
     Example: geolookup explain 8.8.8.8
     """

@@ -153,7 +153,9 @@ def age_notice(dataset: Dataset) -> str | None:
         return None  # lookups need no sources and no credits; ``metadata`` reports the damage
     if age is None or not age.is_old:
         return None
-    remedy = f"run 'geolookup update', or set {AGE_NOTICE}=0 to hide this notice"
+    # Without arguments the command updates the default dataset, whatever this one is.
+    newer = "publish newer data ('geolookup update' for the default dataset)"
+    remedy = f"{newer}, or set {AGE_NOTICE}=0 to hide this notice"
     return str(DatasetError(dataset.path, f"the age of the data is {age}", remedy))
 
 

@@ -195,7 +195,8 @@ def notice_of(dataset: Path) -> str:
     assert age.is_old
     return (
         f"geolookup: {dataset}: the age of the data is {age}; "
-        f"run 'geolookup update', or set {NOTICE}=0 to hide this notice"
+        "publish newer data ('geolookup update' for the default dataset), "
+        f"or set {NOTICE}=0 to hide this notice"
     )
 
 
