@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -155,6 +156,9 @@ def explain_errors(name: str, kind: str) -> Iterator[None]:
     except (OSError, *DAMAGE) as error:
         reason = getattr(error, "strerror", None) or _first_line(error)
         remedy = OTHER_ENCODINGS if reason.startswith(NOT_IMPLEMENTED) else "is it whole?"
+        # Decompressors set no errno; EINVAL comes from an offset that a damaged file states.
+        if getattr(error, "errno", None) not in (None, errno.EINVAL):
+            remedy = "check its name and permissions"
         raise TableFileError(name, f"cannot be read ({reason})", remedy) from error
     except MemoryError:  # Arrow's is an ArrowException too
         raise

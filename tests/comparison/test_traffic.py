@@ -99,8 +99,8 @@ _ERRORS: tuple[tuple[str, str | None, str | None, str], ...] = (
     ("t.dat", "8.8.8.8\n", None, "name its format by --input-format"),
     ("t.parquet", "8.8.8.8\n", None, "damaged or not a Parquet file"),
     ("t.arrow", "8.8.8.8\n", None, "damaged or not an Arrow file"),
-    ("missing/t.csv", None, None, "No such file"),
-    ("missing/t.txt", None, None, "No such file"),
+    ("missing/t.csv", None, None, "directory); check its name and permissions"),
+    ("missing/t.txt", None, None, "directory); check its name and permissions"),
 )
 
 
