@@ -73,6 +73,7 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
     Example: geolookup trust /srv/geo release.key.pub
     """
     from geolookup.signing.keys import read_public
+    from geolookup.store.changing import check_store
     from geolookup.store.trusted import distrust, keys_of
     from geolookup.store.trusted import trust as add
 
@@ -83,6 +84,7 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
         distrust(store, key_id)
     if not store.is_dir():
         fail(f"{name_text(str(store))}: no such folder; name a store")
+    check_store(store)
     trusted = keys_of(store)
     for path, key in trusted.items():
         # ``trust`` names a file by its key; other programs name theirs as they like.

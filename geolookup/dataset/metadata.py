@@ -122,7 +122,7 @@ class Age:
 
     def __str__(self) -> str:
         if self.days is None:
-            return "unknown, for no source states a date"
+            return "unknown: no deciding source has an ISO 8601 date"
         return f"{self.days} day{'s' * (self.days != 1)} ({self.source}, {self.date})"
 
 

@@ -197,8 +197,11 @@ def pem_of(key: PublicKey) -> bytes:
 
 def _content(path: Path, *, private: bool = False) -> bytes:
     with ReadErrors(path, KeyFileError), open_regular(path) as file:
-        _check_mode(path, os.fstat(file.fileno()), private=private)
         text = file.read(_LARGEST_FILE + 1)
+        # Others may read a public key: its mode is no fault.
+        if private and b"PUBLIC KEY" in text:
+            raise KeyFileError(path, "a public key", "name its private key")
+        _check_mode(path, os.fstat(file.fileno()), private=private)
     if len(text) > _LARGEST_FILE:
         raise KeyFileError(path, f"more than {_LARGEST_FILE:,} bytes: no key", _MAKE)
     return text

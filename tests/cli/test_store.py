@@ -139,6 +139,9 @@ def test_keygen_sign_and_trust(tmp_path: Path) -> None:
     assert done.stdout == f"{store} trusts no key: it accepts every dataset\n"
     # Misuse.
     assert "no such folder" in refusal("trust", str(tmp_path / "none"))
+    assert "is a dataset, not a store" in refusal("trust", str(data))
+    assert "is not empty and not a store" in refusal("trust", str(tmp_path))
+    assert "a public key; name its private key" in refusal("sign", store, "--sign", f"{key}.pub")
     assert "no dataset here" in refusal("sign", str(tmp_path), "--sign", str(key))
     assert "a private key; name its public key" in refusal("trust", str(tmp_path / "new"), str(key))
     assert not (tmp_path / "new").exists()

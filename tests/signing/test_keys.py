@@ -153,6 +153,8 @@ def test_files_that_are_no_key(tmp_path: Path) -> None:
         read_public(tmp_path)
     with pytest.raises(KeyFileError, match=r"name its public key") as caught:
         read_public(tmp_path / "key")
+    with pytest.raises(KeyFileError, match=r"key\.pub: a public key; name its private key"):
+        read_private(tmp_path / "key.pub")
     secret = (tmp_path / "key").read_text(encoding="utf-8").splitlines()[1]
     assert secret not in str(caught.value)
     for other in (

@@ -138,7 +138,9 @@ def test_refused(tmp_path: Path) -> None:
         geolookup.open(aged(40), max_age=30, on_stale="refuse")
     with pytest.raises(geolookup.DatasetError, match=r"above max_age of 1\.5 days"):
         geolookup.open(aged(40), max_age="36h", on_stale="refuse")
-    with pytest.raises(geolookup.DatasetError, match="unknown, for no source states a date"):
+    with pytest.raises(
+        geolookup.DatasetError, match="unknown: no deciding source has an ISO 8601 date"
+    ):
         geolookup.open(shared(0), max_age=10_000, on_stale="refuse")
     store = tmp_path / "store"
     publish(aged(40), store)

@@ -52,7 +52,7 @@ def _figures(facts: Facts) -> Iterator[Figure]:
 
 def _age(age: Age) -> Figure:
     if age.days is None:
-        return Figure("Age of the data", "unknown", "no source states a date")
+        return Figure("Age of the data", "unknown", "no deciding source has an ISO 8601 date")
     days = f"{age.days:,} day{'s' * (age.days != 1)}"
     return Figure(
         "Age of the data", days, f"oldest source: {wording.name(str(age.source))}, {age.date}"
