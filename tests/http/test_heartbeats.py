@@ -20,7 +20,7 @@ from geolookup.http.metrics import Counters
 from tests.http.serving import Store, serving
 from tests.http.test_supervision import workers
 from tests.servers import PATIENCE
-from tests.skips import optional
+from tests.skips import needs, optional
 
 server_module = optional("geolookup.http.server")
 
@@ -98,6 +98,7 @@ def test_health_names_silent_workers(
     assert [admin.page(path).status for path in ("/livez", "/readyz")] == [200, 200]
 
 
+@needs("granian")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk")
 def test_without_room_for_heartbeats_no_server_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -18,6 +18,7 @@ from geolookup.prefixes.list_text import Settings
 from geolookup.remote.key import Key
 from tests.patterns.finding import Found, calls, constants, literals
 from tests.patterns.steps import Steps, TooManyError, texts
+from tests.skips import needs
 from tests.tiers import scaled
 
 _CELLS = _patterns(",")
@@ -93,12 +94,14 @@ def _is_linear(found: Found, opening: str, word: str, end: str) -> bool:
         return False
 
 
+@needs("redis")  # a module with patterns imports it
 def test_every_pattern_that_a_function_makes_is_in_the_table() -> None:
     made = {call.name for call in calls() if call.literal is None}
     assert made == _MADE.keys() | _NO_OTHER
     assert _BOUNDED.keys() <= {found.name for found in constants()}
 
 
+@needs("redis")
 def test_the_steps_of_every_pattern_grow_with_its_text() -> None:
     failed = [
         (found.name, found.pattern.pattern, parts)
