@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -20,6 +20,8 @@ from geolookup.filesystem import ReadErrors
 #: The modes of files and folders of a store. A umask may remove bits; others can never write.
 FILE_MODE, FOLDER_MODE = 0o644, 0o755
 _GROUP_WRITES, _OTHERS_WRITE = stat.S_IWGRP, stat.S_IWOTH
+#: Links of one path; Linux follows as many, and the path of a loop is an error when it is read.
+_MOST_LINKS = 40
 #: Windows has access control lists instead.
 _HAS_MODES = os.name == "posix"
 
@@ -32,12 +34,13 @@ def create(path: str | os.PathLike[str]) -> BinaryIO:
 def check_strictly(paths: Iterable[Path]) -> None:
     """Raise DatasetError unless only this user and root can change these paths.
 
-    The paths are checked, the targets of their links, and all parents. A parent with the sticky
-    bit, such as ``/tmp``, may be writable: in it, only the owner of an entry can rename the entry.
+    The paths are checked, each link on the way to them, the targets of links, and all parents. A
+    parent with the sticky bit, such as ``/tmp``, may be writable: in it, only the owner of an entry
+    can rename the entry.
     """
     absolute = [path.absolute() for path in paths]
-    named = dict.fromkeys([*absolute, *(path.resolve() for path in absolute)])
-    parents = dict.fromkeys(parent for path in named for parent in path.parents)
+    named = dict.fromkeys([*absolute, *map(_target, absolute)])
+    parents = dict.fromkeys(step for path in absolute for step in _steps(path))
     for path in parents.keys() - named.keys():
         _check(path, _owners(), allowed=stat.S_ISVTX)
     for path in named:
@@ -47,13 +50,35 @@ def check_strictly(paths: Iterable[Path]) -> None:
 def check_dataset(folder: Path) -> None:
     """Raise DatasetError unless only its owner, this user and root can change a dataset.
 
-    The owner of the folder counts: a service may answer from the store of another user.
+    The owner of the folder counts: a service may answer from the store of another user. Of a link,
+    its target is checked too.
     """
     with ReadErrors(folder):
         owners = _owners() | {folder.stat().st_uid}
         paths = [folder, *folder.iterdir()]
-    for path in paths:
+    for path in dict.fromkeys([*paths, *map(_target, paths)]):
         _check(path, owners)
+
+
+def _target(path: Path) -> Path:
+    return Path(os.path.realpath(path))  # ``Path.resolve`` raises RuntimeError for a loop of links
+
+
+def _steps(path: Path) -> Iterator[Path]:
+    """Yield each folder and link through which the system goes to an absolute path.
+
+    Example: ``/a/b/c``, where ``b`` links to ``../d``, passes /, /a, /a/b, /d and /d/c.
+    """
+    current, links = Path(path.anchor), 0
+    parts = [*reversed(path.parts)]
+    while parts and links <= _MOST_LINKS:
+        part = parts.pop()
+        current = current.parent if part == os.pardir else current / part
+        yield current
+        if current.is_symlink():
+            links += 1
+            parts += reversed(current.readlink().parts)  # of an absolute target, the first is /
+            current = current.parent
 
 
 def _owners() -> set[int]:

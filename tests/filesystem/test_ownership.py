@@ -102,6 +102,49 @@ def test_links(folder: Path, tmp_path: Path) -> None:
 
 
 @as_root
+def test_a_link_on_the_way(folder: Path, tmp_path: Path) -> None:
+    """Its owner makes it lead elsewhere, or its folder gets another one of its name."""
+    between = tmp_path / "between"
+    between.mkdir(0o755)
+    (between / "link").symlink_to(Path("..", "parent", "folder"))
+    link = tmp_path / "link"
+    link.symlink_to(between / "link")
+    check_strictly([link, link / "file"])
+    for path in (between, between / "link"):
+        os.chown(path, OTHER, -1, follow_symlinks=False)
+        for name in (link, link / "file"):
+            refused(path, name, f"belongs to {OTHER}, who can change it", f"chown root {path}")
+        os.chown(path, 0, -1, follow_symlinks=False)
+    between.chmod(0o777)
+    refused(between, link, "every user may write it", "chmod go-w")
+
+
+def test_a_loop_of_links(folder: Path) -> None:
+    (folder / "a").symlink_to(folder / "b")
+    (folder / "b").symlink_to(folder / "a")
+    check_strictly([folder / "a"])  # whoever reads it gets an error
+    refused(folder / "a" / "file", folder / "a" / "file", "cannot be read (Too many levels of symbolic links)", "check")
+
+
+@as_root
+def test_a_dataset_of_links(folder: Path, tmp_path: Path) -> None:
+    """Links to the folder and to a file of it: also their targets are checked."""
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.touch(0o644)
+    (folder / "file").symlink_to(file)
+    link.symlink_to(folder)
+    check_dataset(link)
+    for path in (folder, file):
+        path.chmod(path.stat().st_mode | 0o002)
+        with pytest.raises(DatasetError, match=f"^{path}: every user may write it"):
+            check_dataset(link)
+        path.chmod(path.stat().st_mode & ~0o002)
+    os.chown(file, OTHER, -1)
+    with pytest.raises(DatasetError, match=f"^{file}: belongs to {OTHER}"):
+        check_dataset(link)
+
+
+@as_root
 def test_another_user_accepts_the_files_of_root() -> None:
     with TemporaryDirectory() as name:
         Path(name).chmod(0o755)
