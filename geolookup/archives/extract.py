@@ -42,8 +42,8 @@ def extract(head: Head, members: Members, folder: Path, base: Path | None) -> Ve
     for name, content in head.texts():
         _write(folder / name, [content])
     if base is not None:
-        for name in shared:
-            copy_file(base / name, folder / name)
+        for name, (size, _) in shared.items():
+            copy_file(base / name, folder / name, size)
             del missing[name]
     _take_all(members, folder, base, missing)
     return Verified(folder, lambda name: f"{members.archive}!{name}")

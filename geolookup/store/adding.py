@@ -9,9 +9,8 @@ rename, so a process that dies leaves the old or the new generation.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -100,15 +99,18 @@ def _signs_other_bytes(arriving: Arriving, target: Path) -> bool:
 def from_folder(source: Path) -> Arriving:
     """Return a dataset whose files are copied."""
     manifest = read_manifest(source)
-    names = (*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ()), fmt.MANIFEST)
+    text, signature = manifest_text(source), read_signature(source)
+    names = (*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ()))
+    files = {name: manifest.file(name) for name in names}
+    sizes = {name: file.bytes or 0 for name, file in files.items() if file is not None}
+    texts = {fmt.MANIFEST: text, SIGNATURE: signature}
 
     def check(target: Path) -> None:
         """Verify the source too: other data may state the id of the generation in the store."""
         if not source.samefile(target):
             Verified(source)
 
-    write = partial(_copy, source, names)
-    text, signature = manifest_text(source), read_signature(source)
+    write = partial(_copy, source, sizes, texts)
     return Arriving(source, manifest.generation, text, signature, write, check)
 
 
@@ -119,17 +121,22 @@ def from_verified(dataset: Verified) -> Arriving:
     return Arriving(folder, dataset.generation, text, signature, dataset.move_to)
 
 
-def _copy(source: Path, names: tuple[str, ...], fresh: Path) -> Verified:
+def _copy(
+    source: Path, sizes: Mapping[str, int], texts: Mapping[str, bytes | None], fresh: Path
+) -> Verified:
     """Copy the files, then verify the copies: the source may change at any time."""
-    for name in names:
-        copy_file(source / name, fresh / name)
-    if (source / SIGNATURE).exists():
-        copy_file(source / SIGNATURE, fresh / SIGNATURE)
+    for name, text in texts.items():
+        if text is not None:
+            with create(fresh / name) as file:
+                file.write(text)
+                atomic.sync(file)
+    for name, size in sizes.items():
+        copy_file(source / name, fresh / name, size)
     return Verified(fresh, lambda name: source / name)
 
 
-def copy_file(source: Path, target: Path) -> None:
-    """Copy a file of a dataset, and sync it.
+def copy_file(source: Path, target: Path, size: int) -> None:
+    """Copy a file of a dataset, and sync it; DatasetError for more bytes than its stated size.
 
     Not a hard link: whoever may write the source could change the file after it was verified.
     """
@@ -138,17 +145,30 @@ def copy_file(source: Path, target: Path) -> None:
     with ReadErrors(source):
         stream = open_regular(source)
     with stream, create(target) as file:
-        _share_blocks(stream, file)
-        shutil.copyfileobj(stream, file, 1 << 20)
+        actual = os.fstat(stream.fileno()).st_size
+        if actual > size:  # else a file of holes could fill the disk
+            problem = f"{actual:,} bytes, but the manifest says {size:,}"
+            raise DatasetError(source, problem, REBUILD)
+        _copy_bytes(stream, file, size)
         atomic.sync(file)
 
 
-def _share_blocks(stream: BinaryIO, file: BinaryIO) -> None:
-    """Copy all that the system can: by copy_file_range(2), a reflink on btrfs and XFS.
+def _copy_bytes(stream: BinaryIO, file: BinaryIO, size: int) -> None:
+    """Copy up to ``size`` bytes; the file may grow meanwhile."""
+    size -= _share_blocks(stream, file, size)
+    while chunk := stream.read(min(size, 1 << 20)):
+        file.write(chunk)
+        size -= len(chunk)
 
-    The caller copies all other bytes.
+
+def _share_blocks(stream: BinaryIO, file: BinaryIO, size: int) -> int:
+    """Copy all that the system can, and return the number of bytes.
+
+    By copy_file_range(2), a reflink on btrfs and XFS. The caller copies all other bytes.
     """
+    left = size
     if sys.platform == "linux":
         with suppress(OSError):
-            while os.copy_file_range(stream.fileno(), file.fileno(), 1 << 30):
-                pass
+            while count := os.copy_file_range(stream.fileno(), file.fileno(), min(left, 1 << 30)):
+                left -= count
+    return size - left

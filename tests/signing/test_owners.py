@@ -19,6 +19,7 @@ from geolookup.integrity import verify
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.keys import read_public
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
+from geolookup.store.adding import copy_file
 from geolookup.store.generations import prune, rollback
 from geolookup.store.signatures import manifest_text, sign
 from geolookup.store.trusted import distrust, keys_of, trust
@@ -42,6 +43,36 @@ def overwrite(source: Path, other: Path) -> None:
         with path.open("r+b") as file:
             file.truncate(len(content))
             file.write(content)
+
+
+def test_a_source_with_more_bytes_than_it_states(store: Path, datasets: Paths, ours: Key) -> None:
+    """A file of holes costs its owner nothing, and its copy would fill the disk of the store."""
+    sign(datasets[2], ours)
+    path = datasets[2] / fmt.LOCATION
+    size = path.stat().st_size
+    os.truncate(path, 1 << 42)
+    problem = f"location.arrow: {1 << 42:,} bytes, but the manifest says {size:,}"
+    refused(store, lambda: geolookup.publish(datasets[2], store), problem)
+
+
+@pytest.mark.parametrize("refused_by_system", [False, True])
+def test_a_copy_has_the_stated_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, refused_by_system: bool
+) -> None:
+    """Whether the system copies or not, and whatever the source grows to meanwhile."""
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(b"stated")
+
+    def copy(reads: int, _writes: int, count: int) -> int:
+        os.truncate(source, 1 << 42)  # after its size was read
+        if refused_by_system:
+            raise OSError
+        return original(reads, _writes, count)
+
+    original = os.copy_file_range
+    monkeypatch.setattr(os, "copy_file_range", copy)
+    copy_file(source, target, 6)
+    assert target.read_bytes() == b"stated"
 
 
 @pytest.mark.parametrize("trusts", [True, False])
