@@ -113,7 +113,7 @@ class AccountsFile:
 
     def _connect(self, *, create: bool) -> sqlite3.Connection:
         db = sqlite3.connect(
-            f"file:{quote(self.path)}?mode=rw",
+            f"file:{quote(os.fsencode(self.path))}?mode=rw",
             uri=True,
             timeout=_BUSY_TIMEOUT,
             isolation_level=None,

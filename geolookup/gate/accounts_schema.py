@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from functools import cache
+from reprlib import repr as short_repr
 
 _APPLICATION = 0x67656F6B  # "geok": marks an accounts file
 _VERSION = 3
@@ -65,7 +66,7 @@ def foreign_object(db: sqlite3.Connection) -> str | None:
     """
     objects, ours = _objects(db), _our_objects()
     for kind, name, _, _ in (item for item in objects if item not in ours):
-        return f"has another {kind} {name!r}"
+        return f"has another {kind} {short_repr(name)}"
     for kind, name, _, _ in (item for item in ours if item not in objects):
         return f"has no {kind} {name!r}"
     return None if len(objects) == len(ours) else "has an object twice"

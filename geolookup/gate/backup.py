@@ -8,6 +8,7 @@ in use: the backup itself, and an accounts file that is missing.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -30,6 +31,8 @@ _CHECK = "check that it is an accounts file, its permissions, and free disk spac
 #: The remedies for content that is refused: of a backup, of the accounts to back up or to replace.
 _BACKUP = "name a file that 'geolookup accounts backup' wrote"
 _DAMAGED = "correct the file, or restore an earlier backup"
+#: Characters of a report of SQLite.
+_LONGEST = 200
 _REPLACE = (
     "if it is damaged, move it, its -wal and its -shm away, and restore again;"
     " else check its permissions and free disk space"
@@ -139,7 +142,7 @@ def _open(backup: Path) -> sqlite3.Connection:
         problem = "not a regular file" if backup.exists() else "no such file"
         raise AccountsError(str(backup), problem, "name a backup")
     # mode=ro: a connection must not create a log beside the backup, or change it.
-    source = sqlite3.connect(f"file:{quote(str(backup))}?mode=ro", uri=True)
+    source = sqlite3.connect(f"file:{quote(os.fsencode(backup))}?mode=ro", uri=True)
     # A schema from outside must not call functions.
     source.execute("PRAGMA trusted_schema = OFF")
     return source
@@ -151,7 +154,8 @@ def _errors_of(path: str, remedy: str, refused: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise AccountsError(path, str(error), remedy) from None
+        # It may hold a name of the schema, of any length.
+        raise AccountsError(path, str(error)[:_LONGEST], remedy) from None
     except UnfitError as error:
         raise AccountsError(path, str(error), refused) from None
     except UnicodeDecodeError:  # SQLite names a damaged object in its report

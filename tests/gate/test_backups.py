@@ -142,6 +142,29 @@ def test_values_at_their_bounds_are_restored(script: str, backup: Path, url: str
         assert accounts.create_key("New", "free")
 
 
+def test_a_forged_schema_is_a_short_line(backup: Path, url: str) -> None:
+    """SQLite names a damaged object, whose name may have megabytes."""
+    name = "hex(zeroblob(1000000))"
+    with closing(sqlite3.connect(backup)) as db:
+        db.executescript(
+            f"PRAGMA writable_schema = ON; UPDATE sqlite_master SET name = {name}"
+            " WHERE name = 'log'"
+        )
+    with pytest.raises(AccountsError, match="malformed database schema") as caught:
+        restore(url, backup)
+    assert len(str(caught.value)) < 1_000
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="APFS has names of UTF-8 only")
+def test_names_of_files_that_are_not_utf_8(backup: Path, tmp_path: Path) -> None:
+    other = backup.rename(tmp_path / "b\udcff")
+    live = f"sqlite:///{tmp_path}/a\udcff"
+    restore(live, other)
+    with open_accounts(live) as accounts:
+        assert accounts.log()[-1].detail.startswith(f"from {tmp_path}/b\\udcff, ")
+    assert back_up(live, tmp_path / "c\udcff") == restore(live, tmp_path / "c\udcff")
+
+
 def test_an_object_that_is_there_twice(backup: Path, url: str) -> None:
     with closing(sqlite3.connect(backup, isolation_level=None)) as db:
         db.execute("PRAGMA writable_schema = ON")
