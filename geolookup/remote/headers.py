@@ -22,6 +22,8 @@ _ENTITY_TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
 _LONGEST_TAG = 256
 #: Characters of a date. The longest form of RFC 9110, 5.6.7, has 33.
 _LONGEST_DATE = 64
+#: A year of four digits that ``parsedate_to_datetime`` reads as one of two: 0001 as 2001.
+_EARLY_YEAR = re.compile(r"\b00[0-9][0-9]\b")
 #: "bytes 100-199/200": first and last byte, both included, of 200; "*" for an unknown size.
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
 _LENGTH = re.compile(r"[0-9]{1,18}")
@@ -111,7 +113,7 @@ def retry_seconds(retry_after: str | None) -> float | None:
 
 def _iso(date: str) -> str:
     """Return the date of a header as ISO 8601 in UTC; empty if it is malformed or too long."""
-    if len(date) > _LONGEST_DATE:
+    if len(date) > _LONGEST_DATE or _EARLY_YEAR.search(date):
         return ""
     try:
         instant = parsedate_to_datetime(date)

@@ -185,6 +185,9 @@ def test_a_date_is_short_and_sent_in_one_form() -> None:
         state = CacheState(version(message({"Last-Modified": date}), None))
         assert conditions(state) == {"If-Modified-Since": sent}
     assert version(message({"Last-Modified": sent + " " * 40 + "x"}), None) == Version()
+    for year in ("0000", "0001", "0068", "0099"):  # none of 1969 to 2068
+        early = sent.replace("1994", year)
+        assert version(message({"Last-Modified": early}), None) == Version()
     assert conditions(CacheState(start=7, validator=sent))["If-Range"] == sent
 
 
