@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from geolookup.errors import BuildError, OutputError
-from geolookup.filesystem import atomic
+from geolookup.filesystem import atomic, open_regular
 from geolookup.filesystem.locks import hold_lock_if_free
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.remote import Answer, Version
@@ -173,7 +173,11 @@ class Cached:
         """Remove the partial file."""
         with atomic.output_errors(self._folder):
             (self._folder / "part.json").unlink(missing_ok=True)
-            shutil.rmtree(self._folder / "part", ignore_errors=True)
+            part = self._folder / "part"
+            if part.is_dir():
+                shutil.rmtree(part, ignore_errors=True)
+            else:
+                part.unlink(missing_ok=True)
 
     def keep(self, part: Part, version: Version) -> Kept:
         """Make a complete and checked part the current file."""
@@ -237,9 +241,10 @@ def sha256_of(path: Path) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Read a JSON object; empty if the file is missing or damaged."""
+    """Read a JSON object; empty if the file is missing, damaged or not a regular file."""
     try:
-        members = json.loads(path.read_bytes())
+        with open_regular(path) as file:
+            members = json.load(file)
     except (OSError, ValueError, RecursionError):
         return {}
     return members if isinstance(members, dict) else {}

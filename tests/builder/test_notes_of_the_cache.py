@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -45,6 +46,30 @@ def test_any_value_in_the_place_of_a_member(tmp_path: Path, name: str) -> None:
     for document in VALUES:
         note.write_text(json.dumps(document), encoding="utf-8")
         check_source(plan, cache)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX has FIFOs")
+def test_a_fifo_in_the_place_of_a_note(tmp_path: Path) -> None:
+    """Nobody writes to it: a read would wait for ever."""
+    with serving(file(ROWS, Last_Modified=MODIFIED)) as site:
+        text = recipe(f'path = "{site.url}/a.csv"\ndate = "last-modified"')
+        cache = tmp_path / "cache"
+        build_at(tmp_path, {}, text, cache=cache)
+        for name in ("part.json", "compiled.json", "kept.json"):
+            (kept,) = cache.glob("*/kept.json")
+            kept.with_name(name).unlink(missing_ok=True)
+            os.mkfifo(kept.with_name(name))
+            build_at(tmp_path, {}, text, cache=cache, force=True)
+
+
+def test_a_file_in_the_place_of_the_part(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as site:
+        remote = recipe(f'path = "{site.url}/a.csv"')
+        build_at(tmp_path, {}, remote, cache=tmp_path / "cache")
+        (kept,) = (tmp_path / "cache").glob("*/kept.json")
+        kept.unlink()
+        kept.with_name("part").touch()
+        build_at(tmp_path, {}, remote, cache=tmp_path / "cache", force=True)
 
 
 def check_source(plan: Recipe, cache: Path) -> None:
