@@ -103,17 +103,31 @@ def _fill(rows: sqlite3.Connection, source: sqlite3.Connection) -> None:
 
 
 def _restore(rows: sqlite3.Connection, live: AccountsFile, entry: Entry) -> None:
-    path = Path(live.path)
-    if path.exists():
+    path = Path(os.path.realpath(live.path))  # as SQLite, which follows a link
+    if path.exists() or not _create(rows, path, entry):
         with closing(live.open(create=False)) as target:
             _replace(rows, target, entry)
-        return
-    with staged_file(path, _OWNER_ONLY) as fresh:
-        with _new_file(fresh) as target:
+
+
+def _create(rows: sqlite3.Connection, path: Path, entry: Entry) -> bool:
+    """Write a missing accounts file; return False if another process has created it meanwhile.
+
+    Its audit log must stay then, as that of any file that is in use.
+    """
+    for end in ("-wal", "-shm"):  # of an old file; SQLite would apply it to the new one
+        Path(f"{path}{end}").unlink(missing_ok=True)
+    try:
+        with (
+            staged_file(path, _OWNER_ONLY, force=False) as fresh,
+            _new_file(fresh) as target,
+        ):
             copy(rows, target, *ACCOUNTS, LOG)
             audit.append(target, entry)
-        for end in ("-wal", "-shm"):  # of an old file; SQLite would apply it to the new one
-            Path(f"{path}{end}").unlink(missing_ok=True)
+    except OutputError:
+        if path.exists():
+            return False
+        raise
+    return True
 
 
 def _replace(rows: sqlite3.Connection, target: sqlite3.Connection, entry: Entry) -> None:

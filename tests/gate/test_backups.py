@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import AccountsError
-from geolookup.gate import open_accounts
+from geolookup.gate import audit, open_accounts
+from geolookup.gate.account_store import Entry
 from geolookup.gate.backup import back_up, restore
 from tests.cli.program import run
 from tests.conftest import ROOT
@@ -144,12 +145,9 @@ def test_values_at_their_bounds_are_restored(script: str, backup: Path, url: str
 
 def test_a_forged_schema_is_a_short_line(backup: Path, url: str) -> None:
     """SQLite names a damaged object, whose name may have megabytes."""
-    name = "hex(zeroblob(1000000))"
-    with closing(sqlite3.connect(backup)) as db:
-        db.executescript(
-            f"PRAGMA writable_schema = ON; UPDATE sqlite_master SET name = {name}"
-            " WHERE name = 'log'"
-        )
+    with closing(sqlite3.connect(backup)) as db, db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("UPDATE sqlite_master SET name = hex(zeroblob(1000000)) WHERE name = 'log'")
     with pytest.raises(AccountsError, match="malformed database schema") as caught:
         restore(url, backup)
     assert len(str(caught.value)) < 1_000
@@ -161,7 +159,7 @@ def test_names_of_files_that_are_not_utf_8(backup: Path, tmp_path: Path) -> None
     live = f"sqlite:///{tmp_path}/a\udcff"
     restore(live, other)
     with open_accounts(live) as accounts:
-        assert accounts.log()[-1].detail.startswith(f"from {tmp_path}/b\\udcff, ")
+        assert f"from {tmp_path}/b\\udcff, " in str(accounts.log()[-1].detail)
     assert back_up(live, tmp_path / "c\udcff") == restore(live, tmp_path / "c\udcff")
 
 
@@ -204,6 +202,27 @@ try:
 except GeoLookupError as error:
     print(error)
 """
+
+
+def test_accounts_created_while_a_restore_runs(
+    backup: Path, url: str, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their file is no longer missing: its audit log stays, and has the restore."""
+
+    def append(db: sqlite3.Connection, entry: Entry) -> None:
+        monkeypatch.undo()
+        with open_accounts(url) as other:
+            other.create_key("Meanwhile", "free")
+        audit.append(db, entry)
+
+    for end in ("", "-wal", "-shm"):
+        Path(f"{file}{end}").unlink(missing_ok=True)
+    monkeypatch.setattr(audit, "append", append)
+    content = restore(url, backup)
+    with open_accounts(url) as accounts:
+        assert [entry.action for entry in accounts.log()] == ["created", "restored"]
+        assert len(accounts.usage()) == content.accounts
+        assert "Meanwhile" not in {usage.name for usage in accounts.usage()}
 
 
 def test_a_full_disk_changes_nothing(url: str, file: Path, tmp_path: Path, worker: Open) -> None:
