@@ -6,7 +6,6 @@ an invalid value. A second pass over the members with such rows reads their line
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,6 +18,7 @@ import pyarrow as pa
 
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
+from geolookup.files.csv_lines import csv_writer
 from geolookup.filesystem import atomic
 from geolookup.remote.key import Mask
 from geolookup_builder.build_report import FAR_KM, SourceReport
@@ -149,7 +149,7 @@ def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
         # A path that is not UTF-8 is written as its bytes.
         fresh.open("w", encoding="utf-8", errors="surrogateescape", newline="") as stream,
     ):
-        rows = csv.writer(stream, lineterminator="\n")
+        rows = csv_writer(stream)
         rows.writerow(("file", "line", "reason", "text"))
         for reject in chain.from_iterable(source.find_all(mask) for source in rejects):
             # Files without lines have line 0.

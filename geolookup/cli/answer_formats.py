@@ -98,10 +98,10 @@ class Csv:
 
     def __call__(self, answers: bytes, _block: Block) -> bytes:
         """See ``Format``."""
-        import csv  # here: the usual format does not need it
+        from geolookup.files.csv_lines import csv_writer  # the usual format does not need it
 
         text = StringIO()
-        writer = csv.writer(text, lineterminator="\n")
+        writer = csv_writer(text)
         if not self._is_begun:
             writer.writerow([field.name for field in self._fields])
             self._is_begun = True

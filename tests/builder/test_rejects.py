@@ -134,6 +134,13 @@ def test_a_value_does_not_act_on_the_terminal(tmp_path: Path) -> None:
     assert len(row[1]) < 120
 
 
+def test_a_carriage_return_in_a_name_ends_no_row(tmp_path: Path) -> None:
+    name = "a\rb.csv"
+    text = "network,country_code\n8.8.1.0/24,NL\n8.8.2.0/24,QQ\n"
+    recipe = one("csv", r"a\rb.csv")
+    assert [row[0] for row in listed(tmp_path, name, text, recipe)] == ["3"]
+
+
 def test_every_field_has_a_demand() -> None:
     for name, field in BY_SOURCE_COLUMN.items():
         if field.type != TEXT or field.check or field.words:

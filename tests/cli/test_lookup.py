@@ -194,6 +194,13 @@ def test_characters_that_the_terminal_lacks(tmp_path: Path) -> None:
         assert f"  {place}  " in _STYLE.sub("", shown).replace("\x1b[0m", ""), environment
 
 
+def test_a_carriage_return_ends_no_row(tmp_path: Path, build: Build) -> None:
+    """Without quotes, readers of CSV take it for the end of a line."""
+    folder, _ = build({"a.csv": 'network,city_name\n8.8.8.0/24,"A\rB"\n'})
+    fields = ("--format", "csv", "--fields", "location.city_name", "--dataset", str(folder))
+    assert pipe("lookup", "8.8.8.8", *fields).stdout == b'location_city_name\n"A\rB"\n'
+
+
 @pytest.mark.long
 def test_text_of_a_dataset_does_not_act_on_the_terminal(build: Build) -> None:
     folder, _ = build({"a.csv": "network,city_name\n8.8.8.0/24,\x1b]0;b\x07\x9b31m\x7f\n"})

@@ -123,7 +123,12 @@ def test_a_loop_of_links(folder: Path) -> None:
     (folder / "a").symlink_to(folder / "b")
     (folder / "b").symlink_to(folder / "a")
     check_strictly([folder / "a"])  # whoever reads it gets an error
-    refused(folder / "a" / "file", folder / "a" / "file", "cannot be read (Too many levels of symbolic links)", "check")
+    refused(
+        folder / "a" / "file",
+        folder / "a" / "file",
+        "cannot be read (Too many levels of symbolic links)",
+        "check",
+    )
 
 
 @as_root
