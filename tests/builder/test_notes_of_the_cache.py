@@ -68,6 +68,7 @@ def test_a_file_in_the_place_of_the_part(tmp_path: Path) -> None:
         build_at(tmp_path, {}, remote, cache=tmp_path / "cache")
         (kept,) = (tmp_path / "cache").glob("*/kept.json")
         kept.unlink()
+        kept.with_name("compiled.json").unlink()
         kept.with_name("part").touch()
         build_at(tmp_path, {}, remote, cache=tmp_path / "cache", force=True)
 
