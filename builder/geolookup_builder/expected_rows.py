@@ -98,7 +98,10 @@ def check_some(expected: Expected, recipe: Path, path: str, tables: Sequence[Sou
 
 def _empty(recipe: Path, path: str, table: SourceReport, problem: str) -> BuildError:
     counts = "; ".join(" ".join(line.split()) for line in table.lines())
-    remedy = 'check the file and its format; if it may be empty, write empty = "ok" in its recipe'
+    remedy = "check the file and its format"
+    if table.rejected.total() or table.nulled.total():
+        remedy += "; 'build --rejects FILE' lists the bad rows"
+    remedy += '; if it may be empty, write empty = "ok" in its recipe'
     return BuildError(recipe, f"{problem} in {path} ({counts})", remedy=remedy)
 
 

@@ -49,7 +49,9 @@ def test_a_source_without_usable_rows(tmp_path: Path) -> None:
         error = fails(folder, {"a.csv": text}, empty="", rejects=folder / "rejects.csv")
         counted = f"a.csv: {text.count(chr(10)) - 1} rows read, "
         assert error.problem.startswith(f"{problem} in {folder / 'a.csv'} ({counted}")
-        assert error.remedy.endswith('if it may be empty, write empty = "ok" in its recipe')
+        lists = "; 'build --rejects FILE' lists the bad rows; "
+        assert (lists in error.remedy) is (name in ("bad ranges", "invalid values"))
+        assert error.remedy.endswith('; if it may be empty, write empty = "ok" in its recipe')
         assert "  " not in error.problem
         assert (folder / "rejects.csv").exists()
         assert not (folder / "dataset").exists()
