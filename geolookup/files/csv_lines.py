@@ -10,8 +10,8 @@ def csv_writer(stream: TextIO) -> Any:
     """Return a writer of the ``csv`` module whose lines end in a line feed.
 
     A carriage return in a cell is quoted, because readers take it for the end of a line. Before
-    Python 3.13 the module quotes only those characters that are in its own end of a line. So that
-    has both, and each line gets a line feed instead.
+    Python 3.13 the module quotes only the characters of its own end of a line. Here that has both,
+    and each line is then written with a line feed only.
     """
     return csv.writer(_Lines(stream), lineterminator=_END)
 

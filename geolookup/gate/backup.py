@@ -112,7 +112,7 @@ def _restore(rows: sqlite3.Connection, live: AccountsFile, entry: Entry) -> None
 def _create(rows: sqlite3.Connection, path: Path, entry: Entry) -> bool:
     """Write a missing accounts file; return False if another process has created it meanwhile.
 
-    Its audit log must stay then, as that of any file that is in use.
+    Its audit log must stay, because the file is in use.
     """
     for end in ("-wal", "-shm"):  # of an old file; SQLite would apply it to the new one
         Path(f"{path}{end}").unlink(missing_ok=True)

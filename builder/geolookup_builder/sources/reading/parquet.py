@@ -180,7 +180,7 @@ def _plain_rows(file: _File, skip: int) -> Iterator[pa.RecordBatch]:
             raise _excess_error(file.member)
         waiting.append(rows.slice(min(skip, len(rows))))
         skip, size = max(skip - len(rows), 0), size + rows.nbytes
-        # Steps are joined: the meaning of many rows costs little more than that of a few.
+        # Steps are joined: to interpret many rows takes little longer than a few.
         if size > limits.ALLOWED_BYTES or len(waiting) * _WRITTEN_ROWS >= BATCH_ROWS:
             yield pa.concat_batches(waiting)
             waiting, size = [], 0
