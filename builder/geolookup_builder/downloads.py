@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from geolookup.errors import BuildError, OutputError
@@ -16,11 +16,10 @@ from geolookup.remote.cache import Cached, Kept, default_folder, sha256_of
 from geolookup.remote.transfer import Fetched, fetch
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import members
+from geolookup_builder.sources.reading.stated_dates import CLOCKS_DIFFER
 
 #: As ``date`` of a source: the day of the server's Last-Modified.
 LAST_MODIFIED = "last-modified"
-#: How far a server's clock may be ahead.
-_CLOCKS_DIFFER = timedelta(days=1)
 _CHUNK = 1 << 20
 
 
@@ -139,7 +138,7 @@ def _date(spec: SourceSpec, remote: Remote, entry: Kept) -> dict[str, str]:
         problem = "the server sends no Last-Modified"
         raise BuildError(remote.safe_uri, problem, remedy="write the date into the recipe")
     date = datetime.fromisoformat(entry.version.modified)
-    if date > datetime.now(UTC) + _CLOCKS_DIFFER:
+    if date > datetime.now(UTC) + CLOCKS_DIFFER:
         problem = f"its Last-Modified, {date:%Y-%m-%d}, is in the future"
         raise BuildError(remote.safe_uri, problem, remedy="write the date into the recipe")
     return {"date": date.date().isoformat()}

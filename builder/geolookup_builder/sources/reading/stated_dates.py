@@ -18,6 +18,8 @@ StatedDate = Callable[[Member], str | None]
 _START_BYTES = 1 << 16
 #: An earlier date is a field that was never set, such as a build time of 0.
 _EARLIEST = dt.date(1990, 1, 1)
+#: How far the clock of the maker of a file, or its time zone, may be ahead.
+CLOCKS_DIFFER = dt.timedelta(days=1)
 _DAY = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?![0-9])")
 _SECONDS = re.compile(r"[0-9]{9,10}")
 
@@ -60,11 +62,16 @@ def of_seconds(seconds: int) -> str | None:
 
 
 def _day(year: int, month: int, day: int) -> str | None:
+    """Return a day in ISO 8601; None for one that is too early, or in the future.
+
+    A source from the future would never be too old for ``max_age``.
+    """
     try:
         date = dt.date(year, month, day)
     except ValueError:
         return None
-    return date.isoformat() if date >= _EARLIEST else None
+    latest = dt.datetime.now(dt.UTC).date() + CLOCKS_DIFFER
+    return date.isoformat() if _EARLIEST <= date <= latest else None
 
 
 def oldest(members: Iterable[Member], stated_date: StatedDate) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,9 @@ def test_any_bytes(content: bytes) -> None:
         ("00000000", None),
         ("19700101", None),
         ("99999999999", None),
+        ("9999999999", None),  # in the year 2286
+        ("99991231", None),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", None),
         ("", None),
     ],
 )
@@ -114,6 +118,14 @@ def test_days(text: str, day: str | None) -> None:
 @pytest.mark.parametrize("seconds", [0, -1, 1 << 62, 1 << 80])
 def test_a_time_that_no_file_has(seconds: int) -> None:
     assert stated_dates.of_seconds(seconds) is None
+
+
+def test_a_day_in_the_future_is_not_a_date() -> None:
+    """Its data would never be too old. Clocks may differ by a day."""
+    today = datetime.now(UTC).date()
+    for days in (0, 1, 10, 10_000):
+        day = (today + timedelta(days=days)).isoformat()
+        assert stated_dates.date_in(day) == (day if days <= 1 else None)
 
 
 def dates(dataset: Path) -> list[str | None]:
