@@ -38,7 +38,7 @@ class Worker(Application):
         self._settings = settings
         self._beats, self._number = Heartbeats(folder), number
         self._beats.begin(number)
-        self._reload_pending = False
+        self._reload_pending = self._ended = False
         self._report_lock, self._reported = Lock(), ""
         # Before the dataset is opened: an early signal is not lost.
         signal.signal(RELOAD, self._note)
@@ -91,6 +91,7 @@ class Worker(Application):
 
     def end(self) -> None:
         """Close the accounts."""
+        self._ended = True
         self._memory.note(ENDED)
         try:
             self._accounts.close()
@@ -102,8 +103,9 @@ class Worker(Application):
 
         On a thread: the new dataset is verified first while requests are answered.
         """
+        # Not a daemon: Python aborts if such a thread is in Arrow when the process ends.
         if not self.draining:
-            Thread(target=self._reload, name="geolookup-reload", daemon=True).start()
+            Thread(target=self._reload, name="geolookup-reload").start()
 
     def _reload(self) -> None:
         try:
@@ -111,9 +113,11 @@ class Worker(Application):
             if self._engine.reload():
                 self.backend = self.new_backend()
             self._accounts.plans = plans
-        # OSError: the dataset was renamed during the reload.
-        except (GeoLookupError, OSError) as error:
-            _log.error("not reloaded: %s", error)
+        # OSError: the dataset was renamed during the reload. RuntimeError: no more threads, or the
+        # pools of threads refuse work because the process ends.
+        except (GeoLookupError, OSError, MemoryError, RuntimeError) as error:
+            if not self._ended:
+                _log.error("not reloaded: %s", str(error) or type(error).__name__)
 
     def new_backend(self) -> Backend:
         """Return the backend for the current generation; log a new generation once."""

@@ -182,6 +182,24 @@ def test_a_worker_that_drains_does_not_reload(monkeypatch: pytest.MonkeyPatch) -
         assert thread.call_count == threads
 
 
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (MemoryError(), "not reloaded: MemoryError"),
+        (RuntimeError("can't start new thread"), "not reloaded: can't start new thread"),
+    ],
+)
+def test_a_reload_that_fails_is_one_line_unless_the_worker_has_ended(
+    error: Exception, line: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    worker = pytest.importorskip("geolookup.http.worker")
+    monkeypatch.setattr(worker, "read_plans", Mock(side_effect=error))
+    worker.Worker._reload(Mock(_ended=True))
+    assert caplog.messages == []
+    worker.Worker._reload(Mock(_ended=False))
+    assert caplog.messages == [line]
+
+
 @pytest.fixture
 def datasets(tmp_path: Path) -> dict[str, str]:
     """Two datasets in a store; the country of 8.8.8.8 by generation."""
