@@ -52,7 +52,12 @@ def refusing(cache: Path | None, spec: SourceSpec) -> Iterator[None]:
     try:
         yield
     except BuildError as error:
-        if spec.remote is None or spec.sha256:
+        if spec.remote is None:
+            raise
+        if not Path(spec.path).exists():
+            problem = "another process has replaced it in the cache"
+            raise BuildError(spec.remote.safe_uri, problem, remedy="build again") from error
+        if spec.sha256:
             raise
         compiled = _refuse(Cached(cache or default_folder(), spec.remote), Path(spec.path))
         if compiled is None:

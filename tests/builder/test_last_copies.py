@@ -8,8 +8,11 @@ import os
 import random
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from geolookup_builder.downloads import with_local_paths
+from geolookup_builder.recipe import Recipe
 
 from geolookup.remote.cache import Cached
 from tests.builder.building import isps
@@ -171,3 +174,19 @@ def test_a_cache_that_cannot_be_noted_in(tmp_path: Path) -> None:
         site.plan[:] = [file(BAD["other columns"], '"two"')]
         with Cached(tmp_path / "cache", remote(f"{site.url}/a.csv", tmp_path)).lock():
             built(tmp_path, source(site), offline=True)
+
+
+def test_a_file_that_another_process_has_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replaced(*arguments: Any, **options: Any) -> Recipe:
+        recipe = with_local_paths(*arguments, **options)
+        for path in tmp_path.glob("cache/*/*/a.csv"):
+            path.unlink()
+        return recipe
+
+    monkeypatch.setattr("geolookup_builder.compile.with_local_paths", replaced)
+    with serving(file(ROWS)) as site:
+        text = failing(tmp_path, source(site), empty="")
+        line = f"{site.url}/a.csv: another process has replaced it in the cache; build again"
+        assert text == line
