@@ -19,6 +19,7 @@ from geolookup.progress import Progress
 from geolookup.terminal import filter_terminals, own_sequence
 from tests.cli.program import pipe, run
 from tests.cli.terminals import terminal
+from tests.skips import names_in_utf8
 
 #: A title, a colour of C1, a carriage return, DEL, reversed text, a line separator and a colour.
 HOSTILE = "a\x1b]0;b\x07\x9b35m\rc\x7f\u202ed\u2066\u200e\u061c\u2028e\x1b[35m"
@@ -136,6 +137,7 @@ def _create_account(folder: Path) -> None:
         database.execute("update account set name = ?", (HOSTILE,))
 
 
+@names_in_utf8
 @pytest.mark.parametrize(("command", "arguments"), _CASES)
 def test_a_command_prints_no_control_character(command: str, arguments: str, outside: Path) -> None:
     written = [part.format(HOSTILE) for part in arguments.split(" ")]
@@ -145,6 +147,7 @@ def test_a_command_prints_no_control_character(command: str, arguments: str, out
     assert "Traceback" not in shown
 
 
+@names_in_utf8
 def test_a_pipe_has_the_bytes_that_a_terminal_must_not_obey(outside: Path) -> None:
     log = (outside / "log.txt").read_bytes()
     where = ("--where", "location.country_code=US", "--dataset", HOSTILE)
