@@ -10,7 +10,7 @@ import codecs
 import csv
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Literal, TypeVar
@@ -96,9 +96,10 @@ def _parts(
     member: Member, layout: Layout, meaning: Callable[[pa.RecordBatch], _T], numbers: RecordNumbers
 ) -> Iterator[_T]:
     """Yield the ranges and fields of each block; threads parse the blocks."""
-    if layout.header and not first_record(member, layout)[1]:
+    header, has_rows = first_record(member, layout) if layout.header else ([], True)
+    if not has_rows:
         return
-    parse = partial(_parse_block, layout=layout, meaning=meaning)
+    parse = partial(_parse_block, layout=layout, header=header, meaning=meaning)
     with member.open() as stream:
         blocks = record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted)
         try:
@@ -114,18 +115,21 @@ def _parts(
 
 
 def _parse_block(
-    numbered_block: tuple[int, bytes], layout: Layout, meaning: Callable[[pa.RecordBatch], _T]
+    numbered_block: tuple[int, bytes],
+    layout: Layout,
+    header: Sequence[str],
+    meaning: Callable[[pa.RecordBatch], _T],
 ) -> tuple[_T, int, list[int]]:
     """Parse a block; the first one begins with the header, if the layout has one.
 
     Returns its meaning, its number of rows, and the numbers of skipped records, from 1.
     """
     line, block = numbered_block[0], mask_lines(numbered_block[1], layout)
-    read, parse, convert, skipped = _options(layout, header=layout.header and line == 1)
+    read, parse, convert, skipped = _options(layout, header if line == 1 else ())
     read.block_size = len(block) + 1  # all of it at once
     table = pacsv.read_csv(pa.py_buffer(block), read, parse, convert)
     columns = [_cells(column.combine_chunks()) for column in table.columns]
-    rows = pa.RecordBatch.from_arrays(columns, names=table.schema.names)
+    rows = pa.RecordBatch.from_arrays(columns, names=_columns(layout))
     return meaning(rows), len(rows), skipped
 
 
@@ -134,23 +138,31 @@ def _cells(column: pa.Array) -> pa.Array:
     return trim(column) if isinstance(column, pa.DictionaryArray) else column
 
 
+def _columns(layout: Layout) -> list[str]:
+    """Return the columns that are read."""
+    return [name for name in layout.names if name in layout.texts | layout.fields]
+
+
 def _options(
-    layout: Layout, *, header: bool
+    layout: Layout, header: Sequence[str]
 ) -> tuple[pacsv.ReadOptions, pacsv.ParseOptions, pacsv.ConvertOptions, list[int]]:
     """Return Arrow's options, and the list that gets the numbers of the skipped records."""
     skipped: list[int] = []
 
     def skip(row: pacsv.InvalidRow) -> str:
-        skipped.append(row.number - header)  # Arrow counts a header as row 1
+        skipped.append(row.number - bool(header))  # Arrow counts a header as row 1
         return "skip"
 
-    columns = [name for name in layout.names if name in layout.texts | layout.fields]
-    types = {name: pa.large_string() if name in layout.texts else _ENCODED for name in columns}
+    # Arrow finds columns by the names in the header, which may have blanks around them. With
+    # skip_rows_after_names it would lose a row after a header with a NUL character.
+    stated = dict(zip(layout.names, header or layout.names, strict=True))
+    columns = {stated[name]: name for name in _columns(layout)}
+    types = {
+        column: pa.large_string() if name in layout.texts else _ENCODED
+        for column, name in columns.items()
+    }
     return (
-        # The names of the layout: in the header, they may have blanks around them.
-        pacsv.ReadOptions(
-            use_threads=False, column_names=list(layout.names), skip_rows_after_names=header
-        ),
+        pacsv.ReadOptions(use_threads=False, column_names=None if header else list(layout.names)),
         pacsv.ParseOptions(
             delimiter=layout.delimiter,
             quote_char='"' if layout.quoted else False,
@@ -158,7 +170,10 @@ def _options(
             invalid_row_handler=skip,
         ),
         pacsv.ConvertOptions(
-            column_types=types, include_columns=columns, null_values=[""], strings_can_be_null=True
+            column_types=types,
+            include_columns=list(columns),
+            null_values=[""],
+            strings_can_be_null=True,
         ),
         skipped,
     )

@@ -119,6 +119,13 @@ def test_what_is_a_header(read: Read) -> None:
     assert reading.values("isp", "8.8.8.8") == ["x"]
 
 
+def test_a_nul_inside_a_name_loses_no_row(read: Read) -> None:
+    columns = one("csv", "a.csv", "[source.columns]", 'network = "network"', 'isp = "i"')
+    reading = read({"a.csv": "network,i,o\x00\n8.8.8.0/24,x,\n8.8.9.0/24,y,\n"}, columns)
+    assert (reading.source.read, reading.source.used) == (2, 2)
+    assert reading.values("isp", "8.8.8.8", "8.8.9.1") == ["x", "y"]
+
+
 KNOWN = "known are network, first, last, continent_code"
 OTHERS = " (or map columns of any name in [source.columns] of a recipe)"
 NO_RANGE = "no range in the header; name the range as network, or as first and last" + OTHERS
