@@ -99,13 +99,10 @@ def _trim(column: pa.Array) -> pa.Array:
     """Return texts without the blanks around them, such as " 8.8.8.0/24" of a spreadsheet."""
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
-    text = _text(column)
-    rows = np.flatnonzero(text.lengths)
-    begins = text.starts[rows]
-    ends = text.data[begins + text.lengths[rows] - 1]
-    # A blank beyond ASCII, such as a no-break space, begins and ends with a byte above it.
-    is_blank = [(edges <= ord(" ")) | (edges >= 1 << 7) for edges in (text.data[begins], ends)]
-    return pc.utf8_trim_whitespace(column) if np.any(is_blank) else column
+    data = _text(column).data
+    # A blank beyond ASCII, such as a no-break space, has only bytes above it.
+    has_blanks = data.min() <= ord(" ") or data.max() >= 1 << 7
+    return pc.utf8_trim_whitespace(column) if has_blanks else column
 
 
 def _packed_rows(column: pa.Array, text: _Text) -> I64:
