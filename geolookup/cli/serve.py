@@ -82,6 +82,13 @@ _LEVELS = ("debug", "info", "warning", "error")
     multiple=True,
     help="Trust X-Forwarded-For and Forwarded of proxies in this network; repeatable.",
 )
+@click.option(
+    "--cors",
+    metavar="ORIGIN",
+    multiple=True,
+    help="Let pages of this origin read the answers, such as https://app.example; * is any origin;"
+    " repeatable.",
+)
 @click.option("--admin", metavar="HOST:PORT", help="Address of health and metrics. [default: off]")
 @click.option("--access-log", is_flag=True, help="Log time, status and duration of each request.")
 @click.option("--log-level", type=click.Choice(_LEVELS), default="info", show_default=True)

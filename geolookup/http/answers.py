@@ -44,8 +44,12 @@ NO_SUCH_PATH = Outcome(len(REFUSED) + 1, 404, None)
 NO_SUCH_METHOD = Outcome(len(REFUSED) + 2, 405, None)
 UNUSABLE = Outcome(len(REFUSED) + 3, AccountsError.http_status, None)
 MALFORMED = Outcome(len(REFUSED) + 4, 400, None)
+PREFLIGHT = Outcome(len(REFUSED) + 5, 204, None)
 #: All outcomes, in the order of the counters.
-OUTCOMES = (ANSWERED, *REFUSED.values(), NO_SUCH_PATH, NO_SUCH_METHOD, UNUSABLE, MALFORMED)
+OUTCOMES = (
+    *(ANSWERED, *REFUSED.values()),
+    *(NO_SUCH_PATH, NO_SUCH_METHOD, UNUSABLE, MALFORMED, PREFLIGHT),
+)
 #: Refusals by the gate, by reason.
 KEY_REFUSALS = {
     "missing": REFUSED[MissingKeyError],
@@ -58,9 +62,11 @@ KEY_REFUSALS = {
 Header = tuple[bytes, bytes]
 #: Outcome, headers, body. A plain tuple, because each request creates one.
 Answer = tuple[Outcome, list[Header], bytes]
+#: The methods of the operation.
+METHODS = b"GET, HEAD"
 BAD_REQUEST: Answer = MALFORMED, [(b"Connection", b"close")], b""
 NOT_FOUND: Answer = NO_SUCH_PATH, [], b""
-NOT_ALLOWED: Answer = NO_SUCH_METHOD, [(b"Allow", b"GET, HEAD")], b""
+NOT_ALLOWED: Answer = NO_SUCH_METHOD, [(b"Allow", METHODS)], b""
 UNAVAILABLE: Answer = UNUSABLE, [(b"Retry-After", b"%.0f" % AccountsError.retry_after)], b""
 #: RFC 9110, section 11.6.1: a 401 names the scheme. No registered scheme uses a key header.
 _CHALLENGE = (b"WWW-Authenticate", b'ApiKey header="X-API-Key"')

@@ -116,7 +116,7 @@ class Application:
             await self._lifespan(receive, send)
             return
         began = perf_counter_ns()
-        outcome, headers, body = await self._answer(scope)
+        outcome, headers, body = await self.answer(scope)
         if self.draining:
             headers = [*headers, _CLOSE]
         # Count first: a client that has its answer finds it in the metrics.
@@ -144,13 +144,14 @@ class Application:
         self.draining = True
         self._counters.note(DRAINING)
 
-    async def _answer(self, scope: Scope) -> Answer:
+    async def answer(self, scope: Scope) -> Answer:
+        """Return the answer to a request; never raises."""
         if not _has_host(scope):
             return BAD_REQUEST
         if scope["raw_path"] != _RAW_PATH:
             return NOT_FOUND
         if scope["method"] not in _METHODS:
-            return NOT_ALLOWED
+            return self.other_method(scope)
         try:
             await self.backend.gate.admit(_api_key(scope["headers"]))
             ip = ip_parameter(scope["query_string"].decode("utf-8", "replace"))
@@ -166,6 +167,10 @@ class Application:
             where = traceback.extract_tb(error.__traceback__)[-1]
             self._log_failure(f"{type(error).__name__} in {where.filename}:{where.lineno}")
         return UNAVAILABLE
+
+    def other_method(self, _scope: Scope) -> Answer:
+        """Return the answer to a request with a method other than GET and HEAD."""
+        return NOT_ALLOWED
 
     def _look_up(self, ip: str) -> Answer:
         """Look up an address; the headers name the generation that answered."""

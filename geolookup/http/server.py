@@ -31,6 +31,7 @@ import geolookup
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
+from geolookup.http.cors import Origins
 from geolookup.http.heartbeats import Heartbeats, Watchdog
 from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT, Settings, connections
 from geolookup.http.supervision import KILL_AFTER, Supervisor, hold_while_forking, run_follower
@@ -111,6 +112,7 @@ def _path(file: str | None) -> Path | None:
 def _check(settings: Settings) -> None:
     """Check the settings once here, rather than in every worker."""
     TrustedProxies(settings.trusted_proxies, setting="--trusted-proxy")
+    Origins(settings.cors)
     connections(settings.connections)
     with (
         geolookup.open(

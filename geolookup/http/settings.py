@@ -49,6 +49,8 @@ class Settings:
     connections: int | None = None
     #: Networks of proxies whose forwarding headers are trusted, in CIDR notation.
     trusted_proxies: tuple[str, ...] = ()
+    #: Origins whose pages may read answers (CORS), or ``*``.
+    cors: tuple[str, ...] = ()
     #: ``HOST:PORT`` of the admin port; None: no admin port.
     admin: str | None = None
     access_log: bool = False

@@ -15,8 +15,9 @@ from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.gate import open_accounts, read_plans
 from geolookup.gate.group_commit import GroupCommit
-from geolookup.http.answers import Answers
-from geolookup.http.application import Application, Backend
+from geolookup.http.answers import Answer, Answers
+from geolookup.http.application import Application, Backend, Scope
+from geolookup.http.cors import Origins
 from geolookup.http.heartbeats import BEAT, Heartbeats
 from geolookup.http.metrics import ENDED, Counters
 from geolookup.http.settings import Settings
@@ -131,11 +132,30 @@ class Worker(Application):
         return Backend(self._engine, self._gate, answers)
 
 
+class CrossOriginWorker(Worker):
+    """A worker whose answers pages of other origins may read."""
+
+    def __init__(self, settings: Settings, folder: Path, number: int) -> None:
+        super().__init__(settings, folder, number)
+        self._origins = Origins(settings.cors)
+
+    async def answer(self, scope: Scope) -> Answer:
+        """Return the answer to a request, with the headers of CORS."""
+        outcome, headers, body = await super().answer(scope)
+        return outcome, [*headers, *self._origins.headers(scope["headers"])], body
+
+    def other_method(self, scope: Scope) -> Answer:
+        """Return the answer to a preflight request, else 405."""
+        answer = self._origins.preflight(scope["method"], scope["headers"])
+        return super().other_method(scope) if answer is None else answer
+
+
 def load(settings: Settings, folder: Path, number: int) -> Worker:
     """Return a worker, in its own process; log one line and exit if it cannot start."""
     end_with_server()
     try:
-        return Worker(settings, folder, number)
+        worker = CrossOriginWorker if settings.cors else Worker
+        return worker(settings, folder, number)
     except DatasetError as error:
         _log.error("%s", error)
         sys.exit(UNOPENED)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 import geolookup
-from geolookup.http.answers import NO_SUCH_METHOD, NO_SUCH_PATH, OUTCOMES
+from geolookup.http.answers import NO_SUCH_METHOD, NO_SUCH_PATH, OUTCOMES, PREFLIGHT
 from geolookup.http.settings import HEAD_LIMIT
 from tests import envelopes as contract
 from tests.conftest import ROOT
@@ -250,7 +250,7 @@ def test_malformed_requests(server: Server, key: str, session: Any) -> None:
 def test_every_status_is_in_the_document_and_on_the_page() -> None:
     document = json.loads(DOCUMENT.read_text(encoding="utf-8"))
     assert list(document["paths"]) == [PATH]
-    beside = {NO_SUCH_PATH.status, NO_SUCH_METHOD.status}
+    beside = {NO_SUCH_PATH.status, NO_SUCH_METHOD.status, PREFLIGHT.status}
     for method in ("get", "head"):
         said = {int(status) for status in document["paths"][PATH][method]["responses"]}
         assert said == {outcome.status for outcome in OUTCOMES} - beside

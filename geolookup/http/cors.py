@@ -1,0 +1,97 @@
+"""Cross-origin requests: which pages of other origins may read the answers (Fetch, section 3.3).
+
+Strategy: a browser asks before it sends ``X-API-Key`` to another origin. That preflight request has
+no key, so it is answered without admission. Each answer then names the origin that may read it.
+
+Example: ``--cors https://app.example``. The preflight has ``Origin: https://app.example`` and
+``Access-Control-Request-Method: GET``; the answer is 204 and allows both the origin and the header.
+Without the allowed origin in an answer, the browser hides the answer from the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from geolookup.contract.proxies import Headers, lines_of
+from geolookup.errors import SettingsError
+from geolookup.http.answers import METHODS, PREFLIGHT, Answer, Header
+
+#: Every preflight request has these headers.
+_PREFLIGHT_HEADERS = (b"origin", b"access-control-request-method")
+ANY = "*"
+_EXAMPLE = "https://app.example"
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+#: A scheme and a host; a host has at least one letter or digit.
+_SCHEME_AND_HOST = re.compile(r"[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]*[a-z0-9]|\[[0-9a-f:.]+\])")
+_ALLOW_ORIGIN = b"Access-Control-Allow-Origin"
+_VARY: Header = (b"Vary", b"Origin")
+#: Headers of an answer that a page may read, beside those that every page may read.
+_EXPOSE: Header = (
+    b"Access-Control-Expose-Headers",
+    b"Retry-After, X-Dataset-Generation, X-Dataset-Stale",
+)
+#: Two hours: Chromium keeps a preflight no longer.
+_PREFLIGHT: tuple[Header, ...] = (
+    (b"Access-Control-Allow-Methods", METHODS),
+    (b"Access-Control-Allow-Headers", b"X-API-Key"),
+    (b"Access-Control-Max-Age", b"7200"),
+)
+
+
+class Origins:
+    """The origins whose pages may read answers; ``*`` is any. Raises SettingsError."""
+
+    def __init__(self, origins: Iterable[str], *, setting: str = "--cors") -> None:
+        texts = [_legal_origin(origin, setting) for origin in origins]
+        self._is_any = ANY in texts
+        self._known = frozenset(text.encode() for text in texts)
+
+    def headers(self, request: Headers) -> list[Header]:
+        """Return the headers that every answer to a request gets."""
+        if self._is_any:
+            return [(_ALLOW_ORIGIN, b"*"), _EXPOSE]
+        origin = self._allowed(request)
+        return [_VARY] if origin is None else [(_ALLOW_ORIGIN, origin), _EXPOSE, _VARY]
+
+    def preflight(self, method: str, request: Headers) -> Answer | None:
+        """Return the answer to a preflight request, without ``headers``; None for others.
+
+        If the origin is not allowed, the answer allows nothing.
+        """
+        if method != "OPTIONS" or not all(lines_of(request, name) for name in _PREFLIGHT_HEADERS):
+            return None
+        is_allowed = self._is_any or self._allowed(request) is not None
+        return PREFLIGHT, list(_PREFLIGHT) if is_allowed else [], b""
+
+    def _allowed(self, request: Headers) -> bytes | None:
+        """Return the origin of a request if it is one of ours, written exactly so."""
+        origins = lines_of(request, b"origin")
+        return origins[0] if len(origins) == 1 and origins[0] in self._known else None
+
+
+def _legal_origin(origin: str, setting: str) -> str:
+    """Return an origin that browsers send; raise SettingsError for any other text."""
+    written = _origin_of(origin)
+    if origin in {ANY, written}:
+        return origin
+    raise SettingsError(
+        f"{setting} {origin!r} is not an origin; write {setting} {written or _EXAMPLE}"
+    )
+
+
+def _origin_of(url: str) -> str | None:
+    """Return the origin of a URL as browsers write it (HTML, section 7.1.1), else None.
+
+    HTTPS://App.example:443/page is https://app.example.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").encode("idna").decode(), parts.port
+    except ValueError:
+        return None
+    origin = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}"
+    if not _SCHEME_AND_HOST.fullmatch(origin):
+        return None
+    return origin if port in {None, _DEFAULT_PORTS.get(parts.scheme)} else f"{origin}:{port}"

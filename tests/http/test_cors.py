@@ -1,0 +1,199 @@
+"""``serve --cors``: pages of other origins read answers by the rules of the Fetch standard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from geolookup.errors import SettingsError
+from geolookup.http.cors import Origins
+from tests.cli.program import run
+from tests.http.serving import PATH, Reply, Server, Store, serving
+from tests.servers import free_port
+
+APP, OTHER = "https://app.example", "https://other.example"
+EXPOSED = "Retry-After, X-Dataset-Generation, X-Dataset-Stale"
+PREFLIGHT = {
+    "access-control-allow-methods": "GET, HEAD",
+    "access-control-allow-headers": "X-API-Key",
+    "access-control-max-age": "7200",
+}
+CORS = {"vary", "access-control-allow-origin", "access-control-expose-headers", *PREFLIGHT}
+
+
+@pytest.fixture(scope="module")
+def listed(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server whose answers pages of two origins may read."""
+    options = ("--cors", APP, "--cors", "http://localhost:3000")
+    with serving(store, tmp_path_factory.mktemp("listed"), *options) as running:
+        yield running
+
+
+def of_cors(reply: Reply) -> dict[str, str]:
+    return {name: value for name, value in reply.headers.items() if name in CORS}
+
+
+def preflight(server: Server, *lines: str, path: str = PATH, method: str = "OPTIONS") -> Reply:
+    """Ask as browsers do before a GET with the header X-API-Key."""
+    head = (f"{method} {path} HTTP/1.1", "Host: x", *lines, "", "")
+    return server.raw("\r\n".join(head).encode())
+
+
+ASKED = ("Access-Control-Request-Method: GET", "Access-Control-Request-Headers: x-api-key")
+
+
+def test_a_preflight_needs_no_key_and_counts_nothing(listed: Server, store: Store) -> None:
+    before = listed.metric('geolookup_http_requests_total{status="204",code=""}')
+    for origin in (APP, "http://localhost:3000"):
+        reply = preflight(listed, f"Origin: {origin}", *ASKED, path=f"{PATH}?ip=8.8.8.8")
+        assert (reply.status, reply.body) == (204, b"")
+        allowed = {
+            "access-control-allow-origin": origin,
+            "access-control-expose-headers": EXPOSED,
+            "vary": "Origin",
+        }
+        assert of_cors(reply) == PREFLIGHT | allowed
+        assert "content-length" not in reply.headers
+    assert listed.metric('geolookup_http_requests_total{status="204",code=""}') == before + 2
+    key = [("X-API-Key", store.key("small")), ("Origin", APP)]
+    preflight(listed, f"Origin: {APP}", f"X-API-Key: {key[0][1]}", *ASKED)
+    assert [listed.ask("?ip=8.8.8.8", key).status for _ in range(3)] == [200, 200, 429]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"Origin: {OTHER}"],
+        ["Origin: null"],
+        ["Origin: HTTPS://APP.EXAMPLE"],
+        [f"Origin: {APP}:443"],
+        [f"Origin: {APP}/"],
+        [f"Origin: {APP}.other.example"],
+        [f"Origin: {APP}, {APP}"],
+        [f"Origin: {APP}", f"Origin: {APP}"],
+        [f"Origin: {APP}", f"Origin: {OTHER}"],
+    ],
+)
+def test_other_origins_are_allowed_nothing(listed: Server, key: str, lines: list[str]) -> None:
+    reply = preflight(listed, *lines, *ASKED)
+    assert (reply.status, of_cors(reply)) == (204, {"vary": "Origin"})
+    headers = [("X-API-Key", key), *((line.split(": ")[0], line.split(": ")[1]) for line in lines)]
+    reply = listed.ask("?ip=8.8.8.8", headers)
+    assert (reply.status, of_cors(reply)) == (200, {"vary": "Origin"})
+
+
+def test_what_is_not_a_preflight_is_as_without_the_option(listed: Server) -> None:
+    for lines, method in (
+        ([f"Origin: {APP}"], "OPTIONS"),
+        ([*ASKED], "OPTIONS"),
+        ([f"Origin: {APP}", *ASKED], "POST"),
+        ([f"Origin: {APP}", *ASKED], "options"),
+    ):
+        reply = preflight(listed, *lines, method=method)
+        assert (reply.status, reply.headers["allow"]) == (405, "GET, HEAD"), (lines, method)
+        assert "access-control-allow-methods" not in reply.headers
+    assert preflight(listed, f"Origin: {APP}", *ASKED, path="/").status == 404
+    assert preflight(listed, f"Origin: {APP}", "Host: y", *ASKED).status == 400
+
+
+def test_every_answer_names_the_origin(listed: Server, store: Store, key: str) -> None:
+    """Also errors: else a page would see a network error in their place."""
+    slow = store.key("slow")
+    listed.ask("?ip=x", [("X-API-Key", slow)])
+    for query, api_key, status in (
+        ("?ip=8.8.8.8", key, 200),
+        ("?ip=x", key, 400),
+        ("?ip=10.0.0.1", key, 400),
+        ("?ip=8.8.8.8", "", 401),
+        ("?ip=8.8.8.8", "unknown", 401),
+        ("?ip=8.8.8.8", slow, 429),
+        ("/nothing", key, 404),
+    ):
+        reply = listed.ask(query, [("Origin", APP), ("X-API-Key", api_key)])
+        assert reply.status == status
+        assert reply.headers["access-control-allow-origin"] == APP, query
+        assert reply.headers["access-control-expose-headers"] == EXPOSED
+        assert reply.headers["vary"] == "Origin"
+        assert "retry-after" in reply.headers or status != 429
+
+
+def test_any_origin(store: Store, key: str, tmp_path: Path) -> None:
+    """A key is not a credential of the Fetch standard, so * is enough."""
+    with serving(store, tmp_path, "--cors", "*") as server:
+        for origin in (OTHER, "null"):
+            reply = preflight(server, f"Origin: {origin}", *ASKED)
+            shared = {
+                "access-control-allow-origin": "*",
+                "access-control-expose-headers": EXPOSED,
+            }
+            assert (reply.status, of_cors(reply)) == (204, PREFLIGHT | shared)
+            reply = server.ask("?ip=8.8.8.8", [("X-API-Key", key), ("Origin", origin)])
+            assert (reply.status, of_cors(reply)) == (200, shared)
+        assert of_cors(server.ask("?ip=8.8.8.8")) == shared
+
+
+def test_without_the_option_nothing_changes(server: Server, listed: Server, key: str) -> None:
+    reply = preflight(server, f"Origin: {APP}", *ASKED)
+    assert (reply.status, reply.headers["allow"]) == (405, "GET, HEAD")
+    assert of_cors(reply) == {}
+    headers = [("X-API-Key", key), ("Origin", APP)]
+    for query in ("?ip=8.8.8.8", "?ip=x", "/nothing"):
+        plain, crossing = (one.ask(query, headers) for one in (server, listed))
+        assert of_cors(plain) == {}
+        assert {*crossing.headers} - {*plain.headers} == {*of_cors(crossing)}
+
+
+@pytest.mark.parametrize(
+    ("origin", "corrected"),
+    [
+        ("https://app.example/", "https://app.example"),
+        ("https://app.example:443", "https://app.example"),
+        ("http://localhost:80", "http://localhost"),
+        ("HTTPS://App.Example:8443/page?x#y", "https://app.example:8443"),
+        ("https://user@app.example", "https://app.example"),
+        ("https://bücher.example", "https://xn--bcher-kva.example"),
+        (" https://app.example", "https://app.example"),
+        ("app.example", APP),
+        ("null", APP),
+        ("", APP),
+        ("https://", APP),
+        ("https://*.example", APP),
+        ("https://app.example:x", APP),
+        ("https://app.example:70000", APP),
+        ("https://[::1", APP),
+        (f"{APP},{OTHER}", APP),
+    ],
+)
+def test_a_malformed_origin_is_refused(origin: str, corrected: str) -> None:
+    with pytest.raises(SettingsError) as raised:
+        Origins([APP, origin])
+    assert str(raised.value) == f"--cors {origin!r} is not an origin; write --cors {corrected}"
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://app.example:8443",
+        "http://localhost:443",
+        "http://[::1]:3000",
+        "http://127.0.0.1",
+        "chrome-extension://abcdefghijklmnop",
+        "capacitor://localhost",
+        "https://xn--bcher-kva.example",
+        "https://a_b.example",
+    ],
+)
+def test_an_origin_as_browsers_write_it(origin: str) -> None:
+    request = [(b"origin", origin.encode())]
+    names = dict(Origins([origin]).headers(request))
+    assert names[b"Access-Control-Allow-Origin"] == origin.encode()
+
+
+def test_the_server_refuses_a_malformed_origin_at_the_start(own_store: Store) -> None:
+    command = ("serve", "--accounts", own_store.url, "--port", str(free_port()))
+    done = run(*command, "--cors", "https://app.example/")
+    assert done.returncode == 2
+    problem = "--cors 'https://app.example/' is not an origin"
+    assert done.stderr == f"geolookup: {problem}; write --cors https://app.example\n"
