@@ -62,10 +62,10 @@ class SourceRow:
 
 @dataclass(frozen=True)
 class Source:
-    """Rows in file order; ``provides`` None keeps every field."""
+    """Rows in file order; ``fields`` None keeps every field."""
 
     rows: list[SourceRow]
-    provides: frozenset[str] | None = None
+    fields: frozenset[str] | None = None
 
 
 def carried(address: Address) -> Address:
@@ -105,12 +105,12 @@ def deciding(rows: list[SourceRow], address: Address) -> SourceRow | None:
     return best
 
 
-def known(row: SourceRow, layer: str, provides: frozenset[str] | None) -> dict[str, Any]:
+def known(row: SourceRow, layer: str, fields: frozenset[str] | None) -> dict[str, Any]:
     """What a row knows of a layer: nothing at all where one of its values is bad."""
     values = {}
     for name in LAYERS[layer]:
         cell = row.cells.get(name, "")
-        if cell and (provides is None or name in provides):
+        if cell and (fields is None or name in fields):
             try:
                 values[name] = value(name, cell)
             except ValueError:
@@ -148,7 +148,7 @@ def decided(sources: list[Source], address: Address) -> dict[str, int]:
             (
                 number
                 for number, (source, row) in enumerate(rows, 1)
-                if row and known(row, layer, source.provides)
+                if row and known(row, layer, source.fields)
             ),
             0,
         )
@@ -161,7 +161,7 @@ def resolve(sources: list[Source], address: Address) -> dict[str, Any]:
     rows = [(source, deciding(source.rows, address)) for source in sources]
     fields: dict[str, Any] = dict.fromkeys(FIELDS)
     for layer in LAYERS:
-        answers = [known(row, layer, source.provides) for source, row in rows if row]
+        answers = [known(row, layer, source.fields) for source, row in rows if row]
         fields.update(next(filter(None, answers), {}))
     return fields
 

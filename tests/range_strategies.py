@@ -104,8 +104,8 @@ def sources(draw: st.DrawFn, windows: tuple[str, ...], most_rows: int = 24) -> S
     size = draw(st.integers(0, most_rows))  # lists alone would mostly be short
     rows = draw(st.lists(row, min_size=size, max_size=size))
     repeated = draw(st.lists(st.sampled_from(rows), max_size=3)) if rows else []
-    provides = draw(st.none() | st.frozensets(st.sampled_from(columns)))
-    return Source([*rows, *repeated], provides)
+    fields = draw(st.none() | st.frozensets(st.sampled_from(columns)))
+    return Source([*rows, *repeated], fields)
 
 
 #: The sources of a recipe, in the same windows.
@@ -137,8 +137,8 @@ def recipe(listed: list[Source]) -> str:
     text = '[dataset]\nname = "random"\n'
     for number, source in enumerate(listed):
         text += f'[[source]]\nformat = "csv"\npath = "{number}.csv"\n'
-        if source.provides is not None:
-            text += f"provides = {sorted(source.provides)}\n"
+        if source.fields is not None:
+            text += f"fields = {sorted(source.fields)}\n"
     return text
 
 

@@ -11,7 +11,7 @@ from functools import partial
 
 import click
 
-from benchmarks.build import based, explained, generated, scaling, size, small, writer
+from benchmarks.build import explained, generated, previous, scaling, size, small, writer
 from benchmarks.harness import reports
 from benchmarks.harness.processes import Result
 
@@ -45,11 +45,11 @@ PARTS = {
         "at most twice the time and twice the bytes",
         'the same with explain = "full" and without, on two cores; a minute',
     ),
-    "base": Part(
-        based.measure_base,
-        based.lines,
-        "at most 1.1 times the time of a build without a base",
-        "the next release of the generic CSV with a base and without, on two cores; a minute",
+    "previous": Part(
+        previous.measure_previous,
+        previous.lines,
+        "at most 1.1 times the time of a build without one",
+        "the next release of the generic CSV with --previous and without, on two cores; a minute",
     ),
     "writer": Part(
         writer.measure_writer,

@@ -21,9 +21,9 @@ def compile_once(recipe: Path, cores: int) -> Result:
         return compile_to(recipe, Path(folder) / "dataset", cores)
 
 
-def compile_to(recipe: Path, output: Path, cores: int, base: Path | None = None) -> Result:
+def compile_to(recipe: Path, output: Path, cores: int, previous: Path | None = None) -> Result:
     """Compile a recipe in a child process, keep the dataset, and return the totals."""
-    options = () if base is None else (base,)
+    options = () if previous is None else (previous,)
     result = timed_child("benchmarks.build.compiling", recipe, output, cores, *options)
     return {
         **result,
@@ -39,14 +39,14 @@ def timed_child(module: str, *arguments: object) -> Result:
     return {**result, "process_seconds": time.perf_counter() - began}
 
 
-def _compile(recipe: Path, output: Path, cores: int, base: Path | None) -> Result:
+def _compile(recipe: Path, output: Path, cores: int, previous: Path | None) -> Result:
     from geolookup_builder.compile import Options, compile_dataset
 
     from geolookup.progress import Progress
 
     with measure.on_cores(cores) as pinned:
         began = time.perf_counter()
-        report = compile_dataset(recipe, output, Options(base=base), Progress())
+        report = compile_dataset(recipe, output, Options(previous=previous), Progress())
         seconds = time.perf_counter() - began
     return {
         "rows": sum(source.read for source in report.sources),
@@ -60,5 +60,5 @@ def _compile(recipe: Path, output: Path, cores: int, base: Path | None) -> Resul
 
 
 if __name__ == "__main__":
-    recipe, output, cores, *base = sys.argv[1:]
-    say(_compile(Path(recipe), Path(output), int(cores), Path(base[0]) if base else None))
+    recipe, output, cores, *previous = sys.argv[1:]
+    say(_compile(Path(recipe), Path(output), int(cores), Path(previous[0]) if previous else None))

@@ -26,7 +26,7 @@ from geolookup.dataset import layout as fmt
 _CHILD = "benchmarks.delta.child"
 #: Bytes, seconds and bytes of memory that the delta is wanted within.
 _BYTES, _SECONDS, _MEMORY = 1.0, 2.0, 300.0
-WHOLE, WITH, WITHOUT = "whole archive", "delta, built with --base", "delta, built without"
+WHOLE, WITH, WITHOUT = "whole archive", "delta, with --previous", "delta, without"
 ZSTD = "zstd --patch-from of the tar"
 
 
@@ -37,7 +37,7 @@ def measure_delta(rows: int, share: float) -> Result:
     with TemporaryDirectory(prefix=".delta-", dir=cache.FOLDER) as folder:
         root = Path(folder)
         new = changed.write(recipe, root, share)
-        stable, plain = (_build(new, root / name, base) for name, base in _bases(old))
+        stable, plain = (_build(new, root / name, previous) for name, previous in _previous(old))
         results = {
             WITH: _ship(stable, old, root / "with"),
             WITHOUT: _ship(plain, old, root / "without"),
@@ -48,14 +48,14 @@ def measure_delta(rows: int, share: float) -> Result:
     return {"rows": results, "share": share, "machine": measure.facts(pinned=False)}
 
 
-def _bases(old: Path) -> list[tuple[str, Path | None]]:
+def _previous(old: Path) -> list[tuple[str, Path | None]]:
     return [("stable", old), ("plain", None)]
 
 
-def _build(recipe: Path, output: Path, base: Path | None) -> Path:
+def _build(recipe: Path, output: Path, previous: Path | None) -> Path:
     from geolookup_builder.compile import build
 
-    build(recipe, output, base=base)
+    build(recipe, output, previous=previous)
     return output
 
 

@@ -45,16 +45,16 @@ class Publisher:
         """The folder that the origin serves."""
         return self.folder / "mirror"
 
-    def build(self, recipe: Path, number: int, base: Path | None) -> Path:
-        """Build generation ``number``; all but the first from a source changed since ``base``."""
+    def build(self, recipe: Path, number: int, previous: Path | None) -> Path:
+        """Build generation ``number``; all but the first from a changed source."""
         output = self.folder / f"generation-{number}"
-        if base is None:
+        if previous is None:
             self._run("build", recipe, "--output", output)
             return output
         source = self.folder / f"source-{number}"
         source.mkdir()
         release = changed.write(recipe, source, seed=number)
-        self._run("build", release, "--output", output, "--base", base)
+        self._run("build", release, "--output", output, "--previous", previous)
         for file in source.iterdir():
             file.unlink()
         return output

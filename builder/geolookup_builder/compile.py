@@ -2,8 +2,8 @@
 
 ``recipe`` -> ``sources`` (rows) -> ``ranges`` -> ``gather`` (rows of a table) ->
 ``table_intervals`` (disjoint intervals) -> ``layers`` (sources overlaid) -> ``complete`` ->
-``intern`` (distinct rows of the dataset) -> ``row_numbers`` (as in the base) -> ``tables`` ->
-``output_files``.
+``intern`` (distinct rows of the dataset) -> ``row_numbers`` (as in the previous dataset) ->
+``tables`` -> ``output_files``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup_builder import expected_rows, loading, output_files, row_numbers
-from geolookup_builder.base_dataset import NO_BASE, open_base
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.downloads import accept, refusing, with_local_paths
@@ -37,6 +36,7 @@ from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.memory import release, system_memory
+from geolookup_builder.previous_dataset import NO_PREVIOUS, open_previous
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
 from geolookup_builder.sources import FORMATS, auto
@@ -59,7 +59,7 @@ class Options:
     max_rejects: int | None = None  # per source table; None: 1 % of its rows
     cache: Path | None = None  # of downloaded files; None: the user's cache folder
     offline: bool = False  # use the cache only, without any request
-    base: Path | None = None  # an earlier dataset: its row numbers are kept, ``max_drop`` compares
+    previous: Path | None = None  # a dataset: its row numbers are kept, ``max_drop`` compares
     sign: tuple[PrivateKey, ...] = ()  # the keys that sign the dataset
 
 
@@ -72,7 +72,7 @@ def build(
     max_rejects: int | None = None,
     cache: str | PathLike[str] | None = None,
     offline: bool = False,
-    base: str | PathLike[str] | None = None,
+    previous: str | PathLike[str] | None = None,
     sign: Signing = (),
 ) -> BuildReport:
     """Compile the sources of a recipe into a new dataset folder, and return the report.
@@ -84,17 +84,17 @@ def build(
     rejected rows and the rows with invalid values to. ``max_rejects`` is the number of rejected
     rows that each source may have; None: 1 % of its rows. ``cache`` is the folder of downloaded
     files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline`` remote sources
-    are taken from the cache only. ``base`` is an earlier dataset or a store: its row numbers are
-    kept, and ``max_drop`` of a source compares with it. ``sign`` is the file of a private key that
-    signs the dataset, or several.
+    are taken from the cache only. ``previous`` is an earlier dataset or a store: its row numbers
+    are kept, and ``max_drop`` of a source compares with it. ``sign`` is the file of a private key
+    that signs the dataset, or several.
 
     The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
-    files) and ``seconds``. Raises BuildError for a bad recipe or source, DatasetError for a base
-    that is damaged or of another format version, KeyFileError for a file that is not a private key
-    or that others may read, OutputError for an output that exists or cannot be written, ValueError
-    for a negative ``max_rejects``. On an error the output does not change. Builds in one process
-    run one after the other.
+    files) and ``seconds``. Raises BuildError for a bad recipe or source, DatasetError for a
+    previous dataset that is damaged or of another format version, KeyFileError for a file that is
+    not a private key or that others may read, OutputError for an output that exists or cannot be
+    written, ValueError for a negative ``max_rejects``. On an error the output does not
+    change. Builds in one process run one after the other.
     """
     if max_rejects is not None and max_rejects < 0:
         raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
@@ -104,7 +104,7 @@ def build(
         max_rejects,
         None if cache is None else Path(cache),
         offline,
-        None if base is None else Path(base),
+        None if previous is None else Path(previous),
         signing_keys(sign),
     )
     return compile_dataset(recipe, Path(output), options, Progress(silent=True))
@@ -166,8 +166,10 @@ class _Build:
         self._deciding_rows = DecidingRows() if plan.explains_rows else None
         self._rejects: list[Rejects] = []
         self._report = BuildReport()
-        self._base = NO_BASE if options.base is None else open_base(options.base)
-        self._rows_before = expected_rows.rows_before(self._base.metadata)
+        self._previous = (
+            NO_PREVIOUS if options.previous is None else open_previous(options.previous)
+        )
+        self._rows_before = expected_rows.rows_before(self._previous.metadata)
         self._rows: list[int] = []  # usable rows of each source
         self._dates: list[str | None] = []  # of each source
 
@@ -186,7 +188,7 @@ class _Build:
         self._dates.append(date)
 
     def _check_rows(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
-        """Compare the rows of a source with the demands of its recipe, and with the base."""
+        """Compare the rows of a source with the demands of its recipe, and with ``previous``."""
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
         try:
             expected_rows.check_some(spec.expected, spec.recipe, path, tables)
@@ -204,7 +206,7 @@ class _Build:
         """Read and overlay a table; return its files by their labels."""
         report = SourceReport(table.name, note=table.note)
         self._report.sources.append(report)
-        rows, positions = self._read(table, report, spec.provides)
+        rows, positions = self._read(table, report, spec.fields)
         release()
         with self._progress.stage(f"flattening {table.name}"):
             intervals = self._flatten(rows, report)
@@ -233,9 +235,9 @@ class _Build:
         return {of_family.intervals.starts.family: of_family.intervals for of_family in families}
 
     def _read(
-        self, table: SourceTable, report: SourceReport, provides: frozenset[str]
+        self, table: SourceTable, report: SourceReport, fields: frozenset[str]
     ) -> tuple[SourceRows, RowPositions]:
-        rows, rejects = SourceRows(self._layers, self._reference, report, provides), Rejects()
+        rows, rejects = SourceRows(self._layers, self._reference, report, fields), Rejects()
         positions = RowPositions()
         self._rejects.append(rejects)
         with (
@@ -270,14 +272,14 @@ class _Build:
         with self._progress.stage("interning"):
             reference, finders = self._reference, self._finders
             interned = intern(self._partitions, self._layers, reference, finders, self._report)
-            interned = row_numbers.as_in_base(interned, self._base)
+            interned = row_numbers.as_in_previous(interned, self._previous)
             explanation = {}
             if self._deciding_rows is not None:
                 explanation = self._deciding_rows.tables(self._layers)
             self._partitions, self._layers, self._deciding_rows = {}, {}, None
             release()
             content = tables(interned, reference) | explanation
-            content = row_numbers.with_dictionaries(content, self._base)
+            content = row_numbers.with_dictionaries(content, self._previous)
             credit_list = [finder.credit for finder in self._finders if finder.credit is not None]
             manifest = output_files.manifest(
                 self._plan, interned, content, credit_list, self._rows, self._dates
@@ -291,7 +293,7 @@ class _Build:
             # The id is computed from the tables in memory while they are written.
             with alongside(partial(generation, manifest, content), rows) as identity:
                 files = output_files.write_tables(folder, content)
-            complete = manifest.with_generation(identity(), files, self._base.of(identity()))
+            complete = manifest.with_generation(identity(), files, self._previous.of(identity()))
             output_files.write_manifest(folder, complete)
             verified = output_files.verify(folder, output)
             output_files.write_signature(folder, output, self._options.sign)

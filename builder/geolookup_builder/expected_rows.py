@@ -37,7 +37,7 @@ class Expected:
 
     may_be_empty: bool = False
     min_rows: int = 0
-    max_drop: float | None = None  # in per cent of the rows in the base
+    max_drop: float | None = None  # in per cent of the rows in the previous dataset
     all_releases: bool = False  # of files that differ by their date
 
 
@@ -119,32 +119,34 @@ class RowsBefore:
         return counts.pop(0) if counts else None
 
 
-def rows_before(base: Metadata | None) -> RowsBefore | None:
-    """Return the rows of the sources of the base; None for a build without base."""
-    if base is None:
+def rows_before(previous: Metadata | None) -> RowsBefore | None:
+    """Return the rows of the sources of the previous dataset; None without one."""
+    if previous is None:
         return None
-    return RowsBefore((source.name, source.rows) for source in base.sources)
+    return RowsBefore((source.name, source.rows) for source in previous.sources)
 
 
 def check_drop(
-    expected: Expected, recipe: Path, name: str, rows: int, base: RowsBefore | None
+    expected: Expected, recipe: Path, name: str, rows: int, previous: RowsBefore | None
 ) -> str | None:
     """Raise BuildError if a source lost too many rows; return a warning if that is unknown."""
-    if base is None:
-        warning = "max_drop was not checked: no earlier dataset (geolookup build --base)"
+    if previous is None:
+        warning = "max_drop was not checked: no earlier dataset (geolookup build --previous)"
         return None if expected.max_drop is None else warning
-    before = base.take(name)
+    before = previous.take(name)
     if expected.max_drop is None:
         return None
     if before is None:
-        return "max_drop was not checked: the base has no rows of this source"
+        return "max_drop was not checked: the previous dataset has no rows of this source"
     # 1,001 rows and 20%: 801 at least, not 800.8. In floats 10,500 * 99.4 / 100 is above 10,437.
     least = math.ceil(before * (100 - Fraction(str(expected.max_drop))) / 100)
     if rows < least:
         problem = (
-            f"{name} has {rows:,} usable rows, {before:,} in the base,"
+            f"{name} has {rows:,} usable rows, {before:,} before,"
             f" but max_drop = {expected.max_drop:g}% allows {least:,} at least"
         )
-        remedy = "fetch the file again; to accept the drop, build without --base or raise max_drop"
+        remedy = (
+            "fetch the file again; to accept the drop, build without --previous or raise max_drop"
+        )
         raise BuildError(recipe, problem, remedy=remedy)
     return None

@@ -111,10 +111,10 @@ class SourceRows:
         layers: Mapping[str, LayerValues],
         reference: Reference,
         report: SourceReport,
-        provides: frozenset[str],
+        fields: frozenset[str],
     ) -> None:
         self._layers = layers
-        self._provides = provides
+        self._kept = fields
         self._reference = reference
         self._report = report
         self._families = {family: FamilyRows(family) for family in (4, 6)}
@@ -124,7 +124,7 @@ class SourceRows:
         tuples, nulled, words, cells = {}, {}, {}, list[NulledCells]()
         is_accepted = batch.ranges.family != 0
         for layer, fields in STATED.items():
-            names = [name for name in fields if name in batch.fields and name in self._provides]
+            names = [name for name in fields if name in batch.fields and name in self._kept]
             if names:
                 columns, invalid = _columns(batch, names, is_accepted, self._reference)
                 tuples[layer] = distinct(columns, ~is_accepted | _any(invalid.values()))

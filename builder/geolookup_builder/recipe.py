@@ -39,7 +39,7 @@ class SourceSpec:
 
     format: str
     path: str
-    provides: frozenset[str]
+    fields: frozenset[str]  # others are dropped
     options: Mapping[str, Any]
     texts: Mapping[str, str]
     recipe: Path
@@ -96,7 +96,7 @@ def of_data(path: Path, format_name: str) -> Recipe:
     source = SourceSpec(
         format=format_name,
         path=data.name,
-        provides=frozenset(BY_SOURCE_COLUMN),
+        fields=frozenset(BY_SOURCE_COLUMN),
         options={},
         texts={},
         recipe=data,
@@ -200,7 +200,7 @@ def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:
     name, recipe = table.text("format"), table.recipe
     if name not in formats:
         raise BuildError(recipe, f"unknown format {name!r}", remedy=near_match(name, formats))
-    keys = ("format", "path", "provides", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
+    keys = ("format", "path", "fields", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
     table.only(*keys, *expected_rows.KEYS, *sorted(formats[name]))
     texts, insecure = table.texts(remote_address.TEXTS), table.switch(remote_address.SWITCH)
     location = remote_address.location(recipe, table.text("path"), texts, insecure=insecure)
@@ -209,7 +209,7 @@ def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:
     return SourceSpec(
         format=name,
         path=path,
-        provides=_provides(table),
+        fields=_fields(table),
         options={key: value for key, value in table.values.items() if key in formats[name]},
         texts=_with_date(table).texts(_TEXTS),
         recipe=recipe,
@@ -242,14 +242,14 @@ def _base(recipe: Path, path: str) -> Path:
         raise BuildError(recipe.stem, problem, remedy="change to another folder") from error
 
 
-def _provides(table: _Table) -> frozenset[str]:
+def _fields(table: _Table) -> frozenset[str]:
     names = list(BY_SOURCE_COLUMN)
-    fields = table.values.get("provides", names)
+    fields = table.values.get("fields", names)
     if not isinstance(fields, list):
-        table.refuse("provides", "is not a list", "list field names")
+        table.refuse("fields", "is not a list", 'write fields = ["country_code"]')
     for name in fields:
         if name not in names:
-            problem = f"unknown field {name!r} in provides"
+            problem = f"unknown field {name!r} in source.fields"
             raise BuildError(table.recipe, problem, remedy=near_match(str(name), names))
     return frozenset(fields)
 

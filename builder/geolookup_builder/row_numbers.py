@@ -1,15 +1,15 @@
-"""Gives rows, and the values of dictionaries, the numbers that they have in the base of a build.
+"""Gives rows, and the values of dictionaries, the numbers that they have in the previous dataset.
 
-The base is an earlier dataset. What it has keeps its number, so columns of these numbers keep
-their bytes where the answers are the same, and a delta of two generations is small. A row is the
-base's if all its values are; of a location that includes country and time zone. A country is
-known by its codes, as other facts of it may change. New rows take the numbers that are left::
+So columns of these numbers keep their bytes if the answers are the same, and a delta of two
+generations is small. A row is the same if all its values are; those of a location include country
+and time zone. A country is known by its codes: other facts of it can change. New rows take the
+numbers that are left::
 
-    base      0 unknown   1 Paris   2 Lyon   3 Nice
+    previous  0 unknown   1 Paris   2 Lyon   3 Nice
     build     Lyon, Lille, Paris, unknown
     numbers   2     3      1      0          Nice is gone: its number is free for Lille
 
-Without a base, the numbers are in the order that the caller gives.
+Without a previous dataset, the numbers are in the order that the caller gives.
 """
 
 from __future__ import annotations
@@ -26,48 +26,48 @@ from geolookup.contract.fields import LOCATION, NETWORK, in_table
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import I64
 from geolookup.parallel import alongside
-from geolookup_builder.base_dataset import Base, with_successors
 from geolookup_builder.complete import Locations
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.intern import FamilyIntervals, Interned
+from geolookup_builder.previous_dataset import Previous, with_successors
 
 
-def matches(base: Sequence[pa.Array], rows: Sequence[pa.Array]) -> Codes:
-    """Return the number in the base of each row; -1: the base does not have the row.
+def matches(previous: Sequence[pa.Array], rows: Sequence[pa.Array]) -> Codes:
+    """Return the number in ``previous`` of each row; -1: a new row.
 
-    Both are given by columns, of the same types. The rows are distinct. Of rows of the base that
-    are equal, the first counts.
+    Both are columns of the same types. The rows are distinct. Of equal rows of ``previous`` the
+    first counts.
     """
-    size = len(base[0])
+    size = len(previous[0])
     if not size:
         return np.full(len(rows[0]), -1, np.int32)
-    columns = [_codes(*pair) for pair in zip(base, rows, strict=True)]
+    columns = [_codes(*pair) for pair in zip(previous, rows, strict=True)]
     codes, first = factorize(columns)
-    # The base comes first in ``columns``: its rows appear first at an index below ``size``.
+    # The previous rows come first in ``columns``: they appear first at an index below ``size``.
     numbers = first[codes[size:]].astype(np.int32)
     return np.where(numbers < size, numbers, np.int32(-1))
 
 
-def _codes(base: pa.Array, rows: pa.Array) -> Codes:
-    """Return a code for each value of both columns, the base before the rows; -1 for null."""
-    encoded = pa.chunked_array([base, rows]).dictionary_encode()  # one dictionary for both
+def _codes(previous: pa.Array, rows: pa.Array) -> Codes:
+    """Return a code for each value of both columns, the previous ones first; -1 for null."""
+    encoded = pa.chunked_array([previous, rows]).dictionary_encode()  # one dictionary for both
     parts = (part.indices.fill_null(-1) for part in encoded.chunks)
     return np.concatenate([part.to_numpy(zero_copy_only=False) for part in parts])
 
 
-def numbering(base: Codes) -> Codes:
+def numbering(previous: Codes) -> Codes:
     """Return a number for each of n rows, from 0 to n - 1.
 
-    ``base`` are their numbers in the base, or -1; the rows are in order of preference. Rows keep
+    ``previous`` are their former numbers, or -1; the rows are in order of preference. Rows keep
     their number where it is below n. The others take the numbers that are left, in their order.
-    So a row of the base that is gone leaves no gap: a new row takes its number, or else a row of
+    So a former row that is gone leaves no gap: a new row takes its number, or else a row of
     the end of the table.
     """
-    numbers = np.where(base < len(base), base, np.int32(-1))
+    numbers = np.where(previous < len(previous), previous, np.int32(-1))
     keep = numbers >= 0
     free = np.ones(len(numbers), bool)
     free[numbers[keep]] = False
-    # Base numbers 7 1 -1 of three rows: 7 is not below 3. 1 keeps its number: 0 1 2.
+    # Previous numbers 7 1 -1 of three rows: 7 is not below 3. 1 keeps its number: 0 1 2.
     numbers[~keep] = np.flatnonzero(free)
     return numbers
 
@@ -80,11 +80,11 @@ def inverse(numbers: Codes) -> I64:
     return rows
 
 
-def reencode(column: pa.DictionaryArray, base: pa.Array) -> pa.DictionaryArray:
-    """Return a column with its dictionary reordered: values of ``base`` keep their index there."""
-    base_indices = pc.index_in(column.dictionary, base).fill_null(-1)
-    # Dictionary [b c a] over base [a b]: numbers 1 2 0, so the new dictionary is [a b c].
-    numbers = numbering(np.asarray(base_indices.to_numpy(zero_copy_only=False), np.int32))
+def reencode(column: pa.DictionaryArray, previous: pa.Array) -> pa.DictionaryArray:
+    """Return a column with its dictionary reordered: values of ``previous`` keep their index."""
+    previous_indices = pc.index_in(column.dictionary, previous).fill_null(-1)
+    # Dictionary [b c a] over previous [a b]: numbers 1 2 0, so the new dictionary is [a b c].
+    numbers = numbering(np.asarray(previous_indices.to_numpy(zero_copy_only=False), np.int32))
     indices = pa.array(numbers).take(column.indices).cast(column.type.index_type)
     return pa.DictionaryArray.from_arrays(indices, column.dictionary.take(inverse(numbers)))
 
@@ -93,12 +93,12 @@ _Row = TypeVar("_Row")
 _COUNTRY = ("country_code", "continent_code")
 
 
-def as_in_base(interned: Interned, base: Base) -> Interned:
-    """Return the same content, with the row numbers of the base."""
-    if not base.batches:
+def as_in_previous(interned: Interned, previous: Previous) -> Interned:
+    """Return the same content, with the row numbers of the previous dataset."""
+    if not previous.batches:
         return interned
-    with alongside(partial(_networks, interned, base), interned.intervals) as get_networks:
-        location, locations = _locations(interned, base)
+    with alongside(partial(_networks, interned, previous), interned.intervals) as get_networks:
+        location, locations = _locations(interned, previous)
         network, networks = get_networks()
     families = {
         family: FamilyIntervals(
@@ -109,9 +109,9 @@ def as_in_base(interned: Interned, base: Base) -> Interned:
     return Interned(families, locations, networks, interned.provenance)
 
 
-def with_dictionaries(tables: Mapping[str, pa.Table], base: Base) -> dict[str, pa.Table]:
-    """Return the same tables, by file name, with the dictionaries in the order of the base."""
-    return {name: _reencode(table, base.dictionaries(name)) for name, table in tables.items()}
+def with_dictionaries(tables: Mapping[str, pa.Table], previous: Previous) -> dict[str, pa.Table]:
+    """Return the same tables, by file name, with the dictionaries in the former order."""
+    return {name: _reencode(table, previous.dictionaries(name)) for name, table in tables.items()}
 
 
 def _reencode(table: pa.Table, dictionaries: Mapping[str, pa.Array]) -> pa.Table:
@@ -122,33 +122,35 @@ def _reencode(table: pa.Table, dictionaries: Mapping[str, pa.Array]) -> pa.Table
     return table
 
 
-def _networks(interned: Interned, base: Base) -> tuple[Codes, pa.Table]:
+def _networks(interned: Interned, previous: Previous) -> tuple[Codes, pa.Table]:
     """Return the number of each row, and the rows in that order."""
     names = [field.column for field in in_table(NETWORK)]
     rows = [interned.networks[name].combine_chunks() for name in names]
-    base_rows = matches(base.columns(fmt.NETWORK, *names), rows)
+    previous_rows = matches(previous.columns(fmt.NETWORK, *names), rows)
     intervals = [(family.starts, family.network) for family in interned.families.values()]
-    numbers = numbering(with_successors(base_rows, "network", intervals, base))
+    numbers = numbering(with_successors(previous_rows, "network", intervals, previous))
     return numbers, interned.networks.take(inverse(numbers))
 
 
-def _locations(interned: Interned, base: Base) -> tuple[Codes, Locations]:
+def _locations(interned: Interned, previous: Previous) -> tuple[Codes, Locations]:
     locations = interned.locations
-    country = matches(base.columns(fmt.COUNTRY, *_COUNTRY), _pairs(locations.countries))
-    zone = matches(base.columns(fmt.ZONE, "zone"), [pa.array(locations.zones, pa.string())])
-    base_rows = _locations_in_base(locations, country, zone, base)
+    country = matches(previous.columns(fmt.COUNTRY, *_COUNTRY), _pairs(locations.countries))
+    zone = matches(previous.columns(fmt.ZONE, "zone"), [pa.array(locations.zones, pa.string())])
+    previous_rows = _locations_in_previous(locations, country, zone, previous)
     intervals = [(family.starts, family.location) for family in interned.families.values()]
-    numbers = numbering(with_successors(base_rows, "location", intervals, base))
+    numbers = numbering(with_successors(previous_rows, "location", intervals, previous))
     locations = _with_tables(locations, numbering(country), numbering(zone))
     return numbers, locations.take(inverse(numbers))
 
 
-def _locations_in_base(locations: Locations, country: Codes, zone: Codes, base: Base) -> Codes:
-    """Return the number of each location in the base, given those of its country and zone."""
+def _locations_in_previous(
+    locations: Locations, country: Codes, zone: Codes, previous: Previous
+) -> Codes:
+    """Return the former number of each location, from those of its country and zone."""
     names = [field.column for field in in_table(LOCATION)]
     links = [pa.array(country[locations.country]), pa.array(zone[locations.zone])]
     rows = links + [locations.tuples.values(name) for name in names]
-    columns = base.columns(fmt.LOCATION, *fmt.LINKS, *names)
+    columns = previous.columns(fmt.LOCATION, *fmt.LINKS, *names)
     return matches([column.cast(to.type) for column, to in zip(columns, rows, strict=True)], rows)
 
 

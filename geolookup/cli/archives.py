@@ -26,7 +26,7 @@ def pack(
 
     The same dataset gives the same bytes. With --base the file is a delta, which
     `geolookup unpack --base` and `geolookup publish` apply. It is smallest if
-    DATASET was built with `--base OLD` too. --sign signs the dataset in the file, and
+    DATASET was built with `--previous OLD`. --sign signs the dataset in the file, and
     does not change DATASET. Exits with 2 and writes no file if a
     dataset is damaged.
 

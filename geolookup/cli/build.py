@@ -33,8 +33,11 @@ from geolookup.cli import exit_on_signals, json_text, options
 )
 @options.cache
 @click.option("--offline", is_flag=True, help="Use only the cached copies of remote sources.")
-@options.base(
-    "Earlier dataset or store: keep its row numbers, and compare max_drop of sources.", "PATH"
+@click.option(
+    "--previous",
+    metavar="PATH",
+    type=options.AS_PATH,
+    help="Earlier dataset or store: keep its row numbers, and compare max_drop of sources.",
 )
 @options.sign
 @options.as_json("Print the report as JSON.")

@@ -60,8 +60,8 @@ def info(dataset: str | None, as_json: bool) -> None:
 def _lines(metadata: Metadata, kernel: str, coverage: Mapping[str, Known]) -> Iterator[str]:
     yield f"name        {metadata.name}"
     yield f"generation  {metadata.generation}"
-    if metadata.base:
-        yield f"base        {metadata.base}"
+    if metadata.previous:
+        yield f"previous    {metadata.previous}"
     yield f"size        {metadata.bytes:,} bytes"
     yield f"age         {metadata.age}"
     yield f"explains    {_EXPLAINS[metadata.explain]}"

@@ -209,9 +209,9 @@ def force(replaced: str) -> Callable[[F], F]:
     return click.option("--force", is_flag=True, help=f"Replace {replaced}.")
 
 
-def base(purpose: str, metavar: str = "OLD") -> Callable[[F], F]:
-    """Return the option ``--base``: an earlier dataset."""
-    return click.option("--base", metavar=metavar, type=AS_PATH, help=purpose)
+def base(purpose: str) -> Callable[[F], F]:
+    """Return the option ``--base``: the base of a delta."""
+    return click.option("--base", metavar="OLD", type=AS_PATH, help=purpose)
 
 
 def accounts(forms: str) -> Callable[[F], F]:

@@ -31,11 +31,11 @@ MEMBERS = frozenset(
         *("credits", "fields", "counts", "coverage", "files"),
     )
 )
-#: The generation whose row numbers the dataset keeps; of a build without a base there is none.
-BASE = "base"
+#: The generation whose row numbers the dataset keeps; absent if it was built without one.
+PREVIOUS = "previous"
 #: The generation id is of all members but these: another Arrow may lay files out differently,
-#: and the base decides the order of rows, which is that of the columns.
-_PHYSICAL = ("generation", "files", BASE)
+#: and the previous dataset decides the order of rows.
+_PHYSICAL = ("generation", "files", PREVIOUS)
 _DESCRIBED = frozenset(("bytes", "sha256", "rows", "columns"))
 _DIGITS = frozenset("0123456789abcdef")
 
@@ -179,13 +179,13 @@ class Manifest:
         return Manifest(self.path, {**self._document, "files": files})
 
     def with_generation(
-        self, generation: str, files: Mapping[str, FileDescription], base: str | None
+        self, generation: str, files: Mapping[str, FileDescription], previous: str | None
     ) -> Manifest:
-        """Return the whole manifest, with generation id, files and the base, if there was one."""
+        """Return the whole manifest, with generation id, files and previous generation."""
         entries = {name: file.members for name, file in files.items()}
         physical = {"generation": generation, "files": entries}
-        stated_base = {} if base is None else {BASE: base}
-        return Manifest(self.path, {**self._document, **physical, **stated_base})
+        former = {} if previous is None else {PREVIOUS: previous}
+        return Manifest(self.path, {**self._document, **physical, **former})
 
     @property
     def generation(self) -> str:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from geolookup.dataset.manifest import BASE, OLD_AFTER, is_generation
+from geolookup.dataset.manifest import OLD_AFTER, PREVIOUS, is_generation
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Metadata:
     coverage: Coverage  # known addresses by layer and family
     bytes: int  # of all files
     explain: str  # "sources", or "full" where source rows are kept: what ``explain`` tells
-    base: str | None = None  # the generation whose row numbers it keeps
+    previous: str | None = None  # the generation whose row numbers it keeps
 
     @property
     def age(self) -> Age:
@@ -95,7 +95,7 @@ class Metadata:
         counts = [(name.replace("_", " "), f"{count:,}") for name, count in self.counts.items()]
         rows = [
             ("generation", self.generation),
-            *((("base", self.base),) if self.base else ()),
+            *((("previous", self.previous),) if self.previous else ()),
             *(("age of the data", self.age), *sources),
             *(*counts, ("bytes", f"{self.bytes:,}"), ("explain", self.explain)),
         ]
@@ -193,7 +193,7 @@ def read_metadata(
         coverage=_coverage(document["coverage"]),
         bytes=sum(map(_count, sizes)),
         explain=explain,
-        base=_generation(document[BASE]) if BASE in document else None,
+        previous=_generation(document[PREVIOUS]) if PREVIOUS in document else None,
     )
 
 

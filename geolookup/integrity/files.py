@@ -19,8 +19,8 @@ from geolookup.dataset.arrow_files import columns_of, content, map_file
 from geolookup.dataset.checksums import wrong_files
 from geolookup.dataset.intervals import count_addresses
 from geolookup.dataset.manifest import (
-    BASE,
     MEMBERS,
+    PREVIOUS,
     BufferDescription,
     FileDescription,
     Manifest,
@@ -43,8 +43,8 @@ def manifest_of(folder: Path) -> Manifest:
     if not _is_plain(path):
         raise damage(path, "not a plain file")
     manifest = read_manifest(folder)
-    # BASE may be missing: only a build on a base states it.
-    if wrongs := (manifest.members - {BASE}) ^ MEMBERS:
+    # PREVIOUS may be missing: only a build with a previous dataset states it.
+    if wrongs := (manifest.members - {PREVIOUS}) ^ MEMBERS:
         wrong = min(wrongs)
         raise damage(path, f"{wrong!r} is missing" if wrong in MEMBERS else f"unknown {wrong!r}")
     manifest.metadata()

@@ -115,7 +115,7 @@ class FromRecipe:
             check_signers(self.store, self.signers)
             sources.check_local(self.recipe)
             sources.download(self.recipe, self.cache, progress, tell)
-            # Verified before the build: a damaged generation must not be its base.
+            # Verified before the build: a damaged generation must not be its previous dataset.
             current = _Current.of(self.store)
             dataset = self._compile(staging / "dataset", current.dataset, progress, tell)
             if current.generation != current_of(self.store):  # published or rolled back meanwhile
@@ -149,14 +149,14 @@ class FromRecipe:
         return has_succeeded_within(self.store, self.recipe.name, self.if_older)
 
     def _compile(
-        self, output: Path, base: Verified | None, progress: Progress, tell: Tell
+        self, output: Path, previous: Verified | None, progress: Progress, tell: Tell
     ) -> Verified:
-        """Compile the downloaded files, and report the losses; the row numbers of ``base`` stay."""
+        """Compile the downloaded files with the row numbers of ``previous``, and report losses."""
         from geolookup_builder.compile import Options, compile_recipe
 
         try:
-            folder = None if base is None else base.folder
-            options = Options(cache=self.cache, offline=True, base=folder)
+            folder = None if previous is None else previous.folder
+            options = Options(cache=self.cache, offline=True, previous=folder)
             report, dataset = compile_recipe(self.recipe, output, options, progress)
         except BuildError as error:
             raise UpdateError([str(error)]) from error
@@ -219,7 +219,7 @@ class FromRecipe:
 
 @dataclass(frozen=True, slots=True)
 class _Current:
-    """The current generation of a store: the base of the build, and what gates compare with.
+    """The current generation of a store: the previous dataset of the build and of the gates.
 
     ``dataset`` is None, with a warning, if it is damaged or of another format version.
     """
@@ -244,8 +244,8 @@ class _Current:
 def is_withdrawn(store: Path, dataset: Path, generation: str) -> bool:
     """Return whether a rollback withdrew a generation with the content of a dataset.
 
-    A generation id depends on the row numbers, and these on the base of the build. The current
-    generation is the base, and a rollback makes another one current. So if the ids differ, what
+    A generation id depends on the row numbers, and these on the previous dataset. That is the
+    current generation, and a rollback makes another one current. So if the ids differ, what
     the datasets say is compared.
     """
     withdrawn = {entry.generation for entry in pointer.read(store) if entry.withdrawn}

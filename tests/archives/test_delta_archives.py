@@ -24,7 +24,7 @@ from tests.archives.deltas import Line, line
 from tests.archives.test_pack import SUM, Members, archived, compressed, digests, named, plain
 from tests.damage import copied
 from tests.oracle import Source
-from tests.property.test_base import built
+from tests.property.test_previous import built
 from tests.range_strategies import recipes
 from tests.store.numbered import generation, shared
 from tests.tiers import scaled
@@ -111,7 +111,7 @@ def test_applied_to_its_base_it_gives_its_target(
     if is_successor:
         other = [
             Source(
-                data.draw(st.permutations(each.rows))[data.draw(st.integers(0, 3)) :], each.provides
+                data.draw(st.permutations(each.rows))[data.draw(st.integers(0, 3)) :], each.fields
             )
             for each in one
         ]

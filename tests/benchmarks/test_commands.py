@@ -59,9 +59,9 @@ def _build(part: str, *more: str) -> Callable[[Any], Sequence[str]]:
     return check
 
 
-def _base(result: Any) -> Sequence[str]:
+def _previous(result: Any) -> Sequence[str]:
     for family in ("IPv4", "IPv6"):
-        differing = [result["base"][name]["differing"][family] for name in ("with", "without")]
+        differing = [result["previous"][name]["differing"][family] for name in ("with", "without")]
         assert differing[0] * 5 < differing[1]
     return ("compile: with / without",)
 
@@ -203,7 +203,7 @@ CASES = [
     Case(f"build csv {_ROWS}", _build("csv"), says=["wanted"]),
     Case(f"build city {_ROWS}", _build("city"), says=["wanted"]),
     Case(f"build explained {_ROWS}", lambda _: ("compile, s: full / without",), says=["<= 2x"]),
-    Case(f"build base {_ROWS}", _base, says=["<= 1.1x"]),
+    Case(f"build previous {_ROWS}", _previous, says=["<= 1.1x"]),
     Case(f"build scaling {_ROWS}", lambda _: ("3,000", "6,000"), says=["time grows as rows ** "]),
     Case("build small --rows 2000", lambda _: ("without syncs", "with syncs"), says=["2,000 rows"]),
     Case(f"build writer {_ROWS}", _writer, _MMDB),

@@ -71,26 +71,26 @@ def test_min_rows_and_bad_values(build: Build, tmp_path: Path) -> None:
 DROP = 'max_drop = "20%"'
 
 
-def test_max_drop_compares_with_the_base(tmp_path: Path) -> None:
+def test_max_drop_compares_with_the_previous_dataset(tmp_path: Path) -> None:
     """A source of another month is the same; of another name it is not."""
     text = recipe(f'path = "a-2026-01.csv"\n{DROP}')
     _, report = build_at(tmp_path, {"a-2026-01.csv": rows(10)}, text)
     problem = "max_drop was not checked:"
     assert report.warnings == [
-        f"a-2026-01.csv: {problem} no earlier dataset (geolookup build --base)"
+        f"a-2026-01.csv: {problem} no earlier dataset (geolookup build --previous)"
     ]
-    base = (tmp_path / "dataset").rename(tmp_path / "base")
-    assert read_manifest(base).metadata().sources[0].rows == 10
+    previous = (tmp_path / "dataset").rename(tmp_path / "previous")
+    assert read_manifest(previous).metadata().sources[0].rows == 10
     for name in ("a-2026-01.csv", "a-2026-02.csv"):
         text = recipe(f'path = "{name}"\n{DROP}')
-        _, report = build_at(tmp_path, {name: rows(8)}, text, base=base)
+        _, report = build_at(tmp_path, {name: rows(8)}, text, previous=previous)
         assert report.warnings == []
-        assert fails(tmp_path, {name: rows(7)}, text, base=base).problem == (
-            f"{name} has 7 usable rows, 10 in the base, but max_drop = 20% allows 8 at least"
+        assert fails(tmp_path, {name: rows(7)}, text, previous=previous).problem == (
+            f"{name} has 7 usable rows, 10 before, but max_drop = 20% allows 8 at least"
         )
     text = recipe(f'path = "b.csv"\n{DROP}')
-    _, report = build_at(tmp_path, {"b.csv": rows(1)}, text, base=base)
-    assert report.warnings == [f"b.csv: {problem} the base has no rows of this source"]
+    _, report = build_at(tmp_path, {"b.csv": rows(1)}, text, previous=previous)
+    assert report.warnings == [f"b.csv: {problem} the previous dataset has no rows of this source"]
 
 
 def test_max_drop_is_exact() -> None:

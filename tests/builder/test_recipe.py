@@ -30,12 +30,12 @@ def test_what_a_recipe_means(tmp_path: Path) -> None:
     (source,) = recipe.sources
     assert (recipe.name, recipe.countries, source.path) == ("d", None, "a.csv")
     assert (source.name, source.base, dict(source.options)) == ("a.csv", tmp_path, {})
-    assert source.provides == frozenset(BY_SOURCE_COLUMN)
+    assert source.fields == frozenset(BY_SOURCE_COLUMN)
     texts = 'name = "N"\ndate = 2026-11-20\nlicence = "L"\nattribution = "A"\nurl = "U"\n'
-    text = f'{GOOD}{texts}provides = ["asn", "isp"]\nfamily = 6\n[tables]\ncountries = "c.csv"\n'
+    text = f'{GOOD}{texts}fields = ["asn", "isp"]\nfamily = 6\n[tables]\ncountries = "c.csv"\n'
     recipe = loaded(tmp_path, text)
     (source,) = recipe.sources
-    assert source.provides == {"asn", "isp"}
+    assert source.fields == {"asn", "isp"}
     assert source.options == {"family": 6}
     assert source.texts["date"] == dt.date(2026, 11, 20).isoformat()
     assert (source.name, recipe.countries) == ("N", tmp_path / "c.csv")
@@ -68,9 +68,9 @@ WRONG = {
     GOOD + "date = 07:00:00": 'source.date is not a text; write date = "…"',
     GOOD + "license = 'x'": "unknown key source.license; did you mean 'licence'?",
     GOOD + "family_ = 4": "unknown key source.family_; did you mean 'family'?",
-    GOOD + 'provides = "asn"': "source.provides is not a list; list field names",
-    GOOD + 'provides = ["asm"]': "unknown field 'asm' in provides; did you mean 'asn'?",
-    GOOD + "provides = [[1]]": "unknown field [1] in provides; known are continent_code",
+    GOOD + 'fields = "asn"': 'source.fields is not a list; write fields = ["country_code"]',
+    GOOD + 'fields = ["asm"]': "unknown field 'asm' in source.fields; did you mean 'asn'?",
+    GOOD + "fields = [[1]]": "unknown field [1] in source.fields; known are continent_code",
     GOOD + "[tables]\ncountry = 'c'": "unknown key tables.country; did you mean 'countries'?",
     GOOD + "[tables]\ncountries = 5": 'tables.countries is not a text; write countries = "…"',
     'tables = 5\n[dataset]\nname = "d"\n' + GOOD[21:]: "no [tables] table; add [tables]",

@@ -239,7 +239,7 @@ def test_counts_and_unknown_words(build: Build) -> None:
     text = "network,country_code,asn\n8.8.8.0/24,QQ,x\n8.8.9.0/24,QQ,1\nnowhere,QQ,x\n"
     _, report = build({"a.csv": text})
     assert report.sources[0].nulled == {"country_code": 2, "asn": 1}
-    output, report = build({"a.csv": text}, recipe('path = "a.csv"\nprovides = ["asn"]'))
+    output, report = build({"a.csv": text}, recipe('path = "a.csv"\nfields = ["asn"]'))
     assert report.sources[0].nulled == {"asn": 1}
     assert known(output, "8.8.8.8", "8.8.9.9") == [{}, {"asn": 1}]
     rows = "".join(f"8.{at >> 8}.{at & 255}.0/24,word {at}\n" for at in range(5000))

@@ -1,4 +1,4 @@
-"""The same inputs give the same bytes; with a base, what is unchanged keeps its bytes."""
+"""The same inputs give the same bytes; with --previous, unchanged columns keep their bytes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.cli.program import run
 from tests.conftest import ROOT, build_at
 from tests.corrupt.forging import replaced, table, write
 from tests.damage import copied, without
-from tests.property.test_base import content, keeps_numbers, says_the_same
+from tests.property.test_previous import content, keeps_numbers, says_the_same
 
 TEXT = "network,country_code,city_name,asn,user_type\n" + "".join(
     f"8.{n}.0.0/{16 + n % 8},{'US' if n % 3 else 'SE'},City {n % 7},{n % 5},"
@@ -145,16 +145,19 @@ def text(rows: list[tuple[str, str, str, int]]) -> str:
 
 
 def built(
-    folder: Path, rows: list[tuple[str, str, str, int]], base: Path | None = None, name: str = "N"
+    folder: Path,
+    rows: list[tuple[str, str, str, int]],
+    previous: Path | None = None,
+    name: str = "N",
 ) -> Path:
     folder.mkdir()
     source = recipe(f'path = "a.csv"\nname = "{name}"').replace('"test"', f'"{name}"')
-    return build_at(folder, {"a.csv": text(rows)}, source, base=base)[0]
+    return build_at(folder, {"a.csv": text(rows)}, source, previous=previous)[0]
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(tmp_path_factory.mktemp("base") / "d", ROWS)
+def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("previous") / "d", ROWS)
 
 
 def moved(at: int, city: str) -> list[tuple[str, str, str, int]]:
@@ -169,91 +172,91 @@ def cities(dataset: Path) -> list[str | None]:
     return found
 
 
-def test_unchanged_intervals_are_unchanged_bytes(base: Path, tmp_path: Path) -> None:
-    """One row of eight in a city moves to a new one; without a base cities change places."""
-    dataset = built(tmp_path / "d", moved(30, "New"), base)
+def test_unchanged_intervals_are_unchanged_bytes(previous: Path, tmp_path: Path) -> None:
+    """One row of eight in a city moves to a new one; without --previous cities change places."""
+    dataset = built(tmp_path / "d", moved(30, "New"), previous)
     alone = built(tmp_path / "alone", moved(30, "New"))
     same = {*fmt.FILES} - {fmt.IPV4, fmt.LOCATION}
-    assert {name for name in fmt.FILES if content(base)[name] == content(dataset)[name]} == same
-    before, after = (read(each / fmt.IPV4)[0] for each in (base, dataset))
+    assert {name for name in fmt.FILES if content(previous)[name] == content(dataset)[name]} == same
+    before, after = (read(each / fmt.IPV4)[0] for each in (previous, dataset))
     differs = before.column("location").to_numpy() != after.column("location").to_numpy()
     assert np.count_nonzero(differs) == 1
     assert before.column("network").equals(after.column("network"))
-    assert content(alone)[fmt.IPV6] != content(base)[fmt.IPV6]
+    assert content(alone)[fmt.IPV6] != content(previous)[fmt.IPV6]
     says_the_same(alone, dataset)
 
 
-def test_a_row_that_is_gone_leaves_no_gap(base: Path, tmp_path: Path) -> None:
+def test_a_row_that_is_gone_leaves_no_gap(previous: Path, tmp_path: Path) -> None:
     """The last row takes its number where there is no new one."""
     rows = [row for row in ROWS if row[2] != "City 8"]
-    dataset = built(tmp_path / "d", rows, base)
-    before, after = cities(base), cities(dataset)
+    dataset = built(tmp_path / "d", rows, previous)
+    before, after = cities(previous), cities(dataset)
     assert len(after) == len(before) - 2  # in Sweden and in Cyprus
     gone = [at for at, city in enumerate(before) if city == "City 8"]
     assert min(gone) < len(after)
     assert all(after[at] in before[len(after) :] for at in gone if at < len(after))
-    keeps_numbers(base, dataset)
+    keeps_numbers(previous, dataset)
 
 
-def test_a_country_that_is_new_leaves_the_others_their_rows(base: Path, tmp_path: Path) -> None:
+def test_a_country_that_is_new_leaves_the_others_their_rows(previous: Path, tmp_path: Path) -> None:
     rows = [*ROWS, ("9.9.9.0/24", "CH", "Zürich", 1)]
-    dataset = built(tmp_path / "d", rows, base)
-    before, after = (read(each / fmt.COUNTRY)[0].to_pylist() for each in (base, dataset))
+    dataset = built(tmp_path / "d", rows, previous)
+    before, after = (read(each / fmt.COUNTRY)[0].to_pylist() for each in (previous, dataset))
     assert after[: len(before)] == before
-    assert content(dataset)[fmt.IPV6] == content(base)[fmt.IPV6]
+    assert content(dataset)[fmt.IPV6] == content(previous)[fmt.IPV6]
 
 
-def test_the_manifest_states_the_base_of_any_name(base: Path, tmp_path: Path) -> None:
-    # The same sources again are the base, to the byte: its base is theirs.
-    assert read_manifest(base).metadata().base is None
-    assert content(built(tmp_path / "same", ROWS, base)) == content(base)
-    second = built(tmp_path / "2", moved(0, "New"), base)
-    assert read_manifest(second).metadata().base == read_manifest(base).generation
+def test_the_manifest_states_the_previous_generation(previous: Path, tmp_path: Path) -> None:
+    # The same sources again give the previous dataset, to the byte.
+    assert read_manifest(previous).metadata().previous is None
+    assert content(built(tmp_path / "same", ROWS, previous)) == content(previous)
+    second = built(tmp_path / "2", moved(0, "New"), previous)
+    assert read_manifest(second).metadata().previous == read_manifest(previous).generation
     assert content(built(tmp_path / "again", moved(0, "New"), second)) == content(second)
     third = built(tmp_path / "3", moved(0, "Newer"), second)
-    assert read_manifest(third).metadata().base == read_manifest(second).generation
-    # A dataset may get another name. Of a base with nothing in common nothing is left.
-    dataset = built(tmp_path / "d", moved(0, "New"), base, name="other")
-    keeps_numbers(base, dataset)
-    assert read_manifest(dataset).metadata().base == read_manifest(base).generation
-    assert geolookup.verify(dataset, deep=True).generation != read_manifest(base).generation
+    assert read_manifest(third).metadata().previous == read_manifest(second).generation
+    # A dataset may get another name. Of a previous dataset with nothing in common nothing is left.
+    dataset = built(tmp_path / "d", moved(0, "New"), previous, name="other")
+    keeps_numbers(previous, dataset)
+    assert read_manifest(dataset).metadata().previous == read_manifest(previous).generation
+    assert geolookup.verify(dataset, deep=True).generation != read_manifest(previous).generation
     rows = [("9.9.9.0/24", "CH", "Zürich", 19281), ("9.9.8.0/24", "FR", "Lyon", 3215)]
-    dataset, alone = built(tmp_path / "4", rows, base), built(tmp_path / "alone", rows)
+    dataset, alone = built(tmp_path / "4", rows, previous), built(tmp_path / "alone", rows)
     assert {**content(dataset), fmt.MANIFEST: b""} == {**content(alone), fmt.MANIFEST: b""}
 
 
 @pytest.mark.long
-def test_the_same_bytes_in_another_process(base: Path, tmp_path: Path) -> None:
-    """With and without a base: another seed of hashes, another folder, another time zone."""
-    one = built(tmp_path / "1", moved(3, "New"), base)
+def test_the_same_bytes_in_another_process(previous: Path, tmp_path: Path) -> None:
+    """With --previous and without: another seed of hashes, another folder, another time zone."""
+    one = built(tmp_path / "1", moved(3, "New"), previous)
     code = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[3]);"
         "from tests.builder.test_reproducible import ROWS, built, moved;"
         "folder = Path(sys.argv[1]); built(folder / '2', moved(3, 'New'), Path(sys.argv[2]));"
         "built(folder / '3', ROWS)"
     )
-    command = [sys.executable, "-c", code, str(tmp_path), str(base), str(ROOT)]
+    command = [sys.executable, "-c", code, str(tmp_path), str(previous), str(ROOT)]
     environment = os.environ | {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
     subprocess.run(command, check=True, env=environment, cwd=tmp_path)
-    for ours, theirs in ((one, "2"), (base, "3")):
+    for ours, theirs in ((one, "2"), (previous, "3")):
         assert digests(ours) == digests(tmp_path / theirs / "dataset")
 
 
-def test_the_output_may_be_the_base(base: Path, tmp_path: Path) -> None:
-    """And a base may be a store, of which it is the current generation."""
-    copy, store = copied(base, tmp_path / "copy"), tmp_path / "store"
+def test_the_output_may_be_the_previous_dataset(previous: Path, tmp_path: Path) -> None:
+    """And a previous dataset may be a store, of which it is the current generation."""
+    copy, store = copied(previous, tmp_path / "copy"), tmp_path / "store"
     (tmp_path / "a.csv").write_text(text(moved(0, "New")), encoding="utf-8")
-    geolookup.build(tmp_path / "a.csv", copy, force=True, base=copy)
+    geolookup.build(tmp_path / "a.csv", copy, force=True, previous=copy)
     geolookup.verify(copy)
-    assert read_manifest(copy).metadata().base == read_manifest(base).generation
-    generation = geolookup.publish(base, store)
+    assert read_manifest(copy).metadata().previous == read_manifest(previous).generation
+    generation = geolookup.publish(previous, store)
     dataset = built(tmp_path / "d", moved(0, "New"), store)
-    assert read_manifest(dataset).metadata().base == generation
+    assert read_manifest(dataset).metadata().previous == generation
 
 
-def test_a_damaged_base_is_refused(base: Path, tmp_path: Path) -> None:
+def test_a_damaged_previous_dataset_is_refused(previous: Path, tmp_path: Path) -> None:
     """A flipped byte, a missing file, another version."""
-    copy = copied(base, tmp_path / "copy")
+    copy = copied(previous, tmp_path / "copy")
     for name in (fmt.LOCATION, fmt.IPV6, fmt.ZONE):
         with without(copy / name) as data:
             flipped = bytearray(data)
@@ -267,15 +270,15 @@ def test_a_damaged_base_is_refused(base: Path, tmp_path: Path) -> None:
     _refused(copy, tmp_path / "version", "format version 1, but this geolookup reads 2")
 
 
-def _refused(base: Path, folder: Path, said: str) -> None:
+def _refused(previous: Path, folder: Path, said: str) -> None:
     with pytest.raises(DatasetError, match=said):
-        built(folder, ROWS, base)
+        built(folder, ROWS, previous)
     assert not (folder / "dataset").exists()
 
 
-def test_a_forged_base_changes_numbers_alone(base: Path, tmp_path: Path) -> None:
-    """Rows that lead nowhere, and each row twice: what is in a base is compared, never followed."""
-    copy = copied(base, tmp_path / "copy")
+def test_a_forged_previous_dataset_changes_only_numbers(previous: Path, tmp_path: Path) -> None:
+    """Rows that lead nowhere, and each row twice: its numbers are compared, never followed."""
+    copy = copied(previous, tmp_path / "copy")
     replaced(copy, fmt.LOCATION, "country", lambda rows: rows.__setitem__(slice(3, 6), [999] * 3))
     rows = table(copy, fmt.NETWORK)
     write(copy, fmt.NETWORK, rows.take([*range(len(rows)), *range(len(rows))]))
@@ -285,14 +288,14 @@ def test_a_forged_base_changes_numbers_alone(base: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.long
-def test_the_command(base: Path, tmp_path: Path) -> None:
+def test_the_command(previous: Path, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(text(moved(0, "New")), encoding="utf-8")
     source, output = str(tmp_path / "a.csv"), str(tmp_path / "dataset")
-    done = run("build", source, "--output", output, "--base", str(base))
+    done = run("build", source, "--output", output, "--previous", str(previous))
     assert done.returncode == 0
-    generation = read_manifest(base).generation
-    assert f"base        {generation}\n" in run("info", output).stdout
-    assert json.loads(run("info", output, "--json").stdout)["base"] == generation
-    refused = run("build", source, "--output", output, "--base", str(tmp_path), "--force")
+    generation = read_manifest(previous).generation
+    assert f"previous    {generation}\n" in run("info", output).stdout
+    assert json.loads(run("info", output, "--json").stdout)["previous"] == generation
+    refused = run("build", source, "--output", output, "--previous", str(tmp_path), "--force")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "no dataset here" in refused.stderr

@@ -1,4 +1,4 @@
-"""Numbers of rows: of equal tuples, of a base, and of rows that follow others."""
+"""Numbers of rows: of equal tuples, of a previous dataset, and of rows that follow others."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from geolookup_builder import factorize as module
-from geolookup_builder.base_dataset import Base, with_successors
 from geolookup_builder.factorize import factorize
+from geolookup_builder.previous_dataset import Previous, with_successors
 from geolookup_builder.row_numbers import inverse, matches, numbering, reencode
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Addresses
 from tests.builder.test_reproducible import ROWS, built
-from tests.property.test_base import content
+from tests.property.test_previous import content
 
 _WORDS = st.none() | st.sampled_from("abcdefgh")
 _FLOATS = st.none() | st.sampled_from((0.0, -0.0, 1.5, -90.0, float("inf")))
@@ -31,26 +31,26 @@ _ROWS = st.lists(st.tuples(_WORDS, _FLOATS, st.integers(-1, 3)), max_size=20, un
 
 @st.composite
 def numbered(draw: st.DrawFn) -> list[int]:
-    """The distinct numbers of some rows in a base, which may have more rows; -1: not in it."""
+    """The distinct former numbers of some rows, of a table that may have more; -1: new."""
     rows = draw(st.integers(0, 12))
     known = draw(st.lists(st.integers(0, 2 * rows), unique=True, max_size=rows))
     return draw(st.permutations([*known, *[-1] * (rows - len(known))]))
 
 
 @given(numbered())
-def test_numbers_are_kept_and_have_no_gaps(base: list[int]) -> None:
-    numbers = numbering(np.array(base, np.int32)).tolist()
-    assert sorted(numbers) == list(range(len(base)))
-    stay = [0 <= each < len(base) for each in base]
-    assert all(new == old for new, old, stays in zip(numbers, base, stay, strict=True) if stays)
+def test_numbers_are_kept_and_have_no_gaps(previous: list[int]) -> None:
+    numbers = numbering(np.array(previous, np.int32)).tolist()
+    assert sorted(numbers) == list(range(len(previous)))
+    stay = [0 <= each < len(previous) for each in previous]
+    assert all(new == old for new, old, stays in zip(numbers, previous, stay, strict=True) if stays)
     others = [new for new, stays in zip(numbers, stay, strict=True) if not stays]
     assert others == sorted(others)
 
 
 @given(numbered())
-def test_the_inverse_is_the_row_of_each_number(base: list[int]) -> None:
-    numbers = numbering(np.array(base, np.int32))
-    assert [numbers[row] for row in inverse(numbers)] == list(range(len(base)))
+def test_the_inverse_is_the_row_of_each_number(previous: list[int]) -> None:
+    numbers = numbering(np.array(previous, np.int32))
+    assert [numbers[row] for row in inverse(numbers)] == list(range(len(previous)))
 
 
 def columns(rows: list[Row]) -> list[pa.Array]:
@@ -59,46 +59,46 @@ def columns(rows: list[Row]) -> list[pa.Array]:
 
 
 @given(_ROWS, _ROWS)
-def test_matches_are_rows_with_the_same_values(base: list[Row], rows: list[Row]) -> None:
+def test_matches_are_rows_with_the_same_values(previous: list[Row], rows: list[Row]) -> None:
     # By their text: 0.0 and -0.0 are equal numbers, and other values of an answer.
-    place = {repr(row): number for number, row in enumerate(base)}
+    place = {repr(row): number for number, row in enumerate(previous)}
     expected = [place.get(repr(row), -1) for row in rows]
-    assert matches(columns(base), columns(rows)).tolist() == expected
+    assert matches(columns(previous), columns(rows)).tolist() == expected
 
 
-def test_of_equal_rows_of_the_base_the_first_counts() -> None:
-    base = pa.array(["x", "y", "x"])
-    assert matches([base], [pa.array(["x", "z", "y"])]).tolist() == [0, -1, 1]
+def test_of_equal_previous_rows_the_first_counts() -> None:
+    previous = pa.array(["x", "y", "x"])
+    assert matches([previous], [pa.array(["x", "z", "y"])]).tolist() == [0, -1, 1]
 
 
 @given(st.lists(_WORDS, min_size=1, max_size=20), st.lists(st.sampled_from("abcdefghij")))
-def test_a_dictionary_in_the_order_of_the_base(values: list[str | None], base: list[str]) -> None:
+def test_a_dictionary_in_the_previous_order(values: list[str | None], previous: list[str]) -> None:
     column = pa.array(values, pa.string()).dictionary_encode()
-    found = reencode(column, pa.array(base, pa.string()))
+    found = reencode(column, pa.array(previous, pa.string()))
     assert found.to_pylist() == values
     assert found.type == column.type
     after = found.dictionary.to_pylist()
     assert sorted(after) == sorted(column.dictionary.to_pylist())
     for value in after:
-        at = base.index(value) if value in base else len(after)
+        at = previous.index(value) if value in previous else len(after)
         assert after.index(value) == at or at >= len(after)
-    new = [each for each in after if each not in base]
-    assert new == [each for each in column.dictionary.to_pylist() if each not in base]
+    new = [each for each in after if each not in previous]
+    assert new == [each for each in column.dictionary.to_pylist() if each not in previous]
 
 
 _SIZE = 6
 
 
-def base_of(rows: list[int]) -> Base:
-    """A base whose interval at each address from 0 on has the next of these rows."""
+def previous_of(rows: list[int]) -> Previous:
+    """A previous dataset whose interval at each address from 0 on has the next of these rows."""
     starts = pa.array(range(len(rows)), pa.uint32())
     columns = {"start": starts, "location": pa.array(rows, pa.uint32())}
-    return Base(None, {fmt.IPV4: pa.RecordBatch.from_pydict(columns)})
+    return Previous(None, {fmt.IPV4: pa.RecordBatch.from_pydict(columns)})
 
 
 @st.composite
 def changes(draw: st.DrawFn) -> tuple[list[int], list[int], list[int]]:
-    """Rows of the base by address, rows of the dataset likewise, and the known rows' numbers."""
+    """Previous rows by address, rows of the dataset likewise, and the known rows' numbers."""
     size = draw(st.integers(1, 30))
     before = draw(st.lists(st.integers(0, _SIZE), min_size=size, max_size=size))
     after = draw(st.lists(st.integers(0, _SIZE), min_size=size, max_size=size))
@@ -113,7 +113,7 @@ def test_the_most_frequent_pairs_of_new_and_gone_rows(
 ) -> None:
     before, after, known = change
     intervals = [(Addresses(np.arange(len(after), dtype=np.uint32)), np.array(after, np.int32))]
-    found = with_successors(np.array(known, np.int32), "location", intervals, base_of(before))
+    found = with_successors(np.array(known, np.int32), "location", intervals, previous_of(before))
     pairs = Counter(
         (new, former)
         for new, former in zip(after, before, strict=True)
@@ -134,14 +134,14 @@ def test_the_most_frequent_pairs_of_new_and_gone_rows(
 
 def test_corrected_rows_leave_the_intervals_as_they_are(tmp_path: Path) -> None:
     """Among new rows that are used more, and rows that are gone."""
-    base = built(tmp_path / "base", ROWS)
+    previous = built(tmp_path / "previous", ROWS)
     corrected = [(*row[:2], row[2].replace("City", "Town"), row[3]) for row in ROWS]
-    dataset = built(tmp_path / "d", corrected, base)
+    dataset = built(tmp_path / "d", corrected, previous)
     for name in (fmt.IPV4, fmt.IPV6, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE):
-        assert content(dataset)[name] == content(base)[name]
+        assert content(dataset)[name] == content(previous)[name]
     many = [(f"9.{at}.0.0/24", "CH", "Zürich", 1) for at in range(30)]
-    dataset = built(tmp_path / "more", corrected + many, base)
-    assert content(dataset)[fmt.IPV6] == content(base)[fmt.IPV6]
+    dataset = built(tmp_path / "more", corrected + many, previous)
+    assert content(dataset)[fmt.IPV6] == content(previous)[fmt.IPV6]
 
 
 #: Two keys of 64 bits, which are mixed.

@@ -219,7 +219,7 @@ def test_summaries(dataset: Path) -> None:
 
 def test_a_base_leaves_the_generation_and_a_name_changes_it(dataset: Path) -> None:
     document = manifest(dataset)
-    rewrite(dataset, document | {"base": "0" * 64})
+    rewrite(dataset, document | {"previous": "0" * 64})
     assert verify(dataset, deep=True).generation == document["generation"]
     (dataset / fmt.MANIFEST).write_bytes(canonical(document | {"name": "forged"}))
     with pytest.raises(DatasetError, match=r"but that of the content is [0-9a-f]{64};"):
@@ -230,7 +230,7 @@ _DESCRIPTION = "its description in the manifest is malformed"
 MANIFESTS: tuple[tuple[Callable[[Any], object], str], ...] = (
     (lambda each: each.pop("counts"), "'counts' is missing"),
     (lambda each: each.update(more=1), "unknown 'more'"),
-    (lambda each: each.update(base="x"), "manifest is damaged"),
+    (lambda each: each.update(previous="x"), "manifest is damaged"),
     (lambda each: each["files"].pop(fmt.ZONE), f"{fmt.ZONE} is not described"),
     (lambda each: each["files"].update({"../x": {"bytes": 1}}), "unknown file '../x'"),
     (lambda each: each["files"].update({fmt.IPV4: 7}), "manifest is damaged"),

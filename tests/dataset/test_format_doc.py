@@ -16,7 +16,7 @@ from geolookup.contract import fields
 from geolookup.contract.fields import STATED
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
-from geolookup.dataset.manifest import BASE
+from geolookup.dataset.manifest import PREVIOUS
 from tests.conftest import ROOT, Build, build_at
 from tests.skips import needs
 
@@ -139,7 +139,7 @@ def test_manifest_has_the_keys_listed(dataset: Path) -> None:
     text = (dataset / fmt.MANIFEST).read_bytes()
     manifest = json.loads(text)
     listed = {named(row[0])[0]: row[1] for row in rows_under("The manifest")}
-    assert set(listed) == {*manifest, BASE}
+    assert set(listed) == {*manifest, PREVIOUS}
     assert text == canonical(manifest)
     assert named(listed["format"]) == [f'"{fmt.FORMAT}"']
     assert listed["format_version"] == str(fmt.FORMAT_VERSION)

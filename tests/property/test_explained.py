@@ -25,7 +25,7 @@ from tests.oracle import (
     is_public,
     known,
 )
-from tests.property.test_base import opened
+from tests.property.test_previous import opened
 from tests.range_strategies import addresses, as_csv, edges, recipes
 from tests.tiers import scaled
 
@@ -133,7 +133,7 @@ def stated(listed: list[Source], places: list[list[int]], address: Address) -> l
         if row is not None:
             # Equal rows may be there twice: the later one decides.
             at = max(n for n, each in enumerate(source.rows) if each == row)
-            values = {layer: known(row, layer, source.provides) for layer in LAYERS}
+            values = {layer: known(row, layer, source.fields) for layer in LAYERS}
             found.append(
                 {
                     "source": f"{number}.csv",

@@ -147,8 +147,8 @@ def test_what_was_withdrawn_and_what_was_not(rolled_back: Path, tmp_path: Path) 
 
 
 def test_the_same_answers_by_other_row_numbers(rolled_back: Path, tmp_path: Path) -> None:
-    base = built(tmp_path / "base", *reversed([*WITHDRAWN, "1.0.1.0/24,Lyon,5,D"]))
-    again = built(tmp_path / "withdrawn", *WITHDRAWN, base=base)
+    previous = built(tmp_path / "previous", *reversed([*WITHDRAWN, "1.0.1.0/24,Lyon,5,D"]))
+    again = built(tmp_path / "withdrawn", *WITHDRAWN, previous=previous)
     assert generation(again) not in {each.generation for each in geolookup.generations(rolled_back)}
     assert is_withdrawn(rolled_back, again, generation(again))
 

@@ -60,7 +60,7 @@ def test_a_change_is_published_and_old_generations_pruned(
         ids.append(done.generation)
     assert [each.generation for each in geolookup.generations(store)] == ids[:0:-1]
     folders = [store / "generations" / str(each) for each in ids[1:]]
-    assert [read_manifest(each).metadata().base for each in folders] == ids[:2]
+    assert [read_manifest(each).metadata().previous for each in folders] == ids[:2]
     assert done.removed == (ids[0],)
     assert is_tidy(store)
 
@@ -110,7 +110,7 @@ def damage(store: Path, generation: str | None, name: str = "ipv4.arrow") -> Non
 def test_a_damaged_generation_is_replaced(
     update: Update, publisher: Publisher, store: Path
 ) -> None:
-    """Also where a build with a base would read the file; after a rollback by the withdrawn one."""
+    """Also if the build would read it as ``previous``; after a rollback by the withdrawn one."""
     first = update().generation
     for name in ("location.arrow", "ipv4.arrow", "zone.arrow")[: scaled(1, 3)]:
         damage(store, first, name)
@@ -131,7 +131,7 @@ def test_a_damaged_generation_is_replaced(
 def test_each_dataset_is_verified_once(
     update: Update, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That of the store, which is the base and which gates compare with, and the compiled one."""
+    """That of the store, which is the previous dataset of build and gates, and the compiled one."""
     verified: list[str] = []
 
     def counted(folder: Path, manifest: Manifest, *rest: Any, **options: Any) -> Any:
@@ -153,7 +153,7 @@ def test_each_dataset_is_verified_once(
 def test_two_updates_by_a_detected_source(
     publisher: Publisher, store: Path, tmp_path: Path
 ) -> None:
-    """An unchecked drop is a warning. Two rollbacks are not undone, whichever base a build has."""
+    """An unchecked drop is a warning. No build undoes two rollbacks."""
     address = f'path = "{publisher.site.url}/country'
     publisher.rewrite(
         f'format = "sapics"\n{address}', f'format = "auto"\nmax_drop = "20%"\n{address}'
@@ -170,7 +170,7 @@ def test_two_updates_by_a_detected_source(
         geolookup.rollback(store)
     done = geolookup.update(publisher.recipe)
     assert (done.state, done.generation) == ("withdrawn", first.generation)
-    built = geolookup.build(publisher.recipe, tmp_path / "built", base=store)
+    built = geolookup.build(publisher.recipe, tmp_path / "built", previous=store)
     assert built.generation not in (first.generation, third)
     publisher.put(COUNTRY, countries("DE", "IT"))
     assert geolookup.update(publisher.recipe).state == "updated"

@@ -38,7 +38,7 @@ from tests.skips import needs
 from tests.tiers import scaled
 
 LATIN = {"8.8.0.0/16": {"country_code": "NO"}, "2600:100::/32": {"country_code": "SE"}}
-HOSTING = 'fields = { user_type = "hosting" }'
+HOSTING = 'values = { user_type = "hosting" }'
 IPINFO = {f"{product}.csv": text for product, (text, _) in test_ipinfo.PRODUCTS.items()}
 FILES: dict[str, dict[str, str | bytes]] = {
     "bgpdump": {"a": test_routes.TEXT},

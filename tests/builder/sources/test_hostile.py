@@ -104,7 +104,7 @@ class Kind:
 
 DB1 = '"{n_first}","{n_last}","CH","Switzerland"'
 KINDS = {
-    "cidr-list": Kind("cidr-list", "a.txt", "{network}", options='fields = { isp = "Text" }',
+    "cidr-list": Kind("cidr-list", "a.txt", "{network}", options='values = { isp = "Text" }',
                       quoted=False),
     "csv": Kind("csv", "a.csv", "{first},{last},{text}", "isp", "first,last,isp\n"),
     "csv, mapped": Kind("csv", "a.csv", "{network};{text};x", "isp", quoted=True,

@@ -58,17 +58,17 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ("", "\n", NO_TABLE),
     ],
     ("cidr-list", "list.txt"): [
-        ("", HOSTERS, "source.fields is missing"),
-        ("fields = {}", HOSTERS, "source.fields is missing"),
-        ('fields = "hosting"', HOSTERS, "source.fields is missing"),
-        ('fields = { user_typ = "hosting" }', HOSTERS, "did you mean 'user_type'?"),
-        ('fields = { user_type = "hostin" }', HOSTERS, "user_type cannot be 'hostin'"),
-        ('fields = { user_type = "" }', HOSTERS, "user_type cannot be ''"),
-        ("fields = { user_type = [1] }", HOSTERS, "user_type cannot be [1]"),
-        ("fields = { latitude = 91 }", HOSTERS, "latitude cannot be 91"),
-        ('fields = { time_zone = "Mars/Base" }', HOSTERS, "time_zone cannot be"),
-        ("fields = { asn = -1 }", HOSTERS, "asn cannot be -1"),
-        ("fields = { isp = true }", HOSTERS, "isp cannot be True"),
+        ("", HOSTERS, "source.values is missing"),
+        ("values = {}", HOSTERS, "source.values is missing"),
+        ('values = "hosting"', HOSTERS, "source.values is missing"),
+        ('values = { user_typ = "hosting" }', HOSTERS, "did you mean 'user_type'?"),
+        ('values = { user_type = "hostin" }', HOSTERS, "user_type cannot be 'hostin'"),
+        ('values = { user_type = "" }', HOSTERS, "user_type cannot be ''"),
+        ("values = { user_type = [1] }", HOSTERS, "user_type cannot be [1]"),
+        ("values = { latitude = 91 }", HOSTERS, "latitude cannot be 91"),
+        ('values = { time_zone = "Mars/Base" }', HOSTERS, "time_zone cannot be"),
+        ("values = { asn = -1 }", HOSTERS, "asn cannot be -1"),
+        ("values = { isp = true }", HOSTERS, "isp cannot be True"),
     ],
     ("cloud", "a.json"): [
         ("", json.dumps(cloud.AWS)[:-40], "not JSON"),
@@ -267,7 +267,7 @@ def test_cut_or_changed_anywhere(tmp_path: Path, name: str) -> None:
 
 #: Options that a format demands, and the formats that read a kind.
 DEMANDED = {
-    "cidr-list": 'fields = { isp = "x" }',
+    "cidr-list": 'values = { isp = "x" }',
     "dbip": 'layout = "country-lite"',
     "ip2location": "db = 1",
     "ip2proxy": "db = 2",

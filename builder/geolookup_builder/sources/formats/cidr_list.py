@@ -40,10 +40,10 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _fields(spec: SourceSpec) -> dict[str, str]:
     """Return the fields that the recipe states for all rows."""
-    fields = spec.options.get("fields")
+    fields = spec.options.get("values")
     if not isinstance(fields, dict) or not fields:
-        remedy = 'write fields = { user_type = "hosting" }'
-        raise BuildError(spec.recipe, "source.fields is missing or not a table", remedy=remedy)
+        remedy = 'write values = { user_type = "hosting" }'
+        raise BuildError(spec.recipe, "source.values is missing or not a table", remedy=remedy)
     reference = load_reference()
     return {name: _value(spec, reference, name, value) for name, value in fields.items()}
 
@@ -51,13 +51,13 @@ def _fields(spec: SourceSpec) -> dict[str, str]:
 def _value(spec: SourceSpec, reference: Reference, name: str, value: Any) -> str:
     if name not in BY_SOURCE_COLUMN:
         remedy = near_match(name, BY_SOURCE_COLUMN)
-        raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
+        raise BuildError(spec.recipe, f"unknown field {name!r} in source.values", remedy=remedy)
     # In Python True is an int; in TOML it is a Boolean only.
     plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     text = str(value) if plain else ""
     # The recipe may replace the table of countries, so country codes are checked with the rows.
     if name != "country_code" and not clean(name, pa.array([text]), reference).values[0].is_valid:
-        problem = f"source.fields.{name} cannot be {value!r}"
+        problem = f"source.values.{name} cannot be {value!r}"
         raise BuildError(spec.recipe, problem, remedy="correct the value in the recipe")
     return text
 
@@ -75,4 +75,4 @@ def _detect(opening: Opening) -> Detection | None:
 
 #: Comments of Spamhaus, and of the lists that FireHOL collects.
 _DATE = in_first_lines(r"(?m)^[;#] *(?:Last-Modified|Source File Date) *:([^\r\n]{1,60})")
-FORMAT = SourceFormat("cidr-list", frozenset({"fields"}), _read, _detect, _DATE)
+FORMAT = SourceFormat("cidr-list", frozenset({"values"}), _read, _detect, _DATE)

@@ -64,18 +64,20 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _mapping(spec: SourceSpec) -> Product | None:
     """Return the meaning of keys that the recipe states; None if the product decides."""
-    fields = spec.options.get("fields")
+    fields = spec.options.get("columns")
     if fields is None:
         return None
     if not isinstance(fields, dict) or not fields:
-        remedy = 'write fields = { city_name = "city.names.en" }'
-        raise BuildError(spec.recipe, "source.fields is not a table of paths", remedy=remedy)
+        remedy = 'write columns = { city_name = "city.names.en" }'
+        raise BuildError(spec.recipe, "source.columns is not a table of paths", remedy=remedy)
     for name, path in fields.items():
         if name not in BY_SOURCE_COLUMN:
             remedy = near_match(name, BY_SOURCE_COLUMN)
-            raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
+            raise BuildError(
+                spec.recipe, f"unknown field {name!r} in source.columns", remedy=remedy
+            )
         if not isinstance(path, str) or not path:
-            problem = f"source.fields.{name} is not a path"
+            problem = f"source.columns.{name} is not a path"
             raise BuildError(spec.recipe, problem, remedy='join keys with dots, "city.names.en"')
     paths = {name: (path,) for name, path in fields.items()}
     return Product("keys that the recipe names", None, (), paths)
@@ -113,7 +115,7 @@ def _fields(columns: Fields, product: Product, codes: I64) -> Fields:
 def _product(member: Member, kinds: Sequence[str], paths: set[str]) -> Product:
     """Return the product of a file; BuildError if it is of none, or of one that is refused."""
     match = matching_product(kinds, paths)
-    remedy = 'map keys in the recipe, such as fields = { city_name = "city.names.en" }'
+    remedy = 'map keys in the recipe, such as columns = { city_name = "city.names.en" }'
     if match is None:
         problem = f"none of its fields are known ({keys_text(paths) or 'none at all'})"
         raise BuildError(member.label, problem, remedy=remedy)
@@ -212,7 +214,7 @@ def build_date(member: Member) -> str | None:
         return of_seconds(file.reader.metadata().build_epoch)
 
 
-FORMAT = SourceFormat("mmdb", frozenset({"fields"}), _read, _detect, build_date)
+FORMAT = SourceFormat("mmdb", frozenset({"columns"}), _read, _detect, build_date)
 
 
 def keys_text(keys: Collection[str]) -> str:

@@ -187,11 +187,11 @@ def test_files_of_one_glob_may_have_different_columns(read: Read) -> None:
     reading = read(files, recipe('path = "[0-9].csv"'))
     addresses = "8.8.1.1", "8.8.2.1", "8.8.3.1", "8.8.3.129", "2a00:1::1", "2a00:2::1"
     assert reading.values("isp", *addresses) == [None, "two", "drei", None, None, "dos"]
-    reading = read(files, recipe('path = "[0-9].csv"\nprovides = ["city_name"]'))
+    reading = read(files, recipe('path = "[0-9].csv"\nfields = ["city_name"]'))
     assert reading.values("isp", *addresses) == [None] * 6
 
 
-UNKNOWN = 'path = "a.csv"\nprovides = []'
+UNKNOWN = 'path = "a.csv"\nfields = []'
 
 
 HERE = 'columns = { network = "cidr", country_code = "country", asn = "as_number" }'

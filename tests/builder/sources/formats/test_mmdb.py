@@ -177,7 +177,7 @@ def test_packed(read: Read) -> None:
 def test_mapped_fields(read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = {"place": {"town": ("A", {"de": "Oslo"})}, "cc": "NO", "zip": 150, "7": "Acme"}
     places = 'city_name = "place.town.1.de", country_code = "cc", postal_code = "zip"'
-    fields = f'fields = {{ {places}, isp = "7" }}'
+    fields = f'columns = {{ {places}, isp = "7" }}'
     content = mmdb({"8.8.8.0/24": record, "8.8.9.0/24": {"place": "none", "cc": True}})
     reading = read({"a.mmdb": content}, recipe(extra=fields))
     place = {"city_name": "Oslo", "country_code": "NO", "postal_code": "150", "isp": "Acme"}
@@ -193,13 +193,13 @@ def test_mapped_fields(read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 WRONG_FIELDS = {
-    "fields = 1": "not a table of paths",
-    "fields = {}": "not a table of paths",
-    'fields = { city = "x" }': "unknown field 'city'",
-    "fields = { isp = 1 }": "source.fields.isp is not a path",
-    'fields = { isp = "" }': "source.fields.isp is not a path",
-    'fields = { isp = "country_cod" }': "did you mean 'country_code'?",
-    'fields = { isp = "country_code.en" }': "no record has a value at 'country_code.en'",
+    "columns = 1": "not a table of paths",
+    "columns = {}": "not a table of paths",
+    'columns = { city = "x" }': "unknown field 'city'",
+    "columns = { isp = 1 }": "source.columns.isp is not a path",
+    'columns = { isp = "" }': "source.columns.isp is not a path",
+    'columns = { isp = "country_cod" }': "did you mean 'country_code'?",
+    'columns = { isp = "country_code.en" }': "no record has a value at 'country_code.en'",
 }
 UNKNOWN = {"8.8.8.0/24": {"score": 1, "a": {"b": "c"}}}
 
@@ -267,7 +267,7 @@ def test_bad_files(tmp_path: Path, shared_data: Path) -> None:
     assert len(found) == 21
     told, readable = list[str](), list[str]()
     for path in found:
-        extra = 'fields = { isp = "ip" }' if "libmaxminddb-empty" in path.name else ""
+        extra = 'columns = { isp = "ip" }' if "libmaxminddb-empty" in path.name else ""
         try:
             read_at(tmp_path, {}, recipe(str(path), extra))
         except BuildError as error:
@@ -297,7 +297,7 @@ def test_real_trees(read: Read, shared_data: Path) -> None:
     for kind, bits in product(("ipv4", "ipv6", "mixed"), (24, 28, 32)):
         name = f"MaxMind-DB-test-{kind}-{bits}.mmdb"
         path = shared_data / "maxmind-db" / "test-data" / name
-        reading = read({}, recipe(str(path), 'fields = { isp = "ip" }'))
+        reading = read({}, recipe(str(path), 'columns = { isp = "ip" }'))
         with maxminddb.open_database(path) as reader:
             networks = [(network, record["ip"]) for network, record in reader]
         assert reading.source.read == len(networks), name

@@ -278,7 +278,7 @@ def test_records_that_locate_no_address_are_refused_by_name(tmp_path: Path) -> N
             batch_of(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: record}, kind=kind))
         assert name in caught.value.problem
         assert why in caught.value.problem
-        assert "fields = {" in (caught.value.remedy or "")
+        assert "columns = {" in (caught.value.remedy or "")
     error = refused(tmp_path, "a.mmdb", mmdb({NETWORK: CONTACT}), one("auto", "a.mmdb"))
     assert "contacts (database type 'Test', keys email)" in str(error)
     about = {"en": "Countries. Report abuse to the vendor. geo-whois-asn-country"}
@@ -287,7 +287,7 @@ def test_records_that_locate_no_address_are_refused_by_name(tmp_path: Path) -> N
 
 
 def test_the_recipe_may_name_keys_of_a_refused_product(read: Read) -> None:
-    text = one("mmdb", "a.mmdb", 'fields = { organization = "name" }')
+    text = one("mmdb", "a.mmdb", 'columns = { organization = "name" }')
     reading = read({"a.mmdb": mmdb({NETWORK: CONTACT})}, text)
     assert reading.stated("8.8.4.4") == [{"organization": "Registry"}]
     [keys] = reading.source.keys

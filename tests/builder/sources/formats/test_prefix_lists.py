@@ -211,7 +211,7 @@ def test_bad_lines_of_tor(read: Read) -> None:
 
 
 HOSTERS = "# hosters\n8.8.8.0/24\n\n9.9.9.9   # one of them\n2600:100::/32 ; other comment\n"
-HOSTING = 'fields = { user_type = "hosting" }'
+HOSTING = 'values = { user_type = "hosting" }'
 LISTED = one("cidr-list", "list.txt", HOSTING)
 
 
@@ -223,7 +223,7 @@ def test_the_fields_of_every_row(read: Read) -> None:
         assert [*reading.ranges().values()] == [{"user_type": "hosting"}] * 3, text
         assert (reading.source.read, reading.source.rejected.total()) == (3, 0), text
     located = 'country_code = "no", latitude = 59.5, longitude = 10'
-    constants = f'fields = {{ asn = 64500, isp = "Acme", {located} }}'
+    constants = f'values = {{ asn = 64500, isp = "Acme", {located} }}'
     reading = read({"list.txt": "8.8.8.8\n"}, one("cidr-list", "list.txt", constants))
     stated = fields("asn=64500; isp=Acme; country_code=NO; latitude=59.5; longitude=10")
     assert reading.ranges() == {"8.8.8.8/32": stated}

@@ -1,4 +1,4 @@
-"""The next release of a CSV, one per cent of its rows changed, compiled with a base and without."""
+"""The next release of a CSV, one per cent of its rows changed, compiled with --previous or not."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from geolookup.dataset.intervals import Addresses
 _FILES = {"IPv4": fmt.IPV4, "IPv6": fmt.IPV6}
 
 
-def measure_base(rows: int | None) -> Result:
+def measure_previous(rows: int | None) -> Result:
     """Compile a CSV, then the next one in both ways; count the intervals that differ."""
     rows = rows or CSV_ROWS
     recipe = cache.source(f"rows-{rows}", "generate", ["--rows", str(rows)])
     with tempfile.TemporaryDirectory(dir=recipe.parent) as temporary:
         folder = Path(temporary)
-        base = compile_to(recipe, folder / "base", CORES)
+        previous = compile_to(recipe, folder / "previous", CORES)
         release = changed.write(recipe, folder)
         runs = {
             name: compile_to(release, folder / name, CORES, of)
-            for name, of in (("without", None), ("with", folder / "base"))
+            for name, of in (("without", None), ("with", folder / "previous"))
         }
         for name, run in runs.items():
-            run["differing"] = _differences(folder / "base", folder / name)
-    return {"machine": base["machine"], **runs}
+            run["differing"] = _differences(folder / "previous", folder / name)
+    return {"machine": previous["machine"], **runs}
 
 
-def _differences(base: Path, dataset: Path) -> dict[str, int]:
-    """Return how many intervals are not in the base with these row numbers, by family."""
-    return {name: _of_family(base / file, dataset / file) for name, file in _FILES.items()}
+def _differences(previous: Path, dataset: Path) -> dict[str, int]:
+    """Return how many intervals have other row numbers than before, by family."""
+    return {name: _of_family(previous / file, dataset / file) for name, file in _FILES.items()}
 
 
-def _of_family(base: Path, dataset: Path) -> int:
-    before, after = read(base)[0], read(dataset)[0]
+def _of_family(previous: Path, dataset: Path) -> int:
+    before, after = read(previous)[0], read(dataset)[0]
     starts, first = _starts(before), _starts(after)
     at = starts.search(first) - 1
     same = starts[at].equals(first)
@@ -66,15 +66,15 @@ def lines(result: Result) -> Iterator[Table]:
     """Yield a table of both builds, and the ratio of their times."""
     rows: list[list[Cell]] = [
         [
-            f"{name} a base",
+            f"{name} --previous",
             Number(result[name]["seconds"], ".2f"),
             *(Number(result[name]["differing"][family]) for family in _FILES),
         ]
         for name in ("without", "with")
     ]
-    columns = ("base", "compile, s", *(f"{family} intervals that differ" for family in _FILES))
-    yield Table("build-base", columns, rows)
+    columns = ("previous", "compile, s", *(f"{family} intervals that differ" for family in _FILES))
+    yield Table("build-previous", columns, rows)
     ratio = result["with"]["seconds"] / result["without"]["seconds"]
     yield ratio_table(
-        "build-base-ratio", "base", [Ratio("compile: with / without", ratio, 1.1, unit="x")]
+        "build-previous-ratio", "previous", [Ratio("compile: with / without", ratio, 1.1, unit="x")]
     )

@@ -1,9 +1,9 @@
-"""The base of a build: an earlier dataset, whose row numbers and dictionaries the new one keeps.
+"""The previous dataset of a build: the new one keeps its row numbers and dictionaries.
 
-Only the files that number something are read and checked. Row numbers in the base are compared,
+Only the files that number something are read and checked. Its row numbers are compared,
 never used as an index.
 
-A new row takes the number of the row of the base that it succeeds. A vendor that corrects the
+A new row takes the number of the former row that it succeeds. A vendor that corrects the
 coordinates of a city makes a new row of it, and none of its intervals moves; with the number of
 the former row they stay the same bytes.
 """
@@ -35,7 +35,7 @@ NUMBERING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
+class Previous:
     """An earlier dataset, or none: then it has no rows and no values."""
 
     metadata: Metadata | None
@@ -47,7 +47,7 @@ class Base:
         return [without_dictionary(batch.column(name)) for name in names]
 
     def rows_at(self, first: Addresses, table: str) -> Codes:
-        """Return the row in "location" or "network" of the base's interval of each address."""
+        """Return the row in "location" or "network" of the interval of each address."""
         batch = self.batches[fmt.IPV4 if first.family == 4 else fmt.IPV6]
         rows = numbers_of(batch, table)
         return np.asarray(rows[starts_of(batch).search(first) - 1], np.int32)
@@ -63,21 +63,21 @@ class Base:
         }
 
     def of(self, generation: str) -> str | None:
-        """Return the base that the manifest of a dataset of this generation states.
+        """Return the ``previous`` of the manifest of a dataset of this generation.
 
-        A dataset that is the base again has the base's own manifest.
+        A dataset with the same content has the same manifest.
         """
         if self.metadata is None:
             return None
         same = generation == self.metadata.generation
-        return self.metadata.base if same else self.metadata.generation
+        return self.metadata.previous if same else self.metadata.generation
 
 
-NO_BASE = Base(None, {})
+NO_PREVIOUS = Previous(None, {})
 
 
-def open_base(path: Path) -> Base:
-    """Return a dataset, or the current one of a store, as a base; DatasetError if damaged."""
+def open_previous(path: Path) -> Previous:
+    """Open a dataset, or the current one of a store; DatasetError if it is damaged."""
     from geolookup.comparison import open_dataset as current
 
     folder = path if is_dataset(path) else Path(current(path).path)
@@ -87,35 +87,40 @@ def open_base(path: Path) -> Base:
     steps = files.digests(folder, tables.manifest), files.load(tables), shapes(tables)
     for damage in chain(*steps):
         raise damage
-    return Base(manifest.metadata(), tables.batches)
+    return Previous(manifest.metadata(), tables.batches)
 
 
 def with_successors(
-    base_rows: Codes, table: str, intervals: Sequence[tuple[Addresses, Codes]], base: Base
+    previous_rows: Codes,
+    table: str,
+    intervals: Sequence[tuple[Addresses, Codes]],
+    previous: Previous,
 ) -> Codes:
-    """Return the number in the base of each row of a table, or of the row that it succeeds.
+    """Return the former number of each row of a table, or of the row that it succeeds.
 
-    ``base_rows`` has the number of each row in the base, -1 for a new row. ``table`` is "location"
-    or "network", ``intervals`` are the starts and rows of each family. A new row succeeds the one
-    that most of its intervals had in the base, of those that are gone. No two rows succeed the
-    same; a row that succeeds none keeps -1.
+    ``previous_rows`` has the number of each row in the previous dataset, -1 for a new row.
+    ``table`` is "location" or "network", ``intervals`` are the starts and rows of each family. A
+    new row succeeds the one that most of its intervals had before, of those that are gone. No two
+    rows succeed the same; a row that succeeds none keeps -1.
     """
-    parts = [_of_new_rows(base_rows, table, starts, rows, base) for starts, rows in intervals]
+    parts = [
+        _of_new_rows(previous_rows, table, starts, rows, previous) for starts, rows in intervals
+    ]
     new, former = (np.concatenate(rows) for rows in zip(*parts, strict=True))
-    # A row of the base that the build still has keeps its own number: nothing succeeds it.
-    is_gone = ~np.isin(former, base_rows)
+    # A former row that the build still has keeps its own number: nothing succeeds it.
+    is_gone = ~np.isin(former, previous_rows)
     new, former = _pairs(new[is_gone], former[is_gone])
-    numbers = base_rows.copy()
+    numbers = previous_rows.copy()
     numbers[new] = former
     return numbers
 
 
 def _of_new_rows(
-    base_rows: Codes, table: str, starts: Addresses, rows: Codes, base: Base
+    previous_rows: Codes, table: str, starts: Addresses, rows: Codes, previous: Previous
 ) -> tuple[Codes, Codes]:
-    """Return the row of each interval that has a new one, and the row that it had in the base."""
-    at = np.flatnonzero(base_rows[rows] < 0)
-    return rows[at], base.rows_at(starts[at], table)
+    """Return the row of each interval that has a new one, and the row that it had before."""
+    at = np.flatnonzero(previous_rows[rows] < 0)
+    return rows[at], previous.rows_at(starts[at], table)
 
 
 def _pairs(new: Codes, former: Codes) -> tuple[Codes, Codes]:

@@ -1,4 +1,4 @@
-"""A build with a base says what one without says, and keeps the numbers of the base."""
+"""A build with a previous dataset gives the answers of one without, and keeps its numbers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ LINKS = {fmt.LOCATION: {"country": fmt.COUNTRY, "zone": fmt.ZONE}}
 INTERVALS = {"location": fmt.LOCATION, "network": fmt.NETWORK}
 
 
-def built(folder: Path, listed: list[Source], base: Path | None = None, explain: str = "") -> Path:
+def built(
+    folder: Path, listed: list[Source], previous: Path | None = None, explain: str = ""
+) -> Path:
     """Compile the sources in a folder of their own; the name of the folder is in no byte."""
     folder.mkdir()
     files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}
     text = recipe(listed).replace("\n", f'\nexplain = "{explain}"\n', 1) if explain else None
-    return build_at(folder, files, text or recipe(listed), base=base)[0]
+    return build_at(folder, files, text or recipe(listed), previous=previous)[0]
 
 
 @contextmanager
@@ -76,14 +78,14 @@ def says_the_same(one: Path, other: Path) -> None:
             assert not each.null_gained + each.null_lost + each.changed
 
 
-def keeps_numbers(base: Path, dataset: Path) -> None:
-    """A row of the base keeps its number, unless the table has become too short for it."""
+def keeps_numbers(previous: Path, dataset: Path) -> None:
+    """A row keeps its number, unless the table has become too short for it."""
     for file in (fmt.LOCATION, fmt.NETWORK, fmt.ZONE):
-        before, after = ([*map(repr, rows(each, file))] for each in (base, dataset))
+        before, after = ([*map(repr, rows(each, file))] for each in (previous, dataset))
         for number, row in enumerate(before[: len(after)]):
             assert after[number] == row or row not in after
     for file in (fmt.IPV6, fmt.LOCATION, fmt.NETWORK, fmt.PROVENANCE[6]):
-        for one, other in zip(read(base / file)[0], read(dataset / file)[0], strict=False):
+        for one, other in zip(read(previous / file)[0], read(dataset / file)[0], strict=False):
             if pa.types.is_dictionary(one.type) and pa.types.is_dictionary(other.type):
                 before, after = one.dictionary.to_pylist(), other.dictionary.to_pylist()
                 for number, value in enumerate(before[: len(after)]):
@@ -94,18 +96,20 @@ def keeps_numbers(base: Path, dataset: Path) -> None:
 @pytest.mark.parametrize("explain", ["", "full"])
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(old=recipes, new=recipes)
-def test_a_base_changes_numbers_alone(explain: str, old: list[Source], new: list[Source]) -> None:
-    """The same sources again are the base to the byte, the manifest too: it states its base."""
+def test_a_previous_dataset_changes_only_numbers(
+    explain: str, old: list[Source], new: list[Source]
+) -> None:
+    """The same sources again give the previous dataset to the byte, with its manifest."""
     with TemporaryDirectory() as place:
         folder = Path(place)
-        base = built(folder / "base", old, explain=explain)
+        previous = built(folder / "previous", old, explain=explain)
         alone = built(folder / "alone", new, explain=explain)
-        dataset = built(folder / "based", new, base, explain)
+        dataset = built(folder / "next", new, previous, explain)
         geolookup.verify(dataset, deep=True)
         says_the_same(alone, dataset)
-        keeps_numbers(base, dataset)
+        keeps_numbers(previous, dataset)
         for file in fmt.EXPLAINING if explain else ():
             assert read(alone / file)[0].to_pylist() == read(dataset / file)[0].to_pylist()
-        assert content(built(folder / "again", new, base, explain)) == content(dataset)
-        assert content(built(folder / "same", old, base, explain)) == content(base)
+        assert content(built(folder / "again", new, previous, explain)) == content(dataset)
+        assert content(built(folder / "same", old, previous, explain)) == content(previous)
         assert content(built(folder / "after", new, dataset, explain)) == content(dataset)
