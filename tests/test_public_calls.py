@@ -10,16 +10,14 @@ import shutil
 import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
 from threading import Barrier
 from typing import Any
 
-import click
 import pytest
 
 import geolookup
-from geolookup.cli import COMMANDS
+from geolookup.cli.registry import COMMANDS, load
 from geolookup.kernel import python as kernel_python
 from tests.cli import program
 from tests.conftest import ROOT
@@ -125,11 +123,6 @@ def test_calls_take_texts_as_paths(recipe: Path, tmp_path: Path) -> None:
 # --- commands and calls
 
 
-def command(name: str) -> click.Command:
-    found: click.Command = getattr(import_module(f"geolookup.cli.{COMMANDS[name]}"), name)
-    return found
-
-
 def parameters(call: Any) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(call).parameters
 
@@ -137,7 +130,7 @@ def parameters(call: Any) -> Mapping[str, inspect.Parameter]:
 def test_commands_take_what_their_calls_take() -> None:
     for name in CALLS:
         call = getattr(geolookup, name)
-        stated = {each.name: each for each in command(name).params if each.name not in PRINTING}
+        stated = {each.name: each for each in load(name).params if each.name not in PRINTING}
         taken = parameters(call)
         assert set(stated) == set(taken), name
         required = [str(each.name) for each in stated.values() if each.required]
@@ -146,7 +139,7 @@ def test_commands_take_what_their_calls_take() -> None:
         }
         assert required == [each for each in taken if each not in defaults], name
         arguments = ARGUMENTS.get(name, ["."] * len(required))
-        parsed = command(name).make_context(name, [*arguments]).params
+        parsed = load(name).make_context(name, [*arguments]).params
         assert {each: parsed[each] for each in defaults} == defaults, name
         assert "Error" in (inspect.getdoc(call) or ""), name
         assert name in geolookup.__all__

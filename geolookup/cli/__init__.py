@@ -1,4 +1,4 @@
-"""The command line: a registry of commands, each imported when it is called.
+"""The command line: the program, its errors and its signals.
 
 Strategy: commands do not handle the errors of the library. Only this module turns an error
 into one line on standard error and the exit status 2.
@@ -14,42 +14,20 @@ import sys
 from _thread import interrupt_main
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from threading import Timer
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 import geolookup
+from geolookup.cli.command import Sections
+from geolookup.cli.registry import COMMANDS
 from geolookup.errors import GeoLookupError, line_text
 from geolookup.terminal import filter_terminals
 
 if TYPE_CHECKING:
     from geolookup.engine import Engine
 
-#: The commands in each module of this package; a command is the function of its name there.
-_COMMANDS_OF = {
-    "accounts": "accounts keys plans",
-    "archives": "mirror pack unpack",
-    "build": "build download",
-    "comparison": "diff report score",
-    "enrich_files": "enrich",
-    "export": "export",
-    "follow": "follow",
-    "info": "explain fields info recipes",
-    "inline_text": "annotate grep",
-    "lookup": "lookup",
-    "prefixes": "prefixes",
-    "serve": "serve",
-    "signing": "keygen sign trust verify",
-    "store": "generations prune publish rollback",
-    "traffic": "map summarize",
-    "update": "update",
-}
-#: The module of each command.
-COMMANDS = dict(
-    sorted((name, module) for module, names in _COMMANDS_OF.items() for name in names.split())
-)
 MISUSE = 2
 #: The exit status that a shell reports for a program that SIGPIPE ended.
 _BROKEN_PIPE = 141
@@ -57,40 +35,32 @@ _BROKEN_PIPE = 141
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _OUTPUT_PROBLEM = "standard output cannot be written ({})"
 _MORE_MEMORY = "free some, or raise the limit of the process (ulimit -v, or that of its container)"
+#: Options of the program itself; others before an address are options of ``lookup``.
+_OWN_OPTIONS = "-h", "--help", "--version"
+#: With this Click 8.2 and later show the help of a group without a command.
+_HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
 _SIGNALS = signal.SIGTERM, signal.SIGINT
 #: Seconds until a signal is handled again.
 _REPEAT = 0.5
 
 
-class _Commands(click.Group):
-    """The commands; only the module of the called command is imported."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module = import_module(f"geolookup.cli.{COMMANDS[cmd_name]}")
-        command: click.Command = getattr(module, cmd_name)
-        return command
+class _Program(Sections):
+    """The program; its arguments may begin with an address, and errors of use are one line."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        with _closed_pipe():
+        with _closed_pipe(), _one_line_misuse():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _closed_pipe():
+        with _closed_pipe(), _one_line_misuse():
             return super().invoke(ctx)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in COMMANDS and not args[0].startswith("--"):
-            from geolookup.cli.address_input import with_implied_command
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS:
+            from geolookup.cli.first_argument import with_implied_command
 
             args = with_implied_command(args, is_typed=ctx.resilient_parsing)
-        return super().resolve_command(ctx, args)
+        return super().parse_args(ctx, args)
 
 
 @contextmanager
@@ -102,12 +72,26 @@ def _closed_pipe() -> Iterator[None]:
         raise BrokenPipeError from error
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "color": True})
+@contextmanager
+def _one_line_misuse() -> Iterator[None]:
+    """Exit with status 2 and one line for an error of use; Click would print three."""
+    try:
+        yield
+    except click.UsageError as error:
+        if isinstance(error, _HELP):
+            raise
+        from geolookup.cli.misuse import problem
+
+        fail(problem(error))
+
+
+@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"], "color": True})
 @click.version_option(geolookup.__version__, prog_name="geolookup")
 def _program() -> None:
     """Look up the location, time, currency and network of IP addresses, offline.
 
-    Addresses need no command: they are looked up.
+    An address needs no command. `geolookup COMMAND --help` shows an example of a
+    command, then its options.
 
     Example: geolookup 8.8.8.8
     """

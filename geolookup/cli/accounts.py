@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from geolookup.cli import fail, options
+from geolookup.cli.command import command, group
 from geolookup.contract.gregorian import timestamp
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _plans = click.option(
 )
 
 
-@click.group(name="keys", short_help="Create, list and revoke API keys.")
+@group("keys", "Create, list and revoke API keys.")
 def keys() -> None:
     """Create, list and revoke API keys, and print the usage of accounts and the audit log.
 
@@ -138,7 +139,7 @@ def log(accounts: str, *, as_json: bool) -> None:
         click.echo(_json_line(entry) if as_json else _log_line(entry))
 
 
-@click.command(name="plans", short_help="List the plans.")
+@command("plans", "List the plans.")
 @_plans
 def plans(plans: Path | None) -> None:
     """List the built-in plans and those of a plans file (TOML, [plan.NAME] tables).
@@ -152,7 +153,7 @@ def plans(plans: Path | None) -> None:
         click.echo(f"{plan.name:<16} {plan.rate:,}/s, {quota}")
 
 
-@click.group(name="accounts", short_help="Back up and restore an accounts file.")
+@group("accounts", "Back up and restore an accounts file.")
 def accounts() -> None:
     """Back up and restore an accounts file while the service runs.
 

@@ -1,24 +1,18 @@
 """The addresses of ``geolookup lookup``: its arguments, or the lines of standard input.
 
-``with_implied_command`` adds ``lookup`` to arguments that begin with an address.
-
 Strategy: standard input is read in blocks, and a block is answered when it has arrived. The
 numbers of lines are computed for errors only.
 """
 
 from __future__ import annotations
 
-import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
 import click
 
-from geolookup.cli import COMMANDS, fail
-from geolookup.contract.address import is_address
-from geolookup.errors import name_text, near_match
+from geolookup.cli import fail
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -40,8 +34,6 @@ if TYPE_CHECKING:
 _BLOCK = 4096
 #: Bytes of a line that are kept; a longer one is a malformed address.
 _LONGEST_LINE = 1 << 20
-#: A misspelled command. Another text may be an address, and no message contains one.
-_WORD = re.compile(r"[A-Za-z_-]+")
 STANDARD_INPUT = "-"
 _PROMPT = "reading addresses from standard input, one per line; Ctrl-D ends it"
 
@@ -126,34 +118,3 @@ def read_blocks(source: BufferedReader, of_lines: type[Piped] = Piped) -> Iterat
         if partial_size > _LONGEST_LINE:
             partial, partial_size = [b"?"], 0  # with whatever follows, no address
     yield of_lines(b"".join(partial), number)
-
-
-def with_implied_command(arguments: list[str], *, is_typed: bool = False) -> list[str]:
-    """Return the arguments with the command that an address in front of them stands for.
-
-    Exits with status 2 if the first argument is not an address. While a shell asks for
-    completions (``is_typed``), the arguments are returned as typed.
-    """
-    first = arguments[0]
-    if first == STANDARD_INPUT or is_address(first):
-        return ["lookup", *arguments]
-    if not is_typed:
-        fail(_problem(first))
-    return arguments
-
-
-def _problem(first: str) -> str:
-    """Return why a text is not a command, and what to do; an address is not repeated."""
-    if os.path.exists(first):  # noqa: PTH110 - unlike pathlib it takes any text
-        return _of_file(name_text(first))
-    if _WORD.fullmatch(first):
-        lists = "'geolookup --help' lists the commands"
-        return f"no command {first!r}; {near_match(first, COMMANDS, fallback=lists)}"
-    return "the first argument is neither a command nor an address; see 'geolookup --help'"
-
-
-def _of_file(name: str) -> str:
-    return (
-        f"{name} is a file or folder, no command; run 'geolookup enrich {name} --output OUTPUT',"
-        f" 'geolookup summarize {name}', or for a dataset 'geolookup info {name}'"
-    )

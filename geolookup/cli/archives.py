@@ -8,12 +8,13 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, options
+from geolookup.cli.command import command
 from geolookup.mirrors.listing import DELTAS, MOST_DELTAS
 
 _archive = click.argument("archive", metavar="FILE.tar.zst", type=options.AS_PATH)
 
 
-@click.command(name="pack", short_help="Pack a dataset into one file.")
+@command("pack", "Pack a dataset into one file.")
 @click.argument("dataset", type=options.AS_PATH)
 @_archive
 @options.base("Pack only the changes against this dataset or store of the receiver.")
@@ -37,7 +38,7 @@ def pack(
     click.echo(f"{archive}: {size:,} bytes")
 
 
-@click.command(name="unpack", short_help="Unpack a packed dataset.")
+@command("unpack", "Unpack a packed dataset.")
 @_archive
 @click.argument("output", metavar="DIR", type=options.AS_PATH)
 @options.base("The dataset that a delta was packed against, or a store that has it.")
@@ -60,7 +61,7 @@ def unpack(
     click.echo(f"dataset {output}")
 
 
-@click.command(name="mirror", short_help="Write a folder from which other stores follow a store.")
+@command("mirror", "Write a folder from which other stores follow a store.")
 @click.argument("store", type=options.AS_PATH)
 @click.argument("folder", metavar="DIR", type=options.AS_PATH)
 @click.option(

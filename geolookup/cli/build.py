@@ -10,13 +10,12 @@ from typing import Any
 import click
 
 from geolookup.cli import exit_on_signals, json_text, options
+from geolookup.cli.command import command
 
 
-@click.command(name="build", short_help="Compile a recipe into a dataset.")
+@command("build", "Compile a recipe into a dataset.")
 @click.argument("recipe", type=options.PATH)
-@click.option(
-    "--output", metavar="DIR", required=True, type=options.AS_PATH, help="Folder to create."
-)
+@options.output("Folder to create.", "DIR")
 @options.force("an existing dataset")
 @click.option(
     "--rejects",
@@ -76,7 +75,7 @@ def _members(report: Any) -> dict[str, Any]:
     return {field.name: getattr(report, field.name) for field in fields(report)}
 
 
-@click.command(name="download", short_help="Download the remote sources of a recipe.")
+@command("download", "Download the remote sources of a recipe.")
 @click.argument("recipe", type=options.PATH)
 @options.cache
 def download(recipe: str, cache: Path | None) -> None:

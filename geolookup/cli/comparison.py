@@ -11,6 +11,7 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, json_text, options
+from geolookup.cli.command import command
 from geolookup.errors import line_text, name_text
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from geolookup.comparison.scoring import Score
 
 
-@click.command(name="diff", short_help="Compare two datasets.")
+@command("diff", "Compare two datasets.")
 @click.argument("old", type=options.PATH)
 @click.argument("new", type=options.PATH)
 @options.fail_if("country_moved > 2%")
@@ -44,7 +45,7 @@ def diff(old: str, new: str, as_json: bool, **parameters: Any) -> None:
     _print(result, lines(result), as_json=as_json)
 
 
-@click.command(name="score", short_help="Score datasets against ground truth.")
+@command("score", "Score datasets against ground truth.")
 @click.argument("datasets", type=options.PATH, metavar="DATASET...", nargs=-1, required=True)
 @options.truth("Ground truth", required=True)
 @options.fail_if("country_agree < 95%")
@@ -75,8 +76,8 @@ def score(
     _print(result, lines(result), as_json=as_json)
 
 
-@click.command(name="report", short_help="Show a dataset as one HTML page.")
-@click.argument("dataset", type=options.PATH, required=False)
+@command("report", "Show a dataset as one HTML page.")
+@options.dataset_object
 @click.option(
     "--against",
     metavar="OLD",

@@ -10,11 +10,12 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, note_age, options
+from geolookup.cli.command import command
 
 
-@click.command(name="enrich", short_help="Add columns of answers to files of addresses.")
+@command("enrich", "Add columns of answers to files of addresses.")
 @click.argument("source", metavar="INPUT", type=options.PATH)
-@click.option("--output", metavar="OUTPUT", required=True, help="File or folder to write, or -.")
+@options.output("File or folder to write, or -.", "OUTPUT", path_type=options.PATH)
 @click.option(
     "--output-format", type=options.FileFormat(is_written=True), help="[default: by suffix]"
 )

@@ -9,6 +9,7 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, options
+from geolookup.cli.command import command
 from geolookup.export import write
 from geolookup.export.formats import FORMATS, options_of_formats
 
@@ -32,18 +33,16 @@ def _names(output: str) -> str:
     return f"{', '.join(names)} and {last}"
 
 
-@click.command(name="export", short_help="Write a dataset in the format of another tool.")
+@command("export", "Write a dataset in the format of another tool.")
 @click.argument("dataset", type=options.PATH)
 @click.option(
     "--format", "format_name", metavar="|".join(FORMATS), required=True, help="Format to write."
 )
-@click.option(
-    "--output",
-    metavar="PATH",
-    required=True,
-    type=options.PATH,
-    help=f"File to write; for {_names('folder')} a folder. - is standard output, for "
+@options.output(
+    f"File to write; for {_names('folder')} a folder. - is standard output, for "
     f"{_names('stream')}.",
+    "PATH",
+    path_type=options.PATH,
 )
 @_formats
 @options.force("an existing output")

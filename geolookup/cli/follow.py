@@ -15,8 +15,10 @@ from typing import Any
 import click
 
 from geolookup.cli import exit_on_signals, fail, options
+from geolookup.cli.command import command
 from geolookup.errors import GeoLookupError, line_text
-from geolookup.mirrors.child import command, end_with_input, environment
+from geolookup.mirrors.child import command as child_command
+from geolookup.mirrors.child import end_with_input, environment
 from geolookup.mirrors.follow import Follower, line_of, poll
 from geolookup.mirrors.polling import Polling
 from geolookup.mirrors.source import Source
@@ -92,7 +94,7 @@ def with_polling(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: values[name] for name in values if name not in names}, "polling": polling}
 
 
-@click.command(name="follow", short_help="Keep a store at the generation of a mirror.")
+@command("follow", "Keep a store at the generation of a mirror.")
 @click.argument("url")
 @click.option(
     "--store",
@@ -166,7 +168,8 @@ def _trust(store: Path, files: tuple[Path, ...]) -> None:
         fail(f"{store} trusts other keys than {names}; 'geolookup trust {store} KEY.pub' adds one")
     # In another process: the package that reads keys takes a third of the memory of this one.
     arguments = map(str, (store, *files))
-    done = subprocess.run(command("geolookup", "trust", *arguments), env=environment(), check=False)  # noqa: S603 (our own interpreter)
+    trusting = child_command("geolookup", "trust", *arguments)
+    done = subprocess.run(trusting, env=environment(), check=False)  # noqa: S603 (our own interpreter)
     if done.returncode:
         sys.exit(done.returncode)
 

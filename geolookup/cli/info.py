@@ -12,6 +12,7 @@ import click
 
 import geolookup
 from geolookup.cli import json_text, note_age, options
+from geolookup.cli.command import command, group
 from geolookup.cli.terminal_text import value_text
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import line_text
@@ -27,8 +28,8 @@ _UNDER = " " * 21
 _PLACE = ("city_name", "region_name", "country_code", "time_zone")
 
 
-@click.command(name="info", short_help="Describe a dataset.")
-@click.argument("dataset", type=options.PATH, required=False)
+@command("info", "Describe a dataset.")
+@options.dataset_object
 @options.as_json()
 def info(dataset: str | None, as_json: bool) -> None:
     """Describe DATASET, or the current generation of a store: age, known fields, sources, licences.
@@ -91,7 +92,7 @@ def _coverage_lines(coverage: Mapping[str, Mapping[str, int]], before: str) -> I
         yield f"{before}{layer:<16} {counts} addresses"
 
 
-@click.command(name="explain", short_help="Name the sources that decided an answer.")
+@command("explain", "Name the sources that decided an answer.")
 @click.argument("ip", metavar="IP")
 @options.dataset("Dataset or store to explain.")
 @options.age_notice
@@ -162,7 +163,7 @@ def _row(row: dict[str, Any]) -> str:
     return f"{row['file']}{line} states {row['range']}"
 
 
-@click.command(name="fields", short_help="List the fields of an answer.")
+@command("fields", "List the fields of an answer.")
 @click.option(
     "--format",
     "form",
@@ -198,9 +199,7 @@ def _example(info: FieldInfo) -> str:
     return info.example if isinstance(info.example, str) else json.dumps(info.example)
 
 
-@click.group(
-    name="recipes", short_help="List, print and copy packaged recipes.", invoke_without_command=True
-)
+@group("recipes", "List, print and copy packaged recipes.", needs_no_command=True)
 @click.pass_context
 def recipes(context: click.Context) -> None:
     """List the packaged recipes with their descriptions.

@@ -10,6 +10,7 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, note_age, options, require_output
+from geolookup.cli.command import command
 from geolookup.cli.terminal_text import (
     charset,
     has_colours,
@@ -36,7 +37,7 @@ _color = click.option(
 )
 
 
-@click.command(name="annotate", short_help="Add a tag to each address in a text.")
+@command("annotate", "Add a tag to each address in a text.")
 @click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
 @click.option(
     "--template",
@@ -107,7 +108,7 @@ def _tell(text: str) -> None:
     click.echo(f"geolookup: {text}", err=True)
 
 
-@click.command(name="grep", short_help="Keep the lines whose addresses meet conditions.")
+@command("grep", "Keep the lines whose addresses meet conditions.")
 @click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
 @options.conditions
 @click.option("--all", "every", is_flag=True, help="All public addresses of a line must meet them.")

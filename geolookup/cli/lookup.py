@@ -18,6 +18,7 @@ import geolookup
 from geolookup.cli import fail, note_age, options, require_output
 from geolookup.cli.address_input import blocks
 from geolookup.cli.answer_formats import Csv, Json
+from geolookup.cli.command import command
 from geolookup.contract.localtime import instant
 from geolookup.errors import DatasetError
 
@@ -60,7 +61,7 @@ _FORMATS: dict[str, Callable[[tuple[Field, ...] | None, Engine, bool | None], Fo
 }
 
 
-@click.command(name="lookup", short_help="Look addresses up.")
+@command("lookup", "Look addresses up.")
 @click.argument("addresses", metavar="[IP]...", nargs=-1)
 @options.dataset()
 @options.age_notice

@@ -55,12 +55,26 @@ _DEFAULT_DATASET = "$GEOLOOKUP_DATASET, else the user's store, else the bundled 
 def dataset(purpose: str = "Dataset or store to answer from.") -> Callable[[F], F]:
     """Return the option ``--dataset``, described by ``purpose``."""
     text = f"{purpose} [default: {_DEFAULT_DATASET}]"
-    return click.option("--dataset", metavar="PATH", type=PATH, help=text)
+    return click.option("-d", "--dataset", metavar="PATH", type=PATH, help=text)
+
+
+#: The argument DATASET of commands about a dataset.
+dataset_object = click.argument("dataset", type=PATH, required=False)
+
+
+def output(
+    purpose: str, metavar: str = "FILE", *, required: bool = True, path_type: click.Path = AS_PATH
+) -> Callable[[F], F]:
+    """Return the option ``--output``: what is written, described by ``purpose``."""
+    return click.option(
+        "-o", "--output", metavar=metavar, required=required, type=path_type, help=purpose
+    )
 
 
 def fields(purpose: str, default: str) -> Callable[[F], F]:
     """Return the option ``--fields``: paths, separated by commas; it is repeatable."""
     return click.option(
+        "-f",
         "--fields",
         "paths",
         metavar="PATH,...",
@@ -306,9 +320,7 @@ table_input = group(
 
 #: The outputs of a command that writes an HTML page.
 page_output = group(
-    click.option(
-        "--output", metavar="FILE", required=True, type=AS_PATH, help="HTML file to write."
-    ),
+    output("HTML file to write."),
     click.option(
         "--png",
         metavar="DIR",

@@ -13,6 +13,7 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, note_age, options, require_output
+from geolookup.cli.command import command
 from geolookup.errors import line_text
 from geolookup.prefixes.list_text import Changes, Lists, Settings, Syntax
 from geolookup.prefixes.syntaxes import SYNTAXES
@@ -31,7 +32,7 @@ def _names(command: options.F) -> options.F:
     return command
 
 
-@click.command(name="prefixes", short_help="List the prefixes whose answers meet conditions.")
+@command("prefixes", "List the prefixes whose answers meet conditions.")
 @options.conditions
 @click.option("--within", metavar="PREFIX", help="Only addresses of this prefix.")
 @click.option(
@@ -71,11 +72,8 @@ def _names(command: options.F) -> options.F:
     help="Write only the changes since OLD: a list in the same syntax, a dataset or "
     "a store. Standard error has the counts.",
 )
-@click.option(
-    "--output",
-    metavar="FILE",
-    type=options.AS_PATH,
-    help="File to write, completely or not at all. [default: standard output]",
+@options.output(
+    "File to write, completely or not at all. [default: standard output]", required=False
 )
 @options.force("an existing file")
 @click.option(

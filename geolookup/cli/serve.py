@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from geolookup.cli import fail, options
+from geolookup.cli.command import command
 from geolookup.cli.follow import polls
 from geolookup.cli.options import AS_PATH
 
@@ -15,7 +16,7 @@ _STALE = ("warn", "refuse", "tag")
 _LEVELS = ("debug", "info", "warning", "error")
 
 
-@click.command(name="serve", short_help="Answer lookups over HTTP.")
+@command("serve", "Answer lookups over HTTP.")
 @options.dataset()
 @options.age_notice
 @click.option(

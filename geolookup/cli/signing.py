@@ -9,13 +9,14 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, options
+from geolookup.cli.command import command
 from geolookup.errors import line_text, name_text
 from geolookup.store import resolve
 
 _DAMAGED = 1
 
 
-@click.command(name="keygen", short_help="Make a pair of keys for signatures.")
+@command("keygen", "Make a pair of keys for signatures.")
 @click.argument("file", type=options.AS_PATH)
 def keygen(file: Path) -> None:
     """Write a new private key to FILE, and its public key to FILE.pub.
@@ -34,7 +35,7 @@ def keygen(file: Path) -> None:
     click.echo(line_text(f"public key {file}{PUBLIC_ENDING}"))
 
 
-@click.command(name="sign", short_help="Sign a dataset.")
+@command("sign", "Sign a dataset.")
 @click.argument("dataset", type=options.AS_PATH)
 @click.option(
     "--sign",
@@ -58,7 +59,7 @@ def sign(dataset: Path, keys: tuple[str, ...]) -> None:
     click.echo(line_text(f"signed {dataset}"))
 
 
-@click.command(name="trust", short_help="Choose the keys that a store trusts.")
+@command("trust", "Choose the keys that a store trusts.")
 @click.argument("store", type=options.AS_PATH)
 @click.argument("keys", metavar="[KEY.pub]...", nargs=-1, type=options.AS_PATH)
 @click.option("--remove", metavar="ID", multiple=True, help="Trust the key with this id no longer.")
@@ -94,7 +95,7 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
         click.echo(line_text(f"{store} trusts no key: it accepts every dataset"))
 
 
-@click.command(name="verify", short_help="Check a dataset for damage.")
+@command("verify", "Check a dataset for damage.")
 @click.argument("dataset", type=options.AS_PATH)
 @click.option("--deep", is_flag=True, help="Also check coverage, time zones and lookups.")
 @options.trusted

@@ -9,13 +9,14 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, json_text, options
+from geolookup.cli.command import command
 from geolookup.errors import line_text
 from geolookup.store.pointer import KEEP
 
 _store = click.argument("store", required=False, type=options.AS_PATH)
 
 
-@click.command(name="publish", short_help="Make a dataset the current one of a store.")
+@command("publish", "Make a dataset the current one of a store.")
 @click.argument("dataset", type=options.AS_PATH)
 @click.argument("store", type=options.AS_PATH)
 @click.option(
@@ -42,7 +43,7 @@ def publish(dataset: Path, store: Path, full: Path | None, expect: str | None) -
     click.echo(f"generation {generation}")
 
 
-@click.command(name="rollback", short_help="Return to the previous generation.")
+@command("rollback", "Return to the previous generation.")
 @_store
 @options.sign
 def rollback(store: Path | None, sign: tuple[str, ...]) -> None:
@@ -59,7 +60,7 @@ def rollback(store: Path | None, sign: tuple[str, ...]) -> None:
     click.echo(f"generation {geolookup.rollback(store, sign=sign)}")
 
 
-@click.command(name="generations", short_help="List the generations of a store.")
+@command("generations", "List the generations of a store.")
 @_store
 @options.as_json()
 def generations(store: Path | None, as_json: bool) -> None:
@@ -78,7 +79,7 @@ def generations(store: Path | None, as_json: bool) -> None:
         click.echo(line_text(f"{generation.generation}  {generation.at}  {state}".rstrip()))
 
 
-@click.command(name="prune", short_help="Remove old generations from a store.")
+@command("prune", "Remove old generations from a store.")
 @_store
 @options.keep(least=1, usual=KEEP)
 def prune(store: Path | None, keep: int) -> None:

@@ -11,6 +11,7 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, json_text, note_age, options
+from geolookup.cli.command import command
 from geolookup.errors import name_text
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _WIDTH = 50
 
 
-@click.command(name="summarize", short_help="Count the countries, cities and networks of a file.")
+@command("summarize", "Count the countries, cities and networks of a file.")
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @options.table_input
 @options.clean
@@ -61,7 +62,7 @@ def summarize(
     click.echo(json_text(document) if as_json else "\n".join(_lines(document)))
 
 
-@click.command(name="map", short_help="Show the addresses of a file as one HTML page.")
+@command("map", "Show the addresses of a file as one HTML page.")
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @options.table_input
 @options.clean

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from geolookup.cli import discard_output, exit_on_signals, fail, options
+from geolookup.cli.command import command
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import UpdateError
 
@@ -30,7 +31,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
         fail(str(error))
 
 
-@click.command(name="update", short_help="Bring a store up to date with its sources.")
+@command("update", "Bring a store up to date with its sources.")
 @click.argument("recipe", type=options.PATH, required=False)
 @click.option(
     "--store",

@@ -11,9 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from geolookup import Engine, cli
-from geolookup.cli import COMMANDS
-from geolookup.cli.address_input import with_implied_command
-from tests.cli.program import refused, run
+from tests.cli.program import refusal, refused, run
 from tests.conftest import ROOT, Build
 from tests.datasets import SMALL
 
@@ -92,42 +90,22 @@ def test_serve_without_its_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> No
     assert (done.exit_code, done.output) == (2, f"geolookup: {problem}\n")
 
 
-def test_every_command_has_help_with_an_example() -> None:
-    runner, page = CliRunner(), (ROOT / "docs" / "commands.md").read_text("utf-8")
-    listed = runner.invoke(cli._program, ["--help"]).output
-    for command in COMMANDS:
-        done = runner.invoke(cli._program, [command, "--help"])
-        assert done.exit_code == 0, command
-        assert f"Example: geolookup {command}" in " ".join(done.output.split())
-        assert f"\n  {command} " in listed
-        assert f"| `geolookup {command}` |" in page
-    modules = {path.stem for path in (ROOT / "geolookup" / "cli").glob("*.py")}
-    assert modules - PARTS == set(COMMANDS.values())
-
-
-#: Modules of the command line that no command is in.
-PARTS = {
-    *("__init__", "follow_options", "options", "first_argument", "address_input"),
-    *("terminal_text", "text_output", "answer_cells", "answer_formats", "answer_table"),
-}
-
-
-def test_a_first_argument_is_an_address_or_refused() -> None:
+def test_a_first_argument_is_a_command_or_an_address() -> None:
+    readme = str(ROOT / "README.md")
     for text, told in (
         ("lokup", "no command 'lokup'; did you mean 'lookup'?"),
         ("Summarise", "did you mean 'summarize'?"),
         ("bogus-words", "'geolookup --help' lists the commands"),
-        (str(ROOT / "README.md"), "README.md --output OUTPUT'"),
-        ("8.8.8.256", "neither a command nor an address"),
-        ("2001:db8::x", "neither a command nor an address"),
-        ("", "neither a command nor an address"),
+        (readme, "README.md --output OUTPUT'"),
     ):
-        (line,) = refused(text).splitlines()
-        assert told in line
-        for address in ("8.8.8.256", "2001:db8"):
-            assert address not in line
-    for text in ("8.8.8.8", "2001:4860:4860::8888", "::1", "10.0.0.1", "-"):
-        assert with_implied_command([text, "--compact"]) == ["lookup", text, "--compact"]
+        for before in ((), ("--compact",), ("--dataset", "nowhere", "--fields", "location")):
+            assert told in refusal(*before, text)
+    assert "as in: geolookup info" in refusal("--dataset", "geolookup/world", "info")
+    for text in ("8.8.8.8", "::1", "10.0.0.1", "-", "999.1.1.1", "2001:db8::x", "dns.google", ""):
+        looked_up = run("lookup", "--at", "0", text, text="1.1.1.1")
+        for arguments in ((text, "--at", "0"), ("--at", "0", text), ("--at=0", text)):
+            done = run(*arguments, text="1.1.1.1")
+            assert (done.returncode, done.stdout) == (looked_up.returncode, looked_up.stdout)
 
 
 def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:

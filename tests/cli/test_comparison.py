@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 
 import geolookup
 from geolookup import comparison as diff
-from geolookup.cli import COMMANDS
+from geolookup.cli.registry import load
 from tests.cli.program import held, refused, run
 from tests.comparison.conftest import NEW, OLD, dataset
 from tests.datasets import once
@@ -143,6 +142,5 @@ def test_table_files_are_described_by_the_same_options() -> None:
 
 
 def _option(command: str, name: str) -> Any:
-    function = getattr(import_module(f"geolookup.cli.{COMMANDS[command]}"), command)
-    (option,) = (each for each in function.params if each.name == name)
+    (option,) = (each for each in load(command).params if each.name == name)
     return option

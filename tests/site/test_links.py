@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import geolookup
-from geolookup.cli import COMMANDS
+from geolookup.cli.registry import COMMANDS
 from tests.conftest import ROOT
 from tests.skips import needs
 from tests.test_packaging import HOME, KINDS

@@ -1,0 +1,99 @@
+"""The classes of commands: the help of each begins with its example.
+
+A docstring ends with the paragraph ``Example: geolookup ...``. The help shows this paragraph
+first, and an error of use ends with it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from geolookup.cli.registry import COMMANDS, SECTIONS, load
+from geolookup.errors import near_match
+
+_EXAMPLE = "Example: "
+#: Click does not wrap a paragraph that begins with this line.
+_UNWRAPPED = "\b\n"
+
+
+class _WithExample(click.Command):
+    """Splits its example off the docstring; its errors of use name the command."""
+
+    def __init__(self, name: str | None, **settings: Any) -> None:
+        self.example, settings["help"] = split_example(settings.get("help") or "")
+        super().__init__(name, **settings)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; raises UsageError."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
+
+class Command(_WithExample):
+    """A command."""
+
+
+class Group(_WithExample, click.Group):
+    """A command that has commands of its own."""
+
+    command_class = Command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments begin with; raises UsageError for another word."""
+        names = self.list_commands(ctx)
+        if args[0] not in names and not ctx.resilient_parsing:
+            raise click.UsageError(f"no such command; {near_match(args[0], names)}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def split_example(docstring: str) -> tuple[str, str]:
+    """Return the example of a docstring, and the help, which begins with it."""
+    text = inspect.cleandoc(docstring)
+    text, mark, example = text.rpartition(_EXAMPLE)
+    example = " ".join(example.split())
+    return (
+        (example, f"{_UNWRAPPED}{_EXAMPLE}{example}\n\n{text.strip()}") if mark else ("", example)
+    )
+
+
+def command(name: str, summary: str) -> Callable[[Callable[..., Any]], Command]:
+    """Return the decorator of a command; ``summary`` is its line in the list of commands."""
+    return click.command(name, cls=Command, short_help=summary)
+
+
+def group(
+    name: str, summary: str, *, needs_no_command: bool = False
+) -> Callable[[Callable[..., Any]], Group]:
+    """Return the decorator of a group: with ``needs_no_command`` one that also runs itself."""
+    return click.group(name, cls=Group, short_help=summary, invoke_without_command=needs_no_command)
+
+
+class Sections(Group):
+    """All commands, listed in sections; only the module of the called command is imported."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command with this name; None if there is none."""
+        return load(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands of each section; the summaries of all sections are aligned."""
+        width = max(map(len, COMMANDS))
+        limit = formatter.width - width - 6
+        for section, names in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl(
+                    [(name.ljust(width), load(name).get_short_help_str(limit)) for name in names]
+                )

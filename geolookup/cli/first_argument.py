@@ -1,0 +1,67 @@
+"""The first argument of the program: a command, or an address or option of ``lookup``."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from geolookup.cli import fail
+from geolookup.cli.registry import COMMANDS, load
+from geolookup.contract.address import is_address
+from geolookup.errors import name_text, near_match
+
+#: A misspelled command. Another text may be an address, and no message contains one.
+_WORD = re.compile(r"[A-Za-z_-]+")
+_LISTS = "'geolookup --help' lists the commands"
+
+
+def with_implied_command(arguments: list[str], *, is_typed: bool = False) -> list[str]:
+    """Return the arguments after the command ``lookup``, if they do not begin with a command.
+
+    ``lookup`` may be left out before an address, valid or not, and before its options. Exits with
+    status 2 if a command is misspelled, or a file or folder stands in its place. While a shell
+    asks for completions (``is_typed``), such arguments are returned as typed.
+    """
+    first = arguments[0]
+    if first.startswith("-") and first != "-":
+        problem = _problem_after_options(arguments)
+    else:
+        problem = None if is_address(first) else _problem(first)
+    if problem is None:
+        return ["lookup", *arguments]
+    if not is_typed:
+        fail(problem)
+    return arguments
+
+
+def _problem_after_options(arguments: list[str]) -> str | None:
+    """Return why the text after options of ``lookup`` is not an address; None if it may be one."""
+    text = _first_address(arguments)
+    if text in COMMANDS:
+        return f"options stand after the command, as in: {load(text).example}"
+    return None if text is None or is_address(text) else _problem(text)
+
+
+def _first_address(arguments: list[str]) -> str | None:
+    """Return the first text that ``lookup`` would look up; None without one or after an error."""
+    lookup = load("lookup")
+    # Resilient: errors of the options end the parsing; the command itself reports them.
+    with lookup.context_class(lookup, info_name="lookup", resilient_parsing=True) as context:
+        values, _, _ = lookup.make_parser(context).parse_args(list(arguments))
+    return next(iter(values.get("addresses", ())), None)
+
+
+def _problem(text: str) -> str | None:
+    """Return why a text is not a command, and what to do; None if it may be an address."""
+    if os.path.exists(text):  # noqa: PTH110 - unlike pathlib it takes any text
+        return _of_file(name_text(text))
+    if _WORD.fullmatch(text) and text != "-":
+        return f"no command {text!r}; {near_match(text, COMMANDS, fallback=_LISTS)}"
+    return None
+
+
+def _of_file(name: str) -> str:
+    return (
+        f"{name} is a file or folder, no command; run 'geolookup enrich {name} --output OUTPUT',"
+        f" 'geolookup summarize {name}', or for a dataset 'geolookup info {name}'"
+    )
