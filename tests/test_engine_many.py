@@ -68,8 +68,8 @@ def test_every_path(sample: geolookup.Engine) -> None:
 
 def test_unknown_paths_and_arguments_in_the_wrong_order(sample: geolookup.Engine) -> None:
     for ips in (["8.8.8.8"], []):
-        with pytest.raises(ValueError, match="no field or group"):
-            sample.get_many(ips, ["ip", "asn"])
+        with pytest.raises(ValueError, match="get_many: no field 'contry'"):
+            sample.get_many(ips, ["ip", "contry"])
     swapped: Any = "location.city_name", "8.8.8.8"
     table = pa.table({"ip": ["8.8.8.8"]})
     for call in (
@@ -77,7 +77,7 @@ def test_unknown_paths_and_arguments_in_the_wrong_order(sample: geolookup.Engine
         lambda: sample.get_many([swapped[0]], swapped[1]),
         lambda: sample.enrich(table, fields=["network", "8.8.8.8"]),
     ):
-        with pytest.raises(ValueError, match="no field or group, but an address") as caught:
+        with pytest.raises(ValueError, match="an address is not a field") as caught:
             call()
         assert "8.8.8.8" not in str(caught.value)
 

@@ -92,19 +92,19 @@ def split_values(_context: object, _option: object, values: tuple[str, ...]) -> 
 
 def complete_paths(_context: object, _option: object, incomplete: str) -> list[str]:
     """Return the completions of ``--fields``, whose last path is incomplete."""
-    from geolookup.contract.fields import PATHS
+    from geolookup.contract.fields import NAMES
 
     before, comma, last = incomplete.rpartition(",")
-    return [before + comma + path for path in PATHS if path.startswith(last)]
+    return [before + comma + path for path in NAMES if path.startswith(last)]
 
 
 def fields_of(paths: tuple[str, ...]) -> tuple[Field, ...]:
     """Return the fields that paths of ``--fields`` name; exits with status 2 for an unknown one."""
     from geolookup.contract.fields import COLUMNS
-    from geolookup.contract.paths import expand
+    from geolookup.contract.paths import resolve_fields
 
     try:
-        return expand(paths, COLUMNS)
+        return resolve_fields(paths, COLUMNS, "--fields")
     except ValueError as error:
         fail(str(error))
 

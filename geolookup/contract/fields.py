@@ -61,6 +61,7 @@ class Field:
         "optional",
         "other_names",
         "path",
+        "short_name",
         "source_column",
         "table",
         "type",
@@ -86,6 +87,7 @@ class Field:
         least: float | None = None,
         most: float | None = None,
         unit: str = "",
+        short_name: str = "",
         other_names: str = "",
         maxmind: str = "",
     ) -> None:
@@ -93,6 +95,8 @@ class Field:
         #: the object that contains it ("": data itself), and its name in that object
         self.group, _, self.member = path.rpartition(".")
         self.name = path.replace(".", "_")  # of its column in an enriched table
+        #: the shortest name that calls and options accept
+        self.short_name = short_name or self.member
         self.type = type
         #: the table and the column that store its values; "" if they derive from the
         #: address, or from zone and instant
@@ -157,13 +161,13 @@ ENTRIES = (
         words=("ipv4", "ipv6"), other_names="version ipversion family type"),
     Field("location", OBJECT, "continent, country and place", other_names="geo place"),
     _country("continent_code", TEXT, "two-letter code of the continent", "NA",
-        source_column="continent_code", check="continent", other_names="continent",
+        source_column="continent_code", check="continent", short_name="continent",
         maxmind="continent.code"),
     _country("continent_name", TEXT, "English name of the continent", "North America",
         maxmind="continent.names.en"),
     _country("country_code", TEXT, "ISO 3166-1 alpha-2", "US", source_column="country_code",
         check="country",
-        other_names="country iso isocode countryiso countryisocode countryshort cc "
+        short_name="country", other_names="iso isocode countryiso countryisocode countryshort cc "
             "registeredcountry registeredcountryisocode",
         maxmind="country.iso_code"),
     _country("country_code_iso3", TEXT, "ISO 3166-1 alpha-3", "USA",
@@ -192,23 +196,24 @@ ENTRIES = (
         other_names="state statecode subdivisioncode province provincecode",
         maxmind="subdivisions.0.iso_code"),
     _place("region_name", TEXT, "name of the region: state or province", "California",
-        other_names="region statename subdivision subdivisions provincename",
+        short_name="region", other_names="statename subdivision subdivisions provincename",
         maxmind="subdivisions.0.names.en"),
     _place("city_name", TEXT, "name of the city", "San Francisco",
-        other_names="city town cityname citynamesen citynames", maxmind="city.names.en"),
+        short_name="city", other_names="town citynamesen citynames", maxmind="city.names.en"),
     _place("postal_code", TEXT, "postal code", "94107",
-        other_names="zip zipcode postal postcode postalzip", maxmind="postal.code"),
+        short_name="postal", other_names="zip zipcode postcode postalzip", maxmind="postal.code"),
     _place("latitude", REAL, "WGS 84, north is positive", 37.7697, least=-90.0, most=90.0,
-        unit="degrees", other_names="lat", maxmind="location.latitude"),
+        unit="degrees", short_name="lat", maxmind="location.latitude"),
     _place("longitude", REAL, "WGS 84, east is positive", -122.3933, least=-180.0, most=180.0,
-        unit="degrees", other_names="lon lng long", maxmind="location.longitude"),
+        unit="degrees", short_name="lon", other_names="lng long", maxmind="location.longitude"),
     _place("weather_code", TEXT, "code of a weather station", "USCA0987",
         other_names="weather weatherstationcode weatherstation"),
     Field("time", OBJECT, "local time, at the instant of the lookup",
         other_names="localtime datetime"),
     Field("time.zone", TEXT, "IANA name", "America/Los_Angeles", table=ZONE, layer="location",
         source_column="time_zone", check="zone",
-        other_names="timezone tz timezonename timezoneid tzname", maxmind="location.time_zone"),
+        short_name="timezone", other_names="tz timezonename timezoneid tzname",
+        maxmind="location.time_zone"),
     Field("time.abbr", TEXT, "abbreviation of the time in use", "PST"),
     Field("time.utc_offset", TEXT, "offset from UTC", "-08:00",
         other_names="offset gmtoffset timezoneoffset"),
@@ -220,9 +225,9 @@ ENTRIES = (
     Field("time.is_dst", BOOLEAN, "whether daylight saving is in use", False,
         other_names="dst daylightsaving"),
     Field("currency", OBJECT, "currency of the country"),
-    _currency("code", TEXT, "ISO 4217", "USD", other_names="currencycode"),
-    _currency("name", TEXT, "English name", "US Dollar"),
-    _currency("symbol", TEXT, "symbol", "$"),
+    _currency("code", TEXT, "ISO 4217", "USD", short_name="currency_code"),
+    _currency("name", TEXT, "English name", "US Dollar", short_name="currency_name"),
+    _currency("symbol", TEXT, "symbol", "$", short_name="currency_symbol"),
     Field("network", OBJECT, "who announces and uses the network"),
     _network("asn", "uint32", "number of the autonomous system, never 0", 13335,
         optional=True, check="asn", least=1,  # AS 0 is reserved (RFC 7607)
@@ -252,6 +257,8 @@ ERROR_CODE = Field("error_code", "int32", "code of the error")
 FIELDS = tuple(entry for entry in ENTRIES if entry.type != OBJECT)
 #: The objects of data.
 GROUPS = tuple(entry.path for entry in ENTRIES if entry.type == OBJECT)
+#: The fields that a table of the dataset stores: all but those of the address and the instant.
+STORED = tuple(field for field in FIELDS if field.table)
 #: The columns that an enriched table can have.
 COLUMNS = (*FIELDS, ERROR_CODE)
 #: The fields of each layer that a source row may state; the others follow from them.
@@ -277,6 +284,19 @@ PATHS: tuple[FieldPath, ...] = (  # a test compares them with the type
     *(entry.path for entry in ENTRIES if not entry.group),  # type: ignore[arg-type]
     *(entry.path for entry in ENTRIES if entry.group),  # type: ignore[arg-type]
 )
+
+
+def _names() -> dict[str, str]:
+    names = {group: group for group in GROUPS}
+    for field in FIELDS:
+        # setdefault: of equal members the first field in contract order has the name.
+        for name in (field.path, field.member, field.short_name):
+            names.setdefault(name, field.path)
+    return names
+
+
+#: The path of each name of a field or group: ``city``, ``city_name``, ``location.city_name``.
+NAMES = _names()
 
 
 def in_table(table: str) -> tuple[Field, ...]:

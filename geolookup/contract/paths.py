@@ -1,58 +1,104 @@
-"""Paths of an answer as callers write them: groups, names of other products, errors."""
+"""The names of fields in calls and options: paths, members, short names and groups.
+
+``location.city_name``, ``city_name`` and ``city`` name one field; ``location`` names a group: all
+its members. ``fields.NAMES`` lists the names. Names of other products are hints only.
+"""
 
 from __future__ import annotations
 
-from geolookup.contract.fields import ENTRIES, FIELDS, PATHS, Field
+from geolookup.contract.fields import ENTRIES, FIELDS, GROUPS, NAMES, Field
 from geolookup.errors import near_match
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-_KNOWN = "write location, time, currency, network or a member, such as location.country_code"
+#: The field that a group means where one value is needed.
+_ONE_VALUE = {"currency": "currency.code"}
+_EXAMPLES = "write a field, such as country or network.asn, or location, time, currency or network"
 
 
-def expand(paths: Iterable[str], fields: tuple[Field, ...]) -> tuple[Field, ...]:
-    """Return the fields that paths name, groups expanded, each once, in the order given.
+def names_of(arguments: tuple[object, ...]) -> tuple[object, ...]:
+    """Return the names in ``*fields``: several texts, or one list of texts."""
+    if len(arguments) != 1 or isinstance(arguments[0], str):
+        return arguments
+    (names,) = arguments
+    return tuple(names) if hasattr(names, "__iter__") else arguments
 
-    Raises ValueError for a path that names none of those ``fields``.
+
+def resolve_fields(
+    names: str | Iterable[object], among: tuple[Field, ...], call: str
+) -> tuple[Field, ...]:
+    """Return the fields that names mean, groups expanded, each once, in the order of the names.
+
+    ``call`` is the call or option of the names: every message begins with it.
+    Raises ValueError for a name of none of the fields ``among``.
     """
-    chosen: dict[Field, None] = {}
-    for path in paths:
+    fields: dict[Field, None] = {}
+    for name in (names,) if isinstance(names, str) else names:
+        path = NAMES.get(name, name) if isinstance(name, str) else ""
         # "location" is the group of its members; the empty text is the group of ip.
-        matches = [field for field in fields if path in (field.path, field.group) and path]
+        matches = [field for field in among if path in (field.path, field.group) and path]
         if not matches:
-            raise unknown_path(path, *(field.path for field in fields if field.path not in PATHS))
-        chosen.update(dict.fromkeys(matches))
-    return tuple(chosen)
+            raise unknown_field(name, call, among)
+        fields.update(dict.fromkeys(matches))
+    return tuple(fields)
 
 
-def unknown_path(path: object, *more: str) -> ValueError:
-    """Return the error for a path that is neither in ``PATHS`` nor in ``more``.
+def resolve_field(name: object, among: tuple[Field, ...], call: str) -> Field:
+    """Return the field that a name means where one value is needed: ``currency`` is its code.
 
-    Arguments in the wrong order make an address the path: the text does not contain it.
+    Raises ValueError for a name of none of the fields ``among``, and for any other group.
     """
-    if not isinstance(path, str) and hasattr(path, "__iter__"):
-        return ValueError("no field or group: get takes one path, get_many takes several")
-    if is_address_or_network(path):
-        return ValueError(f"no field or group, but an address; {_KNOWN}")
-    called = path_of_name(str(path))
-    hint = near_match(called or path, (called,) if called else (*PATHS, *more), fallback=_KNOWN)
-    return ValueError(f"no field or group {path!r}; {hint}")
+    names = [_ONE_VALUE.get(name, name) if isinstance(name, str) else name]
+    fields = resolve_fields(names, among, call)
+    if name in GROUPS and name not in _ONE_VALUE:
+        members = ", ".join(field.short_name for field in fields)
+        raise ValueError(f"{call}: {name} is a group; name one of its members: {members}")
+    return fields[0]
+
+
+def unknown_field(name: object, call: str, among: tuple[Field, ...] = FIELDS) -> ValueError:
+    """Return the error for a name that no field has, or none of the fields ``among``.
+
+    Arguments in the wrong order make an address the name: the text does not contain it.
+    """
+    if not isinstance(name, str) and hasattr(name, "__iter__"):
+        return ValueError(f"{call}: a field is a text; write several texts or one list of texts")
+    if is_address_or_network(name):
+        return ValueError(f"{call}: an address is not a field; {_EXAMPLES}")
+    if name in NAMES:
+        return ValueError(f"{call}: {name} follows from the address or the time, and is not stored")
+    return ValueError(f"{call}: no field {name!r}; {_hint(str(name), among)}")
+
+
+def _hint(name: str, among: tuple[Field, ...]) -> str:
+    """Return the legal name that is meant or similar, as ``did you mean 'x'?``."""
+    path = path_of_name(name)
+    for field in among:
+        if field.path == path:
+            names = (field.short_name, field.member, field.path)
+            return near_match(name, names, fallback=f"did you mean {field.short_name!r}?")
+    return near_match(name, _names(among), fallback=_EXAMPLES)
+
+
+def _names(among: tuple[Field, ...]) -> Iterator[str]:
+    """Yield the legal names of some fields and of their groups."""
+    paths = {path for field in among for path in (field.path, field.group)}
+    yield from (name for name, path in NAMES.items() if path in paths)
+    yield from paths.difference(NAMES.values(), [""])
 
 
 def path_of_name(name: str) -> str | None:
-    """Return the path of the field that has this name elsewhere, or None.
+    """Return the path of the field that has this name here or elsewhere, or None.
 
-    Other products' names are ``countryCode``, ``country.iso_code`` or ``zip``. A member without
-    its object (``city_name``) and a column (``location_city_name``) count as well.
+    Other products' names are ``countryCode``, ``country.iso_code`` or ``zip``. A column
+    (``location_city_name``) counts as well.
     """
     # "country.iso_code" -> "countryisocode" and "isocode".
     whole, last = _plain(name), _plain(name.rpartition(".")[2])
     others = {other: entry.path for entry in ENTRIES for other in entry.other_names.split()}
-    # reversed: of equal member names the first field in contract order wins.
-    own = {_plain(field.member): field.path for field in reversed(FIELDS)}
-    own |= {_plain(field.path): field.path for field in FIELDS}
+    own = {_plain(name): path for name, path in NAMES.items() if path not in GROUPS}
     paths = (names.get(word) for word in (whole, last) for names in (others, own))
     return next(filter(None, paths), None)
 

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import FIELDS, NETWORK, Field
-from geolookup.contract.paths import expand
+from geolookup.contract.fields import NETWORK, STORED, Field
+from geolookup.contract.paths import resolve_fields
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, U64, Bools
 from geolookup.dataset.networks import limits_of
@@ -34,8 +34,6 @@ from geolookup.tables.row_tables import first_equal_rows, row_tables
 
 U32 = NDArray[np.uint32]
 I32 = NDArray[np.int32]
-#: The fields that a dataset stores; the others depend on the address or the time of a lookup.
-STORED = tuple(field for field in FIELDS if field.table)
 #: The fields that sources state. The others follow from the country.
 DEFAULT = tuple(field for field in STORED if field.source_column)
 #: The attributes of a source that exports write.
@@ -61,14 +59,8 @@ def fields_of(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
     """
     if paths is None:
         return DEFAULT
-    unstored = {field.path for field in FIELDS if not field.table}
-    paths = (paths,) if isinstance(paths, str) else tuple(paths)
-    for path in paths:
-        if path in unstored:
-            remedy = "write location, time.zone, currency, network or a member of them"
-            raise ExportError(f"{path} is not the same for a whole range", remedy)
     try:
-        return expand(paths, STORED)
+        return resolve_fields(paths, STORED, "export")
     except ValueError as error:
         problem, _, remedy = str(error).partition("; ")
         raise ExportError(problem, remedy) from None

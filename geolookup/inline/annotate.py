@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geolookup.contract.fields import FIELDS
-from geolookup.contract.paths import unknown_path
+from geolookup.contract.paths import unknown_field
 from geolookup.dataset.intervals import U8
 from geolookup.inline import Part, Rows, Scanner, rows_of, with_texts
 
@@ -95,7 +95,7 @@ def _check(path: str) -> str:
     if path in {field.path for field in FIELDS}:
         remedy = f"write a member of location, currency or network, or {_ZONE}"
         raise ValueError(f"{{{path}}} depends on more than the network of the address; {remedy}")
-    raise unknown_path(path)
+    raise unknown_field(path, "tag")
 
 
 class Tags:

@@ -80,7 +80,7 @@ cdef class Kernel:
         cdef Found answer
         cdef int status
         cdef int64_t second = 0
-        cdef int code = _path_code(path)
+        cdef int code = _path_code(path, "get")
         if clean:
             ip = _cleaned(ip)
         status = _find(state, ip, &answer)
@@ -193,12 +193,12 @@ cdef str _echo(object ip, Found* answer):
     return PyUnicode_DecodeUTF8(written, end - written, NULL)
 
 
-cdef int _path_code(object path) except -1:
+cdef int _path_code(object path, str call) except -1:
     code = _PATHS.get(path) if isinstance(path, str) else None
     if code is None:
-        from geolookup.contract.paths import unknown_path
+        from geolookup.contract.paths import unknown_field
 
-        raise unknown_path(path)
+        raise unknown_field(path, call)
     return code
 
 

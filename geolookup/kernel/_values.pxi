@@ -20,7 +20,7 @@ cdef object _UNREAD = object()
 cdef list _many_values(State state, list ips, tuple paths, seconds):
     cdef Batch batch
     cdef Py_ssize_t begin, at
-    cdef tuple codes = tuple([_path_code(path) for path in paths])
+    cdef tuple codes = tuple([_path_code(path, "get_many") for path in paths])
     cdef list kept = [_kept_values(state, code) for code in codes]
     cdef list values = []
     cdef tuple nothing = (None,) * len(codes)

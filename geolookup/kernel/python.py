@@ -199,9 +199,9 @@ class Kernel:
         if clean:
             ip = _clean(ip)
         if not isinstance(path, str) or path not in fields.PATHS:
-            from geolookup.contract.paths import unknown_path
+            from geolookup.contract.paths import unknown_field
 
-            raise unknown_path(path)
+            raise unknown_field(path, "get")
         return value_of(state, find(state, ip), path, at)
 
     def answer(self, ip: object, at: Any = None, *, clean: bool = False) -> Answer:
@@ -282,9 +282,9 @@ def _many_values(
     """See ``protocol.State``."""
     for path in paths:
         if not isinstance(path, str) or path not in fields.PATHS:
-            from geolookup.contract.paths import unknown_path
+            from geolookup.contract.paths import unknown_field
 
-            raise unknown_path(path)
+            raise unknown_field(path, "get_many")
     return [_values(state, ip, paths, second) for ip, second in _pair(ips, seconds)]
 
 

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple, cast
 
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import DEGREES, FIELDS, GROUPS, LOCATION, TEXT, TEXTS, Field
-from geolookup.contract.paths import is_address_or_network, path_of_name, unknown_path
+from geolookup.contract.fields import DEGREES, LOCATION, STORED, TEXT, TEXTS, Field
+from geolookup.contract.paths import is_address_or_network, resolve_field, unknown_field
 from geolookup.prefixes.predicates import Among, Around, Compared, InBox, Predicate, StartsWith
 
 #: What ``conditions_of`` takes.
@@ -37,8 +37,7 @@ _TEXT = re.compile(rf"{_PATH}{_OPERATOR}(.*)", re.DOTALL)
 _KEY = re.compile(rf"{_PATH}(?:{_OPERATOR}\s*)?")
 _NOT = "not"
 _EXAMPLE = "write PATH=VALUE, such as location.country_code=AT,DE"
-_BY_PATH = {field.path: field for field in FIELDS}
-_PLACE = tuple(_BY_PATH[f"location.{member}"] for member in DEGREES)
+_PLACE = tuple(field for field in STORED if field.member in DEGREES)
 #: Halves of a pair of UTF-16, also what stands for bytes of an argument that are not UTF-8.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 #: The most characters of a value in a message.
@@ -92,7 +91,7 @@ def _of_mapping(where: Mapping[str, Any], negated: bool) -> Iterator[Condition]:
             continue
         match = _KEY.fullmatch(key) if isinstance(key, str) else None
         if match is None:
-            raise unknown_path(key)
+            raise unknown_field(key, "prefixes")
         yield _condition(match[1], match[2] or "=", value, negated)
 
 
@@ -135,7 +134,7 @@ def _condition(path: str, operator: str, value: Any, negated: bool) -> Condition
         if path != LOCATION:
             raise ValueError(f"only {LOCATION} has a distance or a box: write {LOCATION}~…")
         return Condition(_PLACE, _place_predicate(value), negated)
-    field = field_of(path)
+    field = resolve_field(path, STORED, "prefixes")
     values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
     if operator == "=":
         known_values = tuple(_value(field, item) for item in values if item is not None)
@@ -145,32 +144,6 @@ def _condition(path: str, operator: str, value: Any, negated: bool) -> Condition
     else:
         predicate = Compared(_COMPARE[operator], _bound(field, operator, values))
     return Condition((field,), predicate, negated)
-
-
-def field_of(path: object) -> Field:
-    """Return the stored field that a path names, or a name of it in other products.
-
-    Raises ValueError for another path, and for a field that no table stores.
-    """
-    if not isinstance(path, str):
-        raise unknown_path(path)
-    field = _BY_PATH.get(path) or _field_of_name(path)
-    if field is None and path in GROUPS:
-        member = next(field.path for field in FIELDS if field.group == path)
-        raise ValueError(f"{path} has several members; name one, such as {member}")
-    if field is None:
-        raise unknown_path(path)
-    if not field.table:
-        follows = f"{path} follows from the address or the time"
-        raise ValueError(f"{follows}; a condition takes a stored field, such as time.zone")
-    return field
-
-
-def _field_of_name(name: str) -> Field | None:
-    """Return the field of a name without its group, or with the group of the field."""
-    field = _BY_PATH.get(path_of_name(name) or "")
-    group = name.rpartition(".")[0]
-    return field if field and group in ("", field.group) else None
 
 
 def _value(field: Field, value: Any) -> Any:

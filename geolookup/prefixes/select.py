@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.fields import LOCATION, NETWORK, TEXTS, Field
+from geolookup.contract.fields import LOCATION, NETWORK, STORED, TEXTS, Field
+from geolookup.contract.paths import resolve_field
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
@@ -27,7 +28,6 @@ from geolookup.prefixes.conditions import (
     Condition,
     Where,
     conditions_of,
-    field_of,
     value_for_message,
 )
 from geolookup.prefixes.predicates import Among, distinct
@@ -183,7 +183,9 @@ def question(
         raise ValueError("family must be 4 or 6")
     limits_of(within)  # raises here, not at the first step of an iteration
     paths = [by] if isinstance(by, str) else by
-    fields = tuple(dict.fromkeys(_single(field_of(path)) for path in paths))
+    fields = tuple(
+        dict.fromkeys(_single(resolve_field(path, STORED, "prefix_table")) for path in paths)
+    )
     return Question(conditions, within, (family,) if family else _FAMILIES, aggregate, fields)
 
 

@@ -21,7 +21,7 @@ from geolookup.contract.fields import (
     Field,
 )
 from geolookup.contract.localtime import instant
-from geolookup.contract.paths import expand
+from geolookup.contract.paths import resolve_fields
 from geolookup.dataset.files import outside
 from geolookup.tables.locate import column_of
 from geolookup.tables.row_major import is_stored
@@ -49,7 +49,7 @@ def of_table(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
     """
     if paths is None:
         return tuple(field for field in FIELDS if field.path != "ip")
-    return _expand(paths)
+    return resolve_fields(paths, COLUMNS, "enrich")
 
 
 def of_rows(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
@@ -59,15 +59,11 @@ def of_rows(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
     """
     if paths is None:
         return OF_ROW
-    fields = _expand(paths)
+    fields = resolve_fields(paths, COLUMNS, "take")
     for field in fields:
         if field in OF_ADDRESS:
             raise ValueError(f"{field.path!r} is not a row's but its address's: use enrich")
     return fields
-
-
-def _expand(paths: str | Iterable[str]) -> tuple[Field, ...]:
-    return expand([paths] if isinstance(paths, str) else paths, COLUMNS)
 
 
 def take(state: State, ids: Any, paths: str | Iterable[str] | None, at: Any) -> pa.RecordBatch:

@@ -26,7 +26,7 @@ def test_annotate_grep_and_their_misuse() -> None:
     assert (done.stdout, done.returncode) == (b"1.1.1.1\n", 0)
     for args, problem in (
         (("grep",), "name a condition"),
-        (("grep", "--where", "x=1"), "no field or group 'x'"),
+        (("grep", "--where", "x=1"), "no field 'x'"),
         (("annotate", "--template", "{ip}"), "--template: {ip} depends on more"),
         (("annotate", "--follow"), "--follow is for a file"),
         (("annotate", "--color", "red"), "'red' is not one of"),

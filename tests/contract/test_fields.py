@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any, get_args, get_type_hints
 
+import pytest
+
 import geolookup
 from docs import fields as generator
 from geolookup.contract import fields, paths, types
@@ -72,20 +74,23 @@ def test_the_layers_are_those_of_the_recipe() -> None:
     assert all(layer in page for layer in fields.LAYERS)
 
 
-def test_an_unknown_path_names_the_nearest_and_no_address() -> None:
-    choices = "write location, time, currency, network or a member, such as location.country_code"
-    for path, hint in (
+def test_an_unknown_field_names_the_call_the_nearest_and_no_address() -> None:
+    choices = (
+        "write a field, such as country or network.asn, or location, time, currency or network"
+    )
+    for name, hint in (
+        ("contry", "did you mean 'country'?"),
         ("location.city", "did you mean 'location.city_name'?"),
         ("networks", "did you mean 'network'?"),
         (7, choices),
     ):
-        assert str(paths.unknown_path(path)) == f"no field or group {path!r}; {hint}"
+        assert str(paths.unknown_field(name, "get")) == f"get: no field {name!r}; {hint}"
     for address in (
         *("8.8.8.8", " 8.8.8.8:443", "8.8.8.0/24", "[2001:4860:4860::8888]:53", "10.0.0.1"),
         *("fe80::1%eth0", "8.8.8.8, 1.1.1.1", ip_address("8.8.8.8")),
     ):
-        text = str(paths.unknown_path(address))
-        assert text.startswith("no field or group, but an address; write location, ")
+        text = str(paths.unknown_field(address, "--fields"))
+        assert text == f"--fields: an address is not a field; {choices}"
         assert not re.search(r"\d|::", text)
 
 
@@ -100,29 +105,104 @@ def test_the_value_of_each_field() -> None:
 # Names of other products.
 
 OTHER_NAMES = {
-    "location.country_code": "country location.country country.iso_code country.code iso_code",
-    "location.country_name": "country.names.en",
-    "location.region_name": "region",
-    "location.region_code": "state",
-    "location.city_name": "city location_city_name",
-    "location.postal_code": "zip postal_code",
-    "location.latitude": "lat",
-    "location.longitude": "longitude",
-    "time.zone": "timezone location.time_zone TZ",
-    "currency.code": "currency_code",
-    "network.asn": "asn autonomous_system_number",
-    "network.organization": "org",
-    "network.isp": "isp",
+    "location.country_code": "location.country",
+    "country_code": "countryCode country.code country.iso_code iso_code",
+    "country": "cc iso",
+    "country_name": "country.names.en",
+    "region_code": "state",
+    "location.city_name": "location_city_name",
+    "postal": "zip",
+    "postal_code": "postcode",
+    "lat": "LAT",
+    "longitude": "Longitude",
+    "timezone": "TZ time_zone",
+    "currency_code": "currencyCode",
+    "asn": "autonomous_system_number",
+    "organization": "org",
 }
 
 
 def test_a_name_of_another_product() -> None:
-    for path, names in OTHER_NAMES.items():
+    for meant, names in OTHER_NAMES.items():
         for name in names.split():
-            text = str(paths.unknown_path(name))
-            assert text == f"no field or group {name!r}; did you mean {path!r}?"
+            text = str(paths.unknown_field(name, "get"))
+            assert text == f"get: no field {name!r}; did you mean {meant!r}?"
     for name in ("", "location.", "qwerty", "-"):
         assert paths.path_of_name(name) is None
+
+
+# The names of fields in calls and options.
+
+SHORT_NAMES = {
+    "continent": "location.continent_code",
+    "country": "location.country_code",
+    "region": "location.region_name",
+    "city": "location.city_name",
+    "timezone": "time.zone",
+    "lat": "location.latitude",
+    "lon": "location.longitude",
+    "postal": "location.postal_code",
+    "currency_code": "currency.code",
+    "currency_name": "currency.name",
+    "currency_symbol": "currency.symbol",
+}
+
+
+def test_a_field_has_a_path_a_member_and_a_short_name() -> None:
+    names = {
+        name: field.path for name in SHORT_NAMES for field in FIELDS if field.short_name == name
+    }
+    assert names == SHORT_NAMES
+    for field in FIELDS:
+        for name in (field.path, field.member, field.short_name):
+            assert fields.NAMES[name] == field.path
+            assert paths.resolve_fields(name, FIELDS, "get") == (field,)
+            assert paths.resolve_field(name, FIELDS, "get") is field
+    # No two fields share a name, and no field has that of a group.
+    names_of = [{field.path, field.member, field.short_name} for field in FIELDS]
+    assert len(fields.NAMES) == sum(map(len, names_of)) + len(fields.GROUPS)
+
+
+def test_groups_are_expanded_and_each_field_is_named_once() -> None:
+    resolved = paths.resolve_fields(["asn", "currency", "network.asn", "code", "ip"], FIELDS, "get")
+    expected = ["network.asn", "currency.code", "currency.name", "currency.symbol", "ip"]
+    assert [field.path for field in resolved] == expected
+    assert paths.resolve_fields([], FIELDS, "get") == ()
+    assert paths.resolve_fields("error_code", fields.COLUMNS, "get") == (fields.ERROR_CODE,)
+
+
+def test_a_group_where_one_value_is_needed() -> None:
+    assert paths.resolve_field("currency", fields.STORED, "--where").path == "currency.code"
+    for group, members in (
+        ("time", "timezone"),
+        ("network", "asn, asn_organization, isp, organization, connection_type, user_type"),
+    ):
+        with pytest.raises(ValueError, match="--where: ") as caught:
+            paths.resolve_field(group, fields.STORED, "--where")
+        text = f"--where: {group} is a group; name one of its members: {members}"
+        assert str(caught.value) == text
+
+
+def test_a_field_that_the_call_does_not_have() -> None:
+    stored = "follows from the address or the time, and is not stored"
+    for name in ("abbr", "time.abbr", "ip"):
+        with pytest.raises(ValueError, match="export: ") as caught:
+            paths.resolve_fields([name], fields.STORED, "export")
+        assert str(caught.value) == f"export: {name} {stored}"
+    with pytest.raises(ValueError, match="get: no field 'error_code'; "):
+        paths.resolve_fields(["error_code"], FIELDS, "get")
+
+
+def test_several_texts_or_one_list() -> None:
+    names = ("country", "asn")
+    for arguments in (names, (names,), (list(names),), (iter(names),)):
+        assert paths.names_of(arguments) == names
+    assert paths.names_of(("country",)) == ("country",)
+    assert paths.names_of(()) == paths.names_of(([],)) == ()
+    wrong: Any
+    for wrong in ((["country"], "asn"), ([["country"]],)):
+        with pytest.raises(ValueError, match="a field is a text; write several texts or one list"):
+            paths.resolve_fields(paths.names_of(wrong), FIELDS, "get")
 
 
 def test_every_other_name_leads_to_one_path() -> None:

@@ -15,10 +15,11 @@ from pyarrow import parquet
 
 import geolookup
 from geolookup import export
+from geolookup.contract.fields import STORED
 from geolookup.errors import ExportError, OutputError
 from geolookup.export import formats
 from geolookup.export.formats import FORMATS, options_of_formats
-from geolookup.export.ranges import STORED, fields_of
+from geolookup.export.ranges import fields_of
 from tests.cli.program import python, refusal, run
 from tests.conftest import ROOT
 from tests.damage import copied
@@ -122,9 +123,9 @@ def test_wrong_options(sample: geolookup.Engine, tmp_path: Path) -> None:
         ("mdb", {}, "no format 'mdb'; did you mean 'mmdb'"),
         ("mmdb", {"shema": "city"}, "mmdb has no option shema; did you mean 'schema'"),
         ("mmdb", {"schema": "cty"}, "no schema 'cty'; did you mean 'city'"),
-        ("csv", {"fields": ("time.abbr",)}, "time.abbr is not the same for a whole range"),
-        ("csv", {"fields": ("ip",)}, "ip is not the same for a whole range"),
-        ("csv", {"fields": ("location.town",)}, "no field or group 'location.town'"),
+        ("csv", {"fields": ("time.abbr",)}, "time.abbr follows from the address or the time"),
+        ("csv", {"fields": ("ip",)}, "ip follows from the address or the time"),
+        ("csv", {"fields": ("location.town",)}, "no field 'location.town'"),
         ("csv", {"within": "8.8.8.8/8"}, "within must be a network"),
         ("csv", {"ranges": "ip4r"}, "no ranges 'ip4r' in this format; write range or cidr"),
         ("csv", {"family": "5"}, "no family '5'"),

@@ -63,16 +63,16 @@ def test_rows_prefixes_and_intervals() -> None:
 
 
 def test_unknown_and_several_paths(kernel: Any) -> None:
-    unknown: tuple[Any, ...] = ("", "location.", "location.country", "asn", None, 5)
+    unknown: tuple[Any, ...] = ("", "location.", "location.country", "contry", None, 5)
     several: tuple[Any, ...] = (["ip", "time"], ("ip",), {"ip"})
     for each in (kernel, REFERENCE):
         for path in unknown:
-            with pytest.raises(ValueError, match="no field or group"):
+            with pytest.raises(ValueError, match="no field "):
                 each.get("8.8.8.8", path)
         for paths in several:
-            with pytest.raises(ValueError, match="get takes one path, get_many takes several"):
+            with pytest.raises(ValueError, match="get: a field is a text"):
                 each.get("8.8.8.8", paths)
-            with pytest.raises(ValueError, match="no field or group"):
+            with pytest.raises(ValueError, match="get_many: a field is a text"):
                 each._open_state().values(["8.8.8.8"], (paths,), 0)
 
 

@@ -195,15 +195,15 @@ def test_unknown_paths_and_a_closed_engine(engine: geolookup.Engine, dataset_pat
         ("netwrok", "did you mean 'network'"),
         ("eror_code", "did you mean 'error_code'"),
         ("location_city_name", "did you mean 'location.city_name'"),
-        ("", "such as location.country_code"),
-        (5, "such as location.country_code"),
+        ("", "such as country or network.asn"),
+        (5, "such as country or network.asn"),
         ("location.", ""),
     ]
     for path, hint in paths:
-        with pytest.raises(ValueError, match="no field or group") as caught:
+        with pytest.raises(ValueError, match="no field ") as caught:
             engine.take([0], [path])
         assert hint in str(caught.value)
-        with pytest.raises(ValueError, match="no field or group"):
+        with pytest.raises(ValueError, match="no field "):
             engine.enrich(pa.table({"ip": ["8.8.8.8"]}), fields=["network", path])
     of_address: Any
     for of_address in ("ip", "ip_type", "error_code"):

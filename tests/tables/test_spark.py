@@ -242,7 +242,7 @@ def test_what_cannot_be_is_refused_before_anything_runs(cluster: Cluster) -> Non
     for refused, frame, wishes, text in (
         (KeyError, df, {"column": "address"}, "no column 'address'"),
         (KeyError, df, {"at": "seen"}, "no column 'seen'"),
-        (ValueError, df, {"fields": "city"}, "no field or group 'city'"),
+        (ValueError, df, {"fields": "ctiy"}, "no field 'ctiy'"),
         (ValueError, df, {"fields": "ip"}, "there is a column 'ip' already: ask for a prefix"),
         (ValueError, df, {"on_invalid": "skip"}, "on_invalid is 'skip'"),
         (TypeError, df, {"column": "row"}, "a column of int64 holds no addresses"),

@@ -10,10 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from geolookup.compat import CONNECTION_TYPES, KINDS, LANGUAGE, fitting
-from geolookup.contract.fields import Field
+from geolookup.contract.fields import STORED, Field
 from geolookup.errors import ExportError
 from geolookup.export.formats import FLAT
-from geolookup.export.ranges import DEFAULT, STORED, fields_of
+from geolookup.export.ranges import DEFAULT, fields_of
 
 #: ``database_type`` by schema. Readers choose their model by it, some by the whole text.
 _TYPES = {
