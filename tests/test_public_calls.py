@@ -29,7 +29,7 @@ CALLS = (
 )
 #: Arguments of the commands with required options.
 ARGUMENTS = {
-    "sign": ["x", "--sign", "x"],
+    "sign": ["x", "--signing-key", "x"],
     "build": ["x", "--output", "x"],
     "score": ["x", "--truth", "x"],
 }

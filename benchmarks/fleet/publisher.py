@@ -65,14 +65,14 @@ class Publisher:
         It is signed now: what is published later has the greater serial.
         """
         if not self.key.exists():
-            self._run("keygen", self.key)
-        self._run("sign", dataset, "--sign", self.key)
+            self._run("signing-keys", "create", self.key)
+        self._run("sign", dataset, "--signing-key", self.key)
         self._run("publish", dataset, self.store)
         self._mirror()
 
     def withdraw(self) -> None:
         """Go back to the generation before, and write the mirror."""
-        self._run("rollback", self.store, "--sign", self.key)
+        self._run("rollback", self.store, "--signing-key", self.key)
         self._mirror()
 
     def delta_bytes(self, base: str) -> int:
@@ -100,7 +100,7 @@ class Publisher:
         return self.folder / "store"
 
     def _mirror(self) -> None:
-        self._run("mirror", self.store, self.mirror, "--sign", self.key)
+        self._run("mirror", self.store, self.mirror, "--signing-key", self.key)
 
     def _run(self, *arguments: object) -> None:
         command = geolookup_command(*arguments)

@@ -104,7 +104,7 @@ def _origin(mirror: Path, quality: Quality) -> Child:
 
 def _follower(publisher: Publisher, port: int, every: float) -> Callable[[Path], Sequence[str]]:
     url = f"http://127.0.0.1:{port}/"
-    options = ("--every", f"{every:g}s", "--trust", publisher.public_key)
+    options = ("--every", f"{every:g}s", "--trusted-key", publisher.public_key)
     return lambda store: geolookup_command("follow", url, "--store", store, *options)
 
 

@@ -24,7 +24,7 @@ from geolookup.kernel import check_kernel
 from geolookup.parallel import alongside, in_order
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
-from geolookup.signing.keys import PrivateKey, Signing, signing_keys
+from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup_builder import expected_rows, loading, output_files, row_numbers
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.deciding_rows import DecidingRows
@@ -60,7 +60,7 @@ class Options:
     cache: Path | None = None  # of downloaded files; None: the user's cache folder
     offline: bool = False  # use the cache only, without any request
     previous: Path | None = None  # a dataset: its row numbers are kept, ``max_drop`` compares
-    sign: tuple[PrivateKey, ...] = ()  # the keys that sign the dataset
+    signing_keys: tuple[PrivateKey, ...] = ()  # the keys that sign the dataset
 
 
 def build(
@@ -73,7 +73,7 @@ def build(
     cache: str | PathLike[str] | None = None,
     offline: bool = False,
     previous: str | PathLike[str] | None = None,
-    sign: Signing = (),
+    signing_keys: SigningKeys = (),
 ) -> BuildReport:
     """Compile the sources of a recipe into a new dataset folder, and return the report.
 
@@ -85,8 +85,8 @@ def build(
     rows that each source may have; None: 1 % of its rows. ``cache`` is the folder of downloaded
     files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline`` remote sources
     are taken from the cache only. ``previous`` is an earlier dataset or a store: its row numbers
-    are kept, and ``max_drop`` of a source compares with it. ``sign`` is the file of a private key
-    that signs the dataset, or several.
+    are kept, and ``max_drop`` of a source compares with it. ``signing_keys`` is the file of
+    a private key that signs the dataset, or several.
 
     The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
@@ -105,7 +105,7 @@ def build(
         None if cache is None else Path(cache),
         offline,
         None if previous is None else Path(previous),
-        signing_keys(sign),
+        read_signing_keys(signing_keys),
     )
     return compile_dataset(recipe, Path(output), options, Progress(silent=True))
 
@@ -296,7 +296,7 @@ class _Build:
             complete = manifest.with_generation(identity(), files, self._previous.of(identity()))
             output_files.write_manifest(folder, complete)
             verified = output_files.verify(folder, output)
-            output_files.write_signature(folder, output, self._options.sign)
+            output_files.write_signature(folder, output, self._options.signing_keys)
             self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
         metadata = complete.metadata()
         self._report.counts, self._report.coverage = metadata.counts, metadata.coverage

@@ -23,7 +23,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest, read_manifest
 from geolookup.errors import REBUILD, DatasetError, OutputError
 from geolookup.filesystem import ReadErrors, atomic, open_regular
-from geolookup.signing.keys import PrivateKey, Signing, signing_keys
+from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.signing.statement import SIGNATURE, read_signature, serial_in, signed_statement
 from geolookup.store import resolve
 from geolookup.store.signatures import manifest_text
@@ -40,15 +40,15 @@ def pack(
     archive: str | os.PathLike[str],
     *,
     base: str | os.PathLike[str] | None = None,
-    sign: Signing = (),
+    signing_keys: SigningKeys = (),
     force: bool = False,
 ) -> int:
     """Write a dataset into one archive file and return the size of that file in bytes.
 
-    The archive is a tar file, compressed with Zstandard (RFC 8878), the manifest first; the
-    same dataset gives the same bytes. With ``base`` it is a delta: it has only what the dataset
-    changed against that one, and is unpacked where the base is. ``dataset`` and ``base`` are
-    dataset folders, or stores: then the current generation is meant. ``sign`` is the file of a
+    The archive is a tar file, compressed with Zstandard (RFC 8878), the manifest first; the same
+    dataset gives the same bytes. With ``base`` it is a delta: it has only what the dataset changed
+    against that one, and is unpacked where the base is. ``dataset`` and ``base`` are dataset
+    folders, or stores: then the current generation is meant. ``signing_keys`` is the file of a
     private key, or several: they sign the dataset in the archive, and the folder stays as it is;
     without it the archive has the signature of the dataset. With ``force`` an existing file is
     replaced. Raises DatasetError for a dataset that is missing or damaged, KeyFileError for a file
@@ -57,7 +57,7 @@ def pack(
     """
     folder, archive = Path(resolve.folder(os.fspath(dataset))), Path(archive)
     _check_name(archive)
-    keys = signing_keys(sign)
+    keys = read_signing_keys(signing_keys)
     manifest = read_manifest(folder)
     files = described_files(manifest, folder / fmt.MANIFEST, REBUILD)
     former = None if base is None else Path(resolve.folder(os.fspath(base)))

@@ -40,9 +40,9 @@ def publish(
     id than ``expect``; OutputError for a folder that is not a store or cannot be written; the store
     stays unchanged.
 
-    A store that trusts keys (``geolookup trust``) takes only what one of them has signed, of the
-    name that it has, and not signed before what it has; DatasetError for any other dataset. The
-    signature of an archive is checked before a file is written.
+    A store that trusts keys (``geolookup signing-keys trust``) takes only what one of them has
+    signed, of the name that it has, and not signed before what it has; DatasetError for any other
+    dataset. The signature of an archive is checked before a file is written.
     """
     path, store = Path(dataset), Path(store)
     if not _is_archive(path):

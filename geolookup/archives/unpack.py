@@ -16,7 +16,7 @@ from geolookup.dataset.manifest import Manifest, is_dataset, read_manifest
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FOLDER_MODE
-from geolookup.signing.trust import Trust, Trusted, trusted_keys
+from geolookup.signing.trust import Trust, TrustedKeys, read_trusted_keys
 from geolookup.store import pointer
 
 _WHOLE = "name its base with --base, or unpack an archive of the whole dataset"
@@ -27,24 +27,24 @@ def unpack(
     output: str | os.PathLike[str],
     *,
     base: str | os.PathLike[str] | None = None,
-    trusted: Trusted | None = None,
+    trusted_keys: TrustedKeys | None = None,
     force: bool = False,
 ) -> None:
     """Write the dataset of an archive to the folder ``output``, and verify it.
 
     A delta needs ``base``: the dataset that it was packed against, or a store that has that
-    generation. The result is the dataset that was packed, byte by byte. With ``trusted`` (the file
-    of a public key, or several; needs the extra ``sign``) one of these keys must have signed the
-    dataset, which is checked before a file is written. With ``force`` an existing dataset is
+    generation. The result is the dataset that was packed, byte by byte. With ``trusted_keys`` (the
+    file of a public key, or several; needs the extra ``sign``) one of these keys must have signed
+    the dataset, which is checked before a file is written. With ``force`` an existing dataset is
     replaced. Raises DatasetError for an archive that is missing, damaged, not trusted, or not
-    written by ``pack``, for a base that is missing, damaged or another one, and for a dataset
-    that ``verify`` refuses; KeyFileError for a bad key, ValueError for an empty sequence of keys;
+    written by ``pack``, for a base that is missing, damaged or another one, and for a dataset that
+    ``verify`` refuses; KeyFileError for a bad key, ValueError for an empty sequence of keys;
     OutputError for a folder that exists or cannot be written. On an error ``output`` does not
     change.
     """
     archive, output = Path(archive), Path(output)
     atomic.check_folder(output, force=force, replaceable=is_dataset)
-    trust = None if trusted is None else Trust(trusted_keys(trusted))
+    trust = None if trusted_keys is None else Trust(read_trusted_keys(trusted_keys))
     with open_archive(archive) as (head, members):
         if trust is not None:
             trust.check(head.manifest_text, head.signature, archive)

@@ -1,4 +1,4 @@
-"""``geolookup keys``, ``plans`` and ``accounts``: API keys, usage, audit log, plans, backups."""
+"""``geolookup api-keys`` and ``accounts``: API keys, usage, audit log, plans, backups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from geolookup.cli import fail, options
-from geolookup.cli.command import command, group
+from geolookup.cli.command import group
 from geolookup.contract.gregorian import timestamp
 
 if TYPE_CHECKING:
@@ -25,15 +25,15 @@ _plans = click.option(
 )
 
 
-@group("keys", "Create, list and revoke API keys.")
-def keys() -> None:
-    """Create, list and revoke API keys, and print the usage of accounts and the audit log.
+@group("api-keys", "Create, list and revoke API keys.")
+def api_keys() -> None:
+    """Create, list and revoke API keys of the HTTP service.
 
-    Example: geolookup keys create --accounts sqlite:///accounts.db --plan free --name Acme
+    Example: geolookup api-keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
 
 
-@keys.command(name="create", short_help="Create a key and print it once.")
+@api_keys.command(name="create", short_help="Create a key and print it once.")
 @_accounts
 @click.option("--plan", metavar="NAME", required=True, help="Plan of the account.")
 @click.option("--name", metavar="TEXT", required=True, help="Name of the account.")
@@ -64,7 +64,7 @@ def create(
     Creates the account if the name is new. The keys of an account share its rate
     and quota.
 
-    Example: geolookup keys create --accounts sqlite:///accounts.db --plan free --name Acme
+    Example: geolookup api-keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
     ends = None if expires is None else int(expires.replace(tzinfo=UTC).timestamp())
     with _open(accounts, plans) as store:
@@ -75,33 +75,33 @@ def create(
         click.echo(key)
 
 
-@keys.command(name="list", short_help="List all keys.")
+@api_keys.command(name="list", short_help="List all keys.")
 @_accounts
 def list_keys(accounts: str) -> None:
     """List all keys, oldest first: identifier, state, environment, plan, created, account.
 
-    Example: geolookup keys list --accounts sqlite:///accounts.db
+    Example: geolookup api-keys list --accounts sqlite:///accounts.db
     """
     with _open(accounts) as store:
-        api_keys = store.keys()
-    for key in api_keys:
+        keys = store.keys()
+    for key in keys:
         click.echo(_line(key))
 
 
-@keys.command(name="revoke", short_help="Revoke a key permanently.")
+@api_keys.command(name="revoke", short_help="Revoke a key permanently.")
 @click.argument("identifier", metavar="KEY")
 @_accounts
 def revoke(identifier: str, accounts: str) -> None:
-    """Revoke KEY, an identifier of `geolookup keys list`. Workers refuse it within a second.
+    """Revoke KEY, an identifier of `geolookup api-keys list`. Workers refuse it within a second.
 
-    Example: geolookup keys revoke 3f9a2c61b0d4 --accounts sqlite:///accounts.db
+    Example: geolookup api-keys revoke 3f9a2c61b0d4 --accounts sqlite:///accounts.db
     """
     with _open(accounts) as store:
         try:
             key = store.revoke(identifier)
         except KeyError:
             # Not the text itself: it may be a whole key.
-            fail("no key has this identifier; 'geolookup keys list' prints those of all keys")
+            fail("no key has this identifier; 'geolookup api-keys list' prints those of all keys")
         else:
             click.echo(f"revoked {identifier} of {key.name}")
             warning = store.check_durability()
@@ -109,13 +109,21 @@ def revoke(identifier: str, accounts: str) -> None:
                 click.echo(f"geolookup: {warning}", err=True)
 
 
-@keys.command(name="usage", short_help="Print the usage of accounts.")
+@group("accounts", "Show usage, audit log and plans; back up and restore.")
+def accounts() -> None:
+    """Show the usage of accounts, the audit log and the plans; back up and restore.
+
+    Example: geolookup accounts usage --accounts sqlite:///accounts.db
+    """
+
+
+@accounts.command(name="usage", short_help="Print the usage of accounts.")
 @_accounts
 @_plans
 def usage(accounts: str, plans: Path | None) -> None:
     """Print the used quota of each account.
 
-    Example: geolookup keys usage --accounts sqlite:///accounts.db
+    Example: geolookup accounts usage --accounts sqlite:///accounts.db
     """
     with _open(accounts, plans) as store:
         for account in store.usage():
@@ -125,13 +133,13 @@ def usage(accounts: str, plans: Path | None) -> None:
             click.echo("  ".join(cells))
 
 
-@keys.command(name="log", short_help="Print the audit log.")
+@accounts.command(name="log", short_help="Print the audit log.")
 @_accounts
 @options.as_json("Print a line of JSON for each entry.")
 def log(accounts: str, *, as_json: bool) -> None:
     """Print the audit log: when and by which system user keys were created, revoked, restored.
 
-    Example: geolookup keys log --accounts sqlite:///accounts.db
+    Example: geolookup accounts log --accounts sqlite:///accounts.db
     """
     with _open(accounts) as store:
         entries = store.log()
@@ -139,28 +147,18 @@ def log(accounts: str, *, as_json: bool) -> None:
         click.echo(_json_line(entry) if as_json else _log_line(entry))
 
 
-@command("plans", "List the plans.")
+@accounts.command(name="plans", short_help="List the plans.")
 @_plans
 def plans(plans: Path | None) -> None:
     """List the built-in plans and those of a plans file (TOML, [plan.NAME] tables).
 
-    Example: geolookup plans --plans plans.toml
+    Example: geolookup accounts plans --plans plans.toml
     """
     from geolookup.gate import read_plans
 
     for plan in read_plans(plans).values():
         quota = "no quota" if plan.quota is None else f"{plan.quota:,} requests"
         click.echo(f"{plan.name:<16} {plan.rate:,}/s, {quota}")
-
-
-@group("accounts", "Back up and restore an accounts file.")
-def accounts() -> None:
-    """Back up and restore an accounts file while the service runs.
-
-    Redis has its own backups (BGSAVE, or the files of appendonly).
-
-    Example: geolookup accounts backup accounts.bak --accounts sqlite:///accounts.db
-    """
 
 
 @accounts.command(name="backup", short_help="Write the accounts to one file.")
@@ -170,7 +168,8 @@ def accounts() -> None:
 def backup(file: Path, accounts: str, *, force: bool) -> None:
     """Write a snapshot of all accounts, keys, usage and the audit log to FILE.
 
-    The keys themselves are not in it: the store keeps only their digests.
+    The service may run meanwhile. The keys themselves are not in FILE: the store keeps
+    only their digests. Redis has its own backups (BGSAVE, or the files of appendonly).
 
     Example: geolookup accounts backup accounts.bak --accounts sqlite:///accounts.db
     """

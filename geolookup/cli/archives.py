@@ -18,23 +18,23 @@ _archive = click.argument("archive", metavar="FILE.tar.zst", type=options.AS_PAT
 @click.argument("dataset", type=options.AS_PATH)
 @_archive
 @options.base("Pack only the changes against this dataset or store of the receiver.")
-@options.sign
+@options.signing_keys()
 @options.force("an existing file")
 def pack(
-    dataset: Path, archive: Path, base: Path | None, sign: tuple[str, ...], force: bool
+    dataset: Path, archive: Path, base: Path | None, signing_keys: tuple[str, ...], force: bool
 ) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
 
     The same dataset gives the same bytes. With --base the file is a delta, which
     `geolookup unpack --base` and `geolookup publish` apply. It is smallest if
-    DATASET was built with `--previous OLD`. --sign signs the dataset in the file, and
-    does not change DATASET. Exits with 2 and writes no file if a
+    DATASET was built with `--previous OLD`. --signing-key signs the dataset in the
+    file, and does not change DATASET. Exits with 2 and writes no file if a
     dataset is damaged.
 
     Example: geolookup pack mydata mydata.tar.zst
     """
     exit_on_signals()
-    size = geolookup.pack(dataset, archive, base=base, sign=sign, force=force)
+    size = geolookup.pack(dataset, archive, base=base, signing_keys=signing_keys, force=force)
     click.echo(f"{archive}: {size:,} bytes")
 
 
@@ -42,22 +42,26 @@ def pack(
 @_archive
 @click.argument("output", metavar="DIR", type=options.AS_PATH)
 @options.base("The dataset that a delta was packed against, or a store that has it.")
-@options.trusted
+@options.must_be_signed
 @options.force("an existing dataset")
 def unpack(
-    archive: Path, output: Path, base: Path | None, trusted: tuple[str, ...] | None, force: bool
+    archive: Path,
+    output: Path,
+    base: Path | None,
+    trusted_keys: tuple[str, ...] | None,
+    force: bool,
 ) -> None:
     """Unpack a file of `geolookup pack` into the new folder DIR.
 
     Verifies the dataset as `geolookup verify` does. A delta needs the dataset that it
     was packed against (--base). Exits with 2 and leaves DIR unchanged if anything is
-    missing, damaged or unexpected, or if none of the keys of --trusted has signed
+    missing, damaged or unexpected, or if no key of --trusted-key has signed
     the dataset.
 
     Example: geolookup unpack mydata.tar.zst mydata
     """
     exit_on_signals()
-    geolookup.unpack(archive, output, base=base, trusted=trusted, force=force)
+    geolookup.unpack(archive, output, base=base, trusted_keys=trusted_keys, force=force)
     click.echo(f"dataset {output}")
 
 
@@ -73,20 +77,14 @@ def unpack(
     show_default=True,
     help="Write a delta from each of the last N other generations of STORE.",
 )
-@click.option(
-    "--sign",
-    metavar="KEY",
-    multiple=True,
-    type=options.AS_PATH,
-    help="File of a private key that signs the index; repeatable.",
-)
+@options.signing_keys()
 @click.option(
     "--expires",
     metavar="AGE",
     help="Time for which followers accept the index, such as 36h, 7d or 2w. [default: no limit]",
 )
 def mirror(
-    store: Path, folder: Path, deltas: int, sign: tuple[Path, ...], expires: str | None
+    store: Path, folder: Path, deltas: int, signing_keys: tuple[str, ...], expires: str | None
 ) -> None:
     """Write the current generation of STORE into DIR, for any web server or bucket.
 
@@ -96,11 +94,13 @@ def mirror(
     were withdrawn are named. Exits with 2 and leaves the index unchanged if a follower
     would refuse the generation: unsigned, or signed before the one that DIR has.
 
-    Example: geolookup mirror /srv/geo /srv/www/geo --sign /etc/geolookup/key
+    Example: geolookup mirror /srv/geo /srv/www/geo --signing-key /etc/geolookup/key
     """
     exit_on_signals()
     try:
-        written = geolookup.mirror(store, folder, deltas=deltas, sign=sign, expires=expires)
+        written = geolookup.mirror(
+            store, folder, deltas=deltas, signing_keys=signing_keys, expires=expires
+        )
     except ValueError as error:
         fail(str(error))
     for file in written.added:

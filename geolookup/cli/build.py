@@ -38,9 +38,11 @@ from geolookup.cli.command import command
     type=options.AS_PATH,
     help="Earlier dataset or store: keep its row numbers, and compare max_drop of sources.",
 )
-@options.sign
+@options.signing_keys()
 @options.as_json("Print the report as JSON.")
-def build(recipe: str, output: Path, sign: tuple[str, ...], as_json: bool, **chosen: Any) -> None:
+def build(
+    recipe: str, output: Path, signing_keys: tuple[str, ...], as_json: bool, **chosen: Any
+) -> None:
     """Compile the sources that RECIPE names into a dataset.
 
     RECIPE is a recipe file (.toml), the name of a packaged recipe (`geolookup
@@ -59,10 +61,10 @@ def build(recipe: str, output: Path, sign: tuple[str, ...], as_json: bool, **cho
     from geolookup_builder.compile import Options, compile_dataset
 
     from geolookup.progress import Progress
-    from geolookup.signing.keys import signing_keys
+    from geolookup.signing.keys import read_signing_keys
 
     exit_on_signals()
-    build_options = Options(**chosen, sign=signing_keys(sign))
+    build_options = Options(**chosen, signing_keys=read_signing_keys(signing_keys))
     report = compile_dataset(recipe, output, build_options, Progress())
     if as_json:
         click.echo(json_text(report, _members))

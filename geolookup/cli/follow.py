@@ -34,11 +34,20 @@ _BYTES = {"": 1, "k": 1000, "M": 1_000_000}
 _LOWEST_RATE = 16_000
 
 
-def _read_duration(_context: object, _option: object, text: str) -> float:
-    match = _DURATION.fullmatch(text)
-    if match is None or not (seconds := float(match[1]) * _SECONDS[match[2]]):
-        fail(f"--every is {text!r}; write seconds, minutes or hours, as 30s, 5m or 1h")
+def _read_interval(_context: object, option: click.Parameter, text: str) -> float:
+    if not (seconds := _read_duration(None, option, text)):
+        fail("--every is no time; write seconds, minutes or hours, as 30s, 5m or 1h")
     return seconds
+
+
+def _read_duration(_context: object, option: click.Parameter, text: str | None) -> float | None:
+    if text is None:
+        return None
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        name = option.opts[0]
+        fail(f"{name} is {text!r}; write seconds, minutes or hours, as 30s, 5m or 1h")
+    return float(match[1]) * _SECONDS[match[2]]
 
 
 def _read_rate(_context: object, _option: object, text: str | None) -> int | None:
@@ -46,7 +55,7 @@ def _read_rate(_context: object, _option: object, text: str | None) -> int | Non
         return None
     match = _RATE.fullmatch(text)
     if match is None or (rate := int(match[1]) * _BYTES[match[2]]) < _LOWEST_RATE:
-        fail(f"--budget is {text!r}; write bytes a second, at least 16k, as 500k or 2M")
+        fail(f"--limit-rate is {text!r}; write bytes a second, at least 16k, as 500k or 2M")
     return rate
 
 
@@ -56,22 +65,21 @@ _POLLS = options.group(
         metavar="TIME",
         default=f"{_DEFAULT.every / 60:g}m",
         show_default=True,
-        callback=_read_duration,
+        callback=_read_interval,
         help="Time between two polls of the mirror, such as 30s, 5m or 1h.",
     ),
     click.option(
         "--jitter",
-        metavar="PART",
-        type=click.FloatRange(0, 1),
-        default=_DEFAULT.jitter,
-        show_default=True,
-        help="Randomise each interval by up to this fraction, longer or shorter.",
+        metavar="TIME",
+        callback=_read_duration,
+        help="Random delay of up to TIME after each interval. [default: a tenth of --every]",
     ),
     click.option(
-        "--budget",
-        metavar="BYTES",
+        "--limit-rate",
+        "max_rate",
+        metavar="RATE",
         callback=_read_rate,
-        help="Highest rate of a download in bytes a second, such as 500k or 2M. [default: any]",
+        help="Maximum rate of a download in bytes a second, such as 500k or 2M. [default: any]",
     ),
     options.keep(least=2, usual=_DEFAULT.keep),
 )
@@ -104,17 +112,16 @@ def with_polling(values: Mapping[str, Any]) -> dict[str, Any]:
     help="Store to publish into; it is created if it is missing.",
 )
 @polls
-@click.option(
-    "--trust",
-    metavar="KEY",
-    multiple=True,
-    type=options.AS_PATH,
-    help="Public key that a store without trusted keys trusts from now on; repeatable.",
-)
+@options.store_trusts
 @click.option("--once", is_flag=True, help="Poll once, and exit with 1 if that fails.")
 @click.option("--until-eof", is_flag=True, hidden=True)  # for serve: it ends with that process
 def follow(
-    url: str, store: Path, polling: Polling, trust: tuple[Path, ...], once: bool, until_eof: bool
+    url: str,
+    store: Path,
+    polling: Polling,
+    trusted_keys: tuple[str, ...] | None,
+    once: bool,
+    until_eof: bool,
 ) -> None:
     """Poll the mirror at URL, and publish its current generation into a store.
 
@@ -133,9 +140,9 @@ def follow(
     exit_on_signals()
     if until_eof:
         end_with_input()
-    source = Source(url, store, polling.keep, polling.budget)
+    source = Source(url, store, polling.keep, polling.max_rate)
     _check(source)
-    _trust(store, trust)
+    _trust(store, trusted_keys or ())
     if once:
         _poll_once(source)
         return
@@ -155,7 +162,7 @@ def _check(source: Source) -> None:
         fail(str(error))
 
 
-def _trust(store: Path, files: tuple[Path, ...]) -> None:
+def _trust(store: Path, files: tuple[str, ...]) -> None:
     """Let a store trust keys, unless it trusts some already.
 
     If it does, the given keys must be among them: a key that was removed from the store must not
@@ -164,21 +171,21 @@ def _trust(store: Path, files: tuple[Path, ...]) -> None:
     if not files or _is_trusted(store, files):
         return
     if (store / pointer.TRUSTED).exists():
-        names = ", ".join(map(str, files))
-        fail(f"{store} trusts other keys than {names}; 'geolookup trust {store} KEY.pub' adds one")
+        names = ", ".join(files)
+        remedy = f"'geolookup signing-keys trust {store} KEY.pub' adds one"
+        fail(f"{store} trusts other keys than {names}; {remedy}")
     # In another process: the package that reads keys takes a third of the memory of this one.
-    arguments = map(str, (store, *files))
-    trusting = child_command("geolookup", "trust", *arguments)
-    done = subprocess.run(trusting, env=environment(), check=False)  # noqa: S603 (our own interpreter)
+    line = child_command("geolookup", "signing-keys", "trust", str(store), *files)
+    done = subprocess.run(line, env=environment(), check=False)  # noqa: S603 (our own interpreter)
     if done.returncode:
         sys.exit(done.returncode)
 
 
-def _is_trusted(store: Path, files: tuple[Path, ...]) -> bool:
+def _is_trusted(store: Path, files: tuple[str, ...]) -> bool:
     """Return whether these files of keys, byte by byte, are among those that a store trusts."""
     try:
         trusted = {path.read_bytes() for path in (store / pointer.TRUSTED).glob("*.pem")}
-        return trusted.issuperset(path.read_bytes() for path in files)
+        return trusted.issuperset(Path(path).read_bytes() for path in files)
     except OSError as error:
         fail(f"{error.filename}: cannot be read ({error.strerror}); check its permissions")
 

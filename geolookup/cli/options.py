@@ -247,22 +247,35 @@ cache = click.option(
 )
 
 
-sign = click.option(
-    "--sign",
-    metavar="KEY",
-    multiple=True,
-    type=PATH,
-    help="Sign the result with this private key (`geolookup keygen`); repeatable.",
-)
+def signing_keys(*, required: bool = False) -> Callable[[F], F]:
+    """Return the option ``--signing-key``, which is repeatable."""
+    return click.option(
+        "--signing-key",
+        "signing_keys",
+        metavar="KEY",
+        multiple=True,
+        required=required,
+        type=PATH,
+        help="Private key to sign with (`geolookup signing-keys create`); repeatable: each signs.",
+    )
 
-trusted = click.option(
-    "--trusted",
-    metavar="KEY",
-    multiple=True,
-    type=PATH,
-    callback=lambda _context, _option, keys: keys or None,  # None: no signature is asked for
-    help="Require a signature by this public key; repeatable: one of them suffices.",
-)
+
+def trusted_keys(purpose: str) -> Callable[[F], F]:
+    """Return the option ``--trusted-key``, described by ``purpose``; it is repeatable."""
+    return click.option(
+        "--trusted-key",
+        "trusted_keys",
+        metavar="KEY",
+        multiple=True,
+        type=PATH,
+        callback=lambda _context, _option, keys: keys or None,  # None: no signature is asked for
+        help=f"{purpose}; repeatable: one of them suffices.",
+    )
+
+
+#: The public keys of a command that checks a dataset, and of one that fills a store.
+must_be_signed = trusted_keys("Public key that must have signed the dataset")
+store_trusts = trusted_keys("Public key for a store that trusts no key yet")
 
 clean = click.option(
     "--clean",

@@ -45,13 +45,11 @@ SECTIONS: dict[str, dict[str, str]] = {
         "mirror": "archives",
         "follow": "follow",
         "sign": "signing",
-        "keygen": "signing",
-        "trust": "signing",
+        "signing-keys": "signing",
     },
     "Service": {
         "serve": "serve",
-        "keys": "accounts",
-        "plans": "accounts",
+        "api-keys": "accounts",
         "accounts": "accounts",
     },
 }

@@ -32,7 +32,8 @@ _LEVELS = ("debug", "info", "warning", "error")
 )
 @polls
 @click.option(
-    "--trust",
+    "--trusted-key",
+    "trusted_keys",
     metavar="KEY",
     multiple=True,
     type=AS_PATH,

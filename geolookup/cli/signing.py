@@ -1,4 +1,4 @@
-"""``geolookup keygen``, ``sign``, ``trust`` and ``verify``: signatures, and checks of datasets."""
+"""``geolookup signing-keys``, ``sign`` and ``verify``: signatures, and checks of datasets."""
 
 from __future__ import annotations
 
@@ -9,23 +9,31 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, options
-from geolookup.cli.command import command
+from geolookup.cli.command import command, group
 from geolookup.errors import line_text, name_text
 from geolookup.store import resolve
 
 _DAMAGED = 1
 
 
-@command("keygen", "Make a pair of keys for signatures.")
+@group("signing-keys", "Make keys for signatures, and trust them.")
+def signing_keys() -> None:
+    """Make keys for signatures, and choose the keys that a store trusts.
+
+    Example: geolookup signing-keys create release.key
+    """
+
+
+@signing_keys.command(name="create", short_help="Make a pair of keys for signatures.")
 @click.argument("file", type=options.AS_PATH)
-def keygen(file: Path) -> None:
+def create(file: Path) -> None:
     """Write a new private key to FILE, and its public key to FILE.pub.
 
-    The private key signs datasets and mirrors (--sign). Only its owner may read it:
-    its mode is 0600, and other modes are refused. Copy the public key to whoever
+    The private key signs datasets and mirrors (--signing-key). Only its owner may read
+    it: its mode is 0600, and other modes are refused. Copy the public key to whoever
     shall check signatures. Existing files are not replaced.
 
-    Example: geolookup keygen release.key
+    Example: geolookup signing-keys create release.key
     """
     from geolookup.signing.keys import PUBLIC_ENDING, generate
 
@@ -37,29 +45,21 @@ def keygen(file: Path) -> None:
 
 @command("sign", "Sign a dataset.")
 @click.argument("dataset", type=options.AS_PATH)
-@click.option(
-    "--sign",
-    "keys",
-    metavar="KEY",
-    multiple=True,
-    required=True,
-    type=click.Path(),
-    help="Private key to sign with (`geolookup keygen`); repeatable: each signs.",
-)
-def sign(dataset: Path, keys: tuple[str, ...]) -> None:
+@options.signing_keys(required=True)
+def sign(dataset: Path, signing_keys: tuple[str, ...]) -> None:
     """Verify DATASET, or the current generation of a store, and sign it.
 
     Writes signature.json, and replaces the one that is there. The new signature
     counts as newer: stores that trust the keys accept an older dataset again.
 
-    Example: geolookup sign mydata --sign release.key
+    Example: geolookup sign mydata --signing-key release.key
     """
     exit_on_signals()
-    geolookup.sign(dataset, keys)
+    geolookup.sign(dataset, signing_keys)
     click.echo(line_text(f"signed {dataset}"))
 
 
-@command("trust", "Choose the keys that a store trusts.")
+@signing_keys.command(name="trust", short_help="Choose the keys that a store trusts.")
 @click.argument("store", type=options.AS_PATH)
 @click.argument("keys", metavar="[KEY.pub]...", nargs=-1, type=options.AS_PATH)
 @click.option("--remove", metavar="ID", multiple=True, help="Trust the key with this id no longer.")
@@ -71,7 +71,7 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
     STORE is created if it is missing. With keys it is refused if another user can
     change it. Without a key it accepts every dataset again.
 
-    Example: geolookup trust /srv/geo release.key.pub
+    Example: geolookup signing-keys trust /srv/geo release.key.pub
     """
     from geolookup.signing.keys import read_public
     from geolookup.store.changing import check_store
@@ -98,15 +98,15 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
 @command("verify", "Check a dataset for damage.")
 @click.argument("dataset", type=options.AS_PATH)
 @click.option("--deep", is_flag=True, help="Also check coverage, time zones and lookups.")
-@options.trusted
-def verify(dataset: Path, deep: bool, trusted: tuple[str, ...] | None) -> None:
+@options.must_be_signed
+def verify(dataset: Path, deep: bool, trusted_keys: tuple[str, ...] | None) -> None:
     """Read every byte of DATASET, or of the current generation of a store, and check it.
 
     Checks the manifest, sizes, digests, layout, the order of intervals, row numbers,
     values and their JSON texts, and the generation id. --deep also checks coverage,
-    the names of time zones, and a sample of lookups. With --trusted, the holder of
-    that key must have signed it. Exits with 1 and one line per
-    damage on standard error if anything is damaged.
+    the names of time zones, and a sample of lookups. With --trusted-key, the holder
+    of that key must have signed it. Exits with 1 and one line per damage on standard
+    error if anything is damaged.
 
     Example: geolookup verify mydata --deep
     """
@@ -116,7 +116,7 @@ def verify(dataset: Path, deep: bool, trusted: tuple[str, ...] | None) -> None:
         problem = "no folder" if dataset.exists() else "no such folder"
         fail(f"{name_text(str(dataset))}: {problem}; name a dataset or a store")
     dataset = Path(resolve.folder(str(dataset)))
-    report = examine(dataset, deep=deep, trusted=trusted)
+    report = examine(dataset, deep=deep, trusted_keys=trusted_keys)
     for damage in report.damages:
         click.echo(f"geolookup: {damage}", err=True)
     if report.damages:

@@ -45,19 +45,19 @@ def publish(dataset: Path, store: Path, full: Path | None, expect: str | None) -
 
 @command("rollback", "Return to the previous generation.")
 @_store
-@options.sign
-def rollback(store: Path | None, sign: tuple[str, ...]) -> None:
+@options.signing_keys()
+def rollback(store: Path | None, signing_keys: tuple[str, ...]) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 
     STORE is by default the user's store. A second rollback goes one generation
     further back. If keys are trusted, a generation signed earlier is refused:
-    --sign signs the previous one again. Exits with 2 and leaves STORE unchanged if
+    --signing-key signs the previous one again. Exits with 2 and leaves STORE unchanged if
     there is no previous generation, or if it is damaged or refused.
 
     Example: geolookup rollback /srv/geo
     """
     exit_on_signals()
-    click.echo(f"generation {geolookup.rollback(store, sign=sign)}")
+    click.echo(f"generation {geolookup.rollback(store, signing_keys=signing_keys)}")
 
 
 @command("generations", "List the generations of a store.")

@@ -47,14 +47,14 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
 @options.cache
-@options.sign
+@options.signing_keys()
 def update(
     recipe: str | None,
     store: Path | None,
     if_older: timedelta | None,
     dry_run: bool,
     cache: Path | None,
-    sign: tuple[str, ...],
+    signing_keys: tuple[str, ...],
 ) -> None:
     """Download the sources of RECIPE that changed, compile them, and publish the result.
 
@@ -78,7 +78,7 @@ def update(
 
     exit_on_signals()
     try:
-        request = request_of(recipe, store, if_older, cache, sign)
+        request = request_of(recipe, store, if_older, cache, signing_keys)
     except ValueError as error:  # such as an empty name of a recipe
         fail(str(error))
     tell = _Lines()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from geolookup.dataset.metadata import Metadata
     from geolookup.signing.keys import PublicKey
-    from geolookup.signing.trust import Trusted
+    from geolookup.signing.trust import TrustedKeys
     from geolookup.store.requirements import MaxAge, OnStale, Requirements
     from geolookup.store.watch import Watch
 
@@ -151,7 +151,7 @@ def open(  # noqa: A001 - the public name
     allow_lost_fields: bool = False,
     fallback: bool = False,
     preload: bool = False,
-    trusted: Trusted | None = None,
+    trusted_keys: TrustedKeys | None = None,
 ) -> Engine:
     """Open a dataset directory or a store.
 
@@ -180,7 +180,7 @@ def open(  # noqa: A001 - the public name
     proportion to the size of the dataset. The memory is the page cache of the system, which
     processes share and which the system may take back.
 
-    ``trusted``: the file of a public key, or several; needs the extra ``sign``. Only a dataset
+    ``trusted_keys``: the file of a public key, or several; needs the extra ``sign``. Only a dataset
     that the holder of one of them signed is opened, and a reload installs only one of the same
     name whose signature is not older. The signature is checked first, then the digest of every
     file, which takes time in proportion to the size of the dataset. An unpickled engine keeps
@@ -198,7 +198,7 @@ def open(  # noqa: A001 - the public name
         path = _default_path()
     absolute = os.path.abspath(os.fspath(path))
     requirements = Requirements(
-        max_age, on_stale, allow_lost_fields=allow_lost_fields, trusted=trusted
+        max_age, on_stale, allow_lost_fields=allow_lost_fields, trusted_keys=trusted_keys
     )
     dataset = resolve.open_dataset(absolute, requirements.check_opened, fallback=fallback)
     engine = Engine(absolute, dataset, requirements, preload=preload)
@@ -216,12 +216,12 @@ def _default_path() -> str:
 
 
 def _reopen(
-    path: str, generation: str, trusted: tuple[PublicKey, ...] = (), serial: int = 0
+    path: str, generation: str, trusted_keys: tuple[PublicKey, ...] = (), serial: int = 0
 ) -> Engine:
     from geolookup.store import resolve
     from geolookup.store.requirements import Requirements
 
-    requirements = Requirements(trusted=trusted or None)
+    requirements = Requirements(trusted_keys=trusted_keys or None)
     dataset = resolve.open_generation(path, generation)
     requirements.check_signed(dataset, None, serial)
     return Engine(path, dataset, requirements)

@@ -120,7 +120,7 @@ def _check(settings: Settings) -> None:
             max_age=settings.max_age,
             on_stale=settings.on_stale,
             fallback=True,
-            trusted=settings.trusted,
+            trusted_keys=settings.required_keys,
         ),
         open_accounts(settings.accounts, settings.plans) as accounts,
     ):

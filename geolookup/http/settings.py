@@ -34,7 +34,7 @@ class Settings:
     polling: Polling = field(default_factory=Polling)
     #: Files of public keys: only a dataset that one of them verifies is served. With ``follow``, a
     #: store without trusted keys trusts these, and checks each dataset that it installs.
-    trust: tuple[str | os.PathLike[str], ...] = ()
+    trusted_keys: tuple[str | os.PathLike[str], ...] = ()
     #: As in ``geolookup.open``.
     watch: float | None = None
     max_age: str | None = None
@@ -62,9 +62,9 @@ class Settings:
     drain: float = 3.0
 
     @property
-    def trusted(self) -> tuple[str | os.PathLike[str], ...] | None:
+    def required_keys(self) -> tuple[str | os.PathLike[str], ...] | None:
         """The keys that a worker demands; None without any, and if the store checks them."""
-        return self.trust if self.trust and self.follow is None else None
+        return self.trusted_keys if self.trusted_keys and self.follow is None else None
 
 
 #: Milliseconds until a connection without a complete request head is closed; a connection

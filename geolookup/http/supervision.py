@@ -201,11 +201,13 @@ def run_follower(url: str, settings: Settings) -> Iterator[None]:
 def _command(url: str, store: Path, settings: Settings) -> list[str]:
     polling = settings.polling
     options = ["--store", str(store), "--every", f"{polling.every:.3f}s"]
-    options += ["--jitter", str(polling.jitter), "--keep", str(polling.keep), "--until-eof"]
-    if polling.budget is not None:
-        options += ["--budget", str(polling.budget)]
-    for key in settings.trust:
-        options += ["--trust", str(key)]
+    options += ["--keep", str(polling.keep), "--until-eof"]
+    if polling.jitter is not None:
+        options += ["--jitter", f"{polling.jitter:.3f}s"]
+    if polling.max_rate is not None:
+        options += ["--limit-rate", str(polling.max_rate)]
+    for key in settings.trusted_keys:
+        options += ["--trusted-key", str(key)]
     return command("geolookup", "follow", url, *options)
 
 

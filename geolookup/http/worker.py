@@ -53,7 +53,7 @@ class Worker(Application):
             allow_lost_fields=settings.allow_lost_fields,
             fallback=True,
             preload=True,
-            trusted=settings.trusted,
+            trusted_keys=settings.required_keys,
         )
         self._memory = Counters(folder)
         proxies = TrustedProxies(settings.trusted_proxies)

@@ -24,7 +24,7 @@ from geolookup.integrity.structure import known_zones, structure
 from geolookup.integrity.tables import Tables, distinct, shapes
 from geolookup.integrity.texts import texts
 from geolookup.signing.keys import PublicKey
-from geolookup.signing.trust import Trusted, trusted_keys
+from geolookup.signing.trust import TrustedKeys, read_trusted_keys
 
 _Text = bytes  # ``Report.bytes`` hides the name
 
@@ -74,7 +74,7 @@ class Verified:
 
 
 def verify(
-    dataset: str | os.PathLike[str], *, deep: bool = False, trusted: Trusted | None = None
+    dataset: str | os.PathLike[str], *, deep: bool = False, trusted_keys: TrustedKeys | None = None
 ) -> Report:
     """Read every byte of a dataset and return its report; DatasetError for damage.
 
@@ -83,14 +83,14 @@ def verify(
     order of intervals, row numbers, the type and range of values, JSON texts and their
     checksums, and the generation id, which is computed again from the content. ``deep``
     adds slower checks: coverage, the names of time zones, and a sample of lookups
-    compared with the columns. ``trusted`` is the file of a public key, or several: then one of
+    compared with the columns. ``trusted_keys`` is the file of a public key, or several: then one of
     them must have signed the dataset (``geolookup.sign``). The report has ``files`` (their
     number), ``bytes`` (of all files but the manifest), ``generation``, and ``damages``, which is
     empty. Raises DatasetError for the first damage, or if there is no dataset, KeyFileError for
     a file that is not a public key, ValueError for an empty sequence of keys;
     ``geolookup.integrity.examine`` returns up to a number of damages instead.
     """
-    report = examine(dataset, deep=deep, limit=1, trusted=trusted)
+    report = examine(dataset, deep=deep, limit=1, trusted_keys=trusted_keys)
     for damage in report.damages:
         raise damage
     return report
@@ -101,12 +101,12 @@ def examine(
     *,
     deep: bool = False,
     limit: int = 20,
-    trusted: Trusted | None = None,
+    trusted_keys: TrustedKeys | None = None,
 ) -> Report:
     """Return the report of a dataset, with at most ``limit`` damages; see ``verify``."""
     from geolookup.store import resolve  # a room below, which verifies
 
-    keys = trusted_keys(trusted)
+    keys = read_trusted_keys(trusted_keys)
     try:
         folder = Path(resolve.folder(os.fspath(path)))
         manifest = files.manifest_of(folder)

@@ -42,7 +42,7 @@ from geolookup.mirrors.listing import (
     check_acceptable,
     wanted_generations,
 )
-from geolookup.signing.keys import PrivateKey, Signing, signing_keys
+from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.signing.statement import serial_of
 
 
@@ -61,27 +61,26 @@ def mirror(
     folder: str | os.PathLike[str],
     *,
     deltas: int = DELTAS,
-    sign: Signing = (),
+    signing_keys: SigningKeys = (),
     expires: timedelta | str | None = None,
 ) -> Mirrored:
     """Write the current generation of a store into a folder from which other stores follow it.
 
-    The folder is made if it is missing. It gets an archive of the current generation and of the
-    one before it, a delta to the current one from each of the ``deltas`` others published last,
-    and an index, which names the withdrawn ones too. Undamaged archives are kept.
-    The index is replaced last, atomically; the files of the former one stay for its readers.
-    ``sign`` is the file of a private key that signs the index, or several. ``expires`` is for how
-    long followers accept it, such as "7d"; by default without end. One call at a time changes a
-    folder, others wait. Returns ``state``, ``index``, ``added`` and ``removed``. Raises
-    DatasetError for a store that is missing or damaged, and for a generation or an index that
-    followers would refuse; OutputError for a folder that is neither a mirror nor empty, or cannot
-    be written; ValueError for an invalid ``deltas`` or ``expires``. On an error the index stays as
-    it was.
+    The folder is made if it is missing. It gets an archive of the current generation and of the one
+    before it, a delta to the current one from each of the ``deltas`` others published last, and an
+    index, which names the withdrawn ones too. Undamaged archives are kept. The index is replaced
+    last, atomically; the files of the former one stay for its readers. ``signing_keys`` is the file
+    of a private key that signs the index, or several. ``expires`` is for how long followers accept
+    it, such as "7d"; by default without end. One call at a time changes a folder, others wait.
+    Returns ``state``, ``index``, ``added`` and ``removed``. Raises DatasetError for a store that is
+    missing or damaged, and for a generation or an index that followers would refuse; OutputError
+    for a folder that is neither a mirror nor empty, or cannot be written; ValueError for an invalid
+    ``deltas`` or ``expires``. On an error the index stays as it was.
     """
     if not 0 <= deltas <= MOST_DELTAS:
         raise ValueError(f"deltas is {deltas}; write 0 to {MOST_DELTAS}")
     limit = None if expires is None else age_limit(expires, "expires")
-    keys = signing_keys(sign)
+    keys = read_signing_keys(signing_keys)
     store, folder = Path(store), Path(folder)
     ask = partial(wanted_generations, store, deltas)
     ask()  # without a store, no folder is made

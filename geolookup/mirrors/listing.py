@@ -26,8 +26,8 @@ _MOST_LISTED = 100
 #: Deltas to the current generation, by default and at most. Each costs about a second at city
 #: scale, and most followers are one generation behind.
 DELTAS, MOST_DELTAS = 5, 100
-_NAME_KEY = "name the private key with --sign"
-_SIGN_AGAIN = "sign it with 'geolookup sign STORE --sign KEY'"
+_NAME_KEY = "name the private key with --signing-key"
+_SIGN_AGAIN = "sign it with 'geolookup sign STORE --signing-key KEY'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,10 @@ STATUS = "follow.json"
 CURRENT, UPDATED, HELD, FAILED = RESULTS = ("current", "updated", "held", "failed")
 _FORMAT, _VERSION = "geolookup-follow", 1
 #: The first wait after a failure is the interval over this; it doubles with each further one.
-#: every 300 s: waits after failures of 30, 60, 120, 240, 300, 300 ... s, each times 0.9 to 1.1.
+#: every 300 s: waits after failures of 30, 60, 120, 240, 300, 300 ... s, and a jitter.
 _FIRST_PART = 10
+#: The default jitter is the interval over this.
+_JITTER_PART = 10
 #: Seconds: the longest wait that a mirror may ask for, unless the interval is longer.
 _LONGEST_ASKED = 3600.0
 
@@ -35,14 +37,14 @@ _LONGEST_ASKED = 3600.0
 class Polling:
     """How a follower polls: the options of ``geolookup follow``, and their defaults.
 
-    ``every`` is the interval in seconds, ``jitter`` the part of it by which each wait may differ.
-    ``budget`` is the highest rate of a download in bytes a second, None for any; ``keep`` is how
-    many generations stay.
+    ``every`` is the interval in seconds. A random delay of up to ``jitter`` seconds follows each;
+    None: a tenth of the interval. ``max_rate`` is the maximum rate of a download in bytes
+    a second; None: no limit. ``keep`` is the number of generations to keep.
     """
 
     every: float = 300.0
-    jitter: float = 0.1
-    budget: int | None = None
+    jitter: float | None = None
+    max_rate: int | None = None
     keep: int = pointer.KEEP
 
     def first(self) -> float:
@@ -54,23 +56,24 @@ class Polling:
 
     def next(self) -> float:
         """Return the wait after a poll that succeeded."""
-        return self.every * self._about_one()
+        return self._delayed(self.every)
 
     def retry(self, failures: int, retry_after: float | None) -> float:
-        """Return the wait after so many failures in a row, of which the last asked for a wait.
+        """Return the wait after ``failures`` in a row; ``retry_after`` is the mirror's Retry-After.
 
         It is never longer than after a success, unless the mirror asks for more.
         """
         wait = backoff_wait(failures, self.every / _FIRST_PART, self.every)
         limited = min(retry_after or 0.0, max(self.every, _LONGEST_ASKED))
-        # Not less than what was asked for, and apart from others that were asked the same.
-        return max(
-            wait * self._about_one(),
-            limited * random.uniform(1, 1 + self.jitter),  # noqa: S311 (no secret)
-        )
+        return self._delayed(max(wait, limited))
 
-    def _about_one(self) -> float:
-        return random.uniform(1 - self.jitter, 1 + self.jitter)  # noqa: S311 (no secret)
+    def _delayed(self, wait: float) -> float:
+        """Return a wait with its jitter, which is in proportion to the wait.
+
+        every 300 s, jitter 30 s: 300 s become 300 to 330 s, and 60 s after a failure 60 to 66 s.
+        """
+        jitter = self.every / _JITTER_PART if self.jitter is None else self.jitter
+        return wait * random.uniform(1, 1 + jitter / self.every)  # noqa: S311 (no secret)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,13 +39,13 @@ _LONGEST_WAIT = 10.0
 class Source:
     """The mirror at ``url``, the address of its folder or of its index, for one store.
 
-    ``keep`` and ``budget`` are those of ``Polling``.
+    ``keep`` and ``max_rate`` are those of ``Polling``.
     """
 
     url: str
     store: Path
     keep: int = pointer.KEEP
-    budget: int | None = None
+    max_rate: int | None = None
 
     @property
     def safe_url(self) -> str:
@@ -118,7 +118,7 @@ class Source:
         self, remote: Remote, sha256: str, largest: int, cache: Path, attempts: int
     ) -> tuple[Path, int]:
         limits = Limits(
-            attempts=attempts, longest_wait=_LONGEST_WAIT, largest=largest, fastest=self.budget
+            attempts=attempts, longest_wait=_LONGEST_WAIT, largest=largest, fastest=self.max_rate
         )
         with self._errors():
             fetched = fetch(remote, sha256, cache, Progress(silent=True), limits)

@@ -25,7 +25,7 @@ _LARGEST_FILE = 1 << 14
 #: The prime of the field of Ed25519, and d of its curve -x^2 + y^2 = 1 + d x^2 y^2.
 _P = 2**255 - 19
 _D = -121665 * pow(121666, -1, _P) % _P
-_MAKE = "make one with 'geolookup keygen'"
+_MAKE = "make one with 'geolookup signing-keys create'"
 #: The file of the public key has the name of the private key's file, and this ending.
 PUBLIC_ENDING = ".pub"
 
@@ -78,7 +78,7 @@ class PrivateKey:
 
 
 #: What names keys to sign with: the file of a private key, a key, or several of these.
-Signing = str | os.PathLike[str] | PrivateKey | Sequence[str | os.PathLike[str] | PrivateKey]
+SigningKeys = str | os.PathLike[str] | PrivateKey | Sequence[str | os.PathLike[str] | PrivateKey]
 
 
 def read_public(path: str | os.PathLike[str]) -> PublicKey:
@@ -146,14 +146,14 @@ def read_private(path: str | os.PathLike[str]) -> PrivateKey:
     return PrivateKey(key)
 
 
-def signing_keys(signing: Signing) -> tuple[PrivateKey, ...]:
+def read_signing_keys(keys: SigningKeys) -> tuple[PrivateKey, ...]:
     """Return the keys that a caller signs with; KeyFileError for a bad file.
 
     Each key once, however often it is named.
     """
-    several = [signing] if isinstance(signing, str | os.PathLike | PrivateKey) else signing
-    keys = [key if isinstance(key, PrivateKey) else read_private(key) for key in several]
-    return tuple({key.public: key for key in keys}.values())
+    several = [keys] if isinstance(keys, str | os.PathLike | PrivateKey) else keys
+    read = [key if isinstance(key, PrivateKey) else read_private(key) for key in several]
+    return tuple({key.public: key for key in read}.values())
 
 
 def generate(path: str | os.PathLike[str]) -> PublicKey:

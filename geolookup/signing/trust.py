@@ -16,7 +16,7 @@ from geolookup.signing.keys import PrivateKey, PublicKey, read_public
 from geolookup.signing.statement import Statement, read_statement
 
 #: What names trusted keys: the file of a public key, a key, or several of these.
-Trusted = str | os.PathLike[str] | PublicKey | Sequence[str | os.PathLike[str] | PublicKey]
+TrustedKeys = str | os.PathLike[str] | PublicKey | Sequence[str | os.PathLike[str] | PublicKey]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +58,23 @@ class Trust:
         return statement
 
 
-_SIGN = "sign it with 'geolookup sign DATASET --sign KEY'"
+_SIGN = "sign it with 'geolookup sign DATASET --signing-key KEY'"
 
 
-def trusted_keys(trusted: Trusted | None) -> tuple[PublicKey, ...]:
+def read_trusted_keys(trusted_keys: TrustedKeys | None) -> tuple[PublicKey, ...]:
     """Return the keys that a caller trusts, none for None: then no signature is asked for.
 
     Raises KeyFileError for a bad file, and ValueError for an empty sequence, such as the files of
     a folder that has none: it must not accept every dataset.
     """
-    if trusted is None:
+    if trusted_keys is None:
         return ()
-    several = [trusted] if isinstance(trusted, str | os.PathLike | PublicKey) else trusted
+    several = (
+        [trusted_keys] if isinstance(trusted_keys, str | os.PathLike | PublicKey) else trusted_keys
+    )
     keys = tuple(key if isinstance(key, PublicKey) else read_public(key) for key in several)
     if not keys:
-        raise ValueError("no key to trust; name the file of a public key, or leave out 'trusted'")
+        raise ValueError(
+            "no key to trust; name the file of a public key, or leave out 'trusted_keys'"
+        )
     return keys

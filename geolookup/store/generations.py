@@ -18,7 +18,7 @@ from geolookup.store.changing import changing
 from geolookup.store.pointer import Published
 
 if TYPE_CHECKING:
-    from geolookup.signing.keys import PrivateKey, Signing
+    from geolookup.signing.keys import PrivateKey, SigningKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +46,22 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
     ]
 
 
-def rollback(store: str | os.PathLike[str] | None = None, *, sign: Signing = ()) -> str:
+def rollback(store: str | os.PathLike[str] | None = None, *, signing_keys: SigningKeys = ()) -> str:
     """Withdraw the current generation of a store, by default the user's; return the new one's id.
 
-    That is the generation before it, which is verified first. A withdrawn generation stays
-    in the store until it is pruned; ``publish`` makes it current again, a rollback never
-    does. ``sign`` is the file of a private key, or several, to sign the new current generation
-    again: if keys are trusted, no older signature is accepted. Raises DatasetError if there is
-    no store, no generation before the current one, a damaged one, or one whose signature the store
+    That is the generation before it, which is verified first. A withdrawn generation stays in the
+    store until it is pruned; ``publish`` makes it current again, a rollback never does.
+    ``signing_keys`` is the file of a private key, or several, to sign the new current generation
+    again: if keys are trusted, no older signature is accepted. Raises DatasetError if there is no
+    store, no generation before the current one, a damaged one, or one whose signature the store
     does not accept, KeyFileError for a bad key, OutputError if the store cannot be written; it
     stays as it was then.
     """
     from geolookup.integrity import verify  # imports Arrow: slow
-    from geolookup.signing.keys import signing_keys  # slow, too
+    from geolookup.signing.keys import read_signing_keys  # slow, too
 
     store = _store_path(store)
-    signers = signing_keys(sign)
+    signers = read_signing_keys(signing_keys)
     with changing(store) as published:
         standing = pointer.standing(published)
         if len(standing) < 2:

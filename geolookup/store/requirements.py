@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from geolookup.dataset.files import Dataset
     from geolookup.signing.keys import PublicKey
-    from geolookup.signing.trust import Trusted
+    from geolookup.signing.trust import TrustedKeys
 
     MaxAge = timedelta | float | str
     OnStale = Literal["warn", "refuse", "tag"]
@@ -44,7 +44,7 @@ class Requirements:
         on_stale: OnStale = "warn",
         *,
         allow_lost_fields: bool = False,
-        trusted: Trusted | None = None,
+        trusted_keys: TrustedKeys | None = None,
     ) -> None:
         if on_stale not in _ON_STALE:
             raise ValueError(f"on_stale is {on_stale!r}; write {', '.join(_ON_STALE)}")
@@ -54,10 +54,10 @@ class Requirements:
 
             self.limit = age_limit(max_age)
         self.keys: tuple[PublicKey, ...] = ()
-        if trusted is not None:
-            from geolookup.signing.trust import trusted_keys
+        if trusted_keys is not None:
+            from geolookup.signing.trust import read_trusted_keys
 
-            self.keys = trusted_keys(trusted)
+            self.keys = read_trusted_keys(trusted_keys)
         self.on_stale = on_stale
         self.allow_lost_fields = allow_lost_fields
         self._logged = ""

@@ -14,7 +14,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.filesystem import ReadErrors, atomic, open_regular
 from geolookup.filesystem.ownership import FILE_MODE
-from geolookup.signing.keys import PrivateKey, Signing, signing_keys
+from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.signing.statement import (
     SIGNATURE,
     Statement,
@@ -66,19 +66,19 @@ def write_signature(dataset: Path, text: bytes) -> None:
         fresh.write_bytes(text)
 
 
-def sign(dataset: str | os.PathLike[str], keys: Signing) -> None:
+def sign(dataset: str | os.PathLike[str], signing_keys: SigningKeys) -> None:
     """Verify a dataset, or the current generation of a store, and write its ``signature.json``.
 
-    ``keys`` is the file of a private key, or several: then each signs. A signature that is there
-    is replaced; the serial of the new one is greater, in a store than those of all its
+    ``signing_keys`` is the file of a private key, or several: then each signs. A signature that is
+    there is replaced; the serial of the new one is greater, in a store than those of all its
     generations. Needs the extra ``sign``. Raises DatasetError for a dataset that is missing or
     damaged, and in a store that trusts none of the keys, KeyFileError for a file that is not a
-    private key or that others may read, OutputError if the signature cannot be written,
-    ValueError for no key.
+    private key or that others may read, OutputError if the signature cannot be written, ValueError
+    for no key.
     """
     from geolookup.integrity import verify  # imports Arrow: slow
 
-    folder, signers = Path(dataset), signing_keys(keys)
+    folder, signers = Path(dataset), read_signing_keys(signing_keys)
     if not signers:
         raise ValueError("no key to sign with; name the file of a private key")
     if not pointer.read(folder):
@@ -111,7 +111,7 @@ def check_signers(store: str | os.PathLike[str], keys: Sequence[PrivateKey]) -> 
     trust = trust_of(store)
     if trust is not None and not trust.has_one_of(keys):
         problem = "takes only what a trusted key signs, and no such key is given"
-        raise DatasetError(store, problem, "name one with --sign KEY")
+        raise DatasetError(store, problem, "name one with --signing-key KEY")
 
 
 def sign_generation(store: Path, generation: str, keys: Sequence[PrivateKey]) -> None:

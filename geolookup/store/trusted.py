@@ -52,7 +52,7 @@ def keys_of(store: str | os.PathLike[str]) -> dict[Path, PublicKey]:
         paths = sorted(path for path in folder.iterdir() if path.suffix == _SUFFIX)
     check_strictly([*_files(Path(store)), folder, *paths])
     if not paths:
-        remedy = f"add a key with 'geolookup trust {store} KEY', or remove the folder"
+        remedy = f"add a key with 'geolookup signing-keys trust {store} KEY', or remove the folder"
         raise DatasetError(folder, f"no {_SUFFIX} file is in it", remedy)
     return {path: read_public(path) for path in paths}
 
@@ -106,7 +106,7 @@ def distrust(store: str | os.PathLike[str], key_id: str) -> None:
         keys_by_path = keys_of(store)
         removed = [path for path, key in keys_by_path.items() if key.id == key_id]
         if not removed:
-            remedy = f"run 'geolookup trust {store}' for those that it trusts"
+            remedy = f"run 'geolookup signing-keys trust {store}' for those that it trusts"
             raise DatasetError(store, f"does not trust the key {key_id}", remedy)
         for path in removed:
             path.unlink()

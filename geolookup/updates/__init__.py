@@ -13,7 +13,7 @@ from pathlib import Path
 
 from geolookup.archives.head import is_archive
 from geolookup.progress import Progress
-from geolookup.signing.keys import Signing
+from geolookup.signing.keys import SigningKeys
 from geolookup.updates.arriving import FromArchive, FromMirror
 from geolookup.updates.from_recipe import FromRecipe
 from geolookup.updates.in_store import Updated, place_of
@@ -28,7 +28,7 @@ def update(
     if_older: timedelta | float | str | None = None,
     dry_run: bool = False,
     cache: str | os.PathLike[str] | None = None,
-    sign: Signing = (),
+    signing_keys: SigningKeys = (),
 ) -> Updated:
     """Bring a store up to date with the sources of a recipe, an archive or a mirror.
 
@@ -43,12 +43,12 @@ def update(
     ``recipe`` may also be a file of ``pack``, which is published as ``publish`` does, or the
     address of a mirror (``https://`` and so on), which is polled once, as ``geolookup follow``
     does. A generation that a rollback withdrew is not published again. ``if_older``, ``cache`` and
-    ``sign`` are for recipes only.
+    ``signing_keys`` are for recipes only.
 
-    ``if_older`` (a timedelta, a number of days, or "7d", "2w"): do nothing if an update
-    succeeded less than that ago. ``dry_run``: ask the servers what changed, and change
-    nothing. Another update of the same store is waited for. ``sign`` is the file of a private key,
-    or several, that sign what is published; a current generation that one of them has not signed is
+    ``if_older`` (a timedelta, a number of days, or "7d", "2w"): do nothing if an update succeeded
+    less than that ago. ``dry_run``: ask the servers what changed, and change nothing. Another
+    update of the same store is waited for. ``signing_keys`` is the file of a private key, or
+    several, that sign what is published; a current generation that one of them has not signed is
     signed again. A store that trusts keys needs one of them.
 
     Raises UpdateError if a source or a mirror fails or a gate refuses the result, BuildError for a
@@ -58,7 +58,7 @@ def update(
     The store then does not change. A failure after the publication is only a warning, in
     ``warnings`` of the result.
     """
-    request = request_of(recipe, store, if_older, cache, sign)
+    request = request_of(recipe, store, if_older, cache, signing_keys)
     silent = Progress(silent=True)
     return request.plan(_ignore) if dry_run else request.perform(silent, _ignore)
 
@@ -72,14 +72,19 @@ def request_of(
     store: str | os.PathLike[str] | None,
     if_older: timedelta | float | str | None = None,
     cache: str | os.PathLike[str] | None = None,
-    sign: Signing = (),
+    signing_keys: SigningKeys = (),
 ) -> Request:
     """Check the arguments of an update and return the request; raises the errors of ``update``."""
     name = "" if recipe is None else os.fspath(recipe)
     is_mirror = "://" in name
     if not is_mirror and not (name and is_archive(name)):
-        return FromRecipe.of(recipe, store, if_older, cache, sign)
-    for option, value in {"if_older": if_older, "cache": cache, "sign": sign or None}.items():
+        return FromRecipe.of(recipe, store, if_older, cache, signing_keys)
+    recipe_options = {
+        "if_older": if_older,
+        "cache": cache,
+        "signing_keys": signing_keys or None,
+    }
+    for option, value in recipe_options.items():
         if value is not None:
             raise ValueError(f"{option} is for recipes; {name} is none")
     folder = place_of(store)

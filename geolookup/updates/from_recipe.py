@@ -18,7 +18,7 @@ from geolookup.errors import BuildError, DatasetError, OutputError, UpdateError
 from geolookup.filesystem import atomic
 from geolookup.integrity import Verified
 from geolookup.progress import Progress
-from geolookup.signing.keys import PrivateKey, Signing, signing_keys
+from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.store import pointer
 from geolookup.store.adding import add, from_verified
 from geolookup.store.generations import prune
@@ -72,7 +72,7 @@ class FromRecipe:
         store: str | os.PathLike[str] | None,
         if_older: timedelta | float | str | None,
         cache: str | os.PathLike[str] | None,
-        sign: Signing = (),
+        signing_keys: SigningKeys = (),
     ) -> FromRecipe:
         """Load the recipe and fill in defaults; raises the errors of ``update``."""
         from geolookup_builder import loading
@@ -80,7 +80,7 @@ class FromRecipe:
         limit = None if if_older is None else age_limit(if_older, "if_older")
         plan = loading.load_packaged(DEFAULT_RECIPE) if recipe is None else loading.load(recipe)
         folder = None if cache is None else Path(cache)
-        return cls(plan, place_of(store), limit, folder, signing_keys(sign))
+        return cls(plan, place_of(store), limit, folder, read_signing_keys(signing_keys))
 
     def plan(self, tell: Tell) -> Updated:
         """Report the steps of an update; store and cache do not change."""

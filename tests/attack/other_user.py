@@ -49,7 +49,14 @@ def published(source: Path, store: Path) -> None:
 def serve_meanwhile(folder: Path, source: Path, store: Path) -> None:
     accounts = sqlite_store(folder)
     headers = [("X-API-Key", accounts.key())]
-    options = ("--dataset", str(store), "--trust", str(public(key_files()[0])), "--watch", "0.05")
+    options = (
+        "--dataset",
+        str(store),
+        "--trusted-key",
+        str(public(key_files()[0])),
+        "--watch",
+        "0.05",
+    )
     with serving(accounts, folder, *options) as server:
         changes = list(overwriting(source))  # that user cannot read the other dataset
         overwritten = as_other(lambda: sum(map(is_done, changes)))
@@ -63,7 +70,7 @@ def serve_meanwhile(folder: Path, source: Path, store: Path) -> None:
     assert b"Town 1" in answer.body
     assert answer.headers["x-dataset-generation"] == id_of(1)
     assert "Town 1" in found
-    geolookup.verify(store, deep=True, trusted=public(key_files()[0]))
+    geolookup.verify(store, deep=True, trusted_keys=public(key_files()[0]))
 
 
 def overwriting(source: Path) -> Iterator[Callable[[], object]]:

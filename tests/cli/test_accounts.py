@@ -109,9 +109,9 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/a.db"
     at = ("--accounts", url)
     options = ("--plan", "one", "--name", "Acme", "--plans", str(plans))
-    key = run("keys", "create", *at, *options).stdout.strip()
+    key = run("api-keys", "create", *at, *options).stdout.strip()
     assert key.startswith("geo_live_")
-    test_key = run("keys", "create", *at, *options, "--env", "test", "--expires", "2020-01-01")
+    test_key = run("api-keys", "create", *at, *options, "--env", "test", "--expires", "2020-01-01")
     assert test_key.stdout.startswith("geo_test_")
     with open_accounts(url, plans) as accounts:
         accounts.admit(key)
@@ -119,39 +119,41 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
             accounts.admit(key)
         with pytest.raises(InvalidKeyError):
             accounts.admit(test_key.stdout.strip())
-    listed = run("keys", "list", *at)
+    listed = run("api-keys", "list", *at)
     assert key[9:] not in listed.stdout + listed.stderr
     live, expired = sorted(listed.stdout.splitlines(), key=lambda line: "until" in line)
     assert live.split()[1:4] == ["valid", "live", "one"]
     assert "until 2020-01-01T00:00:00Z" in expired
-    assert run("keys", "usage", *at, "--plans", str(plans)).stdout == (
+    assert run("accounts", "usage", *at, "--plans", str(plans)).stdout == (
         "1 of 1 used  one  2 keys  Acme\n"
     )
-    assert "no key has this identifier" in refusal("keys", "revoke", "0123456789ab", *at)
+    assert "no key has this identifier" in refusal("api-keys", "revoke", "0123456789ab", *at)
     # A whole key in place of its identifier is not repeated.
-    assert key not in refused("keys", "revoke", key, *at)
+    assert key not in refused("api-keys", "revoke", key, *at)
     identifier = live.split()[0]
-    assert run("keys", "revoke", identifier, *at).stdout == f"revoked {identifier} of Acme\n"
-    assert f"{identifier}  revoked" in run("keys", "list", *at).stdout
+    assert run("api-keys", "revoke", identifier, *at).stdout == f"revoked {identifier} of Acme\n"
+    assert f"{identifier}  revoked" in run("api-keys", "list", *at).stdout
     with open_accounts(url, plans) as accounts, pytest.raises(InvalidKeyError):
         accounts.admit(key)
 
 
 def test_the_audit_log(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at, backup = ("--accounts", url), str(tmp_path / "backup")
-    identifier = run("keys", "list", *at).stdout.split()[0]
-    run("keys", "revoke", identifier, *at)
+    identifier = run("api-keys", "list", *at).stdout.split()[0]
+    run("api-keys", "revoke", identifier, *at)
     run("accounts", "backup", backup, *at)
     monkeypatch.setenv("SUDO_USER", "alice")
     run("accounts", "restore", backup, *at)
     user, uid = pwd.getpwuid(os.getuid()).pw_name, os.getuid()
-    printed = run("keys", "log", *at).stdout.splitlines()
+    printed = run("accounts", "log", *at).stdout.splitlines()
     assert [line.split("  ")[1:] for line in printed] == [
         ["created", identifier, f"{user} ({uid})", "Acme", "plan free, live"],
         ["revoked", identifier, f"{user} ({uid})", "Acme"],
         ["restored", f"{user} ({uid}), sudo by alice", f"from {backup}, accounts: 1, keys: 1"],
     ]
-    entries = [json.loads(line) for line in run("keys", "log", *at, "--json").stdout.splitlines()]
+    entries = [
+        json.loads(line) for line in run("accounts", "log", *at, "--json").stdout.splitlines()
+    ]
     assert [entry.pop("at") for entry in entries] == [line.split("  ")[0] for line in printed]
     assert entries[1] == {
         "action": "revoked",
@@ -162,30 +164,41 @@ def test_the_audit_log(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "account": "Acme",
         "detail": None,
     }
-    assert "keys create" in refusal("keys", "log", "--accounts", f"sqlite:///{tmp_path}/none")
+    assert "api-keys create" in refusal(
+        "accounts", "log", "--accounts", f"sqlite:///{tmp_path}/none"
+    )
 
 
 def test_plans_are_listed_and_misuse_is_one_line(tmp_path: Path) -> None:
     plans = tmp_path / "plans.toml"
     plans.write_text("[plan.big]\nrate = 12345\n", encoding="utf-8")
-    assert run("plans", "--plans", str(plans)).stdout.splitlines() == [
+    assert run("accounts", "plans", "--plans", str(plans)).stdout.splitlines() == [
         "free             5/s, 2,000 requests",
         "paid             25/s, no quota",
         "big              12,345/s, no quota",
     ]
     plans.unlink()
-    assert refused("keys")
+    assert refused("api-keys")
     file = f"sqlite:///{tmp_path}"
     for args in (
-        ("keys", "create", "--accounts", f"{file}/a.db", "--plan", "none", "--name", "x"),
-        ("keys", "create", "--accounts", f"{file}/a.db", "--plan", "free", "--name", " "),
-        ("keys", "create", "--accounts", f"{file}/a.db", "--plan", "free", "--name", "a\x1b[2J"),
-        ("keys", "create", "--accounts", f"{file}/no/a.db", "--plan", "free", "--name", "x"),
-        ("keys", "create", "--accounts", "mysql://secret@x", "--plan", "free", "--name", "x"),
-        ("keys", "list", "--accounts", f"{file}/none.db"),
-        ("keys", "revoke", "0123456789ab", "--accounts", f"{file}/none.db"),
-        ("keys", "usage", "--accounts", "redis://:secret@127.0.0.1:1/0"),
-        ("plans", "--plans", f"{tmp_path}/none.toml"),
+        ("api-keys", "create", "--accounts", f"{file}/a.db", "--plan", "none", "--name", "x"),
+        ("api-keys", "create", "--accounts", f"{file}/a.db", "--plan", "free", "--name", " "),
+        (
+            "api-keys",
+            "create",
+            "--accounts",
+            f"{file}/a.db",
+            "--plan",
+            "free",
+            "--name",
+            "a\x1b[2J",
+        ),
+        ("api-keys", "create", "--accounts", f"{file}/no/a.db", "--plan", "free", "--name", "x"),
+        ("api-keys", "create", "--accounts", "mysql://secret@x", "--plan", "free", "--name", "x"),
+        ("api-keys", "list", "--accounts", f"{file}/none.db"),
+        ("api-keys", "revoke", "0123456789ab", "--accounts", f"{file}/none.db"),
+        ("accounts", "usage", "--accounts", "redis://:secret@127.0.0.1:1/0"),
+        ("accounts", "plans", "--plans", f"{tmp_path}/none.toml"),
     ):
         assert "secret" not in refusal(*args)
         assert not list(tmp_path.glob("*.db*")), args

@@ -67,7 +67,7 @@ MISUSE: list[tuple[str, ...]] = [
     ("mirror", "geolookup/world"),
     ("mirror", "geolookup/world", "x", "--expires", "soon"),
     ("mirror", "geolookup/world", "x", "--generations", "101"),
-    ("mirror", "geolookup/world", "x", "--sign", "README.md"),
+    ("mirror", "geolookup/world", "x", "--signing-key", "README.md"),
     ("unpack", "/nowhere.tar.zst", "x"),
     ("unpack", "README.md", "x"),
     ("unpack", "README.md", "tests", "--force"),

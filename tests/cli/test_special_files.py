@@ -36,7 +36,7 @@ COMMANDS = [
     ["grep", "{}", "--where", "country=US"],
     ["score", "dataset", "--truth", "{}.csv"],
     ["diff", "dataset", "dataset", "--traffic", "{}.csv"],
-    ["plans", "--plans", "{}"],
+    ["accounts", "plans", "--plans", "{}"],
 ]
 #: Commands whose input may be a folder of files.
 READ_FOLDERS = {"enrich", "summarize", "diff"}
@@ -142,7 +142,7 @@ def test_files_that_commands_keep(folder: Path) -> None:
     make(folder / "store" / "current", "fifo")
     assert "not a regular file" in refused(folder, "generations", "store")
     make(folder / "accounts", "fifo")
-    assert refused(folder, "keys", "list", "--accounts", "sqlite:///accounts")
+    assert refused(folder, "api-keys", "list", "--accounts", "sqlite:///accounts")
     make(folder / "out.csv", "/dev/null")
     args = ("enrich", "a.csv", "--ip-column", "network", "--output", "out.csv", "--force")
     assert "not a regular file" in refused(folder, *args)

@@ -121,28 +121,34 @@ def test_verify_prints_what_a_dataset_is(tmp_path: Path) -> None:
 
 
 @needs("cryptography")
-def test_keygen_sign_and_trust(tmp_path: Path) -> None:
+def test_keys_are_made_trusted_and_sign(tmp_path: Path) -> None:
     from geolookup.signing.keys import read_public
 
     data, store, key = copied(SMALL, tmp_path / "data"), str(tmp_path / "store"), tmp_path / "key"
-    done = run("keygen", str(key))
+    done = run("signing-keys", "create", str(key))
     public = read_public(tmp_path / "key.pub")
     assert done.stdout == f"key {public.id}\npublic key {key}.pub\n"
-    assert refusal("keygen", str(key)) == f"{key}: exists already; choose another name"
+    assert (
+        refusal("signing-keys", "create", str(key)) == f"{key}: exists already; choose another name"
+    )
     assert read_public(tmp_path / "key.pub") == public
-    assert run("trust", store, f"{key}.pub").stdout == f"{public.id}\n"
+    assert run("signing-keys", "trust", store, f"{key}.pub").stdout == f"{public.id}\n"
     assert "not signed by a trusted key" in refusal("publish", str(data), store)
-    assert run("sign", str(data), "--sign", str(key)).stdout == f"signed {data}\n"
+    assert run("sign", str(data), "--signing-key", str(key)).stdout == f"signed {data}\n"
     assert run("publish", str(data), store).returncode == 0
-    assert "does not trust the key" in refusal("trust", store, "--remove", "0" * 64)
-    done = run("trust", store, "--remove", public.id)
+    assert "does not trust the key" in refusal("signing-keys", "trust", store, "--remove", "0" * 64)
+    done = run("signing-keys", "trust", store, "--remove", public.id)
     assert done.stdout == f"{store} trusts no key: it accepts every dataset\n"
     # Misuse.
-    assert "no such folder" in refusal("trust", str(tmp_path / "none"))
-    assert "is a dataset, not a store" in refusal("trust", str(data))
-    assert "is not empty and not a store" in refusal("trust", str(tmp_path))
-    assert "a public key; name its private key" in refusal("sign", store, "--sign", f"{key}.pub")
-    assert "no dataset here" in refusal("sign", str(tmp_path), "--sign", str(key))
-    assert "a private key; name its public key" in refusal("trust", str(tmp_path / "new"), str(key))
+    assert "no such folder" in refusal("signing-keys", "trust", str(tmp_path / "none"))
+    assert "is a dataset, not a store" in refusal("signing-keys", "trust", str(data))
+    assert "is not empty and not a store" in refusal("signing-keys", "trust", str(tmp_path))
+    assert "a public key; name its private key" in refusal(
+        "sign", store, "--signing-key", f"{key}.pub"
+    )
+    assert "no dataset here" in refusal("sign", str(tmp_path), "--signing-key", str(key))
+    assert "a private key; name its public key" in refusal(
+        "signing-keys", "trust", str(tmp_path / "new"), str(key)
+    )
     assert not (tmp_path / "new").exists()
     assert refused("sign", str(SMALL))

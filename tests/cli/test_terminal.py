@@ -51,12 +51,12 @@ _PRINTING = {
     "generations": ("{}.none",),
     "grep": ("log.txt --where location.country_code=US --dataset {}",),
     "info": ("{}", "{} --json"),
-    "keygen": ("{}.none/key",),
-    "keys create": ("--accounts sqlite:///accounts.db --name x --plan {}",),
-    "keys list": ("--accounts sqlite:///accounts.db",),
-    "keys log": ("--accounts sqlite:///{}.none",),
-    "keys revoke": ("x --accounts sqlite:///{}.none",),
-    "keys usage": ("--accounts sqlite:///accounts.db",),
+    "signing-keys create": ("{}.none/key",),
+    "api-keys create": ("--accounts sqlite:///accounts.db --name x --plan {}",),
+    "api-keys list": ("--accounts sqlite:///accounts.db",),
+    "accounts log": ("--accounts sqlite:///{}.none",),
+    "api-keys revoke": ("x --accounts sqlite:///{}.none",),
+    "accounts usage": ("--accounts sqlite:///accounts.db",),
     "lookup": (
         *("8.8.8.8 --dataset {}", "8.8.8.8 --dataset {} --format csv"),
         *("8.8.8.8 --dataset {} --compact", "8.8.8.8 --dataset {} --indent"),
@@ -64,7 +64,7 @@ _PRINTING = {
     "map": ("{}.none --output x.html",),
     "mirror": ("{}.none mirror",),
     "pack": ("{} {}.tar.zst --force",),
-    "plans": ("--plans {}.none",),
+    "accounts plans": ("--plans {}.none",),
     "prefixes": (
         *("--where country=US --by location.city_name --format csv --dataset {}",),
         *("--where country=US --by location.city_name --format json --dataset {}",),
@@ -78,15 +78,15 @@ _PRINTING = {
     "rollback": ("{}.none",),
     "score": ("{} --truth {}.csv", "{} --truth {}.csv --json"),
     "serve": ("--dataset {}.none --accounts sqlite:///accounts.db",),
-    "sign": ("{} --sign {}.none",),
+    "sign": ("{} --signing-key {}.none",),
     "summarize": ("rows.csv --dataset {}", "rows.csv --dataset {} --json"),
-    "trust": ("x {}.pub",),
+    "signing-keys trust": ("x {}.pub",),
     "unpack": ("{}.none y",),
     "update": ("{}.none --store x",),
     "verify": ("{}", "{}.none"),
 }
 #: In the fast tier: those that print text of a dataset, of accounts and of a file.
-_FAST = ("annotate", "enrich", "export", "info", "keys list", "prefixes", "summarize")
+_FAST = ("annotate", "enrich", "export", "api-keys list", "info", "prefixes", "summarize")
 _CASES = [
     pytest.param(
         name, arguments, marks=() if name in _FAST and arguments == cases[0] else pytest.mark.long
@@ -129,9 +129,9 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _create_account(folder: Path) -> None:
-    """Create an account, and give it the name that ``keys create`` refuses."""
+    """Create an account, and give it the name that ``api-keys create`` refuses."""
     accounts = ("--accounts", "sqlite:///accounts.db")
-    done = run("keys", "create", *accounts, "--plan", "free", "--name", "x", folder=folder)
+    done = run("api-keys", "create", *accounts, "--plan", "free", "--name", "x", folder=folder)
     assert done.returncode == 0, done.stderr
     with closing(sqlite3.connect(folder / "accounts.db")) as database, database:
         database.execute("update account set name = ?", (HOSTILE,))
@@ -155,7 +155,7 @@ def test_a_pipe_has_the_bytes_that_a_terminal_must_not_obey(outside: Path) -> No
     for arguments in (
         ("export", HOSTILE, "--format", "csv", "--output", "-"),
         ("prefixes", *where, "--by", "location.city_name", "--format", "csv"),
-        ("keys", "list", "--accounts", "sqlite:///accounts.db"),
+        ("api-keys", "list", "--accounts", "sqlite:///accounts.db"),
     ):
         assert HOSTILE.encode() in pipe(*arguments, folder=outside).stdout, arguments
 

@@ -136,9 +136,9 @@ def test_values_at_their_bounds_are_restored(script: str, backup: Path, url: str
     with closing(sqlite3.connect(backup)) as db:
         db.executescript(script)
     content = restore(url, backup)
-    listed = run("keys", "list", "--accounts", url)
+    listed = run("api-keys", "list", "--accounts", url)
     assert (listed.returncode, len(listed.stdout.splitlines())) == (0, content.keys)
-    assert len(run("keys", "usage", "--accounts", url).stdout.splitlines()) == content.accounts
+    assert len(run("accounts", "usage", "--accounts", url).stdout.splitlines()) == content.accounts
     with open_accounts(url) as accounts:
         assert accounts.create_key("New", "free")
 

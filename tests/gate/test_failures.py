@@ -48,7 +48,7 @@ def all_fail(accounts: Accounts, made: list[str], says: str) -> None:
 def test_a_file_that_cannot_be_opened_is_not_made_by_asking(file: Path) -> None:
     with open_accounts(f"sqlite:///{file}") as accounts:
         for ask in (accounts.keys, accounts.usage):
-            with pytest.raises(AccountsError, match="geolookup keys create"):
+            with pytest.raises(AccountsError, match="geolookup api-keys create"):
                 ask()
         assert not file.exists()
         file.mkdir()
@@ -102,8 +102,8 @@ def test_a_file_that_is_none_of_ours(file: Path, plans: Path, made: list[str]) -
 @pytest.mark.parametrize(
     ("statement", "ask"),
     [
-        ("UPDATE key SET created = 'now'", "keys"),
-        ("UPDATE key SET expires = '2027-01-01'", "keys"),
+        ("UPDATE key SET created = 'now'", "list"),
+        ("UPDATE key SET expires = '2027-01-01'", "list"),
         ("UPDATE account SET created = x'00'", "usage"),
         ("UPDATE account SET used = 'many'", "usage"),
         ("UPDATE log SET at = 1 << 62", "log"),
@@ -113,9 +113,10 @@ def test_a_row_of_another_program_is_one_line(
     file: Path, plans: Path, made: list[str], statement: str, ask: str
 ) -> None:
     sql(statement)(file)
-    told = refusal("keys", ask.replace("keys", "list"), "--accounts", f"sqlite:///{file}")
+    group = "api-keys" if ask == "list" else "accounts"
+    told = refusal(group, ask, "--accounts", f"sqlite:///{file}")
     assert told.startswith(f"{file}: a row is malformed; ")
-    if ask == "keys":
+    if ask == "list":
         with open_accounts(f"sqlite:///{file}", plans) as accounts:
             all_fail(accounts, made, "a row is malformed")
 

@@ -159,7 +159,7 @@ def test_a_forgetful_server_is_named(with_settings: Callable[[dict[str, str]], s
     url = with_settings({"appendonly": "no"})
     with open_accounts(url) as accounts:
         key = accounts.create_key("Acme", "free")
-    done = run("keys", "revoke", identifier(digest(key) or b""), "--accounts", url)
+    done = run("api-keys", "revoke", identifier(digest(key) or b""), "--accounts", url)
     assert done.stdout.startswith("revoked ")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "appendonly" in done.stderr
@@ -178,7 +178,7 @@ def test_a_server_that_answers_before_its_disk_is_named(
     if warning:
         assert warning.startswith("redis://127.0.0.1:")
         assert "set 'appendfsync always'" in warning
-        done = run("keys", "revoke", identifier(digest(key) or b""), "--accounts", url)
+        done = run("api-keys", "revoke", identifier(digest(key) or b""), "--accounts", url)
         assert (done.returncode, done.stderr) == (0, f"geolookup: {warning}\n")
 
 

@@ -53,7 +53,9 @@ def test_a_password_is_read_from_url_environment_or_file(
         file.write_text(content, encoding="utf-8", newline="")
         monkeypatch.setenv(PASSWORD_FILE, str(file))
         for url in (guarded, guarded.replace("redis://", "redis://default@")):
-            assert run("keys", "create", "--accounts", url, "--plan", "free", "--name", "A").stdout
+            assert run(
+                "api-keys", "create", "--accounts", url, "--plan", "free", "--name", "A"
+            ).stdout
     monkeypatch.delenv(PASSWORD_FILE)
     monkeypatch.setenv(PASSWORD, PHRASE)
     with open_accounts(guarded) as accounts:
@@ -72,7 +74,7 @@ def test_a_missing_or_wrong_password_is_one_line(
     guarded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remedy = f"put the password into ${PASSWORD} or the file ${PASSWORD_FILE}"
-    told = refusal("keys", "usage", "--accounts", guarded)
+    told = refusal("accounts", "usage", "--accounts", guarded)
     assert told.startswith("redis://127.0.0.1:")
     assert told.endswith(f": the server demands a password; {remedy}")
     monkeypatch.setenv(PASSWORD, "")

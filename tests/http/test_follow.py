@@ -127,7 +127,7 @@ def followers(edge: Edge) -> list[int]:
 
 @pytest.mark.long
 def test_a_server_that_cannot_follow_does_not_start(own_store: Store, tmp_path: Path) -> None:
-    here = ("--dataset", str(tmp_path / "here"), "--trust", "/nowhere")
+    here = ("--dataset", str(tmp_path / "here"), "--trusted-key", "/nowhere")
     for more, problem in (
         (("--follow", "."), "--follow needs the store that follows"),
         (("--follow", ".", *here), "cannot follow"),
@@ -144,12 +144,12 @@ supervision = optional("geolookup.http.supervision")
 
 @needs("granian")
 def test_the_follower_has_the_options_of_the_server() -> None:
-    options: dict[str, Any] = {"every": 7.0, "jitter": 0.25, "budget": 20_000, "keep": 3}
-    trust = (Path("key.pub"),)
-    settings = Settings("sqlite:///x", polling=Polling(**options), trust=trust)
+    options: dict[str, Any] = {"every": 7.0, "jitter": 0.25, "max_rate": 20_000, "keep": 3}
+    trusted_keys = ("key.pub",)
+    settings = Settings("sqlite:///x", polling=Polling(**options), trusted_keys=trusted_keys)
     words = supervision._command("https://example.com/", Path("store"), settings)
     parameters = follow.make_context("follow", words[words.index("follow") + 1 :]).params
-    options |= {"url": "https://example.com/", "store": Path("store"), "trust": trust}
+    options |= {"url": "https://example.com/", "store": Path("store"), "trusted_keys": trusted_keys}
     assert options.items() <= parameters.items()
 
 

@@ -1,4 +1,4 @@
-"""``serve --trust``: only what a trusted key signed is served, also after a reload."""
+"""``serve --trusted-key``: only what a trusted key signed is served, also after a reload."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def signed(number: int, place: Path, key: Path) -> Path:
 def test_a_store_without_follower(own_store: Store, tmp_path: Path) -> None:
     ours, theirs, _ = key_files()
     store = tmp_path / "store"
-    options = ("--dataset", str(store), "--trust", str(public(ours)), "--watch", "0.05")
+    options = ("--dataset", str(store), "--trusted-key", str(public(ours)), "--watch", "0.05")
     publish(signed(1, tmp_path / "theirs", theirs), store)
     command = ("serve", "--accounts", own_store.url, "--port", str(free_port()), *options)
     done = run(*command)
@@ -49,7 +49,7 @@ def test_a_store_without_follower(own_store: Store, tmp_path: Path) -> None:
 
 def test_a_follower_checks_for_its_workers() -> None:
     """A store that follows trusts the keys itself: they are replaced there while it runs."""
-    settings = Settings("sqlite:///x", trust=("key.pub",))
-    assert settings.trusted == ("key.pub",)
-    assert Settings("sqlite:///x", trust=("key.pub",), follow="mirror").trusted is None
-    assert Settings("sqlite:///x").trusted is None
+    settings = Settings("sqlite:///x", trusted_keys=("key.pub",))
+    assert settings.required_keys == ("key.pub",)
+    assert Settings("sqlite:///x", trusted_keys=("key.pub",), follow="mirror").required_keys is None
+    assert Settings("sqlite:///x").required_keys is None

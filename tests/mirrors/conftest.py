@@ -48,7 +48,7 @@ class Edge:
         publish(self.datasets[number], self.origin)
         if keys:
             sign(self.origin, keys)
-        mirror(self.origin, self.folder, sign=keys, **options)
+        mirror(self.origin, self.folder, signing_keys=keys, **options)
         return generation(self.datasets[number])
 
     def trust(self, keys: Sequence[PublicKey]) -> None:
@@ -173,7 +173,7 @@ def _origin(keys: Sequence[Path], folder: Path) -> None:
     store = published(folder / "store", 0, 1, 2)
     if keys:
         sign(store, keys)
-    mirror(store, folder / "mirror", sign=keys)
+    mirror(store, folder / "mirror", signing_keys=keys)
 
 
 @pytest.fixture

@@ -52,10 +52,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     mirrors = [place / f"mirror-{moment}" for moment in MOMENTS]
     for moment in MOMENTS:
         if moment == len(MOMENTS) - 1:
-            geolookup.rollback(place / "store", sign=place / "key")
+            geolookup.rollback(place / "store", signing_keys=place / "key")
         else:
             _publish(place, "acme", moment, place / "store")
-        mirror(place / "store", place / "mirror", sign=place / "key")
+        mirror(place / "store", place / "mirror", signing_keys=place / "key")
         shutil.copytree(place / "mirror", mirrors[moment])
     stores = [place / f"edge-{moment}" for moment in (-1, *MOMENTS)]
     trust(stores[0], [read_private(place / "key").public])
@@ -77,7 +77,7 @@ def _foreign(place: Path) -> dict[str, Path]:
     for title, name, key in (("name", "other", "key"), ("signer", "acme", "other")):
         _publish(place, name, 4, place / f"store-{title}", key)
         found[title] = place / f"mirror-{title}"
-        mirror(place / f"store-{title}", found[title], sign=place / key)
+        mirror(place / f"store-{title}", found[title], signing_keys=place / key)
     found["signature"] = copied(found["signer"], place / "mirror-signature")
     text = index_text(read_index((found["signer"] / INDEX).read_bytes(), None, INDEX), [])
     (found["signature"] / INDEX).write_bytes(text)
@@ -173,7 +173,7 @@ def test_a_store_between_honest_polls(world: World, data: st.DataObject) -> None
         latest = world.current(MOMENTS[-1])
         for expected in (found or (world.current(until) if until >= 0 else None), latest):
             if expected is not None:
-                with geolookup.open(store, trusted=f"{world.key}.pub") as engine:
+                with geolookup.open(store, trusted_keys=f"{world.key}.pub") as engine:
                     assert engine.lookup("8.8.8.8")["success"]
                 assert geolookup.verify(store, deep=True).generation == expected
             assert polled(world.mirrors[-1], store) == latest

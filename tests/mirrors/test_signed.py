@@ -30,7 +30,7 @@ def assert_refused(signed: Pair, match: str, *keys: Path) -> None:
     store, folder = signed
     before = (folder / INDEX).read_bytes()
     with pytest.raises(DatasetError, match=match) as caught:
-        mirror(store, folder, sign=keys)
+        mirror(store, folder, signing_keys=keys)
     assert caught.value.remedy
     assert (folder / INDEX).read_bytes() == before
 
@@ -41,8 +41,8 @@ def test_the_index_is_signed_by_each_key(signed: Pair, keys: list[Path]) -> None
     assert signature is not None
     statement = store / "generations" / id_of(2) / "signature.json"
     assert signature.encode() == statement.read_bytes()
-    assert mirror(store, folder, sign=keys[0]).state == "current"
-    found = mirror(store, folder, sign=keys[:2])
+    assert mirror(store, folder, signing_keys=keys[0]).state == "current"
+    found = mirror(store, folder, signing_keys=keys[:2])
     assert (found.state, found.added) == ("published", ())
     text = (folder / INDEX).read_bytes()
     first, second, third = public_keys()
@@ -56,7 +56,7 @@ def test_a_later_statement_changes_the_archives(signed: Pair, keys: list[Path]) 
     store, folder = signed
     former = index_of(folder)
     sign(store, keys[0])
-    mirror(store, folder, sign=keys[0])
+    mirror(store, folder, signing_keys=keys[0])
     index = index_of(folder)
     assert index.current == former.current
     assert not {*index.now.deltas} & {*former.now.deltas}
@@ -74,7 +74,7 @@ def test_the_serial_is_above_those_of_the_statements(
     monkeypatch.setattr("time.time_ns", lambda: (1 << 53) * 1000)
     sign(store, keys[0])
     monkeypatch.undo()
-    mirror(store, folder, sign=keys[0])
+    mirror(store, folder, signing_keys=keys[0])
     assert index_of(folder).serial == (1 << 53) + 1
     text = store / "generations" / id_of(2) / "signature.json"
     assert serial_of(text.read_bytes(), text) == 1 << 53
@@ -91,13 +91,13 @@ def test_what_followers_refuse_is_refused(signed: Pair, keys: list[Path]) -> Non
     assert_refused(signed, "signs another manifest", key)
     (store / "generations" / id_of(3) / "signature.json").unlink()
     sign(store, key)
-    mirror(store, folder, sign=key)
+    mirror(store, folder, signing_keys=key)
     rollback(store)
     assert_refused(signed, "signed before what the mirror has", key)
     sign(store, key)
-    mirror(store, folder, sign=key)
-    rollback(store, sign=key)
-    mirror(store, folder, sign=key)
+    mirror(store, folder, signing_keys=key)
+    rollback(store, signing_keys=key)
+    mirror(store, folder, signing_keys=key)
     assert index_of(folder).current == id_of(1)
 
 
@@ -105,7 +105,7 @@ def test_a_store_that_trusts_keys(signed: Pair, keys: list[Path]) -> None:
     store, folder = signed
     trust(store, public_keys()[:1])
     assert_refused(signed, "no key that the store trusts", keys[1])
-    assert mirror(store, folder, sign=keys[:2]).state == "published"
+    assert mirror(store, folder, signing_keys=keys[:2]).state == "published"
     (store / "generations" / id_of(2) / "signature.json").unlink()
     assert_refused(signed, "not signed by a trusted key", keys[0])
 
@@ -141,8 +141,8 @@ def test_a_signed_rollback_brings_the_newer_signature(trusting: Edge, keys: list
     bad = trusting.publish(2, keys=keys[:1])
     trusting.poll()
     serial = latest_serial(trusting.store)
-    rollback(trusting.origin, sign=keys[0])
-    mirror(trusting.origin, trusting.folder, sign=keys[0])
+    rollback(trusting.origin, signing_keys=keys[0])
+    mirror(trusting.origin, trusting.folder, signing_keys=keys[0])
     polled = trusting.poll()
     assert (polled.state, polled.kind, polled.generation) == ("updated", "stored", before)
     assert trusting.current == before
@@ -167,12 +167,12 @@ def test_the_first_start_trusts_a_key_the_next_one_brings_none_back(
 ) -> None:
     wanted = edge.publish(0, keys=keys[:1])
     options = ("follow", edge.site.url, "--store", str(edge.store), "--once")
-    done = run(*options, "--trust", str(public(keys[0])))
+    done = run(*options, "--trusted-key", str(public(keys[0])))
     assert done.returncode == 0, done.stderr
     assert edge.current == wanted
-    assert run(*options, "--trust", str(public(keys[0]))).returncode == 0
-    done = run(*options, "--trust", str(public(keys[1])))
+    assert run(*options, "--trusted-key", str(public(keys[0]))).returncode == 0
+    done = run(*options, "--trusted-key", str(public(keys[1])))
     assert done.returncode == 2
     assert "trusts other keys" in done.stderr
-    assert run(*options, "--trust", str(keys[0])).returncode == 2
-    assert run(*options, "--trust", "/nowhere").stderr.count("\n") == 1
+    assert run(*options, "--trusted-key", str(keys[0])).returncode == 2
+    assert run(*options, "--trusted-key", "/nowhere").stderr.count("\n") == 1

@@ -19,7 +19,7 @@ import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
 from geolookup.signing.envelope import seal
-from geolookup.signing.keys import Signing
+from geolookup.signing.keys import SigningKeys
 from geolookup.store.trusted import latest_serial, trust
 from tests.damage import copied
 from tests.datasets import once
@@ -130,11 +130,14 @@ class AttackedStore(RuleBasedStateMachine):
     def roll_back(self, owner: int | None) -> None:
         """Without a signature only to a generation that has the greatest serial too."""
         before = self.standing[-2]
-        sign: Signing = () if owner is None else key_files()[owner]
+        signing_keys: SigningKeys = () if owner is None else key_files()[owner]
         is_accepted = owner == PUBLISHER or (
             owner is None and self.serials[before] == self.accepted
         )
-        self._change(lambda: geolookup.rollback(self.store, sign=sign), is_accepted=is_accepted)
+        self._change(
+            lambda: geolookup.rollback(self.store, signing_keys=signing_keys),
+            is_accepted=is_accepted,
+        )
         if is_accepted:
             self.standing.pop()
         if owner == PUBLISHER:
@@ -158,10 +161,10 @@ class AttackedStore(RuleBasedStateMachine):
         expected = generation(datasets()[self.standing[-1]])
         assert geolookup.verify(self.store, deep=True).generation == expected
         assert self.serials[self.standing[-1]] == self.accepted
-        with geolookup.open(self.store, trusted=private_keys()[PUBLISHER].public) as engine:
+        with geolookup.open(self.store, trusted_keys=private_keys()[PUBLISHER].public) as engine:
             assert engine.generation == expected
         with pytest.raises(geolookup.DatasetError):
-            geolookup.open(self.store, trusted=private_keys()[SOMEBODY].public)
+            geolookup.open(self.store, trusted_keys=private_keys()[SOMEBODY].public)
 
 
 TestAttackedStore = AttackedStore.TestCase

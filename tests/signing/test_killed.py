@@ -26,7 +26,7 @@ pytestmark = [
 ]
 Change = Callable[[Path, Key, PublicKey], object]
 CHANGES: dict[str, Change] = {
-    "rollback": lambda store, ours, _: geolookup.rollback(store, sign=ours),
+    "rollback": lambda store, ours, _: geolookup.rollback(store, signing_keys=ours),
     "sign": lambda store, ours, _: geolookup.sign(store, ours),
     "trust": lambda store, _, theirs: trust(store, [theirs]),
     "distrust": lambda store, _, theirs: distrust(store, theirs.id),
@@ -59,7 +59,7 @@ def test_at_every_step(
         check(place, datasets[2], serial)
         if name == "rollback":  # done again; once the signature is there, without any harm
             if not geolookup.generations(place)[0].withdrawn:
-                geolookup.rollback(place, sign=ours)
-            geolookup.verify(place, deep=True, trusted=ours.public)
+                geolookup.rollback(place, signing_keys=ours)
+            geolookup.verify(place, deep=True, trusted_keys=ours.public)
             assert geolookup.generations(place)[0].withdrawn
     assert outcomes == {DONE, KILLED if kind == "kill" else REFUSED}

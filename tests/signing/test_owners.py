@@ -120,7 +120,7 @@ def test_the_modes_of_a_store_whatever_the_umask(
             pack(dataset, archive, force=True)
             geolookup.publish(archive, store)
         sign(store, ours)
-        rollback(store, sign=ours)
+        rollback(store, signing_keys=ours)
         prune(store)
         geolookup.unpack(archive, tmp_path / "unpacked")
     assert others_may_write(store) == [store / ".lock"]
@@ -142,7 +142,7 @@ def parts(store: Path) -> list[Path]:
 def changes(store: Path, datasets: Paths, ours: Key) -> list[Callable[[], object]]:
     return [
         lambda: geolookup.publish(datasets[1], store),
-        lambda: rollback(store, sign=ours),
+        lambda: rollback(store, signing_keys=ours),
         lambda: trust(store, [ours.public]),
         lambda: distrust(store, ours.public.id),
         lambda: sign(store, ours),
@@ -198,14 +198,14 @@ def test_an_engine_refuses_files_that_others_may_write(
     store: Path, datasets: Paths, key_files: Paths
 ) -> None:
     key = public(key_files[0])
-    with geolookup.open(store, trusted=key) as engine:
+    with geolookup.open(store, trusted_keys=key) as engine:
         sign(datasets[2], key_files[0])
         geolookup.publish(datasets[2], store)
         folder = store / "generations" / generation(datasets[2])
         for path in (folder, folder / fmt.LOCATION):
             mode = path.stat().st_mode
             path.chmod(mode | 0o002)
-            for call in (engine.reload, lambda: geolookup.open(store, trusted=key)):
+            for call in (engine.reload, lambda: geolookup.open(store, trusted_keys=key)):
                 with pytest.raises(DatasetError, match=f"^{path}: every user may write it"):
                     call()
             path.chmod(mode)
@@ -220,10 +220,10 @@ def test_an_engine_refuses_a_file_of_another_user(store: Path, key_files: Paths)
     key, folder = public(key_files[0]), next((store / "generations").iterdir())
     for path in (store, *store.rglob("*")):
         os.chown(path, OTHER, -1)
-    geolookup.open(folder, trusted=key).close()
+    geolookup.open(folder, trusted_keys=key).close()
     os.chown(folder / fmt.LOCATION, OTHER + 1, -1)
     with pytest.raises(DatasetError, match=f"location.arrow: belongs to {OTHER + 1}"):
-        geolookup.open(folder, trusted=key)
+        geolookup.open(folder, trusted_keys=key)
 
 
 def test_the_verified_manifest_is_signed(

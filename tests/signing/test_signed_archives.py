@@ -65,11 +65,13 @@ def test_an_archive_that_is_signed_when_it_is_packed(
     packed: Kind, datasets: Paths, tmp_path: Path, key_files: Paths, store: Path
 ) -> None:
     """Or before: the signature travels."""
-    archive = packed(sign=key_files)
+    archive = packed(signing_keys=key_files)
     assert not (datasets[1] / SIGNATURE).exists()
     for key in key_files:
-        geolookup.unpack(archive, tmp_path / "out", base=store, trusted=f"{key}.pub", force=True)
-        geolookup.verify(tmp_path / "out", deep=True, trusted=f"{key}.pub")
+        geolookup.unpack(
+            archive, tmp_path / "out", base=store, trusted_keys=f"{key}.pub", force=True
+        )
+        geolookup.verify(tmp_path / "out", deep=True, trusted_keys=f"{key}.pub")
     assert geolookup.publish(archive, store) == geolookup.verify(datasets[1]).generation
     assert serial_in(tmp_path / "out") > serial_in(datasets[0])
     geolookup.verify(store, deep=True)
@@ -87,9 +89,11 @@ def test_what_no_trusted_key_signed(
     store: Path,
 ) -> None:
     for signing, match in (((), "not signed"), (theirs, "signed by no trusted key")):
-        archive = packed(sign=signing)
+        archive = packed(signing_keys=signing)
         with pytest.raises(DatasetError, match=match):
-            geolookup.unpack(archive, tmp_path / "out", base=datasets[0], trusted=[ours.public])
+            geolookup.unpack(
+                archive, tmp_path / "out", base=datasets[0], trusted_keys=[ours.public]
+            )
         assert not (tmp_path / "out").exists()
         refused(archive, store, match)
 
@@ -97,8 +101,8 @@ def test_what_no_trusted_key_signed(
 def test_a_replay_of_an_older_archive(
     packed: Kind, datasets: Paths, ours: Key, store: Path
 ) -> None:
-    older = packed(sign=ours).read_bytes()
-    newer = packed(sign=ours)
+    older = packed(signing_keys=ours).read_bytes()
+    newer = packed(signing_keys=ours)
     geolookup.publish(newer, store)
     newer.write_bytes(older)
     refused(newer, store, "signature is older")
@@ -109,7 +113,7 @@ def test_the_signature_of_another_archive(
 ) -> None:
     """Every signature that the attacker has, before every manifest; or none, or a late one."""
     geolookup.sign(datasets[2], ours)
-    listed = members(packed(sign=ours))
+    listed = members(packed(signing_keys=ours))
     at = [member.name for member, _ in listed].index(SIGNATURE)
     text, before, after = read_signature(datasets[2]), listed[:at], listed[at + 1 :]
     assert text is not None
@@ -124,7 +128,7 @@ def test_the_signature_of_another_archive(
 
 def test_a_manifest_that_was_changed(packed: Kind, ours: Key, store: Path, tmp_path: Path) -> None:
     """The attacker puts everything right but the signature."""
-    listed = members(packed(sign=ours))
+    listed = members(packed(signing_keys=ours))
     names = [member.name for member, _ in listed]
     at = names.index(fmt.MANIFEST)
     text = listed[at][1].replace(b'"geo"', b'"gee"')
@@ -137,16 +141,16 @@ def test_a_manifest_that_was_changed(packed: Kind, ours: Key, store: Path, tmp_p
 @pytest.mark.long
 def test_the_commands(datasets: Paths, key_files: Paths, tmp_path: Path) -> None:
     archive = tmp_path / "b.tar.zst"
-    done = run("pack", str(datasets[1]), str(archive), "--sign", str(key_files[0]))
+    done = run("pack", str(datasets[1]), str(archive), "--signing-key", str(key_files[0]))
     assert (done.returncode, done.stderr) == (0, "")
     others = f"{key_files[1]}.pub"
-    done = run("unpack", str(archive), str(tmp_path / "out"), "--trusted", others)
+    done = run("unpack", str(archive), str(tmp_path / "out"), "--trusted-key", others)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
     assert "signed by no trusted key" in done.stderr
-    both = [part for key in key_files for part in ("--trusted", f"{key}.pub")]
+    both = [part for key in key_files for part in ("--trusted-key", f"{key}.pub")]
     assert run("unpack", str(archive), str(tmp_path / "out"), *both).returncode == 0
-    assert run("verify", str(tmp_path / "out"), "--trusted", others).returncode == 1
+    assert run("verify", str(tmp_path / "out"), "--trusted-key", others).returncode == 1
 
 
 @pytest.fixture
@@ -169,14 +173,14 @@ def test_a_build_is_signed_with_each_key(
 ) -> None:
     """One that replaces another is newer, whatever the clock says."""
     output = tmp_path / "data"
-    signing = [part for key in key_files for part in ("--sign", str(key))]
+    signing = [part for key in key_files for part in ("--signing-key", str(key))]
     done = run("build", str(recipe), "--output", str(output), *signing)
     assert (done.returncode, done.stderr) == (0, "")
     for key in key_files:
-        geolookup.verify(output, deep=True, trusted=public(key))
+        geolookup.verify(output, deep=True, trusted_keys=public(key))
     first = serial_in(output)
     monkeypatch.setattr("time.time_ns", lambda: 1)
-    geolookup.build(recipe, output, sign=key_files[0], force=True)
+    geolookup.build(recipe, output, signing_keys=key_files[0], force=True)
     assert serial_in(output) == first + 1
     geolookup.build(recipe, output, force=True)
     assert not (output / SIGNATURE).exists()
@@ -184,7 +188,7 @@ def test_a_build_is_signed_with_each_key(
 
 def test_without_a_good_key_nothing_is_signed(recipe: Path, tmp_path: Path) -> None:
     with pytest.raises(KeyFileError):
-        geolookup.build(recipe, tmp_path / "data", sign=recipe)
+        geolookup.build(recipe, tmp_path / "data", signing_keys=recipe)
     assert not (tmp_path / "data").exists()
     for _ in range(2):
         geolookup.update(recipe, store=tmp_path / "store")
@@ -197,20 +201,20 @@ def test_updates_of_a_store_that_trusts(
 ) -> None:
     store = tmp_path / "store"
     trust(store, [ours.public])
-    assert geolookup.update(recipe, store=store, sign=key_files[0]).state == "updated"
+    assert geolookup.update(recipe, store=store, signing_keys=key_files[0]).state == "updated"
     rewrite(recipe, "two")
     for signing, dry_run in product(([], [key_files[1]]), (False, True)):
-        with pytest.raises(DatasetError, match="name one with --sign KEY"):
-            geolookup.update(recipe, store=store, sign=signing, dry_run=dry_run)
+        with pytest.raises(DatasetError, match="name one with --signing-key KEY"):
+            geolookup.update(recipe, store=store, signing_keys=signing, dry_run=dry_run)
     assert len(generations(store)) == 1
-    assert geolookup.update(recipe, store=store, sign=key_files[0]).state == "updated"
+    assert geolookup.update(recipe, store=store, signing_keys=key_files[0]).state == "updated"
     before = latest_serial(store)
-    assert geolookup.update(recipe, store=store, sign=key_files[0]).state == "current"
+    assert geolookup.update(recipe, store=store, signing_keys=key_files[0]).state == "current"
     assert latest_serial(store) == before
     # The keys are rotated although the data stay.
     trust(store, [theirs.public])
-    assert geolookup.update(recipe, store=store, sign=key_files).state == "current"
+    assert geolookup.update(recipe, store=store, signing_keys=key_files).state == "current"
     assert latest_serial(store) > before
     distrust(store, ours.public.id)
-    geolookup.verify(store, deep=True, trusted=public(key_files[1]))
-    assert geolookup.update(recipe, store=store, sign=key_files[1]).state == "current"
+    geolookup.verify(store, deep=True, trusted_keys=public(key_files[1]))
+    assert geolookup.update(recipe, store=store, signing_keys=key_files[1]).state == "current"

@@ -117,8 +117,8 @@ def test_changed_files_are_refused(store: Path, datasets: Paths, ours: Key) -> N
 def test_a_rollback_must_be_signed(store: Path, datasets: Paths, key_files: Paths) -> None:
     before = latest_serial(store)
     refused(store, lambda: rollback(store), "signature is older")
-    refused(store, lambda: rollback(store, sign=key_files[1]), "signed by no trusted key")
-    assert rollback(store, sign=key_files[0]) == generation(datasets[0])
+    refused(store, lambda: rollback(store, signing_keys=key_files[1]), "signed by no trusted key")
+    assert rollback(store, signing_keys=key_files[0]) == generation(datasets[0])
     assert latest_serial(store) > before
     # What was withdrawn has the older serial now: a mirror cannot bring it back.
     for withdrawn in (datasets[1], folder_of(store, datasets[1])):

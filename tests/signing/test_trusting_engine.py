@@ -40,12 +40,12 @@ def store(store: Path) -> Path:
 def test_a_signed_dataset_answers(
     datasets: Paths, store: Path, key: Path, key_files: Paths
 ) -> None:
-    for trusted in (key, str(key), [key, public(key_files[1])]):
-        with geolookup.open(store, trusted=trusted) as engine:
+    for trusted_keys in (key, str(key), [key, public(key_files[1])]):
+        with geolookup.open(store, trusted_keys=trusted_keys) as engine:
             assert number(engine) == 1
-    with geolookup.open(datasets[0], trusted=key) as engine:
+    with geolookup.open(datasets[0], trusted_keys=key) as engine:
         assert number(engine) == 0
-    assert geolookup.verify(store, deep=True, trusted=key).damages == ()
+    assert geolookup.verify(store, deep=True, trusted_keys=key).damages == ()
 
 
 def test_what_is_not_signed_by_a_trusted_key(
@@ -56,7 +56,7 @@ def test_what_is_not_signed_by_a_trusted_key(
     for problem in ("not signed", "signed by no trusted key", "signs another manifest"):
         for call in (geolookup.open, geolookup.verify):
             with pytest.raises(DatasetError, match=problem):
-                call(datasets[2], trusted=[key])
+                call(datasets[2], trusted_keys=[key])
         geolookup.open(datasets[2]).close()
         if problem == "signs another manifest":  # damage, without any key
             with pytest.raises(DatasetError, match=problem):
@@ -75,7 +75,7 @@ def test_what_is_not_signed_by_a_trusted_key(
     with geolookup.open(store) as engine:  # without keys nothing is asked
         assert number(engine) == number(pickle.loads(pickle.dumps(engine))) == 2  # noqa: S301
     with pytest.raises(KeyFileError):
-        geolookup.open(store, trusted=datasets[0] / fmt.MANIFEST)
+        geolookup.open(store, trusted_keys=datasets[0] / fmt.MANIFEST)
 
 
 def test_an_empty_list_of_keys_does_not_accept_every_dataset(
@@ -85,14 +85,14 @@ def test_an_empty_list_of_keys_does_not_accept_every_dataset(
     archive = tmp_path / "a.tar.zst"
     geolookup.pack(datasets[0], archive)
     none: tuple[Any, ...] = ([], (), iter(()))
-    for trusted in none:
+    for trusted_keys in none:
         for call, *arguments in (
             (geolookup.open, datasets[0]),
             (geolookup.verify, datasets[0]),
             (geolookup.unpack, archive, tmp_path / "out"),
         ):
             with pytest.raises(ValueError, match="no key to trust"):
-                call(*arguments, trusted=trusted)
+                call(*arguments, trusted_keys=trusted_keys)
 
 
 def test_every_byte_is_as_signed(datasets: Paths, store: Path, key: Path) -> None:
@@ -103,15 +103,15 @@ def test_every_byte_is_as_signed(datasets: Paths, store: Path, key: Path) -> Non
         at = len(content) // 2
         path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
         with pytest.raises(DatasetError):
-            geolookup.open(datasets[1], trusted=key)
+            geolookup.open(datasets[1], trusted_keys=key)
         path.write_bytes(content)
-    geolookup.open(datasets[1], trusted=key).close()
+    geolookup.open(datasets[1], trusted_keys=key).close()
 
 
 def test_a_reload_takes_what_is_signed_and_newer(
     datasets: Paths, store: Path, key: Path, key_files: Paths
 ) -> None:
-    with geolookup.open(store, trusted=key) as engine:
+    with geolookup.open(store, trusted_keys=key) as engine:
         publish(datasets[0], store)  # older, of the right key: a replay
         with pytest.raises(DatasetError, match="signature is older"):
             engine.reload()
@@ -134,10 +134,10 @@ def test_a_reload_refuses_another_dataset(
     other = named(tmp_path / "other", "else", 7)
     sign(other, ours)
     publish(other, store)
-    with geolookup.open(store, trusted=key) as engine:
+    with geolookup.open(store, trusted_keys=key) as engine:
         assert number(engine) == 7
     rollback(store)
-    with geolookup.open(store, trusted=key) as engine:
+    with geolookup.open(store, trusted_keys=key) as engine:
         publish(other, store)
         with pytest.raises(DatasetError, match="'else', but 'geo' is expected"):
             engine.reload()
@@ -146,7 +146,7 @@ def test_a_reload_refuses_another_dataset(
 def test_an_unpickled_engine_keeps_the_keys(
     datasets: Paths, store: Path, key: Path, theirs: Key
 ) -> None:
-    with geolookup.open(store, trusted=key) as engine:
+    with geolookup.open(store, trusted_keys=key) as engine:
         pickled = pickle.dumps(engine)
     with pickle.loads(pickled) as again:  # noqa: S301 - our own
         publish(datasets[2], store)
@@ -170,6 +170,6 @@ def test_without_the_package_one_line_says_so(
 ) -> None:
     monkeypatch.setitem(sys.modules, "cryptography", None)
     with pytest.raises(SettingsError, match=r"pip install 'geolookup\[sign\]'"):
-        geolookup.open(store, trusted=key)
+        geolookup.open(store, trusted_keys=key)
     geolookup.open(store).close()  # signed, but no key is trusted
     assert geolookup.verify(store).damages == ()

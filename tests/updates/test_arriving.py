@@ -75,7 +75,7 @@ def test_a_damaged_archive_changes_nothing(archive: Path, store: Path) -> None:
 
 
 def test_options_of_recipes(archive: Path, tmp_path: Path) -> None:
-    for option in ({"if_older": "7d"}, {"cache": tmp_path}, {"sign": tmp_path}):
+    for option in ({"if_older": "7d"}, {"cache": tmp_path}, {"signing_keys": tmp_path}):
         for named_ in (archive, "https://geo.example.com/city"):
             with pytest.raises(ValueError, match=f"{next(iter(option))} is for recipes"):
                 geolookup.update(named_, **option)
