@@ -101,7 +101,7 @@ def _ask(engine: geolookup.Engine, ip: str) -> str:
         lambda: _check(compact(engine.lookup(ip, at=0))),
         lambda: _check(engine.lookup_json(ip, at=0)),
         lambda: _read(engine.answer(ip, at=0)),
-        lambda: engine.network(ip) if engine.lookup(ip)["success"] else None,
+        lambda: engine.answer(ip).prefix,
     ]
     if ip in EXPLAINED:
         calls.append(lambda: engine.explain(ip))
@@ -140,8 +140,9 @@ def _check(text: bytes) -> None:
 
 def _walk(engine: geolookup.Engine) -> str:
     try:
-        for count, (network, record) in enumerate(engine.networks()):
-            assert list(record) == ["location", "currency", "network"]
+        groups = ["location", "currency", "network"]
+        for count, (network, values) in enumerate(engine.prefixes(by=groups, aggregate=False)):
+            assert len(values) == len(groups)
             assert network.prefixlen >= 0
             if count > 200:  # damaged starts can make many small networks
                 break

@@ -22,7 +22,7 @@ def test_hostile_things_are_answered(sample: geolookup.Engine) -> None:
     for thing in NO_ADDRESS:
         assert sample.lookup(thing)["error_code"] == INVALID
         assert json.loads(sample.lookup_json(thing))["error_code"] == INVALID
-        for ask in (sample.data, sample.network):
+        for ask in (sample.data, sample.explain):
             with pytest.raises(geolookup.InvalidAddressError):
                 ask(thing)
 
@@ -34,12 +34,12 @@ def test_text_of_a_subclass_and_address_objects(sample: geolookup.Engine) -> Non
             assert compact(sample.lookup(each, at=0)) == sample.lookup_json(each, at=0) == expected
             if sample.lookup(text)["success"]:
                 assert type(sample.data(each)["ip"]) is str
-                assert sample.network(each) == sample.network(text)
+                assert sample.answer(each).prefix == sample.answer(text).prefix
     for address in (ipaddress.IPv4Address("8.8.8.8"), AddressThatSaysText("8.8.8.8")):
         expected = sample.lookup_json("8.8.8.8", at=0)
         assert compact(sample.lookup(address, at=0)) == expected
         assert sample.lookup_json(address, at=0) == expected
-        assert sample.network(address) == sample.network("8.8.8.8")
+        assert sample.answer(address).prefix == sample.answer("8.8.8.8").prefix
 
 
 def test_the_answer_is_the_callers_own(sample: geolookup.Engine) -> None:
@@ -56,9 +56,9 @@ def test_the_answer_is_the_callers_own(sample: geolookup.Engine) -> None:
             answer["data"][member].clear()
         answer["data"].clear()
         answer.clear()
-    _, record = next(sample.networks("8.8.8.8/32"))
-    for member in record.values():
-        member.clear()
+    _, groups = next(sample.prefixes(within="8.8.8.8/32", by=["location", "currency", "network"]))
+    for group in groups:
+        group.clear()
     assert sample.lookup_json("8.8.8.8", at=0) == before
 
 

@@ -18,6 +18,7 @@ import geolookup
 from tests.conftest import build_at
 from tests.datasets import SMALL
 
+GROUPS = ["location", "currency", "network"]
 ADDRESSES = (
     *("8.8.8.8", "1.1.1.1", "9.9.9.9", "2001:4860:4860::8888", "2620:fe::fe", "::ffff:8.8.4.4"),
     *("10.0.0.1", "nonsense", "64:ff9b::1.1.1.1", "4000::1", "208.67.222.222"),
@@ -55,11 +56,11 @@ def test_closed(dataset: Path) -> None:
     engine = geolookup.open(dataset)
     engine.close()
     engine.close()
-    single = (engine.lookup, engine.lookup_json, engine.data, engine.network)
+    single = (engine.lookup, engine.lookup_json, engine.data, engine.answer)
     calls: list[Any] = [
         *(lambda ask=ask: ask("8.8.8.8") for ask in single),
         *(lambda ip=ip: engine.lookup(ip) for ip in ("nonsense", "10.0.0.1", None)),
-        engine.networks,
+        engine.prefixes,
         lambda: engine.metadata,
         lambda: pickle.dumps(engine),
     ]
@@ -73,8 +74,8 @@ def test_closed(dataset: Path) -> None:
         with pytest.raises(geolookup.ClosedError):
             ask()
     with geolookup.open(dataset) as engine:
-        expected = list(engine.networks())
-        running = engine.networks()
+        expected = list(engine.prefixes(by=GROUPS))
+        running = engine.prefixes(by=GROUPS)
         first = next(running)
     assert [first, *running] == expected
 
@@ -178,7 +179,7 @@ def test_a_forked_child_uses_the_engine_it_inherits() -> None:
         expected = answers(engine)
         child = os.fork()
         if child == 0:
-            good = answers(engine) == expected and engine.network("8.8.8.8").version == 4
+            good = answers(engine) == expected and engine.answer("8.8.8.8").prefix is not None
             engine.close()
             os._exit(0 if good else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -114,7 +114,6 @@ CALLS: list[Callable[[Any, object], object]] = [
     lambda engine, ip: engine.data(ip),
     lambda engine, ip: engine.get(ip, "location.city_name"),
     lambda engine, ip: engine.get(ip, "time"),
-    lambda engine, ip: engine.network(ip),
     lambda engine, ip: engine.explain(ip),
 ]
 _PRIVATE = ("10.1.2.3", IPv4Address("10.1.2.3"), "::ffff:10.1.2.3", "fe80::77")

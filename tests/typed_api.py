@@ -121,14 +121,14 @@ def enriching(engine: geolookup.Engine, frame: pl.DataFrame, lazy: pl.LazyFrame)
 
 
 def walking(engine: geolookup.Engine) -> None:
-    assert_type(engine.network("8.8.8.8"), Network)
-    assert_type(engine.networks(), Iterator[tuple[Network, dict[str, Any]]])
-    assert_type(engine.networks(within="8.0.0.0/8"), Iterator[tuple[Network, dict[str, Any]]])
+    assert_type(engine.answer("8.8.8.8").prefix, Network | None)
+    assert_type(engine.prefixes(), Iterator[Network])
+    assert_type(engine.prefixes(by="asn", within="8.0.0.0/8"), Iterator[tuple[Network, Any]])
     assert_type(engine.prefixes({"network.asn": [15169, None]}, family=4), Iterator[Network])
     assert_type(engine.prefixes(["country=AT", {"not": {"city": None}}]), Iterator[Network])
-    for network, record in engine.networks(IPv4Network("8.0.0.0/8")):
+    for network, values in engine.prefixes(by=["city", "asn"], within=IPv4Network("8.0.0.0/8")):
         assert_type(network, Network)
-        assert_type(record, dict[str, Any])
+        assert_type(values, tuple[Any, ...])
 
 
 def describing(engine: geolookup.Engine) -> None:

@@ -94,6 +94,6 @@ def _networks(
     returns: str,
 ) -> tuple[str, str] | None:
     """``Network`` is the network of ``ipaddress`` in an engine, and a TypedDict of the envelope."""
-    if not name.startswith("geolookup.Engine.network"):
+    if not name.startswith("geolookup.Engine.prefix"):
         return None
     return signature, returns.replace("Network", "IPv4Network | IPv6Network")

@@ -138,7 +138,7 @@ def overview(engine: Engine) -> Cells:
             _place(data["location"], with_flag=with_flag),
             _local_time(data["time"]),
             network_name(data["network"]) or _UNKNOWN,
-            str(engine.network(data["ip"])),
+            str(engine.answer(data["ip"]).prefix),
         ]
 
     return cells

@@ -1,15 +1,15 @@
-"""Networks that have one answer: the one around an address, and all of a dataset in turn.
+"""The network around an address that has one answer, and limits of networks.
 
-Strategy: of an interval only what lies in public space has its own answers
-(see ``special.partition``); that is written as aligned networks.
+Strategy: of an interval only the parts in public space have answers of their own
+(see ``special.partition``).
 """
 
 from __future__ import annotations
 
 import ipaddress
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 from geolookup.contract.address import (
     BITS,
@@ -21,7 +21,7 @@ from geolookup.contract.address import (
 )
 from geolookup.contract.envelope import Object
 from geolookup.contract.special import PUBLIC, is_private, partition, ranges_of
-from geolookup.dataset.files import Dataset, Starts, outside
+from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import PrivateAddressError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -61,13 +61,6 @@ class Intervals(Protocol):
 
     def record(self, location_row: int, network_row: int) -> Object:
         """Return data without ip, ip_type and time; the caller may change it."""
-
-
-class _Span(NamedTuple):
-    """Consecutive addresses, both ends included, that have one answer."""
-
-    first: int
-    last: int
 
 
 def network_of(state: Intervals, ip: object) -> Network:
@@ -126,7 +119,7 @@ def _bits_after(value: int) -> int:
 
 
 def _public_up_to(family: int, value: int) -> int:
-    """Return which public range is the last to begin at or before an address; 0 if none is."""
+    """Return the position of the last public range that begins at or before an address, or 0."""
     # The pair is above every range that begins at ``value``.
     return max(bisect_right(_PUBLIC[family], (value, MAX[family])) - 1, 0)
 
@@ -153,36 +146,6 @@ def network_at(family: int, first: int, host_bits: int) -> Network:
     return _TYPES[family]((first, BITS[family] - host_bits))
 
 
-def networks_of(state: Intervals, within: object) -> Iterator[tuple[Network, Object]]:
-    """Yield ``(network, record)`` in address order, IPv4 before IPv6.
-
-    A record is data without ip, ip_type and time. Networks about which nothing
-    is known, special-purpose space and space that carries IPv4 addresses are
-    left out. ``within`` (a network or its text) limits what is yielded; raises
-    ValueError, here and not at the first step, if it is not a network.
-    """
-    return _networks(state, limits_of(within))
-
-
-def _networks(
-    state: Intervals, limits: list[tuple[int, int, int]]
-) -> Iterator[tuple[Network, Object]]:
-    try:
-        yield from _within(state, limits)
-    except IndexError:
-        raise outside(state.dataset.path) from None
-
-
-def _within(
-    state: Intervals, limits: list[tuple[int, int, int]]
-) -> Iterator[tuple[Network, Object]]:
-    for family, first, last in limits:
-        interval, starts = holding(state, family, first), state.dataset.starts(family)
-        while interval < len(starts) and starts[interval] <= last:
-            yield from _of_interval(state, starts, interval, _Span(first, last))
-            interval += 1
-
-
 def limits_of(within: object) -> list[tuple[int, int, int]]:
     """Return family, first and last address of a network or its text; of both families for None.
 
@@ -196,40 +159,3 @@ def limits_of(within: object) -> list[tuple[int, int, int]]:
         # In words of our own: an exception's text holds no address.
         raise ValueError("within must be a network, or its text without host bits") from None
     return [(network.version, int(network[0]), int(network[-1]))]
-
-
-def _of_interval(
-    state: Intervals, starts: Starts, interval: int, limit: _Span
-) -> Iterator[tuple[Network, Object]]:
-    family = starts.family
-    rows = state.rows(family, interval)
-    if rows == (0, 0):
-        return
-    first, last = starts[interval], starts.last(interval)
-    for piece in _public(family, max(first, limit.first), min(last, limit.last)):
-        for network in _prefixes(family, piece):
-            yield network, state.record(*rows)
-
-
-def _public(family: int, first: int, last: int) -> Iterator[_Span]:
-    """Yield the parts of a range that lie in public space."""
-    for begin, end in _PUBLIC[family][_public_up_to(family, first) :]:
-        if begin > last:
-            break
-        if end >= first:
-            yield _Span(max(begin, first), min(end, last))
-
-
-def _prefixes(family: int, span: _Span) -> Iterator[Network]:
-    first = span.first
-    while first <= span.last:
-        # 8.8.8.4 - 8.8.8.15 are 8.8.8.4/30 and 8.8.8.8/29.
-        bits = _largest_from(first, span.last, BITS[family])
-        yield network_at(family, first, bits)
-        first += 1 << bits
-
-
-def _largest_from(first: int, last: int, most: int) -> int:
-    # The lowest bit that is set limits the size: 4 addresses from 8.8.8.4 on. So does the length.
-    aligned = (first & -first).bit_length() - 1 if first else most
-    return min(aligned, (last - first + 1).bit_length() - 1)

@@ -1,46 +1,37 @@
-"""Networks and whole datasets: networks by address and by answer, explanations, exports."""
+"""Networks and whole datasets: explanations, exports, prefixes by answer."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
-from geolookup.contract.envelope import Object
 from geolookup.engine.many import ManyAnswers
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Any, Literal, TypedDict, Unpack, overload
 
     import pyarrow as pa
 
     from geolookup.dataset.networks import Network
     from geolookup.prefixes.conditions import Where
 
+    class PrefixLimits(TypedDict, total=False):
+        """Options of ``prefixes``, for the signatures of its overloads."""
+
+        within: object
+        family: Literal[4, 6] | None
+        aggregate: bool
+
 
 class NetworkAnswers(ManyAnswers):
     """The calls of an engine for networks; an iteration is of one generation."""
-
-    def network(self, ip: object, *, clean: bool = False) -> Network:
-        """Return the largest aligned network around ``ip`` that has one answer.
-
-        The network has the family of ``ip``. For an unknown address it is the
-        largest network in the gap. ``clean`` is that of ``lookup``. Raises InvalidAddressError
-        or PrivateAddressError.
-        """
-        from geolookup.dataset.networks import network_of
-
-        if clean:
-            from geolookup.contract.cleaning import clean_text
-
-            ip = clean_text(ip)
-        return network_of(self._open_state(), ip)
 
     def explain(self, ip: object) -> dict[str, Any]:
         """Return which source decided each layer of the answer for ``ip``.
 
         ``{"ip", "network", "same_sources", "layers"}``. ``"network"`` is
-        ``engine.network(ip)``, the largest aligned network with one answer.
+        ``engine.answer(ip).prefix``, the largest aligned network with one answer.
         ``"same_sources"`` holds the adjacent addresses that the same sources decide in
         all layers; their answers may differ. Each of ``"layers"`` is ``{"source", "date",
         "licence", "range", "values", "same_values", "prefix"}``, or None if it is
@@ -65,17 +56,6 @@ class NetworkAnswers(ManyAnswers):
         data = state.envelopes([ip], 0)[0]["data"]
         return explain(state, state.dataset.manifest.metadata().sources, ip, data)
 
-    def networks(self, within: object = None) -> Iterator[tuple[Network, Object]]:
-        """Yield ``(network, record)`` for all known networks, in address order, IPv4 first.
-
-        A record is data without ip, ip_type and time. Special-purpose space and
-        space that carries IPv4 addresses are left out. ``within`` is a network
-        or its text. Raises ValueError for any other value.
-        """
-        from geolookup.dataset.networks import networks_of
-
-        return networks_of(self._open_state(), within)
-
     def export(
         self,
         output: str | os.PathLike[str],
@@ -98,59 +78,83 @@ class NetworkAnswers(ManyAnswers):
 
         return write(self._open_state().dataset, output, format, options, force=force)
 
+    if TYPE_CHECKING:
+
+        @overload
+        def prefixes(
+            self, where: Where = None, *, by: None = None, **limits: Unpack[PrefixLimits]
+        ) -> Iterator[Network]: ...
+        @overload
+        def prefixes(
+            self, where: Where = None, *, by: str, **limits: Unpack[PrefixLimits]
+        ) -> Iterator[tuple[Network, Any]]: ...
+        @overload
+        def prefixes(
+            self,
+            where: Where = None,
+            *,
+            by: list[str] | tuple[str, ...],
+            **limits: Unpack[PrefixLimits],
+        ) -> Iterator[tuple[Network, tuple[Any, ...]]]: ...
+
     def prefixes(
         self,
-        where: Where,
+        where: Where = None,
         *,
+        by: str | Iterable[str] | None = None,
         within: object = None,
         family: Literal[4, 6] | None = None,
         aggregate: bool = True,
-    ) -> Iterator[Network]:
+    ) -> Iterator[Any]:
         """Yield the fewest prefixes whose answers meet conditions, in address order, IPv4 first.
 
-        They are networks of ``ipaddress``; each address in them meets all conditions, and no
-        other known public address does. As with ``networks``, special-purpose space, space that
-        carries IPv4 addresses and networks about which nothing is known are left out.
+        They are networks of ``ipaddress``. Each address in them meets all conditions, and no other
+        known public address does. Special-purpose space, space that carries IPv4 addresses and
+        networks about which nothing is known are left out. Without conditions all known networks
+        are yielded.
 
         ``where`` is a mapping of fields to a value, or to a list of which one is met; None is
-        unknown. An operator follows the field: ``"network.asn>="`` (also ``>``, ``<=``, ``<``)
-        compares numbers, ``"location.city_name^="`` takes the beginning of a text, and
+        unknown. An operator follows the field: ``"asn>="`` (also ``>``, ``<=``, ``<``)
+        compares numbers, ``"city^="`` takes the beginning of a text, and
         ``"location~"`` a latitude, a longitude and a distance in km, or the south, west, north
         and east of a box. The key ``"not"`` takes conditions none of which may be met. A text
-        ``"location.country_code=AT,DE"`` and a list of texts and mappings are conditions too; an
-        empty mapping has none. ``within`` (a network or its text) and ``family`` limit what is
-        yielded. Without ``aggregate`` adjacent ranges of the dataset are not joined: each prefix
-        has one answer.
+        ``"country=AT,DE"`` and a list of texts and mappings are conditions too.
 
-        Raises ValueError for a path that names no stored field, a value of the wrong type, a
-        malformed condition, ``within`` or ``family``; TypeError for conditions of another type; at
-        the call, not at the first step.
+        With ``by``, a field, a group or a list of them, yield ``(network, values)``: a value, a
+        dict for a group, a tuple for a list. An unknown ``asn`` is left out of a dict of
+        ``network``. Adjacent ranges whose values differ are not joined.
+
+        ``within`` (a network or its text) and ``family`` limit what is yielded. Without
+        ``aggregate`` adjacent ranges of the dataset are not joined: each prefix has one answer.
+
+        Raises ValueError for a name that no stored field has, a value that no answer can have, a
+        malformed condition, ``within`` or ``family``; TypeError for conditions of another type.
+        Both are raised by the call, not by the first step.
         """
-        from geolookup.prefixes.lists import networks
+        from geolookup.prefixes.lists import networks, networks_with_values
         from geolookup.prefixes.select import Selection, question
 
-        query = question(where, within=within, family=family, aggregate=aggregate)
-        return networks(Selection(self._open_state().dataset, query))
+        query = question(where, by=by, within=within, family=family, aggregate=aggregate)
+        selection = Selection(self._open_state().dataset, query)
+        return networks(selection) if by is None else networks_with_values(selection)
 
     def prefix_table(
         self,
         where: Where = None,
         *,
-        by: str | Iterable[str] = (),
+        by: str | Iterable[str] | None = None,
         within: object = None,
         family: Literal[4, 6] | None = None,
         aggregate: bool = True,
     ) -> pa.Table:
-        """Return what ``prefixes`` yields as a table, also with the values of fields.
+        """Return as an Arrow table what ``prefixes`` yields, with the same arguments.
 
-        The column ``network`` has the text of each prefix. For each field of ``by``, one path or
-        several, a column has its value; its name is that of an enriched table, such as
-        ``network_asn``. Adjacent ranges whose values differ are not joined. The other arguments
-        are those of ``prefixes``; without conditions the table has all known networks. Raises
-        what ``prefixes`` raises, and ValueError for a list in ``by``.
+        The column ``network`` has the text of each prefix. Each field of ``by`` has a column with
+        its values, named as in an enriched table: ``network_asn``. Raises what ``prefixes``
+        raises.
         """
         from geolookup.prefixes.lists import table
         from geolookup.prefixes.select import Selection, question
 
-        query = question(where, within=within, family=family, aggregate=aggregate, by=by)
+        query = question(where, by=by, within=within, family=family, aggregate=aggregate)
         return table(Selection(self._open_state().dataset, query))

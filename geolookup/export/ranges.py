@@ -3,37 +3,31 @@
 Adjacent ranges with the same values of the chosen fields are one range. A range without a known
 value has no row.
 
-Strategy: the fields are columns by row of the location and of the network table. What belongs to a
-country or a zone is taken once for each location, as a dictionary if it is text: a batch of ranges
-only takes indices. Rows whose chosen values are all equal are represented by the first of
-them; then equal values are equal row numbers.
+``prefixes.field_columns`` has the strategy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from geolookup.contract.fields import NETWORK, STORED, Field
+from geolookup.contract.fields import STORED, Field
 from geolookup.contract.paths import resolve_fields
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import I64, U64, Bools
+from geolookup.dataset.intervals import I64, U64
 from geolookup.dataset.networks import limits_of
-from geolookup.dataset.public_ranges import Ranges, public_ranges
+from geolookup.dataset.public_ranges import public_ranges
 from geolookup.errors import ExportError
 from geolookup.export.formats import Values
 from geolookup.prefixes.aggregate import prefixes_of
-from geolookup.prefixes.spans import Halves, Spans, join
+from geolookup.prefixes.field_columns import FieldColumns
+from geolookup.prefixes.spans import Spans, join
 from geolookup.prefixes.texts import address_texts, cidr_texts, range_texts
 from geolookup.progress import Progress
-from geolookup.tables.row_tables import first_equal_rows, row_tables
 
-U32 = NDArray[np.uint32]
-I32 = NDArray[np.int32]
 #: The fields that sources state. The others follow from the country.
 DEFAULT = tuple(field for field in STORED if field.source_column)
 #: The attributes of a source that exports write.
@@ -64,49 +58,6 @@ def fields_of(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
     except ValueError as error:
         problem, _, remedy = str(error).partition("; ")
         raise ExportError(problem, remedy) from None
-
-
-class FieldColumns:
-    """The values of some fields: an array by field, by row of its large table."""
-
-    def __init__(self, dataset: Dataset, fields: Sequence[Field]) -> None:
-        tables = row_tables(dataset)
-        #: by name of a field's column
-        self.by_row = {field.name: tables.by_row(field) for field in fields}
-        self._of_network = {field.name for field in fields if field.table == NETWORK}
-        self.schema = pa.schema([(name, column.type) for name, column in self.by_row.items()])
-        #: the rows of each table
-        self.counts = len(dataset.locations), len(dataset.networks)
-        #: by row of each table, the first row with the same values; 0 if all are null
-        self._locations, self._networks = first_equal_rows(dataset, fields)
-
-    def is_of_network(self, name: str) -> bool:
-        """Return whether a column is by row of the network table."""
-        return name in self._of_network
-
-    def of_table(self, *, network: bool) -> dict[str, pa.Array]:
-        """Return the columns by row of one table."""
-        return {
-            name: column
-            for name, column in self.by_row.items()
-            if self.is_of_network(name) == network
-        }
-
-    def has_any(self, locations: U32, networks: U32) -> Bools:
-        """Return for n pairs of rows whether any of the fields is known."""
-        # Row 0 of both tables is "unknown", and so are rows that equal it in the chosen fields.
-        # "or" of two row numbers is 0 only if both are.
-        is_known: Bools = (self._locations[locations] | self._networks[networks]) != 0
-        return is_known
-
-    def first_equal(self, locations: U32, networks: U32) -> tuple[I32, I32]:
-        """Return for n pairs of rows the first rows with the same values."""
-        return self._locations[locations], self._networks[networks]
-
-    def take(self, locations: I32, networks: I32) -> list[pa.Array]:
-        """Return a column a field for n pairs of rows."""
-        rows = pa.array(locations), pa.array(networks)
-        return [column.take(rows[self.is_of_network(name)]) for name, column in self.by_row.items()]
 
 
 class Rows(NamedTuple):
@@ -209,15 +160,9 @@ class FieldRanges:
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the ranges of a family; their codes are the rows of locations and of networks."""
         ranges = public_ranges(self._dataset, family, self._within, self.columns.has_any)
-        for spans in join(map(self._represent, ranges)):
+        for spans in join(map(self.columns.spans, ranges)):
             for begin in range(0, len(spans), _BATCH):
                 yield spans.take(slice(begin, begin + _BATCH))
-
-    def _represent(self, ranges: Ranges) -> Spans:
-        first = Halves(ranges.first_high, ranges.first_low)
-        last = Halves(ranges.last_high, ranges.last_low)
-        rows = self.columns.first_equal(ranges.location_rows, ranges.network_rows)
-        return Spans(ranges.family, first, last, rows)
 
     def schema(self, form: Form, family: int = 4) -> pa.Schema:
         """Return the columns of the rows of a family."""

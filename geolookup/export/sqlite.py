@@ -21,7 +21,8 @@ from geolookup.contract.fields import LOCATION, NETWORK, TEXTS
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.export.formats import Counts, Values
-from geolookup.export.ranges import SOURCE, FieldColumns, FieldRanges, as_values, origin
+from geolookup.export.ranges import SOURCE, FieldRanges, as_values, origin
+from geolookup.prefixes.field_columns import FieldColumns
 from geolookup.progress import Progress
 
 _TYPES = {"double": "real", "uint32": "integer", "int64": "integer", "bool": "integer"}
@@ -79,12 +80,12 @@ def _add_values(
 ) -> None:
     """Write a table of values: the rows that ranges refer to, by number."""
     rows = np.flatnonzero(used).astype(np.uint32)
-    chosen = columns.of_table(network=table == NETWORK)
-    clauses = [f"{name} {_TYPES.get(str(column.type), 'text')}" for name, column in chosen.items()]
+    stored = columns.of_table(network=table == NETWORK)
+    clauses = [f"{name} {_TYPES.get(str(column.type), 'text')}" for name, column in stored.items()]
     database.execute(f"create table {table} ({', '.join(['id integer primary key', *clauses])})")
     marks = ", ".join(["?"] * (len(clauses) + 1))
     cells = zip(
-        rows.tolist(), *(_cells(column.take(rows)) for column in chosen.values()), strict=True
+        rows.tolist(), *(_cells(column.take(rows)) for column in stored.values()), strict=True
     )
     database.executemany(f"insert into {table} values ({marks})", cells)  # noqa: S608 - a constant
 

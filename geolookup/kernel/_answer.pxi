@@ -75,7 +75,7 @@ cdef class Answer:
 
     @property
     def prefix(self):
-        """The largest aligned network around the address with one answer, as ``engine.network``."""
+        """The largest aligned network around the address with one answer."""
         if self.state is not None:
             return _rest().prefix(self.state, _read(self, IP, "ip", None))
         return None if self.given is None else _rest().restored_prefix(self.given[1])

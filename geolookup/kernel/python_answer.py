@@ -89,7 +89,7 @@ class Answer(_Immutable):
 
     @property
     def prefix(self) -> Network | None:
-        """The largest aligned network around the address with one answer, as ``engine.network``."""
+        """The largest aligned network around the address with one answer."""
         if self._state is None:
             return answers.restored_prefix(self._prefix)
         return answers.prefix(self._state, self.ip)

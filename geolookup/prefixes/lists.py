@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +20,10 @@ from geolookup.contract.address import BITS, parse_text
 from geolookup.dataset.networks import Network, network_at
 from geolookup.errors import InvalidAddressError, TableFileError
 from geolookup.filesystem import open_regular
-from geolookup.prefixes.aggregate import prefixes_of
+from geolookup.prefixes.aggregate import Prefixes, prefixes_of
 from geolookup.prefixes.list_text import Changes, EntryKind, Lists, Settings, Syntax
 from geolookup.prefixes.select import Selection
-from geolookup.prefixes.spans import I32, Halves, Spans
+from geolookup.prefixes.spans import Halves, Spans
 from geolookup.prefixes.texts import cidr_texts, range_texts
 
 #: The name of the column of prefixes.
@@ -35,19 +36,34 @@ _CHANGE = re.compile(
     rb"|\A\s*(?:add element |\*filter\s+-A )",
     re.MULTILINE,
 )
+#: Ranges whose values become Python objects at a time: one of IPv6 can be 254 prefixes.
+_BATCH = 1 << 12
 #: The most digits of a length.
 _DIGITS = 3
 
 
 def networks(selection: Selection) -> Iterator[Network]:
     """Yield the prefixes in address order, IPv4 first."""
-    for family in selection.families:
-        for spans in selection.spans(family):
-            yield from _networks(spans)
+    for spans in _spans(selection):
+        yield from _networks(prefixes_of(spans)[0])
 
 
-def _networks(spans: Spans) -> Iterator[Network]:
-    prefixes, _ = prefixes_of(spans)
+def networks_with_values(selection: Selection) -> Iterator[tuple[Network, Any]]:
+    """Yield the prefixes, each with its values in the shape of the selection."""
+    for spans in _spans(selection):
+        for begin in range(0, len(spans), _BATCH):
+            part = spans.take(slice(begin, begin + _BATCH))
+            prefixes, of = prefixes_of(part)
+            columns = selection.columns.take(*(codes[of] for codes in part.codes))
+            # Not strict: without fields the values are endless.
+            yield from zip(_networks(prefixes), selection.shape.values(columns), strict=False)
+
+
+def _spans(selection: Selection) -> Iterator[Spans]:
+    return chain.from_iterable(map(selection.spans, selection.families))
+
+
+def _networks(prefixes: Prefixes) -> Iterator[Network]:
     host_bits = BITS[prefixes.family] - prefixes.lengths.astype(np.int64)
     columns = (column.tolist() for column in (prefixes.high, prefixes.low, host_bits))
     for high, low, bits in zip(*columns, strict=True):
@@ -56,9 +72,8 @@ def _networks(spans: Spans) -> Iterator[Network]:
 
 def table(selection: Selection) -> pa.Table:
     """Return a row for each prefix: its text, and a column for each field of the values."""
-    spans = chain.from_iterable(map(selection.spans, selection.families))
-    batches = [_batch(selection, batch) for batch in spans]
-    return pa.Table.from_batches(batches, _batch(selection, _nothing(selection)).schema)
+    batches = [_batch(selection, spans) for spans in _spans(selection)]
+    return pa.Table.from_batches(batches, _batch(selection, _nothing()).schema)
 
 
 def lists(selection: Selection, entries: EntryKind) -> Lists:
@@ -75,7 +90,7 @@ def _range_texts(selection: Selection, family: int) -> Iterator[pa.Array]:
 
 
 def _rows(selection: Selection, family: int) -> Iterator[pa.Array]:
-    for spans in chain([_nothing(selection)], selection.spans(family)):
+    for spans in chain([_nothing()], selection.spans(family)):
         yield _batch(selection, spans).to_struct_array()
 
 
@@ -88,18 +103,16 @@ _ENTRIES: Mapping[EntryKind, Callable[[Selection, int], Iterator[pa.Array]]] = {
 
 def _batch(selection: Selection, spans: Spans) -> pa.RecordBatch:
     prefixes, of = prefixes_of(spans)
-    values = (
-        values.take(codes[of]) for values, codes in zip(selection.values, spans.codes, strict=True)
+    columns = selection.columns.take(*(codes[of] for codes in spans.codes))
+    return pa.record_batch(
+        [cidr_texts(prefixes), *columns], [NETWORK_COLUMN, *selection.columns.schema.names]
     )
-    names = [NETWORK_COLUMN, *(values.field.name for values in selection.values)]
-    return pa.record_batch([cidr_texts(prefixes), *values], names)
 
 
-def _nothing(selection: Selection) -> Spans:
-    """Return no range, with the columns that ranges of the selection have."""
-    none = Halves(np.array([], np.uint64), np.array([], np.uint64))
-    codes: tuple[I32, ...] = tuple(values.codes[:0] for values in selection.values)
-    return Spans(4, none, none, codes)
+def _nothing() -> Spans:
+    """Return no range, with the columns that ranges of a selection have."""
+    none, no_codes = np.array([], np.uint64), np.array([], np.int32)
+    return Spans(4, Halves(none, none), Halves(none, none), (no_codes, no_codes))
 
 
 def changes(old: Lists, new: Lists) -> Changes:

@@ -3,26 +3,25 @@
 Strategy: a field belongs to the location or the network table, or to a table that locations refer
 to. So a condition marks rows of one table, and an interval meets all conditions if both of its
 rows do. The tables have far fewer rows than the dataset has intervals. The marks are gathered
-over the intervals in public space; only chosen intervals are decoded. A field that keeps ranges
-apart adds a column: the number of its value.
+over the intervals in public space; only marked intervals are decoded. ``field_columns`` has the
+values that keep ranges apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from geolookup.contract.fields import LOCATION, NETWORK, STORED, TEXTS, Field
-from geolookup.contract.paths import resolve_field
+from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.networks import limits_of
-from geolookup.dataset.public_ranges import U32, Ranges, any_known, public_ranges
+from geolookup.dataset.public_ranges import U32, any_known, public_ranges
 from geolookup.errors import near_match
 from geolookup.prefixes.conditions import (
     Condition,
@@ -30,8 +29,10 @@ from geolookup.prefixes.conditions import (
     conditions_of,
     value_for_message,
 )
+from geolookup.prefixes.field_columns import FieldColumns
 from geolookup.prefixes.predicates import Among, distinct
-from geolookup.prefixes.spans import I32, Halves, Spans, join
+from geolookup.prefixes.spans import Spans, join
+from geolookup.prefixes.value_shape import ValueShape
 from geolookup.tables.row_tables import RowTables, row_tables, table_of
 
 _FAMILIES = (4, 6)
@@ -102,39 +103,13 @@ def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Conditions, limits and columns of a list of prefixes; ``question`` makes one of arguments."""
+    """Conditions, limits and values of a list of prefixes; ``question`` makes one of arguments."""
 
     conditions: tuple[Condition, ...]
     within: object
     families: tuple[int, ...]
     aggregate: bool
-    by: tuple[Field, ...]
-
-
-class Values(NamedTuple):
-    """The values of a field for the rows of ``table``, the location or the network table.
-
-    ``codes`` has a number for each row: the position of its value in ``distinct``, -1 if the
-    value is unknown.
-    """
-
-    field: Field
-    table: str
-    codes: I32
-    distinct: pa.Array
-
-    @property
-    def type(self) -> pa.DataType:
-        """The Arrow type of the values: for texts a dictionary."""
-        kind = self.distinct.type
-        return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) else kind
-
-    def take(self, codes: I32) -> pa.Array:
-        """Return the values of these numbers, null below 0."""
-        numbers = pa.array(codes, mask=codes < 0)
-        if pa.types.is_dictionary(self.type):
-            return pa.DictionaryArray.from_arrays(numbers, self.distinct)
-        return self.distinct.take(numbers)
+    shape: ValueShape
 
 
 class Selection:
@@ -145,20 +120,24 @@ class Selection:
 
     def __init__(self, dataset: Dataset, query: Question) -> None:
         """Raise DatasetError if the tables of the dataset are damaged."""
-        self.families = query.families
-        self.values = tuple(_values(dataset, field) for field in query.by)
+        self.families, self.shape = query.families, query.shape
+        self.columns = FieldColumns(dataset, query.shape.fields)
         self._dataset, self._query = dataset, query
         self._masks = row_masks(dataset, query.conditions)
 
     def spans(self, family: int) -> Iterator[Spans]:
-        """Yield the ranges in address order, in batches, without those that are unknown.
+        """Yield the known ranges in address order, in batches; ``columns`` has their codes.
 
         With ``aggregate`` adjacent ranges are joined, unless their values differ; without, each
         range is a part of one interval. A step raises DatasetError if the dataset is damaged.
         """
         ranges = public_ranges(self._dataset, family, self._query.within, self._mark)
-        spans = (_spans(batch, self.values) for batch in ranges)
+        spans = map(self.columns.spans, ranges)
         return join(spans) if self._query.aggregate else spans
+
+    def is_empty(self) -> bool:
+        """Return whether no range meets the conditions; reads up to the first that does."""
+        return not any(map(len, chain.from_iterable(map(self.spans, self.families))))
 
     def _mark(self, locations: U32, networks: U32) -> Bools:
         return self._masks.mark(locations, networks) & any_known(locations, networks)
@@ -171,43 +150,16 @@ def question(
     within: object = None,
     family: int | None = None,
     aggregate: bool = True,
-    by: str | Iterable[str] = (),
+    by: str | Iterable[str] | None = None,
 ) -> Question:
-    """Return the question that the arguments state; ``Engine.prefix_table`` describes them.
+    """Return the question that the arguments state; ``Engine.prefixes`` describes them.
 
-    Raises ValueError for a malformed condition, a path that names no stored field, ``within``
+    Raises ValueError for a malformed condition, a name that no stored field has, ``within``
     that is not a network, and a family other than 4 and 6; TypeError for another type.
     """
     conditions = conditions_of(where, not_)
     if family not in (None, *_FAMILIES):
         raise ValueError("family must be 4 or 6")
     limits_of(within)  # raises here, not at the first step of an iteration
-    paths = [by] if isinstance(by, str) else by
-    fields = tuple(
-        dict.fromkeys(_single(resolve_field(path, STORED, "prefix_table")) for path in paths)
-    )
-    return Question(conditions, within, (family,) if family else _FAMILIES, aggregate, fields)
-
-
-def _single(field: Field) -> Field:
-    if field.type == TEXTS:
-        raise ValueError(f"{field.path} is a list: prefixes are kept apart by single values")
-    return field
-
-
-def _values(dataset: Dataset, field: Field) -> Values:
-    column = row_tables(dataset).by_row(field)
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    # Values AT DE null AT: codes 0 1 -1 0.
-    codes = column.indices.fill_null(-1).to_numpy()
-    return Values(field, table_of(field), codes, column.dictionary)
-
-
-def _spans(ranges: Ranges, values: tuple[Values, ...]) -> Spans:
-    first = Halves(ranges.first_high, ranges.first_low)
-    last = Halves(ranges.last_high, ranges.last_low)
-    # By "the field is of the location table".
-    rows = {True: ranges.location_rows, False: ranges.network_rows}
-    codes = tuple(field.codes[rows[field.table == LOCATION]] for field in values)
-    return Spans(ranges.family, first, last, codes)
+    families = (family,) if family else _FAMILIES
+    return Question(conditions, within, families, aggregate, ValueShape(by, "prefixes"))

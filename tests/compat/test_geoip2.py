@@ -83,7 +83,7 @@ def test_connection_types_in_the_words_of_geoip2(build: Build) -> None:
 
 def test_the_network_is_that_of_the_engine(reader: Reader, sample: geolookup.Engine) -> None:
     for address in (GOOGLE, "2001:4860:4860::8888", "::ffff:8.8.8.8", "2002:808:808::"):
-        network = sample.network(address)
+        network = sample.answer(address).prefix
         for asked in (address, ip_address(address)):
             for found in (reader.city(asked).traits, reader.asn(asked)):
                 assert found.ip_address == ip_address(address)

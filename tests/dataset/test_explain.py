@@ -95,7 +95,7 @@ def test_each_layer_names_its_source_and_range(engine: geolookup.Engine) -> None
         ("64:ff9b::808:808", "64:ff9b::808:800/122", ipv4),
         ("2002:808:808::1", "2002:808:800::/42", ipv4),
         # Nothing is known; private space is on both sides.
-        ("9.9.9.9", str(engine.network("9.9.9.9")), "8.8.10.0-9.255.255.255"),
+        ("9.9.9.9", str(engine.answer("9.9.9.9").prefix), "8.8.10.0-9.255.255.255"),
     ):
         explained = engine.explain(ip)
         assert (explained["network"], explained["same_sources"]) == (network, same_sources)
@@ -150,7 +150,7 @@ def test_the_network_is_wider_if_two_sources_state_the_same(build: Build) -> Non
     dataset, _ = build(files, recipe_of('path = "a.csv"', 'path = "b.csv"'))
     with geolookup.open(dataset) as engine:
         explained = engine.explain("8.8.8.8")
-        assert explained["network"] == str(engine.network("8.8.8.8")) == "8.8.8.0/24"
+        assert explained["network"] == str(engine.answer("8.8.8.8").prefix) == "8.8.8.0/24"
         assert explained["same_sources"] == "8.8.8.0-8.8.8.127"
 
 
@@ -184,11 +184,11 @@ def test_values_and_where_they_hold(build: Build) -> None:
             assert [decided[name] for name in OF_ANSWERS] == expected, (ip, layer)
 
 
-def test_it_raises_as_network_does(engine: geolookup.Engine) -> None:
+def test_it_raises_as_data_does(engine: geolookup.Engine) -> None:
     for ip in ("nonsense", None, "10.0.0.1", "::ffff:10.0.0.1", "fc00::1"):
-        with pytest.raises(geolookup.GeoLookupError) as of_network:
-            engine.network(ip)
-        with pytest.raises(type(of_network.value)):
+        with pytest.raises(geolookup.GeoLookupError) as of_data:
+            engine.data(ip)
+        with pytest.raises(type(of_data.value)):
             engine.explain(ip)
     with geolookup.open(engine.path) as closed:
         pass
@@ -222,7 +222,7 @@ def test_damaged_provenance(dataset: Path, tmp_path: Path, sample: geolookup.Eng
         with geolookup.open(copy) as engine:
             assert engine.lookup("8.8.8.8")["success"]
             assert engine.metadata.sources[0].coverage["isp"] == {"ipv4": 64, "ipv6": 256}
-            assert any(engine.networks())
+            assert any(engine.prefixes())
             with pytest.raises(geolookup.DatasetError, match=problem):
                 engine.explain("8.8.8.8")
         for name in fmt.PROVENANCE.values():

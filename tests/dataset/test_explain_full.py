@@ -251,7 +251,7 @@ def test_it_is_packed_and_described(dataset: Path, tmp_path: Path) -> None:
         (tmp_path / "copy" / name).unlink()
     with geolookup.open(tmp_path / "copy") as engine:
         assert engine.lookup("8.8.8.8")["success"]
-        assert any(engine.networks())
+        assert any(engine.prefixes())
         with pytest.raises(geolookup.DatasetError, match=r"explained_lines\.arrow: missing"):
             engine.explain("8.8.8.8")
 

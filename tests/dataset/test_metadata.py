@@ -30,6 +30,7 @@ from tests.corrupt import forging
 from tests.damage import copied, without
 from tests.datasets import SMALL
 from tests.tiers import scaled
+from tests.walk import walk
 
 RECIPE = """
 [dataset]
@@ -88,7 +89,7 @@ def test_what_it_says(built: tuple[Path, BuildReport]) -> None:
 def test_fields_are_what_some_answer_holds(built: tuple[Path, BuildReport]) -> None:
     with geolookup.open(built[0]) as engine:
         fields = set(engine.metadata.fields)
-        answers = [engine.data(network[0]) for network, _ in engine.networks()]
+        answers = [engine.data(network[0]) for network, _ in walk(engine)]
     assert fields == {
         f"{group}.{member}"
         for answer in answers
@@ -179,7 +180,7 @@ PUBLIC_IPV4 = 3_702_258_689
 
 def counted(engine: geolookup.Engine) -> dict[str, dict[str, int]]:
     found = {family: dict.fromkeys(["any", *IN_RECORDS], 0) for family in ("ipv4", "ipv6")}
-    for network, record in engine.networks():
+    for network, record in walk(engine):
         of_family, size = found[f"ipv{network.version}"], network.num_addresses
         of_family["any"] += size
         for path in IN_RECORDS:
@@ -254,7 +255,7 @@ def rows(batches: Iterator[Ranges]) -> list[Row]:
 def expected(engine: geolookup.Engine, family: int, within: object = None) -> list[Row]:
     state = engine._open_state()
     found = []
-    for network, _ in engine.networks(within):
+    for network, _ in walk(engine, within):
         if network.version == family:
             first, last = int(network[0]), int(network[-1])
             at = state.interval_ipv4(first) if family == 4 else state.interval_ipv6(first)

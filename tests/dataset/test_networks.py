@@ -1,4 +1,4 @@
-"""The laws of ``network``, as wide as its answer, and of ``networks``: all of the known space."""
+"""The laws of ``Answer.prefix``, as wide as its answer, and of prefixes: all of the known space."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from geolookup.contract.special import CARRIES_IPV4, PRIVATE, is_private, ranges
 from geolookup.dataset.networks import Network
 from tests.conftest import Build, build_at
 from tests.strategies import ipv4_values, ipv6_values
+from tests.walk import walk
 
 CSV = """network,country_code,city_name
 0.0.0.0/0,US,
@@ -57,17 +58,21 @@ def check(engine: geolookup.Engine, family: int, value: int) -> None:
     asked = canonical(family, value)
     expected = answer(engine, family, value)
     if isinstance(expected, int):
-        with pytest.raises(geolookup.PrivateAddressError) as caught:
-            engine.network(asked)
-        assert asked not in str(caught.value)
+        assert engine.answer(asked).prefix is None
         return
-    network = engine.network(asked)
+    network = prefix(engine, asked)
     assert network.version == family
     assert value in range(int(network[0]), int(network[-1]) + 1)
     for each in inside(network):
         assert answer(engine, family, each) == expected
-        assert engine.network(canonical(family, each)) == network
+        assert prefix(engine, canonical(family, each)) == network
     assert is_maximal(engine, network, expected)
+
+
+def prefix(engine: geolookup.Engine, ip: str) -> Network:
+    network = engine.answer(ip).prefix
+    assert network is not None
+    return network
 
 
 def inside(network: Network) -> list[int]:
@@ -109,7 +114,7 @@ def bounds(engine: geolookup.Engine, family: int, first: int, last: int) -> Iter
     for begin, end in ranges_of(family, PRIVATE):
         yield from (each for each in (begin, end) if first <= each <= last)
     limit = ipaddress.ip_network((first, (family == 6) * 96 + 32 - (last - first).bit_length()))
-    for known, _ in engine.networks(limit):
+    for known in engine.prefixes(within=limit, aggregate=False):
         yield from (int(known[0]), int(known[-1]))
         yield from (
             each for each in (int(known[0]) - 1, int(known[-1]) + 1) if first <= each <= last
@@ -119,7 +124,7 @@ def bounds(engine: geolookup.Engine, family: int, first: int, last: int) -> Iter
 @pytest.mark.parametrize("name", ["sample", "awkward"])
 def test_around_everything_known_and_special(request: pytest.FixtureRequest, name: str) -> None:
     engine: geolookup.Engine = request.getfixturevalue(name)
-    known = [network for network, _ in engine.networks()]
+    known = list(engine.prefixes(aggregate=False))
     drawn = random.Random(4).sample(known, min(150, len(known)))
     ranges = [(each.version, int(each[0]), int(each[-1])) for each in drawn]
     for family in (4, 6):
@@ -129,8 +134,7 @@ def test_around_everything_known_and_special(request: pytest.FixtureRequest, nam
         for value in {first - 1, first, last, last + 1} - {-1, MAX[family] + 1}:
             check(engine, family, value)
     for other in (None, "", "8.8.8", "8.8.8.0/24", "::1%1", 5):
-        with pytest.raises(geolookup.InvalidAddressError):
-            engine.network(other)
+        assert engine.answer(other).prefix is None
 
 
 @given(ipv4_values, ipv6_values)
@@ -147,12 +151,23 @@ def test_carrying_addresses(sample: geolookup.Engine, ipv4: int, rest: int) -> N
     for value in (0xFFFF << 32 | ipv4, 0x64FF9B << 96 | ipv4, 0x2002 << 112 | ipv4 << 80 | rest):
         check(sample, 6, value)
         if not is_private(4, ipv4):
-            width = sample.network(canonical(4, ipv4)).prefixlen
-            carrying = sample.network(canonical(6, value)).prefixlen
+            width = prefix(sample, canonical(4, ipv4)).prefixlen
+            carrying = prefix(sample, canonical(6, value)).prefixlen
             assert carrying == width + (16 if value >> 112 == 0x2002 else 96)
 
 
 ANY = {"8.8.8.0/24", "1.1.1.0/24", "0.0.0.0/0", "8.0.0.0/5", "2001:4860::/32", "::/0", "2000::/3"}
+
+
+GROUPS = ["location", "currency", "network"]
+Walked = list[tuple[Network, tuple[dict[str, Any], ...]]]
+
+
+def walked(engine: geolookup.Engine, within: object = None) -> Walked:
+    """Return each network of an interval with its groups; they are those of a plain walk."""
+    listed = list(engine.prefixes(by=GROUPS, within=within, aggregate=False))
+    assert listed == [(each, tuple(record.values())) for each, record in walk(engine, within)]
+    return listed
 
 
 def ends(network: Network) -> tuple[int, int]:
@@ -161,28 +176,27 @@ def ends(network: Network) -> tuple[int, int]:
 
 def test_all_networks(sample: geolookup.Engine) -> None:
     """Disjoint, sorted, IPv4 first; no special-purpose space, and none that carries IPv4."""
-    listed = list(sample.networks())
+    listed = walked(sample)
     networks = [network for network, _ in listed]
     assert len(networks) > 1000
     for before, after in pairwise(networks):
         assert before.version < after.version or ends(before)[1] < ends(after)[0]
-    for network, record in listed:
+    for network, groups in listed:
         first, last = ends(network)
         blocked = ranges_of(network.version, PRIVATE, CARRIES_IPV4)
         assert not any(begin <= last and end >= first for begin, end in blocked)
         data: Any = sample.data(network[-1])
-        assert list(record) == ["location", "currency", "network"]
-        assert record == {member: data[member] for member in record}
-        assert known(record)
+        assert groups == tuple(data[group] for group in GROUPS)
+        assert [list(group) for group in groups] == [list(data[group]) for group in GROUPS]
+        assert known(groups)
     # An interval is written as few networks: the one around an address is one of them.
     for network in random.Random(5).sample(networks, 300):
-        assert sample.network(network[0]) == network
-    assert [*sample.networks("0.0.0.0/0"), *sample.networks("::/0")] == listed
-    assert list(sample.networks(None)) == listed
+        assert prefix(sample, str(network[0])) == network
+    assert [*walked(sample, "0.0.0.0/0"), *walked(sample, "::/0")] == listed
 
 
-def known(record: dict[str, Any]) -> bool:
-    values = [value for members in record.values() for value in members.values()]
+def known(groups: tuple[dict[str, Any], ...]) -> bool:
+    values = [value for members in groups for value in members.values()]
     return any(value is not None for value in values)
 
 
@@ -192,9 +206,10 @@ def test_what_is_left_out_is_unknown(sample: geolookup.Engine, ipv4: int, ipv6: 
         answer = sample.lookup(canonical(family, value))
         if not answer["success"] or (family == 6 and embedded_ipv4(value) is not None):
             continue
-        found = list(sample.networks(canonical(family, value)))
-        record = {member: answer["data"][member] for member in ("location", "currency", "network")}
-        assert [each for _, each in found] == ([record] if known(record) else [])
+        data: Any = answer["data"]
+        groups = tuple(data[group] for group in GROUPS)
+        listed = walked(sample, canonical(family, value))
+        assert [values for _, values in listed] == ([groups] if known(groups) else [])
 
 
 def clipped(networks: Iterable[tuple[Network, Any]], limit: Network) -> list[tuple[Network, Any]]:
@@ -213,31 +228,31 @@ def test_within(sample: geolookup.Engine, data: st.DataObject) -> None:
     length = data.draw(st.integers(limit.prefixlen, limit.max_prefixlen))
     value = data.draw(st.integers(*ends(limit)))
     limit = ipaddress.ip_network((value, length), strict=False)
-    everything = list(sample.networks(limit.supernet(new_prefix=min(8, limit.prefixlen))))
-    assert list(sample.networks(limit)) == clipped(everything, limit)
-    assert list(sample.networks(str(limit))) == clipped(everything, limit)
+    everything = walked(sample, limit.supernet(new_prefix=min(8, limit.prefixlen)))
+    assert walked(sample, limit) == walked(sample, str(limit)) == clipped(everything, limit)
 
 
 def test_within_what_is_left_out_or_no_network(sample: geolookup.Engine) -> None:
     for block in ("10.0.0.0/8", "::ffff:0:0/96", "2002::/16", "ff00::/8", "::1"):
-        assert list(sample.networks(block)) == [], block
+        assert walked(sample, block) == [], block
     for other in ("", "8.8.8", "8.8.8.8/24", "8.8.8.0/33", "x", [], (), 5.5, b"8.8.8.0", object()):
         with pytest.raises(ValueError, match=r"^within must be a network") as caught:
-            sample.networks(other)  # at once, not at the first step
+            sample.prefixes(within=other)  # at once, not at the first step
         assert caught.value.__cause__ is None
 
 
 def test_a_full_table_is_cut_at_special_space(build: Build) -> None:
     dataset, _ = build({"a.csv": "network,country_code\n0.0.0.0/0,US\n::/0,US\n"})
     with geolookup.open(dataset) as engine:
+        family: Any
         for family in (4, 6):
-            networks = [n for n, _ in engine.networks() if n.version == family]
+            networks = list(engine.prefixes(family=family, aggregate=False))
             blocked = ranges_of(family, PRIVATE, CARRIES_IPV4)
             left_out = sum(last - first + 1 for first, last in blocked)
             width = 32 if family == 4 else 128
             assert sum(network.num_addresses for network in networks) == (1 << width) - left_out
     with geolookup.open(build({"a.csv": "network,country_code\n"})[0]) as engine:
-        assert list(engine.networks()) == []
-        assert str(engine.network("8.8.8.8")) == "8.0.0.0/7"
+        assert list(engine.prefixes()) == []
+        assert str(engine.answer("8.8.8.8").prefix) == "8.0.0.0/7"
         assert engine.metadata.counts["locations"] == 0
         assert set(engine.data("8.8.8.8")["network"]) == set(fields.NETWORK_MEMBERS[1:])

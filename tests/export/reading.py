@@ -15,6 +15,7 @@ import geolookup
 from geolookup.contract.fields import Field, value_in
 from geolookup.export.mmdb.schemas import Schema, schema_of
 from geolookup.export.ranges import fields_of
+from tests.walk import walk
 
 #: Family, first and last address, and the values of the fields.
 Row = tuple[int, int, int, tuple[Any, ...]]
@@ -26,7 +27,7 @@ def expected(engine: geolookup.Engine, paths: tuple[str, ...] | None = None) -> 
     """Return what the engine answers, with adjacent networks of equal values as one."""
     fields = fields_of(paths)
     found: list[Row] = []
-    for network, record in engine.networks():
+    for network, record in walk(engine):
         values = tuple(_value(engine, str(network[0]), record, field) for field in fields)
         if not any(each is not None for each in values):
             continue

@@ -57,7 +57,7 @@ def test_the_answer_is_that_of_the_engine(sample: geolookup.Engine) -> None:
         assert geo.network.asn == 15169
         assert geo.time.current_time.tzinfo
         assert geo.to_dict()["data"]["ip"] == geo.ip == IP
-        assert geo.prefix == sample.network(IP)
+        assert geo.prefix == sample.answer(IP).prefix
         assert geo.error_code is None
 
 

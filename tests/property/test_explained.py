@@ -68,7 +68,7 @@ def compare(engine: geolookup.Engine, listed: list[Source], asked: Iterable[Addr
     alike, ranges = {}, {}
     for address in asked:
         explained = engine.explain(str(address))
-        assert explained["network"] == str(engine.network(address))
+        assert explained["network"] == str(engine.answer(address).prefix)
         found = {name: each and each["source"] for name, each in explained["layers"].items()}
         assert found == {
             layer: f"{number - 1}.csv" if number else None

@@ -18,6 +18,7 @@ from geolookup.reports.dataset.row_names import LEVELS
 from geolookup.reports.section import Section, Table
 from tests.browser import Reader
 from tests.comparison import oracle
+from tests.walk import walk
 
 #: The rows of each table by its caption, without the head.
 Tables = Mapping[str, list[list[str]]]
@@ -108,7 +109,7 @@ class Seen:
         self.depths, self.with_value = Counter[str](), Counter[str]()
         self.codes: set[str | None] = set()
         with geolookup.open(dataset) as engine:
-            listed = [each for each in engine.networks() if each[0].version == family]
+            listed = [each for each in walk(engine) if each[0].version == family]
             zones = [engine.data(str(each[0][0]))["time"]["zone"] for each in listed]
         self.networks = [network for network, _ in listed]
         for (network, record), zone in zip(listed, zones, strict=True):

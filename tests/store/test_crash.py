@@ -137,7 +137,7 @@ def test_a_removed_generation_still_answers_who_has_it_open(store: Path) -> None
         prune(store, 1)
         assert not engine.path.exists()
         assert [engine.lookup_json("8.8.8.8", at=0)] == answers_of(shared(1))[:1]
-        assert len(list(engine.networks())) == 4
+        assert len(list(engine.prefixes())) == 4
 
 
 def test_changes_that_cannot_be(store: Path, tmp_path: Path) -> None:

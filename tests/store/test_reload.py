@@ -57,15 +57,15 @@ def test_reload_follows_the_pointer(store: Path) -> None:
 
 def test_iterations_finish_where_they_began(store: Path) -> None:
     with geolookup.open(store) as engine:
-        expected = list(engine.networks())
-        running = engine.networks()
+        expected = list(engine.prefixes(by="location"))
+        running = engine.prefixes(by="location")
         first = next(running)
         engine.explain("8.8.8.8")
         publish(shared(2), store)
         prune(store, 1)
         engine.reload()
         assert [first, *running] == expected
-        assert next(engine.networks())[1]["location"]["city_name"] == "Town 2"
+        assert next(engine.prefixes(by="city"))[1] == "Town 2"
         assert engine.explain("8.8.8.8")["layers"]["isp"]["source"] == "a.csv"
 
 
@@ -164,7 +164,7 @@ def test_the_old_dataset_goes_with_its_last_reader(store: Path) -> None:
             answers(engine)
             engine.lookup("8.8.8.8")
             old = weakref.ref(engine._open_state().dataset)
-            running = engine.networks()
+            running = engine.prefixes(by="location")
             next(running)
             publish(shared(2), store)
             engine.reload()

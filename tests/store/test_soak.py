@@ -37,7 +37,7 @@ def asks(engine: geolookup.Engine) -> dict[str, Callable[[], object]]:
     found["instants"] = lambda: [engine.lookup_json("8.8.8.8", at=at) for at in (0, 1 << 31)]
     found["no instant"] = partial(allowed, lambda: engine.lookup_json("8.8.8.8", at="noon"))
     found["no address"] = lambda: [engine.lookup_json(each) for each in NO_ADDRESS[:20]]
-    found["record"] = lambda: next(engine.networks("8.8.8.0/24"))
+    found["record"] = lambda: next(engine.prefixes(within="8.8.8.0/24", by="location"))
     return found
 
 

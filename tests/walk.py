@@ -1,0 +1,54 @@
+"""All networks of a dataset by a plain walk, interval by interval: an oracle for prefixes."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import geolookup
+from geolookup.contract.address import BITS, MAX
+from geolookup.contract.special import PUBLIC, ranges_of
+from geolookup.dataset.networks import Network, holding, limits_of, network_at
+
+#: A network, and data without ip, ip_type and time.
+Walked: TypeAlias = tuple[Network, dict[str, Any]]
+_PUBLIC = {family: ranges_of(family, PUBLIC) for family in (4, 6)}
+
+
+def walk(engine: geolookup.Engine, within: object = None) -> Iterator[Walked]:
+    """Yield each known network with its record, in address order, IPv4 before IPv6.
+
+    What lies in public space of an interval is written as aligned networks.
+    """
+    state = engine.snapshot()
+    for family, first, last in limits_of(within):
+        interval, starts = holding(state, family, first), state.dataset.starts(family)
+        while interval < len(starts) and starts[interval] <= last:
+            rows = state.rows(family, interval)
+            ends = max(starts[interval], first), min(starts.last(interval), last)
+            if rows != (0, 0):
+                for begin, end in _public(family, *ends):
+                    for network in _aligned(family, begin, end):
+                        yield network, state.record(*rows)
+            interval += 1
+
+
+def _public(family: int, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a range that lie in public space."""
+    position = max(bisect_right(_PUBLIC[family], (first, MAX[family])) - 1, 0)
+    for begin, end in _PUBLIC[family][position:]:
+        if begin > last:
+            break
+        if end >= first:
+            yield max(begin, first), min(end, last)
+
+
+def _aligned(family: int, first: int, last: int) -> Iterator[Network]:
+    """Yield the networks of a range: 8.8.8.4 - 8.8.8.15 are 8.8.8.4/30 and 8.8.8.8/29."""
+    while first <= last:
+        # The lowest bit that is set limits the size, and so does the length.
+        alignment = (first & -first).bit_length() - 1 if first else BITS[family]
+        bits = min(alignment, (last - first + 1).bit_length() - 1)
+        yield network_at(family, first, bits)
+        first += 1 << bits
