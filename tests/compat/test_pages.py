@@ -1,4 +1,4 @@
-"""The tables "was, is" of the pages for those who come from another library."""
+"""The tables "was, is" of the pages about migration from another library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from geolookup.contract.fields import GROUPS, PATHS
 from tests.conftest import ROOT
 from tests.skips import needs
 
-PAGES = {path.stem: path for path in (ROOT / "docs/how-to").glob("from-*.md")}
+#: By name; the hosted API is not a library.
+PAGES = {
+    path.stem: path
+    for path in (ROOT / "docs/how-to").glob("from-*.md")
+    if path.stem != "from-hosted-api"
+}
 _ROW = re.compile(r"^\| (`.*?) \| (.*?) \|$", re.MULTILINE)
 _CODE = re.compile(r"`([^`]+)`")
 
@@ -28,20 +33,20 @@ def codes(page: str, side: int) -> list[str]:
     return [code for cell in cells for code in _CODE.findall(cell)]
 
 
-def names(found: list[str], variable: str) -> Iterator[str]:
+def names(texts: list[str], variable: str) -> Iterator[str]:
     """Yield the attributes of a variable in pieces of code."""
-    for code in found:
+    for code in texts:
         yield from re.findall(rf"(?<![\w.]){variable}\.([a-z]\w*)", code, re.ASCII | re.IGNORECASE)
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))
-def test_what_is(page: str) -> None:
-    found = codes(page, 1)
-    engine, package = set(names(found, "engine")), set(names(found, "geolookup"))
+def test_the_replacements_exist(page: str) -> None:
+    texts = codes(page, 1)
+    engine, package = set(names(texts, "engine")), set(names(texts, "geolookup"))
     assert engine <= {*dir(geolookup.Engine)}
     assert package <= {*dir(geolookup), "compat"}
-    fields = [code for code in found if code.partition(".")[0] in GROUPS and "(" not in code]
-    stated = re.findall(r'"((?:location|time|currency|network)\.\w+)"', " ".join(found))
+    fields = [code for code in texts if code.partition(".")[0] in GROUPS and "(" not in code]
+    stated = re.findall(r'"((?:location|time|currency|network)\.\w+)"', " ".join(texts))
     assert {*fields, *stated} <= set(PATHS)
     assert engine
     assert fields or stated
@@ -63,10 +68,10 @@ def _of(page: str, variable: str, module: str, name: str, *arguments: str) -> An
         _of("from-geoip2fast", "result", "geoip2fast", "GeoIPDetailCity", "8.8.8.8"),
     ],
 )
-def test_what_was(
+def test_the_replaced_names_exist(
     page: str, variable: str, module: str, name: str, arguments: tuple[str, ...]
 ) -> None:
     kind = getattr(import_module(module), name)
-    found = set(names(codes(page, 0), variable))
-    assert len(found) > 2
-    assert found <= {*dir(kind(*arguments) if arguments else kind)}
+    replaced = set(names(codes(page, 0), variable))
+    assert len(replaced) > 2
+    assert replaced <= {*dir(kind(*arguments) if arguments else kind)}

@@ -128,6 +128,7 @@ PRESUMED = {
     "docs/how-to/from-geoip2fast.md": Presumed(
         modules=("maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
     ),
+    "docs/how-to/from-hosted-api.md": Presumed(modules=("granian", "requests"), programs=("curl",)),
     "docs/how-to/from-ip2location.md": Presumed(script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")),
     "docs/how-to/from-ipinfo.md": Presumed(script=_VENDOR.format("ipinfo_lite.csv")),
     "docs/how-to/prefixes.md": Presumed(modules=("duckdb", "polars")),
