@@ -6,10 +6,10 @@ import io
 
 from geolookup.comparison.values import read_tables
 from geolookup.dataset.files import Dataset
-from geolookup.engine import BUNDLED
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.map_picture import map_pictures
 from geolookup.reports.dataset.views import dataset_views
+from geolookup.store.paths import BUNDLED
 
 #: The picture has few colours: with a palette its file is a tenth.
 _COLOURS = 64

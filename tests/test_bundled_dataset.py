@@ -19,8 +19,8 @@ from geolookup_builder.compile import Options, compile_dataset
 
 import geolookup
 from geolookup.dataset.manifest import read_manifest
-from geolookup.engine import BUNDLED
 from geolookup.progress import Progress
+from geolookup.store.paths import BUNDLED
 from sample_data import make
 from tests.conftest import ROOT
 from tests.oracle import COUNTRIES

@@ -13,7 +13,7 @@ import pytest
 
 import geolookup
 from geolookup.dataset import layout as fmt
-from geolookup.engine import BUNDLED
+from geolookup.store.paths import BUNDLED
 from tests.conftest import ROOT, build_at
 from tests.datasets import SMALL
 

@@ -20,7 +20,7 @@ from benchmarks.harness import measure, reports
 from benchmarks.harness.processes import ROOT
 from benchmarks.harness.tables import Cell, Number, Table
 from benchmarks.peers import start
-from geolookup.engine import BUNDLED
+from geolookup.store.paths import BUNDLED
 
 _RECIPE = ROOT / "sample_data" / "small.toml"
 _ADDRESS = "8.8.8.8"

@@ -55,12 +55,12 @@ def pack(
     that is not a private key or that others may read, OutputError for an archive that exists,
     cannot be written, or has the suffix of another format. On an error no archive is left.
     """
-    folder, archive = Path(resolve.folder(os.fspath(dataset))), Path(archive)
+    folder, archive = Path(resolve.folder(dataset)), Path(archive)
     _check_name(archive)
     keys = read_signing_keys(signing_keys)
     manifest = read_manifest(folder)
     files = described_files(manifest, folder / fmt.MANIFEST, REBUILD)
-    former = None if base is None else Path(resolve.folder(os.fspath(base)))
+    former = None if base is None else Path(resolve.folder(base))
     atomic.check_file(archive, force=force)
     # Read before the file is written: an unreadable signature leaves no archive.
     head = list(_head(folder, keys, latest_serial(dataset)))

@@ -46,7 +46,7 @@ def publish(
     """
     path, store = Path(dataset), Path(store)
     if not _is_archive(path):
-        arriving = from_folder(Path(resolve.folder(os.fspath(dataset))))
+        arriving = from_folder(Path(resolve.folder(dataset)))
         check_expected(arriving.generation, expect, arriving.path)
         add(store, arriving)
         return arriving.generation

@@ -49,7 +49,7 @@ def group(*several: Callable[[F], F]) -> Callable[[F], F]:
 PATH = click.Path(readable=False)
 AS_PATH = click.Path(path_type=Path)
 #: What ``geolookup.open`` opens without a path.
-_DEFAULT_DATASET = "$GEOLOOKUP_DATASET, else the user's store, else the bundled dataset"
+_DEFAULT_DATASET = "$GEOLOOKUP_DATASET, else the user's store, else bundled"
 
 
 def dataset(purpose: str = "Dataset or store to answer from.") -> Callable[[F], F]:

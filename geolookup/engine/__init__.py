@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from geolookup.store.requirements import MaxAge, OnStale, Requirements
     from geolookup.store.watch import Watch
 
-#: The bundled dataset.
-BUNDLED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "world")
-ENVIRONMENT = "GEOLOOKUP_DATASET"
-
 
 class Engine(NetworkAnswers):
     """Offline lookups on one dataset; ``geolookup.open`` creates it.
@@ -157,7 +153,8 @@ def open(  # noqa: A001 - the public name
 
     None: ``$GEOLOOKUP_DATASET``, else the user's store if it has a generation, else the
     bundled dataset. The user's store is ``$GEOLOOKUP_STORE``, else ``geolookup/store`` in
-    the data folder of the platform; ``geolookup update`` publishes there.
+    the data folder of the platform; ``geolookup update`` publishes there. The text "bundled"
+    is the bundled dataset; a folder of that name is "./bundled".
 
     Takes constant time without ``preload``: files are mapped, not read. For a store, its current
     generation is opened. ``watch`` is the interval in seconds at which the path is
@@ -192,11 +189,10 @@ def open(  # noqa: A001 - the public name
     malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``.
     """
     from geolookup.store import resolve
+    from geolookup.store.paths import dataset_path
     from geolookup.store.requirements import Requirements
 
-    if path is None:
-        path = _default_path()
-    absolute = os.path.abspath(os.fspath(path))
+    absolute = os.path.abspath(dataset_path(path))
     requirements = Requirements(
         max_age, on_stale, allow_lost_fields=allow_lost_fields, trusted_keys=trusted_keys
     )
@@ -207,12 +203,6 @@ def open(  # noqa: A001 - the public name
 
         engine._watch = Watch(engine, absolute, watch)  # noqa: SLF001 - of this module
     return engine
-
-
-def _default_path() -> str:
-    from geolookup.store.resolve import current_user_store
-
-    return os.environ.get(ENVIRONMENT) or current_user_store() or BUNDLED
 
 
 def _reopen(

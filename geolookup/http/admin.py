@@ -15,7 +15,7 @@ from geolookup.http.admin_port import PLAIN, Page
 from geolookup.http.heartbeats import LATE, LOST, Watchdog, runs
 from geolookup.http.metrics import CONTENT_TYPE, ENDED, SERVING, Reading, exposition, readings
 from geolookup.mirrors.polling import RESULTS, Status, read_status
-from geolookup.store import resolve
+from geolookup.store import paths
 
 
 class Admin:
@@ -52,7 +52,7 @@ class Admin:
         return serves and not self._watchdog.silent_workers(LATE)
 
     def _status(self) -> Status:
-        return read_status(self._dataset or resolve.user_store())
+        return read_status(self._dataset or paths.user_store())
 
     def _living(self) -> list[Reading]:
         return [

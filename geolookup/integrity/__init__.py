@@ -108,7 +108,7 @@ def examine(
 
     keys = read_trusted_keys(trusted_keys)
     try:
-        folder = Path(resolve.folder(os.fspath(path)))
+        folder = Path(resolve.folder(path))
         manifest = files.manifest_of(folder)
     except DatasetError as error:
         return Report((error,))

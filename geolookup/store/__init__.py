@@ -8,6 +8,7 @@
     STORE/.lock                   held by the process that changes the store (``changing``)
 
 ``adding`` adds a verified generation; ``generations`` lists, rolls back and prunes; ``signatures``
-signs. Engines use ``resolve`` (from a path to the current dataset), ``requirements`` (age, fields
-and signature of the data) and ``watch`` (polling).
+signs; ``paths`` has the paths of the default dataset and of the user's store. Engines use
+``resolve`` (from a path to the current dataset), ``requirements`` (age, fields and signature of the
+data) and ``watch`` (polling).
 """

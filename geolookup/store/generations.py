@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
-from geolookup.store import pointer, resolve
+from geolookup.store import paths, pointer
 from geolookup.store.changing import changing
 from geolookup.store.pointer import Published
 
@@ -174,7 +174,7 @@ def _is_disk_full(error: OutputError) -> bool:
 
 
 def _store_path(store: str | os.PathLike[str] | None) -> Path:
-    return Path(resolve.user_store() if store is None else store)
+    return Path(paths.user_store() if store is None else store)
 
 
 def _generations_to_keep(published: list[Published], keep: int) -> list[Published]:

@@ -1,7 +1,5 @@
 """From a path to its current dataset: the current generation of a store, or the dataset itself.
 
-Without a path, ``current_user_store`` is the store that ``geolookup update`` publishes into.
-
 Strategy: every change replaces one file, the pointer or the manifest, so its stat is the
 fingerprint of the path. A dataset was read consistently if the fingerprint is the same before
 and after the read.
@@ -10,15 +8,13 @@ and after the read.
 from __future__ import annotations
 
 import os
-import sys
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from geolookup.store import pointer
-
-ENVIRONMENT = "GEOLOOKUP_STORE"
+from geolookup.store.paths import dataset_path
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -40,8 +36,12 @@ def fingerprint(path: str) -> Fingerprint:
     return None
 
 
-def folder(path: str) -> str:
-    """Return the folder of a path's current dataset; DatasetError for a damaged pointer."""
+def folder(path: str | os.PathLike[str] | None) -> str:
+    """Return the folder of a path's current dataset; DatasetError for a damaged pointer.
+
+    ``path`` is what ``geolookup.open`` accepts.
+    """
+    path = dataset_path(path)
     published = pointer.standing(pointer.read(path))
     return pointer.folder_of(path, published[-1].generation) if published else path
 
@@ -129,40 +129,3 @@ def open_generation(path: str, generation: str) -> Dataset:
         problem = f"generation {actual} where {generation} was pickled"
         raise DatasetError(path, problem, "pickle again")
     return dataset
-
-
-def user_store() -> str:
-    """Return the path of the user's store: ``$GEOLOOKUP_STORE``, else one in the data folder.
-
-    That is the platform's folder for data of the user; on Linux, of the XDG Base Directory
-    Specification.
-    """
-    if path := os.environ.get(ENVIRONMENT):
-        return os.path.abspath(path)
-    return os.path.join(_data_folder(), "geolookup", "store")
-
-
-def _data_folder() -> str:
-    home = os.path.expanduser("~")
-    if sys.platform == "win32":
-        return os.environ.get("LOCALAPPDATA") or home
-    if sys.platform == "darwin":
-        return os.path.join(home, "Library", "Application Support")
-    folder = os.environ.get("XDG_DATA_HOME", "")
-    # The specification: "consider the path invalid and ignore it" if it is relative.
-    return folder if os.path.isabs(folder) else os.path.join(home, ".local", "share")
-
-
-def current_user_store() -> str | None:
-    """Return the path of the user's store if it has a generation, damaged or not.
-
-    A data folder that may not be entered holds no store: services often hide home folders.
-    """
-    store = user_store()
-    try:
-        os.stat(os.path.join(store, pointer.CURRENT))
-    except PermissionError:
-        return store if os.environ.get(ENVIRONMENT) else None
-    except (OSError, ValueError):  # ValueError: not a path at all
-        return None
-    return store

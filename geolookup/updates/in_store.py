@@ -27,7 +27,7 @@ from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
 from geolookup.filesystem.ownership import FOLDER_MODE, create
-from geolookup.store import pointer, resolve
+from geolookup.store import paths, pointer
 from geolookup.store.changing import changing, check_store
 
 _LOCK, _STAGING, _CHECKED = ".update.lock", ".update", "update.json"
@@ -51,7 +51,7 @@ class Updated:
 
 def place_of(store: str | os.PathLike[str] | None) -> Path:
     """Return the folder of a store, None for the user's; OutputError without a home folder."""
-    folder = Path(resolve.user_store() if store is None else store)
+    folder = Path(paths.user_store() if store is None else store)
     # expanduser leaves "~" unchanged if the home folder is unknown.
     if not folder.parent.is_absolute() and store is None:
         raise OutputError(folder, "the home folder is not known", "name a store")
@@ -86,7 +86,7 @@ def current_of(store: Path) -> str | None:
 
 
 def _is_user_store(store: Path) -> bool:
-    return store == Path(resolve.user_store())
+    return store == Path(paths.user_store())
 
 
 @contextmanager

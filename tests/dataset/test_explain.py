@@ -26,8 +26,8 @@ from geolookup.dataset.files import Dataset
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.networks import network_of
 from geolookup.dataset.provenance import decisions, explain
-from geolookup.engine import BUNDLED
 from geolookup.kernel import python as kernel_python
+from geolookup.store.paths import BUNDLED
 from tests.builder.building import fails
 from tests.builder.building import recipe as recipe_of
 from tests.conftest import Build, build_at

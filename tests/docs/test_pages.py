@@ -14,8 +14,8 @@ import pytest
 import geolookup
 from geolookup.contract.address import canonical
 from geolookup.contract.special import is_private
-from geolookup.engine import BUNDLED
 from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View
+from geolookup.store.paths import BUNDLED
 from tests.conftest import ROOT
 from tests.docs import fleet_figures
 from tests.docs.blocks import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.engine import BUNDLED
-from geolookup.store import resolve
+from geolookup.store import paths
+from geolookup.store.paths import BUNDLED
 from tests.cli.program import run
 from tests.store.numbered import number, published, shared
 
@@ -45,11 +46,11 @@ def test_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             for name, value in environment.items():
                 patch.setenv(name, value if value[:1] in ("", ".") else str(tmp_path / value))
             patch.setattr(sys, "platform", platform)
-            place = resolve.user_store()
+            place = paths.user_store()
         assert Path(place) == tmp_path / expected, (platform, environment)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GEOLOOKUP_STORE", "a/store")
-    assert resolve.user_store() == str(tmp_path / "a" / "store")
+    assert paths.user_store() == str(tmp_path / "a" / "store")
 
 
 def test_it_answers_if_it_has_a_generation(
@@ -103,13 +104,33 @@ def test_a_folder_that_may_not_be_entered(store: Path, monkeypatch: pytest.Monke
 
     with monkeypatch.context() as patch:  # whoever runs the tests: root may enter every folder
         patch.setattr(os, "stat", refusing)
-        assert resolve.current_user_store() == str(store)
+        assert paths.current_user_store() == str(store)
         with pytest.raises(geolookup.DatasetError, match="check its permissions"):
             geolookup.open()
         patch.delenv("GEOLOOKUP_STORE")
-        patch.setattr(resolve, "_data_folder", lambda: str(store.parent))
+        patch.setattr(paths, "_data_folder", lambda: str(store.parent))
         (store.parent / "geolookup").mkdir()
         store = store.rename(store.parent / "geolookup" / "store")
-        assert resolve.current_user_store() is None
+        assert paths.current_user_store() is None
     monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
-    assert resolve.current_user_store() == str(store)
+    assert paths.current_user_store() == str(store)
+
+
+def test_the_bundled_dataset_has_a_name(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generation = geolookup.verify(BUNDLED).generation
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(shared(1), "bundled")
+    for name in ("./bundled", Path("bundled"), str(tmp_path / "bundled")):
+        with geolookup.open(name) as engine:
+            assert engine.path == tmp_path / "bundled"
+    with geolookup.open("bundled") as engine:
+        assert str(engine.path) == BUNDLED
+    monkeypatch.setenv("GEOLOOKUP_DATASET", "bundled")
+    with geolookup.open() as engine:
+        assert str(engine.path) == BUNDLED
+    assert geolookup.verify("bundled").generation == generation
+    assert geolookup.publish("bundled", store) == generation
+    assert geolookup.diff("bundled", BUNDLED).new.generation == generation
+    assert f'"path": "{BUNDLED}"' in run("info", "bundled", "--json").stdout
