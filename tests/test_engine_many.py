@@ -75,7 +75,7 @@ def test_unknown_paths_and_arguments_in_the_wrong_order(sample: geolookup.Engine
     for call in (
         lambda: sample.get(*swapped),
         lambda: sample.get_many([swapped[0]], swapped[1]),
-        lambda: sample.enrich(table, fields=["network", "8.8.8.8"]),
+        lambda: sample.enrich(table, ["network", "8.8.8.8"]),
     ):
         with pytest.raises(ValueError, match="an address is not a field") as caught:
             call()

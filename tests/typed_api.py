@@ -111,12 +111,12 @@ def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
 
 def enriching(engine: geolookup.Engine, frame: pl.DataFrame, lazy: pl.LazyFrame) -> None:
     assert_type(engine.enrich(frame), pl.DataFrame)
-    assert_type(engine.enrich(frame, "ip", ["location", "error_code"], at="when"), pl.DataFrame)
-    assert_type(engine.enrich(lazy, fields="network.asn", prefix="geo_"), pl.LazyFrame)
+    assert_type(engine.enrich(frame, ["location", "error_code"], time_column="when"), pl.DataFrame)
+    assert_type(engine.enrich(lazy, "network.asn", prefix="geo_"), pl.LazyFrame)
     chosen = ["location.city_name"]
-    assert_type(engine.enrich(frame, fields=chosen, on_invalid="raise"), pl.DataFrame)
+    assert_type(engine.enrich(frame, chosen, on_invalid="raise"), pl.DataFrame)
     engine.enrich(["8.8.8.8"])
-    engine.enrich(frame, fields="country")  # type: ignore[arg-type]
+    engine.enrich(frame, "country")  # type: ignore[arg-type]
     engine.enrich(frame, on_invalid="drop")  # type: ignore[call-overload]
 
 

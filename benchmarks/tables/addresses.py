@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import geolookup
 from benchmarks.harness import workload
+from geolookup import tables
 
 _BATCH = 1 << 20
 _LAST = np.uint64((1 << 64) - 1)
@@ -51,9 +52,10 @@ def distinct(dataset: Path, family: int, count: int) -> Halves:
     draw = _from_ipv4(rows) if family == 4 else _from_ipv6(rows)
     values = np.empty((0, 2), np.uint64)
     with geolookup.open(dataset) as engine:
+        state = engine.snapshot()
         while len(values) < count:
             draws = draw(rng, count - len(values) + count // 10 + 1000)
-            public = engine.locate(_pack(draws, family)).to_numpy() >= 0
+            public = tables.locate(state, _pack(draws, family)).to_numpy() >= 0
             values = np.concatenate([values, draws[public]])
             values = values[_first_of_each(values)]
     return rng.permutation(values)[:count]

@@ -62,7 +62,7 @@ def ours(fields: tuple[str, ...], threads: int = 1) -> Opening:
         import geolookup
 
         engine = geolookup.open(files.dataset)
-        return lambda data: partial(engine.enrich, data, fields=fields, threads=threads)
+        return lambda data: partial(engine.enrich, data, fields, threads=threads)
 
     return open_files
 
@@ -159,10 +159,11 @@ def duckdb_join(files: Files) -> Opened:
 
 def _ranges(dataset: Path) -> pa.Table:
     import geolookup
+    from geolookup import tables
 
     rows = workload.table(dataset, 4)
     with geolookup.open(dataset) as engine:
-        codes = engine.take(range(len(rows)), ONE).column(0).dictionary_decode()
+        codes = tables.take(engine.snapshot(), range(len(rows)), ONE).column(0).dictionary_decode()
     return pa.table({"start": rows["start"].cast(pa.uint64()), "country_code": codes})
 
 

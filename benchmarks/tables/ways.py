@@ -33,9 +33,9 @@ def memory(dataset: str, addresses: str, rows: str) -> dict[str, Any]:
     pa.set_memory_pool(pa.system_memory_pool())
     engine = geolookup.open(dataset)
     data = read(Path(addresses)).slice(0, int(rows))
-    engine.enrich(data.slice(0, 200_000), fields=TEN, threads=2)
+    engine.enrich(data.slice(0, 200_000), TEN, threads=2)
     before = sum(measure.resident().values())
-    table = engine.enrich(data, fields=TEN, threads=2)
+    table = engine.enrich(data, TEN, threads=2)
     own = sum(column.nbytes for column in table.columns[1:])
     # Dictionaries are the dataset's own, and counted in every chunk of a column.
     for column in table.columns[1:]:
@@ -78,7 +78,7 @@ def spark(dataset: str, addresses: str) -> dict[str, Any]:
     session.sparkContext.setLogLevel("ERROR")
     with tempfile.TemporaryDirectory() as folder:
         pq.write_table(data, Path(folder, "in.parquet"), row_group_size=1 << 20)
-        frame = enrich(session.read.parquet(folder), "ip", list(ONE), dataset=dataset)
+        frame = enrich(session.read.parquet(folder), ONE, dataset=dataset)
         frame.limit(1000).write.format("noop").mode("overwrite").save()  # workers start once
         began = time.perf_counter()
         frame.write.format("noop").mode("overwrite").save()

@@ -31,12 +31,8 @@ from geolookup.cli.command import command
     show_default=True,
     help="For an address without an answer: write nulls, or stop with an error.",
 )
-@click.option(
-    "--at",
-    metavar="INSTANT|COLUMN",
-    help="Instant of local times: Unix seconds, ISO 8601 with offset, or a column. [default: now]",
-)
-@options.at_zone
+@options.at
+@options.times("none")
 @options.dataset()
 @options.age_notice
 @click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")
@@ -58,8 +54,8 @@ def enrich(
     paths: tuple[str, ...],
     ip_column: str,
     error_code: bool,
-    at: str | None,
-    at_zone: str | None,
+    at: int | None,
+    time_column: str | None,
     dataset: str | None,
     force: bool,
     **parameters: Any,
@@ -79,15 +75,13 @@ def enrich(
 
     exit_on_signals()
     options.fields_of(paths)  # before the files are opened
-    instant, at_column = _instant(at)
-    if at_zone is not None and at_column is None:
-        fail("--at-zone is for a column of instants: name it by --at")
+    if at is not None and time_column is not None:
+        fail("--at is for all rows, --time-column for each row; pass one of them")
     enriching = EnrichOptions(
         column=ip_column,
-        fields=paths or None,
-        at=instant,
-        at_column=at_column,
-        at_zone=at_zone,
+        fields=paths,
+        at=at,
+        time_column=time_column,
         error_code=error_code or "error_code" in paths,
         **parameters,
     )
@@ -99,14 +93,3 @@ def enrich(
             job.file(source, output, input_format, output_format)
         note_age(engine)
     click.echo(job.report(), err=True)
-
-
-def _instant(at: str | None) -> tuple[float | None, str | None]:
-    """Return the instant of a text, or the text as the name of a column."""
-    if at is None:
-        return None, None
-    try:
-        moment = options.instant_of(at)
-    except ValueError:
-        return None, at
-    return moment if isinstance(moment, float) else moment.timestamp(), None

@@ -66,11 +66,7 @@ _FORMATS: dict[str, Callable[[tuple[Field, ...] | None, Engine, bool | None], Fo
 @options.dataset()
 @options.age_notice
 @options.fields("print", "all")
-@click.option(
-    "--at",
-    metavar="INSTANT",
-    help="Instant of local times: Unix seconds, or ISO 8601 with offset. [default: now]",
-)
+@options.at
 @options.clean
 @click.option(
     "--format",
@@ -87,7 +83,7 @@ def lookup(
     addresses: tuple[str, ...],
     dataset: str | None,
     paths: tuple[str, ...],
-    at: str | None,
+    at: int | None,
     clean: bool,
     form: str | None,
     compact: bool | None,
@@ -109,7 +105,6 @@ def lookup(
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """
     require_output("answers are written there")
-    second = None if at is None else _second(at)
     fields = options.fields_of(paths) or None
     with geolookup.open(dataset) as engine:
         note_age(engine)
@@ -118,7 +113,7 @@ def lookup(
         failures, errors = 0, _Errors()
         for block in blocks(addresses, clean=clean):
             try:
-                failed = block.answer(lines, instant(None) if second is None else second)
+                failed = block.answer(lines, instant(None) if at is None else at)
             except DatasetError:
                 _print(show(lines.take(), block))  # the answers before the damaged row
                 raise
@@ -141,17 +136,6 @@ def _tell_files(addresses: tuple[str, ...]) -> None:
             hint = "'geolookup enrich FILE --output OUTPUT' looks up the addresses of a file"
             click.echo(f"geolookup: argument {number} is a file; {hint}", err=True)
             break
-
-
-def _second(text: str) -> int:
-    try:
-        at = options.instant_of(text)
-    except ValueError:
-        fail("--at takes Unix seconds, or ISO 8601 with offset, such as 2026-11-20T09:30Z")
-    try:
-        return instant(at)
-    except ValueError as error:
-        fail(f"--at: {error}")
 
 
 def _print(answers: bytes) -> None:

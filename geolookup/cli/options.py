@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from geolookup.cli import fail
+from geolookup.contract.localtime import instant
 from geolookup.store.requirements import AGE_NOTICE
 
 if TYPE_CHECKING:
@@ -128,19 +129,37 @@ conditions = group(
 )
 
 
-def instant_of(text: str) -> float | datetime:
-    """Return the instant that ``--at`` states: Unix seconds, or ISO 8601 with offset.
+def _second(_context: object, _option: object, value: str | None) -> int | None:
+    """Return the Unix second of ``--at``: a number, or ISO 8601 with offset."""
+    if value is None:
+        return None
+    try:
+        return instant(_moment(value))
+    except ValueError as error:
+        fail(f"--at: {error}")
 
-    Raises ValueError for another text, such as the name of a column. Exits with status 2 for a
-    time without offset.
-    """
+
+def _moment(text: str) -> float | datetime:
     try:
         return float(text)
     except ValueError:
-        at = datetime.fromisoformat(text)
-    if at.tzinfo is None:
-        fail("--at needs an offset after the time, such as 2026-11-20T09:30Z")
-    return at
+        pass
+    example = "2026-11-20T09:30Z"
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        fail(f"--at takes Unix seconds, or ISO 8601 with offset, such as {example}")
+    if moment.tzinfo is None:
+        fail(f"--at needs an offset after the time, such as {example}")
+    return moment
+
+
+at = click.option(
+    "--at",
+    metavar="INSTANT",
+    callback=_second,
+    help="Instant of local times: Unix seconds, or ISO 8601 with offset. [default: now]",
+)
 
 
 def _hide_age_notice(_context: object, _option: object, value: bool) -> None:
@@ -286,19 +305,32 @@ clean = click.option(
 top = limit("--top", "Number of countries, of cities and of networks to list.", least=1)
 
 
-def _check_zone(_context: object, _option: object, value: str | None) -> str | None:
+def _check_zone(context: click.Context, _option: object, value: str | None) -> str | None:
     from geolookup.contract.localtime import period
 
     if value is not None and period(value, 0) is None:
-        fail(f"--at-zone {value!r} is not a time zone; write one like Europe/Berlin, or UTC")
+        fail(f"--time-zone {value!r} is not a time zone; write one like Europe/Berlin, or UTC")
+    if value is not None and context.params.get("time_column") is None:
+        fail("--time-zone is for a column of times; name it by --time-column")
     return value
 
 
-at_zone = click.option(
-    "--at-zone",
+def times(default: str) -> Callable[[F], F]:
+    """Return the options ``--time-column`` and ``--time-zone``."""
+    column = click.option(
+        "--time-column",
+        metavar="NAME",
+        is_eager=True,  # ``--time-zone`` needs it
+        help=f"Column with the instant of each row. [default: {default}]",
+    )
+    return group(column, _TIME_ZONE)
+
+
+_TIME_ZONE = click.option(
+    "--time-zone",
     metavar="ZONE",
     callback=_check_zone,
-    help="IANA time zone, or UTC, of instants in the --at column that state no offset.",
+    help="IANA time zone, or UTC, of times without offset in that column.",
 )
 
 

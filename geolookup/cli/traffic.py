@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, json_text, note_age, options
+from geolookup.cli import exit_on_signals, json_text, note_age, options
 from geolookup.cli.command import command
 from geolookup.errors import name_text
 
@@ -66,12 +66,7 @@ def summarize(
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @options.table_input
 @options.clean
-@click.option(
-    "--at",
-    metavar="COLUMN",
-    help="Column of the rows' instants. [default: the time of a log's lines]",
-)
-@options.at_zone
+@options.times("the times of a log; none in other files")
 @options.top
 @options.limit(
     "--min-count",
@@ -89,8 +84,8 @@ def map(  # noqa: A001 - the name of the command
     delimiter: str | None,
     header: bool,
     clean: bool,
-    at: str | None,
-    at_zone: str | None,
+    time_column: str | None,
+    time_zone: str | None,
     top: int,
     min_count: int,
     dataset: str | None,
@@ -113,8 +108,6 @@ def map(  # noqa: A001 - the name of the command
     from geolookup.reports.traffic_page import lead, sections, title
 
     exit_on_signals()
-    if at_zone is not None and at is None:
-        fail("--at-zone is for a column of instants: name it by --at")
     files = list(table_files(source, input_format))
     for file in files:
         check_other(file.path, os.fspath(output))
@@ -122,7 +115,7 @@ def map(  # noqa: A001 - the name of the command
     column = AddressColumn(ip_column, delimiter, header, clean)
     with geolookup.open(dataset) as engine:
         summary = Summary(engine, LocalHours(engine.snapshot()))
-        count_files(summary, files, column, TimeColumn(at, at_zone))
+        count_files(summary, files, column, TimeColumn(time_column, time_zone))
         shown_sections = list(sections(summary, engine.metadata, top, min_count))
         for line in summary.malformed:
             click.echo(line, err=True)

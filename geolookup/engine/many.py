@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     class EnrichOptions(LookupOptions, total=False):
         """The options of ``enrich``, for the signatures of its overloads."""
 
+        column: str
+        time_column: str | None
         prefix: str
         on_invalid: OnInvalid
         threads: int | None
@@ -117,121 +119,71 @@ class ManyAnswers(Kernel):
 
         return many.get_many(self._open_state(), ips, paths, at, clean)
 
-    def locate(self, addresses: Any) -> pa.Int32Array:
-        """Return the interval id of each address, as an Arrow int32 array without nulls.
-
-        ``addresses`` is a column: an Arrow array, a Series, a list of texts, or
-        any object with Arrow's PyCapsule interface. Its type is text, uint32
-        (IPv4), or binary of 4 or 16 bytes. An interval id is the row of the
-        interval in ``ipv4.arrow`` of the dataset, or the number of those rows
-        plus its row in ``ipv6.arrow``. It is -1 for null and malformed addresses (10001)
-        and -2 for private ones (10002). Interval ids are valid for one generation
-        of a dataset only. Raises TypeError for other types.
-        """
-        from geolookup.tables import locate
-
-        return locate(self._open_state(), addresses)
-
-    def take(
-        self,
-        rows: Any,
-        fields: FieldPaths | None = None,
-        *,
-        at: Any = None,
-    ) -> pa.RecordBatch:
-        """Return columns of the answers for interval ids, as an Arrow record batch.
-
-        ``rows`` are the ids that ``locate`` returned, in a column of integers.
-
-        ``fields`` are paths (``"location.country_code"``) and groups (``"time"``)
-        of the contract; None: all except ``ip`` and ``ip_type``, which do not
-        depend on the interval id. Columns are named by path, with dots replaced by
-        underscores; null and ids below 0 give nulls. ``at`` is the instant
-        of the time object. Raises ValueError for an unknown path, IndexError
-        for an id that the dataset does not have.
-        """
-        from geolookup.tables import take
-
-        return take(self._open_state(), rows, fields, at)
-
     if TYPE_CHECKING:
 
         @overload
         def enrich(
-            self,
-            data: _Polars,
-            column: str = "ip",
-            fields: ColumnPaths | None = None,
-            **options: Unpack[EnrichOptions],
+            self, data: _Polars, *fields: ColumnPaths, **options: Unpack[EnrichOptions]
         ) -> _Polars: ...
         @overload
         def enrich(
-            self,
-            data: pd.DataFrame,
-            column: str = "ip",
-            fields: ColumnPaths | None = None,
-            **options: Unpack[EnrichOptions],
+            self, data: pd.DataFrame, *fields: ColumnPaths, **options: Unpack[EnrichOptions]
         ) -> pd.DataFrame: ...
         @overload
         def enrich(  # type: ignore[overload-cannot-match]
-            self,
-            data: _Arrow,
-            column: str = "ip",
-            fields: ColumnPaths | None = None,
-            **options: Unpack[EnrichOptions],
+            self, data: _Arrow, *fields: ColumnPaths, **options: Unpack[EnrichOptions]
         ) -> _Arrow: ...
         @overload
         def enrich(  # type: ignore[overload-cannot-match]
-            self,
-            data: Any,
-            column: str = "ip",
-            fields: ColumnPaths | None = None,
-            **options: Unpack[EnrichOptions],
+            self, data: Any, *fields: ColumnPaths, **options: Unpack[EnrichOptions]
         ) -> Any: ...
 
     def enrich(
         self,
         data: Any,
+        *fields: ColumnPaths,
         column: str = "ip",
-        fields: ColumnPaths | None = None,
-        *,
+        at: Any = None,
+        time_column: str | None = None,
         prefix: str = "",
         on_invalid: OnInvalid = "null",
-        at: Any = None,
         clean: bool = False,
         threads: int | None = None,
     ) -> Any:
         """Return ``data`` with columns of answers for the addresses in one of its columns.
 
-        ``data`` is a pyarrow Table, RecordBatch or RecordBatchReader, a pandas
-        frame, or a Polars DataFrame or LazyFrame. The result has the same type;
-        a reader is read as its result is read. For any other object with Arrow's
-        PyCapsule interface (DuckDB relations, nanoarrow) the result is a reader.
-        For a single column (array, Series) it is a table of the answers only.
+        ``data`` is a pyarrow Table, RecordBatch or RecordBatchReader, a pandas frame, or a Polars
+        DataFrame or LazyFrame. The result has the same type. A reader is read as its result is
+        read. Any other object with Arrow's PyCapsule interface (DuckDB relations, nanoarrow)
+        gives a reader. A single column (array, Series) gives a table of the answers only.
 
-        ``fields`` are those of ``take``, and ``ip``, ``ip_type`` and
-        ``error_code``; None: all but ``ip`` and ``error_code``. New columns are
-        named ``prefix`` + path, with dots replaced by underscores. Rows without
-        an answer are null, and ``error_code`` is 10001 (malformed or null) or
-        10002 (private); with ``on_invalid="raise"`` the first of them raises
-        InvalidAddressError or PrivateAddressError. ``at`` is one instant, or the
-        name of a column of timestamps (with a time zone) or Unix times.
-        With ``clean`` texts may have more than the address, as in ``lookup``; the column is
-        returned as it was. ``threads`` is the number of threads; None: one per core.
+        ``fields`` are several arguments or one list: ``"country"``, ``"location.city_name"``, the
+        group ``"time"``, ``"error_code"``. None of them: all fields but ``ip`` and ``error_code``.
+        New columns are named ``prefix`` + path, with dots replaced by underscores. A row without
+        an answer is null, and its ``error_code`` is 10001 (malformed or null) or 10002 (private).
+        With ``on_invalid="raise"`` the first such row raises InvalidAddressError or
+        PrivateAddressError.
 
-        Raises ValueError for an unknown path or an existing column name,
-        KeyError for a missing column, TypeError for a column of another type.
+        ``column`` is the column of addresses: texts, uint32 (IPv4), or binary of 4 or 16 bytes.
+        ``at`` is the instant of all rows; None: now. ``time_column`` is a column with the instant
+        of each row: timestamps with a time zone, or Unix times. With ``clean`` a text may hold
+        more than an address, as in ``lookup``; ``column`` is returned unchanged. ``threads`` is
+        the number of threads; None: one per core.
+
+        Raises ValueError for an unknown field, an existing column name, or ``at`` together with
+        ``time_column``; KeyError for a missing column; TypeError for a column of another type.
         """
         from geolookup.tables import enrich
 
         return enrich(
             self._open_state(),
             data,
-            column,
-            fields,
+            *fields,
+            column=column,
+            at=at,
+            time_column=time_column,
             prefix=prefix,
             on_invalid=on_invalid,
-            at=at,
             clean=clean,
             threads=threads,
         )

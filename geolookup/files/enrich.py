@@ -35,7 +35,8 @@ from geolookup.parallel import cores
 from geolookup.tables import enrich
 from geolookup.tables.take import of_table
 
-_AT = "at"
+#: The name of the column of instants beside columns with numbers for names.
+_INSTANT = "instant"
 #: Batches that may wait for the background writer while it writes a row group.
 _WAITING = 16
 #: Called after each batch with the fraction of the file that was read, None if unknown.
@@ -47,12 +48,12 @@ class EnrichOptions:
     """How to enrich every file."""
 
     column: str  # of the addresses
-    fields: tuple[str, ...] | None = None
+    fields: tuple[str, ...] = ()  # none: all but ip and error_code
     prefix: str = ""
     on_invalid: str = "null"
-    at: float | None = None  # the instant of all rows, Unix seconds; None: now
-    at_column: str | None = None  # or the column of each row's instant
-    at_zone: str | None = None  # the IANA zone of instants without an offset
+    at: int | None = None  # the instant of all rows, Unix seconds; None: now
+    time_column: str | None = None  # or the column of each row's instant
+    time_zone: str | None = None  # the IANA zone of instants without an offset
     clean: bool = False  # whether addresses are cleaned as by ``contract.cleaning``
     error_code: bool = False
     threads: int | None = None
@@ -128,11 +129,13 @@ class EnrichedRows:
         return enrich(
             engine.snapshot(),
             pa.RecordBatchReader.from_batches(self._numbered_schema(), self._numbered_batches()),
-            str(self._rows.schema.names.index(options.column)),
-            [*options.paths(), ERROR_CODE.path],
+            *options.paths(),
+            ERROR_CODE.path,
+            column=str(self._rows.schema.names.index(options.column)),
             prefix=options.prefix,
             on_invalid=options.on_invalid,
-            at=_AT if options.at_column else options.at,
+            at=options.at,
+            time_column=_INSTANT if options.time_column else None,
             clean=options.clean,
             add_known=True,
             threads=options.threads,
@@ -141,23 +144,23 @@ class EnrichedRows:
     def _numbered_schema(self) -> pa.Schema:
         """Return the schema with numbers for names, and a column of instants if there is one."""
         fields = [pa.field(str(at), field.type) for at, field in enumerate(self._rows.schema)]
-        if self._options.at_column:
-            type_ = self._rows.schema.field(self._options.at_column).type
-            fields.append(pa.field(_AT, self._instants(pa.array([], type_), 0).type))
+        if self._options.time_column:
+            type_ = self._rows.schema.field(self._options.time_column).type
+            fields.append(pa.field(_INSTANT, self._instants(pa.array([], type_), 0).type))
         return pa.schema(fields)
 
     def _numbered_batches(self) -> Iterator[pa.RecordBatch]:
         schema, before = self._numbered_schema(), 0
         for batch in self._rows.batches:
             columns = batch.columns
-            if self._options.at_column:
-                at = batch.schema.names.index(self._options.at_column)
+            if self._options.time_column:
+                at = batch.schema.names.index(self._options.time_column)
                 columns = [*columns, self._instants(columns[at], before)]
             before += len(batch)
             yield pa.record_batch(columns, schema=schema)
 
     def _instants(self, column: pa.Array, begin: int) -> pa.Array:
-        return unix_seconds(column, self._options.at_zone, begin)
+        return unix_seconds(column, self._options.time_zone, begin)
 
     def _check_names(self, new: list[str]) -> None:
         twice = set(new) & set(self._rows.schema.names)
@@ -223,7 +226,7 @@ def enrich_file(
 
 
 def _read_options(source: TableFile, target: TableFile, options: EnrichOptions) -> ReadOptions:
-    keys = [options.column, *([options.at_column] if options.at_column else [])]
+    keys = [options.column, *([options.time_column] if options.time_column else [])]
     return ReadOptions(
         input_name(source.path),
         tuple(dict.fromkeys(keys)),

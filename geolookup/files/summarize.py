@@ -222,7 +222,7 @@ class LocalHours:
 
     def __init__(self, state: State) -> None:
         clock = Clock(row_tables(state.dataset).zones, 0)  # its instant is that of no row
-        self._taker = Taker(state, of_rows("time.utc_offset_seconds"), clock)
+        self._taker = Taker(state, of_rows(("time.utc_offset_seconds",)), clock)
         self.counts = np.zeros((_DAYS, _HOURS), np.int64)
         #: public addresses whose row states no time, or whose time zone is not known
         self.without_time = 0

@@ -37,7 +37,7 @@ _SHORT_DAY = r"^((?:[A-Za-z]{3}, *)?)([0-9] )"
 _SHORT_TIME = r"( [0-9]{2}:[0-9]{2}) "
 #: Unix times from here on may be seconds after the year 5138, or milliseconds.
 _AMBIGUOUS = 10**11
-_GIVE_ZONE = "give --at-zone, such as UTC"
+_GIVE_ZONE = "give --time-zone, such as UTC"
 _UNKNOWN_FORM = "an instant is of no known form", "write Unix seconds or ISO 8601 with an offset"
 #: Bytes of a time in the common log format: 10/Oct/2000:13:55:36 -0700
 COMMON_LOG_SIZE = 26

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from geolookup.errors import near_match
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.locate import CHUNK, column_of, locate
 from geolookup.tables.take import of_table, take
@@ -28,44 +29,56 @@ if TYPE_CHECKING:
 
 __all__ = ["check_names", "check_no_column", "enrich", "in_one", "locate", "take"]
 
-#: Takes an enricher, data, its column of addresses, and its column of instants or None; returns
-#: the data with the columns of answers.
+#: Arguments: an enricher, data, its column of addresses, and its column of instants or None.
+#: Returns the data with the columns of answers.
 Adapter = Callable[[Enricher, Any, str, str | None], Any]
 
 
 def enrich(
     state: State,
     data: Any,
-    column: str,
-    paths: str | Iterable[str] | None,
-    *,
+    *fields: str | Iterable[str],
+    column: str = "ip",
     at: Any = None,
+    time_column: str | None = None,
     **options: Any,
 ) -> Any:
     """Return data of the same kind with columns of answers; see ``Engine.enrich``."""
     adapter = _adapter_of(data)
-    instants = at if isinstance(at, str) else None
-    enricher = Enricher(state, of_table(paths), at=None if instants is not None else at, **options)
-    return adapter(enricher, data, column, instants)
+    if isinstance(at, str):
+        raise TypeError("enrich: at is an instant; time_column names a column of instants")
+    if at is not None and time_column is not None:
+        raise ValueError("enrich: at is for all rows, time_column for each row; pass one of them")
+    return adapter(Enricher(state, of_table(fields), at=at, **options), data, column, time_column)
 
 
-def check_names(present: Iterable[str], column: str, at: str | None, new: Iterable[str]) -> None:
+def check_names(
+    present: Iterable[str], column: str, time_column: str | None, new: Iterable[str]
+) -> None:
     """Raise KeyError for a missing column, ValueError for a new name that exists or is repeated."""
     names = list(present)
-    for name in (column, *([] if at is None else [at])):
-        if name not in names:
-            raise KeyError(f"no column {name!r}; there are {', '.join(map(repr, names))}")
-        if names.count(name) > 1:
-            raise ValueError(f"there is more than one column {name!r}: rename one")
-    twice = sorted(set(names) & set(new))
-    if twice:
-        raise ValueError(f"there is a column {twice[0]!r} already: ask for a prefix")
+    _check_column(names, column, "column")
+    if time_column is not None:
+        _check_column(names, time_column, "time_column")
+    existing = sorted(set(names) & set(new))
+    if existing:
+        raise ValueError(f"enrich: column {existing[0]!r} exists already; pass a prefix")
 
 
-def check_no_column(at: str | None) -> None:
-    """Raise KeyError for a column of instants: beside a bare column there are no others."""
-    if at is not None:
-        raise KeyError(f"no column {at!r}: there is only one, without a name")
+def _check_column(names: list[str], name: str, argument: str) -> None:
+    if name not in names:
+        hint = near_match(name, names, fallback=f"the columns are {', '.join(map(repr, names))}")
+        raise KeyError(f"enrich: no column {name!r} for {argument}=; {hint}")
+    if names.count(name) > 1:
+        raise ValueError(f"enrich: several columns are named {name!r}; rename the others")
+
+
+def check_no_column(time_column: str | None) -> None:
+    """Raise KeyError for a column of instants if the data are a single column."""
+    if time_column is not None:
+        raise KeyError(
+            f"enrich: no column {time_column!r} for time_column=; the data are one column"
+        )
 
 
 def in_one(column: pa.ChunkedArray) -> pa.Array:
@@ -73,35 +86,40 @@ def in_one(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
 
 
-def _table(enricher: Enricher, data: pa.Table, column: str, at: str | None) -> pa.Table:
-    check_names(data.schema.names, column, at, enricher.names)
-    answers = enricher.table(data[column], None if at is None else data[at])
+def _table(enricher: Enricher, data: pa.Table, column: str, time_column: str | None) -> pa.Table:
+    check_names(data.schema.names, column, time_column, enricher.names)
+    answers = enricher.table(data[column], None if time_column is None else data[time_column])
     for name in answers.schema.names:
         data = data.append_column(answers.schema.field(name), answers[name])
     return data
 
 
-def _batch(enricher: Enricher, data: pa.RecordBatch, column: str, at: str | None) -> pa.RecordBatch:
-    table = _table(enricher, pa.Table.from_batches([data]), column, at)
+def _batch(
+    enricher: Enricher, data: pa.RecordBatch, column: str, time_column: str | None
+) -> pa.RecordBatch:
+    table = _table(enricher, pa.Table.from_batches([data]), column, time_column)
     columns = [column.combine_chunks() for column in table.columns]
     return pa.record_batch(columns, schema=table.schema)
 
 
 def _reader(
-    enricher: Enricher, data: pa.RecordBatchReader, column: str, at: str | None
+    enricher: Enricher, data: pa.RecordBatchReader, column: str, time_column: str | None
 ) -> pa.RecordBatchReader:
     """Return a stream that reads the given one while it is read."""
-    check_names(data.schema.names, column, at, enricher.names)
-    kinds = data.schema.field(column).type, None if at is None else data.schema.field(at).type
-    schema = pa.schema([*data.schema, *enricher.schema(*kinds)], data.schema.metadata)
-    return pa.RecordBatchReader.from_batches(schema, _append(enricher, data, column, at, schema))
+    check_names(data.schema.names, column, time_column, enricher.names)
+    time_type = None if time_column is None else data.schema.field(time_column).type
+    new = enricher.schema(data.schema.field(column).type, time_type)
+    schema = pa.schema([*data.schema, *new], data.schema.metadata)
+    return pa.RecordBatchReader.from_batches(
+        schema, _append(enricher, data, column, time_column, schema)
+    )
 
 
 def _append(
     enricher: Enricher,
     data: Iterable[pa.RecordBatch],
     column: str,
-    at: str | None,
+    time_column: str | None,
     schema: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
     """Slice batches as the enricher does, queue the slices, and append its columns to each."""
@@ -112,25 +130,26 @@ def _append(
             for begin in range(0, len(batch), CHUNK):
                 part = batch.slice(begin, CHUNK)
                 queue.append(part)
-                yield column_of(part[column]), None if at is None else column_of(part[at])
+                instants = None if time_column is None else column_of(part[time_column])
+                yield column_of(part[column]), instants
 
     for answers in enricher.batches(columns()):
         part = queue.popleft()
         yield pa.record_batch([*part.columns, *answers.columns], schema=schema)
 
 
-def _column(enricher: Enricher, data: Any, _column: str, at: str | None) -> pa.Table:
-    check_no_column(at)
+def _column(enricher: Enricher, data: Any, _column: str, time_column: str | None) -> pa.Table:
+    check_no_column(time_column)
     return enricher.table(data)
 
 
-def _stream(enricher: Enricher, data: Any, column: str, at: str | None) -> Any:
+def _stream(enricher: Enricher, data: Any, column: str, time_column: str | None) -> Any:
     """Read structs as batches of a table, any other type as a column."""
     try:
         reader = pa.RecordBatchReader.from_stream(data)
     except pa.ArrowInvalid:
-        return _column(enricher, _whole(data), column, at)
-    return _reader(enricher, reader, column, at)
+        return _column(enricher, _whole(data), column, time_column)
+    return _reader(enricher, reader, column, time_column)
 
 
 def _whole(data: Any) -> pa.ChunkedArray:
@@ -145,12 +164,12 @@ def _whole(data: Any) -> pa.ChunkedArray:
         ) from None
 
 
-def _array(enricher: Enricher, data: Any, column: str, at: str | None) -> Any:
+def _array(enricher: Enricher, data: Any, column: str, time_column: str | None) -> Any:
     """Read structs as the rows of a table, any other type as a column."""
     array = pa.array(data)
     if pa.types.is_struct(array.type):
-        return _batch(enricher, pa.RecordBatch.from_struct_array(array), column, at)
-    return _column(enricher, array, column, at)
+        return _batch(enricher, pa.RecordBatch.from_struct_array(array), column, time_column)
+    return _column(enricher, array, column, time_column)
 
 
 def _of_library(module: str, function: str) -> Adapter:

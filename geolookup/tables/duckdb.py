@@ -89,7 +89,7 @@ class _Function:
         state = self._engine.snapshot()
         now = instant(None)
         if self._cache is None or self._cache[0] is not state or self._cache[1] != now:
-            fields = of_table(self._path)
+            fields = of_table(() if self._path is None else (self._path,))
             enricher = Enricher(state, fields, at=now, clean=self._clean, threads=1)
             self._cache = state, now, enricher
         return self._cache[2]

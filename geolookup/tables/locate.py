@@ -32,7 +32,14 @@ class Located:
 
 
 def locate(locator: Locator, addresses: Any) -> pa.Int32Array:
-    """Return the interval id of each address; see ``Engine.locate``."""
+    """Return the interval id of each of n addresses, as an Arrow int32 array without nulls.
+
+    ``addresses`` is a column: an Arrow array, a Series, a list of texts, or any object with
+    Arrow's PyCapsule interface. Its type is text, uint32 (IPv4), or binary of 4 or 16 bytes. An
+    interval id is the row of the interval in ``ipv4.arrow`` of the dataset, or the number of those
+    rows plus its row in ``ipv6.arrow``. It is -1 for null and malformed addresses (10001), -2 for
+    private ones (10002). Ids are valid for one generation. Raises TypeError for other types.
+    """
     column = column_of(addresses)
     address_reader(column.type)  # also raises for an empty column
     ids = [locate_chunk(locator, chunk).ids for chunk in chunks(column)]

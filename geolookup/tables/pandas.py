@@ -37,8 +37,7 @@ class GeoAccessor:
 
     def enrich(
         self,
-        fields: ColumnPaths | None = None,
-        *,
+        *fields: ColumnPaths,
         engine: Engine | None = None,
         prefix: str = "",
         on_invalid: OnInvalid = "null",
@@ -48,12 +47,12 @@ class GeoAccessor:
     ) -> pd.DataFrame:
         """Return a frame of the answers, with the index of the Series.
 
-        ``engine`` None: the default one, which ``geolookup.lookup`` uses. ``at``
-        is one instant for all rows; the rest is as in ``Engine.enrich``.
+        ``engine`` is the engine that answers; None: the default one, as in ``geolookup.lookup``.
+        The other arguments are those of ``Engine.enrich``.
         """
         return (engine or _engine()).enrich(
             self._series,
-            fields=fields,
+            *fields,
             prefix=prefix,
             on_invalid=on_invalid,
             at=at,
@@ -63,15 +62,15 @@ class GeoAccessor:
 
 
 def enrich_frame(
-    enricher: Enricher, frame: pd.DataFrame, column: str, at: str | None
+    enricher: Enricher, frame: pd.DataFrame, column: str, time_column: str | None
 ) -> pd.DataFrame:
     """Return the frame with columns of answers; its index, columns and dtypes as they were.
 
     ``column`` is a label: a tuple if columns have several levels.
     """
     names = _labels(frame.columns, enricher.names)
-    check_names(frame.columns, column, at, names)
-    instants = None if at is None else _arrow(frame[at])
+    check_names(frame.columns, column, time_column, names)
+    instants = None if time_column is None else _arrow(frame[time_column])
     table = enricher.table(_arrow(frame[column]), instants)
     answers = _frame(table, frame.index)
     answers.columns, answers.attrs = names, frame.attrs
@@ -79,10 +78,10 @@ def enrich_frame(
 
 
 def enrich_series(
-    enricher: Enricher, series: pd.Series, _column: str, at: str | None
+    enricher: Enricher, series: pd.Series, _column: str, time_column: str | None
 ) -> pd.DataFrame:
     """Return a frame of the answers for a Series, with its index."""
-    check_no_column(at)
+    check_no_column(time_column)
     return _frame(enricher.table(_arrow(series)), series.index)
 
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from geolookup import Engine, GeoLookupError, _engine
 from geolookup.contract.localtime import instant
+from geolookup.contract.types import ColumnPaths
 from geolookup.tables import check_names, check_no_column, in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.take import of_table
@@ -30,25 +31,28 @@ class GeoNamespace:
 
     def lookup(
         self,
-        path: str,
-        *more: str,
+        *fields: ColumnPaths,
         engine: Engine | None = None,
         at: Any = None,
         clean: bool = False,
     ) -> pl.Expr:
-        """Return the field that a path names; of several paths, or a group, a Struct of them.
+        """Return the value of a field; of several fields, a list or a group, a Struct of them.
 
-        The name is that of the addresses, as Polars has it; a Struct's fields are
-        named as by ``Engine.enrich``. No answer: null, in each field of a Struct.
-        ``at`` is an instant or an expression of timestamps (with a time zone) or
-        Unix times; None: the time of this call, for all rows of a query.
-        ``engine`` None: the default one, which ``geolookup.lookup`` uses. ``clean`` is that
-        of ``Engine.enrich``. Raises ValueError for an unknown path.
+        ``fields`` are those of ``Engine.enrich``. The name of the expression is that of the
+        addresses; the members of a Struct are named like the columns of ``Engine.enrich``. A row
+        without an answer is null, in each member of a Struct. ``at`` is the instant of all rows,
+        or an expression of timestamps with a time zone or of Unix times; None: the time of this
+        call. ``engine`` is the engine that answers; None: the default one, as in
+        ``geolookup.lookup``. ``clean`` is that of ``Engine.enrich``. Raises ValueError for an
+        unknown field.
         """
-        own = isinstance(at, pl.Expr)
-        columns = [self._expression, at] if own else [self._expression]
-        second = None if own else instant(at)
-        lookup = _Lookup(engine or _engine(), (path, *more), second, clean)
+        has_instants = isinstance(at, pl.Expr)
+        columns = [self._expression, at] if has_instants else [self._expression]
+        second = None if has_instants else instant(at)
+        paths = tuple(field.path for field in of_table(fields))
+        # One field is a value, unless it is in a list; a group has several fields.
+        is_value = len(fields) == len(paths) == 1 and isinstance(fields[0], str)
+        lookup = _Lookup(engine or _engine(), paths, is_value, second, clean)
         return pl.map_batches(columns, lookup, return_dtype=lookup.dtype(), is_elementwise=True)
 
 
@@ -58,6 +62,7 @@ class _Lookup:
 
     engine: Engine
     paths: tuple[str, ...]
+    is_value: bool  # whether the result is the value of the one field, not a Struct
     second: int | None  # None: a column has the instants
     clean: bool
 
@@ -69,25 +74,20 @@ class _Lookup:
         if self.second is None:
             names = "address", "instant"
             beside = pl.DataFrame(dict(zip(names, _broadcast(columns), strict=True)))
-            frame = self._enrich(beside, names[0], names[1]).drop(names)
+            frame = self._enrich(beside, column=names[0], time_column=names[1]).drop(names)
         else:
-            frame = self._enrich(columns[0], "", self.second)
-        name = columns[0].name
-        answers: pl.Series = frame.to_series() if self._is_field() else frame.to_struct()
-        return answers.alias(name)
+            frame = self._enrich(columns[0], at=self.second)
+        answers: pl.Series = frame.to_series() if self.is_value else frame.to_struct()
+        return answers.alias(columns[0].name)
 
-    def _enrich(self, data: Any, column: str, at: Any) -> pl.DataFrame:
-        frame: pl.DataFrame = self.engine.enrich(data, column, self.paths, at=at, clean=self.clean)
+    def _enrich(self, data: Any, **options: Any) -> pl.DataFrame:
+        frame: pl.DataFrame = self.engine.enrich(data, self.paths, clean=self.clean, **options)
         return frame
 
     def dtype(self) -> pl.DataType:
         """Return the type of the result: that of the result for no rows."""
         instants = [_empty(pl.Int64())] if self.second is None else []
         return self._answers([_empty(pl.String()), *instants]).dtype
-
-    def _is_field(self) -> bool:
-        # One path that is a field itself; a group has several fields, and becomes a Struct.
-        return self.paths == tuple(field.path for field in of_table(self.paths))[:1]
 
 
 def _broadcast(columns: Sequence[pl.Series]) -> list[pl.Series]:
@@ -98,22 +98,24 @@ def _broadcast(columns: Sequence[pl.Series]) -> list[pl.Series]:
 
 
 def enrich_frame(
-    enricher: Enricher, frame: pl.DataFrame, column: str, at: str | None
+    enricher: Enricher, frame: pl.DataFrame, column: str, time_column: str | None
 ) -> pl.DataFrame:
     """Return the frame with columns of answers."""
-    check_names(frame.columns, column, at, enricher.names)
-    return frame.hstack(_answers(enricher, [frame[name] for name in _input_names(column, at)]))
+    check_names(frame.columns, column, time_column, enricher.names)
+    return frame.hstack(
+        _answers(enricher, [frame[name] for name in _input_names(column, time_column)])
+    )
 
 
 def enrich_lazy(
-    enricher: Enricher, frame: pl.LazyFrame, column: str, at: str | None
+    enricher: Enricher, frame: pl.LazyFrame, column: str, time_column: str | None
 ) -> pl.LazyFrame:
     """Return the plan with columns of answers; they are computed when it is collected."""
     schema = frame.collect_schema()
-    check_names(schema.names(), column, at, enricher.names)
+    check_names(schema.names(), column, time_column, enricher.names)
     if not enricher.names:
         return frame  # a Struct without fields has no rows
-    names = _input_names(column, at)
+    names = _input_names(column, time_column)
 
     def answer(columns: Sequence[pl.Series]) -> pl.Series:
         with _raise_as_polars_own():
@@ -131,10 +133,10 @@ def enrich_lazy(
 
 
 def enrich_series(
-    enricher: Enricher, series: pl.Series, _column: str, at: str | None
+    enricher: Enricher, series: pl.Series, _column: str, time_column: str | None
 ) -> pl.DataFrame:
     """Return a frame of the answers for a Series."""
-    check_no_column(at)
+    check_no_column(time_column)
     return _answers(enricher, [series])
 
 
@@ -151,8 +153,8 @@ def _empty(kind: pl.DataType) -> pl.Series:
     return pl.Series(dtype=kind)
 
 
-def _input_names(column: str, at: str | None) -> list[str]:
-    return [column] if at is None else [column, at]
+def _input_names(column: str, time_column: str | None) -> list[str]:
+    return [column] if time_column is None else [column, time_column]
 
 
 def _answers(enricher: Enricher, columns: Sequence[pl.Series]) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -27,9 +27,11 @@ from geolookup.archives.members import SUFFIX
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.contract.localtime import instant
+from geolookup.contract.types import ColumnPaths, OnInvalid
 from geolookup.engine import Engine
 from geolookup.errors import ContractError, DatasetError
 from geolookup.filesystem.locks import hold_lock
+from geolookup.tables.take import of_table
 
 #: Columns of Spark, as they come to a worker.
 _ARROW: dict[type[spark_types.DataType], pa.DataType] = {
@@ -52,56 +54,60 @@ _SPARK[pa.list_(pa.string())] = spark_types.ArrayType(spark_types.StringType())
 
 def enrich(
     df: DataFrame,
+    *fields: ColumnPaths,
     column: str = "ip",
-    fields: str | Iterable[str] | None = None,
-    *,
+    at: Any = None,
+    time_column: str | None = None,
+    prefix: str = "",
+    on_invalid: OnInvalid = "null",
+    clean: bool = False,
     dataset: str | os.PathLike[str] | None = None,
     ship: bool = False,
-    prefix: str = "",
-    on_invalid: str = "null",
-    at: Any = None,
-    clean: bool = False,
 ) -> DataFrame:
     """Return ``df`` with columns of answers for the addresses in one of its columns.
 
-    ``fields``, ``prefix``, ``on_invalid``, ``at`` and ``clean`` are as for
-    ``Engine.enrich``; without ``at`` it is now, once for all partitions. Texts
-    become strings, ``network_asn`` a bigint.
+    The arguments up to ``clean`` are those of ``Engine.enrich``; without ``at`` and
+    ``time_column`` the instant is now, the same in all partitions. Texts become strings,
+    ``network_asn`` a bigint.
 
-    ``dataset`` is a folder that the driver and every executor see by that path;
-    None: the default of each (see ``geolookup.open``). With ``ship`` the
-    driver's is packed and sent by ``SparkContext.addFile``, once a session.
-    Executors need geolookup, and answer from the driver's generation or not at all.
+    ``dataset`` is a folder that the driver and every executor see by that path; None: the default
+    of each (see ``geolookup.open``). With ``ship`` the driver packs its dataset and sends it by
+    ``SparkContext.addFile``, once per session. Executors need geolookup. They answer from the
+    generation of the driver only.
 
-    Raises what ``Engine.enrich`` raises for what cannot be, before anything
-    runs. A task fails with DatasetError if the dataset is missing or
-    another; with ``on_invalid="raise"`` at the first address that is refused.
+    Raises the errors of ``Engine.enrich`` for wrong arguments before anything runs. A task fails
+    with DatasetError if the dataset is missing or of another generation; with
+    ``on_invalid="raise"`` it fails at the first address without an answer.
     """
     path = None if dataset is None else str(Path(dataset).absolute())
+    paths = [field.path for field in of_table(fields)]
     options: dict[str, Any] = {
         "column": column,
-        "fields": fields if fields is None or isinstance(fields, str) else list(fields),
+        # Now is the time of this call: Spark runs a plan later. ``Engine.enrich`` refuses a text.
+        "at": at if isinstance(at, str) or time_column is not None else instant(at),
+        "time_column": time_column,
         "prefix": prefix,
         "on_invalid": on_invalid,
-        "at": at if isinstance(at, str) else instant(at),
         "clean": clean,
         "threads": 1,  # a task has one core
     }
     with geolookup.open(path) as engine:
-        schema = _schema(engine, df, options)
+        schema = _schema(engine, df, paths, options)
         generation = engine.metadata.generation
         archive = _ship(df.sparkSession.sparkContext, engine) if ship else None
-    return df.mapInArrow(_task(path, archive, generation, options), schema)
+    return df.mapInArrow(_task(path, archive, generation, paths, options), schema)
 
 
 # --- on the driver
 
 
-def _schema(engine: Engine, df: DataFrame, options: dict[str, Any]) -> spark_types.StructType:
+def _schema(
+    engine: Engine, df: DataFrame, paths: list[str], options: dict[str, Any]
+) -> spark_types.StructType:
     """Return the schema of the result; raises the errors of the tasks before any row is read."""
     present = df.schema.fields
     empty = pa.schema([_arrow_field(field, options) for field in present]).empty_table()
-    result = engine.enrich(empty, **options).schema
+    result = engine.enrich(empty, paths, **options).schema
     new = [
         spark_types.StructField(field.name, _SPARK[_plain_type(field.type)])
         for field in list(result)[len(present) :]
@@ -111,16 +117,20 @@ def _schema(engine: Engine, df: DataFrame, options: dict[str, Any]) -> spark_typ
 
 def _arrow_field(field: spark_types.StructField, options: dict[str, Any]) -> pa.Field:
     """Return a column that is read as it will come to a worker, any other as one of nulls."""
-    if field.name not in (options["column"], options["at"]):
+    if field.name not in (options["column"], options["time_column"]):
         return pa.field(field.name, pa.null())
     if type(field.dataType) not in _ARROW:
         kind = field.dataType.simpleString()
-        raise TypeError(f"column {field.name!r} is of {kind}, not an address or instant")
+        raise TypeError(f"column {field.name!r} is of {kind}, not an address or time")
     return pa.field(field.name, _ARROW[type(field.dataType)])
 
 
 def _task(
-    path: str | None, archive: str | None, generation: str, options: dict[str, Any]
+    path: str | None,
+    archive: str | None,
+    generation: str,
+    paths: list[str],
+    options: dict[str, Any],
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     # Spark sends a nested function by value: it can say so where geolookup is missing.
     def enrich_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -129,7 +139,7 @@ def _task(
         except ImportError as error:
             problem = f"{socket.gethostname()}: {sys.executable} has no module {error.name!r}"
             raise ImportError(f"{problem}; install geolookup for the executors") from None
-        return enrich_partition(batches, path, archive, generation, options)
+        return enrich_partition(batches, path, archive, generation, paths, options)
 
     return enrich_batches
 
@@ -155,6 +165,7 @@ def enrich_partition(
     path: str | None,
     archive: str | None,
     generation: str,
+    paths: list[str],
     options: dict[str, Any],
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a partition with the columns of answers beside them."""
@@ -164,7 +175,7 @@ def enrich_partition(
     engine = _engine(path, archive, generation)
     # The first batch is read for its schema, and put before the others again.
     stream = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
-    reader = engine.enrich(stream, **options)
+    reader = engine.enrich(stream, paths, **options)
     plain = pa.schema([field.with_type(_plain_type(field.type)) for field in reader.schema])
     try:
         for batch in reader:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from geolookup.contract.fields import (
     Field,
 )
 from geolookup.contract.localtime import instant
-from geolookup.contract.paths import resolve_fields
+from geolookup.contract.paths import names_of, resolve_fields
 from geolookup.dataset.files import outside
 from geolookup.tables.locate import column_of
 from geolookup.tables.row_major import is_stored
@@ -29,6 +29,7 @@ from geolookup.tables.row_tables import row_tables
 from geolookup.tables.times import Clock, Instants
 
 if TYPE_CHECKING:
+    from geolookup.contract.types import ColumnPaths
     from geolookup.kernel.protocol import State
 
 Int32 = NDArray[np.int32]
@@ -41,38 +42,35 @@ OF_ADDRESS = (*(field for field in FIELDS if not field.group), ERROR_CODE)
 OF_ROW = tuple(field for field in FIELDS if field not in OF_ADDRESS)
 
 
-def of_table(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
-    """Return the fields that paths name, groups expanded, each once, in the order given.
+def of_table(fields: tuple[object, ...], call: str = "enrich") -> tuple[Field, ...]:
+    """Return the fields of columns, groups expanded, without repetition, in this order.
 
-    None: all but ``ip``, which the table has already, and ``error_code``.
-    Raises ValueError for a path that the contract does not have.
+    ``fields`` are names or one list of names; none: all fields but ``ip`` and ``error_code``.
+    ``call`` is the call or option, for messages. Raises ValueError for an unknown name.
     """
-    if paths is None:
+    if not fields:
         return tuple(field for field in FIELDS if field.path != "ip")
-    return resolve_fields(paths, COLUMNS, "enrich")
+    return resolve_fields(names_of(fields), COLUMNS, call)
 
 
-def of_rows(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
-    """Return the fields that paths name, of those that an interval id leads to; None: all of them.
+def of_rows(fields: tuple[object, ...], call: str = "take") -> tuple[Field, ...]:
+    """Return the fields of columns that interval ids decide, as ``of_table`` does; none: all."""
+    return resolve_fields(names_of(fields), OF_ROW, call) if fields else OF_ROW
 
-    Raises ValueError for a path that the contract does not have, and for a field of the address.
+
+def take(state: State, ids: Any, *fields: ColumnPaths, at: Any = None) -> pa.RecordBatch:
+    """Return columns of answers for n interval ids, as an Arrow record batch of n rows.
+
+    ``ids`` is a column of the integers that ``locate`` returns; null and ids below 0 give nulls.
+    ``fields`` are those of ``Engine.enrich`` without ``ip``, ``ip_type`` and ``error_code``; none:
+    all of them. ``at`` is the instant of local times; None: now. Raises ValueError for an unknown
+    field, IndexError for an id that the dataset does not have.
     """
-    if paths is None:
-        return OF_ROW
-    fields = resolve_fields(paths, COLUMNS, "take")
-    for field in fields:
-        if field in OF_ADDRESS:
-            raise ValueError(f"{field.path!r} is not a row's but its address's: use enrich")
-    return fields
-
-
-def take(state: State, ids: Any, paths: str | Iterable[str] | None, at: Any) -> pa.RecordBatch:
-    """Return the columns that paths name for interval ids; see ``Engine.take``."""
-    fields = of_rows(paths)
+    names = of_rows(fields)
     plain = _plain(ids)
     clock = Clock(row_tables(state.dataset).zones, instant(at))
-    columns = Taker(state, fields, clock).take(plain)
-    return pa.record_batch(columns, names=[field.name for field in fields])
+    columns = Taker(state, names, clock).take(plain)
+    return pa.record_batch(columns, names=[field.name for field in names])
 
 
 def _plain(ids: Any) -> Int32:

@@ -54,7 +54,7 @@ def instants_of(array: pa.Array, begin: int = 0) -> Instants:
     seconds = _numbers(array)
     wrong = np.flatnonzero(~((seconds >= EARLIEST) & (seconds < LATEST)))  # so is NaN
     if len(wrong):
-        error = ValueError("at must be from 0001-01-02 to before 9999-12-31, UTC")
+        error = ValueError("a time must be from 0001-01-02 to before 9999-12-31, UTC")
         error.add_note(RowNote(begin + int(wrong[0])))
         raise error
     whole = np.floor(seconds) if seconds.dtype.kind == "f" else seconds
@@ -66,10 +66,7 @@ def _numbers(array: pa.Array) -> NDArray[Any]:
     kind = array.type
     if pa.types.is_timestamp(kind):
         if kind.tz is None:
-            raise TypeError(
-                "the timestamps of at have no time zone; give them one (UTC, if that is what"
-                " they are in)"
-            )
+            raise TypeError("the column of times has no time zone; add one, such as UTC")
         ticks = _plain(array.cast(pa.int64()))
         # Floored: -1 ms is second -1.
         return ticks // PER_SECOND[kind.unit]
@@ -77,7 +74,7 @@ def _numbers(array: pa.Array) -> NDArray[Any]:
         return _plain(array).astype(np.float64)
     if pa.types.is_integer(kind) or pa.types.is_null(kind):
         return _plain(array if pa.types.is_integer(kind) else array.cast(pa.int64()))
-    raise TypeError(f"at must hold timestamps or Unix times, not {kind}")
+    raise TypeError(f"a column of times must hold timestamps or Unix times, not {kind}")
 
 
 def _plain(array: pa.Array) -> NDArray[Any]:

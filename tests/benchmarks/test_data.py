@@ -226,7 +226,7 @@ def test_addresses_of_tables_are_distinct_public_and_known(
     assert both["ip"].to_pylist() == again["ip"].to_pylist()
     assert len(both["ip"].unique()) == 1_000
     with geolookup.open(dataset) as engine:
-        found = engine.enrich(both, fields=["ip", "ip_type", "location.country_code"], prefix="x_")
+        found = engine.enrich(both, ["ip", "ip_type", "location.country_code"], prefix="x_")
     assert found["x_ip"].to_pylist() == both["ip"].to_pylist()
     assert found["x_ip_type"].unique().to_pylist() == [f"ipv{family}"]
     assert found["x_location_country_code"].null_count < 500

@@ -138,8 +138,8 @@ def test_columns_are_cleaned_as_single_texts_are(kind: object, sample: geolookup
     column = pa.array(given, pa.string())
     column = column.dictionary_encode() if kind == "dictionary" else column.cast(kind)
     fields = ["ip", "ip_type", "network.asn", "error_code"]
-    made = sample.enrich(pa.table({"ip": column}).slice(1), fields=fields, prefix="x_", clean=True)
-    expected = sample.enrich(pa.array([clean_text(text) for text in given[1:]]), fields=fields)
+    made = sample.enrich(pa.table({"ip": column}).slice(1), fields, prefix="x_", clean=True)
+    expected = sample.enrich(pa.array([clean_text(text) for text in given[1:]]), fields)
     assert made["ip"].to_pylist() == given[1:]
     for name in expected.schema.names:
         assert made[f"x_{name}"].to_pylist() == expected[name].to_pylist()
@@ -149,7 +149,7 @@ def test_columns_are_cleaned_as_single_texts_are(kind: object, sample: geolookup
 def test_columns_of_any_texts_are_cleaned_as_single_texts_are(given: list[str]) -> None:
     given = [text.encode("utf-8", "replace").decode() for text in given]
     with geolookup.open(SMALL) as engine:
-        made = engine.enrich(pa.array(given, pa.string()), fields=["ip", "error_code"], clean=True)
+        made = engine.enrich(pa.array(given, pa.string()), ["ip", "error_code"], clean=True)
         answers = engine.lookup_many(given, clean=True)
     assert made["error_code"].to_pylist() == [each["error_code"] for each in answers]
     found = [each["data"] and parse(each["data"]["ip"]) for each in answers]

@@ -98,11 +98,14 @@ def python(tree: Path, *words: str, kernel: str = "") -> str:
 
 CALLS = """
 import json, geolookup, pandas
+from geolookup import tables
 from geolookup.compat.geoip2 import Reader
 
 engine, ips = geolookup.open(), {addresses!r}
 path = "network.is_anycast"
-added = engine.enrich(pandas.DataFrame({{"ip": ips}}), "ip")["network_is_anycast"]
+added = engine.enrich(pandas.DataFrame({{"ip": ips}}))["network_is_anycast"]
+state = engine.snapshot()
+ids = tables.locate(state, ips)
 print(json.dumps({{
     "kernel": engine.kernel,
     "json": json.loads(engine.lookup_json(ips[0])),
@@ -110,8 +113,8 @@ print(json.dumps({{
     "get": [engine.get(ip, path) for ip in ips],
     "get_many": [values[0] for values in engine.get_many(ips, [path, "network"])],
     "answer": [engine.answer(ip).network.is_anycast for ip in ips],
-    "take": engine.take(engine.locate(ips), [path])["network_is_anycast"].to_pylist(),
-    "groups": engine.take(engine.locate(ips), ["network"])["network_is_anycast"].to_pylist(),
+    "take": tables.take(state, ids, path)["network_is_anycast"].to_pylist(),
+    "groups": tables.take(state, ids, ["network"])["network_is_anycast"].to_pylist(),
     "pandas": [None if pandas.isna(value) else bool(value) for value in added],
     "where": [str(network) for network in engine.prefixes(where={{"anycast": True}})],
     "explain": engine.explain(ips[0])["layers"]["is_anycast"]["values"],

@@ -32,8 +32,8 @@ def _asked(module: Any, way: str, dataset: str, address: str) -> Any:
             "time"
         ]
     data = pa.table({"ip": [address] * 3, "at": [AT, None, AT]})
-    at: Any = "at" if way == "column" else AT
-    return _row(tables.enrich(module.State(Dataset(dataset)), data, "ip", "time", at=at))
+    instants: Any = {"time_column": "at"} if way == "column" else {"at": AT}
+    return _row(tables.enrich(module.State(Dataset(dataset)), data, "time", **instants))
 
 
 def _looked_up(dataset: str, address: str) -> Any:
@@ -55,7 +55,7 @@ def _spark(dataset: str, address: str) -> Any:
     session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     try:
         frame = session.createDataFrame([(address,)], "ip string")
-        found = adapter.enrich(frame, "ip", ["time"], dataset=dataset, at=AT)
+        found = adapter.enrich(frame, ["time"], dataset=dataset, at=AT)
         return _row(found.toArrow())
     finally:
         session.stop()

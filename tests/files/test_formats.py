@@ -104,7 +104,7 @@ def test_options(sample: Engine, tmp_path: Path) -> None:
         row = pq.read_table(tmp_path / f"{infer}.parquet").to_pylist()[0]
         assert (row["zip"], row["day"]) == typed
     texts = ["1795132800", "2026-11-20T01:00:00.9+01:00", None, "-1.5"]  # an instant for each row
-    options = EnrichOptions("ip", ("time.current_timestamp",), at_column="when")
+    options = EnrichOptions("ip", ("time.current_timestamp",), time_column="when")
     for kind in KINDS:
         before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
         before.write_bytes(written(pa.table({"ip": ["8.8.8.8"] * 4, "when": texts}), kind))
@@ -306,7 +306,7 @@ def test_what_is_wrong_is_told_in_a_line(sample: Engine, tmp_path: Path) -> None
     for name, content, told in WRONG:
         assert told in _refused(sample, tmp_path, name, content)
     yesterday = b"ip,when\n8.8.8.8,yesterday\n"
-    options: dict[str, Any] = {"at_column": "when", "fields": ("time.current_time",)}
+    options: dict[str, Any] = {"time_column": "when", "fields": ("time.current_time",)}
     told = "row 2: an instant is of no known form"
     assert told in _refused(sample, tmp_path, "a.csv", yesterday, **options)
     private = b"ip\n8.8.8.8\n10.0.0.1\n"

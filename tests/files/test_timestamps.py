@@ -228,7 +228,7 @@ def test_the_times_of_files(zoned: Engine, tmp_path: Path) -> None:
 def test_a_time_that_cannot_be_read(zoned: Engine, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     for cell, said in (
-        ("2023-11-14 22:13:20", "--at-zone"),
+        ("2023-11-14 22:13:20", "--time-zone"),
         ("yesterday", "ISO 8601"),
         ("1e300", "ISO 8601"),
     ):

@@ -74,7 +74,7 @@ def _open(data: bytes) -> None:
 
     def enriched() -> int:
         with geolookup.open(_with_manifest()) as engine:
-            return len(engine.enrich(_COLUMN, fields=["location", "error_code"]))
+            return len(engine.enrich(_COLUMN, ["location", "error_code"]))
 
     assert accepted(enriched, geolookup.DatasetError, _with_manifest(), refused) in (
         None,

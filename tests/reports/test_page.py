@@ -108,10 +108,10 @@ _CASES = (
     ("map IN --output IN/a.csv --force", "is the input"),
     ("map IN/a.csv --output IN/none/x.html", "no such folder"),
     ("map IN/a.csv --ip-column name", "no column 'name'"),
-    ("map IN/a.csv --at when", "no column 'when'"),
-    ("map IN/a.csv --at ip", "row 2: an instant is of no known"),
-    ("map IN/a.csv --at-zone UTC", "name it by --at"),
-    ("map IN/a.csv --at ip --at-zone Mars", "not a time zone"),
+    ("map IN/a.csv --time-column when", "no column 'when'"),
+    ("map IN/a.csv --time-column ip", "row 2: an instant is of no known"),
+    ("map IN/a.csv --time-zone UTC", "name it by --time-column"),
+    ("map IN/a.csv --time-column ip --time-zone Mars", "not a time zone"),
     ("map IN/no.csv", "No such file"),
 )
 

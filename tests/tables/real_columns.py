@@ -94,7 +94,7 @@ def check(
         for module in (kernel, kernel_python):
             step = 10 if module is kernel_python else 1  # it is slower
             chosen, state = pa.array(range(0, len(column), step)), module.State(dataset)
-            found = tables.enrich(state, column.take(chosen), "", ["error_code", path])
+            found = tables.enrich(state, column.take(chosen), ["error_code", path])
             assert found.column(0).cast(codes.type).equals(codes.take(chosen))
             assert found.column(1).cast(wanted.type).equals(wanted.take(chosen)), column.type
             assert tables.locate(state, column.take(chosen)).equals(ids.take(chosen))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -31,9 +32,10 @@ def survey(dataset: Path) -> str:
         engine = geolookup.open(dataset)
     except geolookup.DatasetError as error:
         return refused(error, str(dataset))
-    for at in (0, "at"):
+    options: Any
+    for options in ({"at": 0}, {"time_column": "at"}):
         try:
-            found = engine.enrich(table, fields=columns.EVERYTHING[1:], at=at, threads=1)
+            found = engine.enrich(table, columns.EVERYTHING[1:], threads=1, **options)
             found.validate(full=True)
             assert len(found.to_pylist()) == len(ADDRESSES)
         except geolookup.DatasetError as error:
@@ -82,7 +84,7 @@ def test_a_link_equal_to_the_rows_of_its_table_is_refused(tmp_path: Path) -> Non
     rows = forging.table(dataset, fmt.COUNTRY).num_rows
     forging.replaced(dataset, fmt.LOCATION, "country", forging.put(1, rows))
     with pytest.raises(geolookup.DatasetError, match="column country points outside"):
-        geolookup.open(dataset).enrich(pa.table({"ip": ADDRESSES}), fields=["location"])
+        geolookup.open(dataset).enrich(pa.table({"ip": ADDRESSES}), ["location"])
 
 
 if __name__ == "__main__":

@@ -67,7 +67,11 @@ def test_every_field_of_every_type(
     def check(drawn: Sequence[Any], rng: random.Random) -> None:
         column = columns.chunked(drawn, kind, rng)
         table = tables.enrich(
-            state, pa.table({"address": column}), "address", columns.EVERYTHING, at=columns.AT
+            state,
+            pa.table({"address": column}),
+            columns.EVERYTHING,
+            column="address",
+            at=columns.AT,
         )
         table.validate(full=True)
         found = table.drop_columns("address").to_pydict()
@@ -86,7 +90,7 @@ def test_many_rows(state: Any, engine: geolookup.Engine) -> None:
     wanted = columns.expected(engine, drawn)
     for threads in (1, 3):
         table = tables.enrich(
-            state, pa.array(drawn), "", columns.EVERYTHING, at=columns.AT, threads=threads
+            state, pa.array(drawn), columns.EVERYTHING, at=columns.AT, threads=threads
         )
         columns.assert_equal(table.to_pydict(), wanted)
 
@@ -99,7 +103,7 @@ def test_bounds_of_chunks(engine: geolookup.Engine) -> None:
         at = pa.array(np.arange(size) % len(drawn))
         column = pa.array(drawn).take(at)
         for threads in (1, 2, 7):
-            found = engine.enrich(column, fields=fields, threads=threads)
+            found = engine.enrich(column, fields, threads=threads)
             for field in found.schema:
                 wanted = pa.array(few[field.name]).take(at)
                 assert field_values(found[field.name], wanted).equals(wanted), (size, threads)
@@ -118,9 +122,9 @@ def test_more_text_than_32_bits_count(engine: geolookup.Engine) -> None:
     assert wide.nbytes > 1 << 31
     narrow = pa.chunked_array([pa.concat_arrays([one] * 55_000)] * 2)
     assert narrow.nbytes > 1 << 31
-    few = engine.locate(one).to_pylist()
+    few = tables.locate(engine.snapshot(), one).to_pylist()
     for column in (wide, narrow):
-        rows = engine.locate(column).to_numpy().reshape(-1, len(few))
+        rows = tables.locate(engine.snapshot(), column).to_numpy().reshape(-1, len(few))
         assert (rows == few).all()
 
 
@@ -152,7 +156,7 @@ def test_each_row_has_its_own(
             "at": columns.chunked(seconds, pa.int64(), rng),
         }
     )
-    found = engine.enrich(data, fields="time", at="at")
+    found = engine.enrich(data, "time", time_column="at")
     found.validate(full=True)
     columns.assert_equal(
         found.drop_columns(["ip", "at"]).to_pydict(), _times(engine, addresses, seconds)
@@ -161,10 +165,10 @@ def test_each_row_has_its_own(
 
 def test_one_for_all_and_now(state: Any, engine: geolookup.Engine) -> None:
     for at in (*_EDGES, 0.5, -0.5, _UTC, _TOKYO):
-        found = tables.enrich(state, pa.array(_ADDRESSES), "", "time", at=at)
+        found = tables.enrich(state, pa.array(_ADDRESSES), "time", at=at)
         columns.assert_equal(found.to_pydict(), _times(engine, _ADDRESSES, at))
     before = datetime.now(UTC).timestamp() - 1
-    found = engine.enrich(pa.array(_ADDRESSES * 20_000), fields="time.current_timestamp")
+    found = engine.enrich(pa.array(_ADDRESSES * 20_000), "time.current_timestamp")
     seconds = set(found["time_current_timestamp"].to_pylist()) - {None}
     assert len(seconds) == 1
     assert before <= seconds.pop() <= datetime.now(UTC).timestamp()
@@ -204,14 +208,14 @@ def test_outside_the_contract_or_no_instant(engine: geolookup.Engine) -> None:
                 engine.lookup(address, at=wrong)
             data = pa.table({"ip": ["8.8.8.8", address], "at": [0.0, wrong]})
             with pytest.raises(ValueError, match="0001-01-02") as caught:
-                engine.enrich(data, at="at")
+                engine.enrich(data, time_column="at")
             assert caught.value.__notes__ == ["in row 1, counted from 0"]
     for values, kind in (([2**62, 7], pa.int64()), ([np.nan, 7.0], pa.float64())):
         plain = pa.array(values, kind)
         validity = pa.array([False, True]).buffers()[1]
         hidden = pa.Array.from_buffers(kind, 2, [validity, plain.buffers()[1]])
         found = engine.enrich(
-            pa.table({"ip": ["8.8.8.8"] * 2, "at": hidden}), at="at", fields="time"
+            pa.table({"ip": ["8.8.8.8"] * 2, "at": hidden}), "time", time_column="at"
         )
         assert found["time_current_timestamp"].to_pylist() == [None, 7]
     for column in (
@@ -225,8 +229,8 @@ def test_outside_the_contract_or_no_instant(engine: geolookup.Engine) -> None:
     ):
         data = pa.table({"ip": pa.array(["8.8.8.8"] * len(column), pa.string()), "at": column})
         for source in (data, data.to_reader()):
-            with pytest.raises(TypeError, match="at "):
-                engine.enrich(source, at="at")
+            with pytest.raises(TypeError, match="column of times"):
+                engine.enrich(source, time_column="at")
 
 
 def test_zones_that_nobody_knows() -> None:

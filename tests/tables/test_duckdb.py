@@ -188,19 +188,19 @@ def test_relations_are_streams(
 ) -> None:
     table(connection, IPS * 20_000, pa.string())
     relation = connection.sql("select * from addresses order by row")
-    found = engine.enrich(relation, fields=["network.asn", "location.city_name"])
+    found = engine.enrich(relation, ["network.asn", "location.city_name"])
     assert isinstance(found, pa.RecordBatchReader)
     assert found.schema.names == ["row", "ip", "network_asn", "location_city_name"]
     whole = found.read_all()
     assert whole["network_asn"].to_pylist() == ASNS * 20_000
     assert whole["row"].to_pylist() == list(range(len(IPS) * 20_000))
-    answers = engine.enrich(connection.sql("select * from addresses"), fields="network.asn")
+    answers = engine.enrich(connection.sql("select * from addresses"), "network.asn")
     with connection.cursor() as other:  # a stream is a relation elsewhere
         other.register("answers", answers)
         query = "select network_asn, count(*) from answers group by all order by all"
         counted = other.execute(query).fetchall()
     assert counted == [(3215, 20_000), (15169, 40_000), (19281, 20_000), (None, 60_000)]
     relation = connection.sql("select '8.8.8.8' ip, timestamptz '2026-07-01 12:00:00+00' as seen")
-    times = engine.enrich(relation, fields="time", at="seen").read_all()["time_current_time"]
+    times = engine.enrich(relation, "time", time_column="seen").read_all()["time_current_time"]
     noon = datetime(2026, 7, 1, 12, tzinfo=UTC)
     assert times.to_pylist() == [engine.get("8.8.8.8", "time.current_time", at=noon)]

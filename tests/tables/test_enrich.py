@@ -41,7 +41,7 @@ def test_kinds_stay(engine: geolookup.Engine, data: pa.Table, wanted: dict[str, 
         (data.to_reader(), pa.RecordBatchReader),
         (data.to_reader(1), pa.RecordBatchReader),
     ):
-        found = engine.enrich(given, fields=_FIELDS)
+        found = engine.enrich(given, _FIELDS)
         assert isinstance(found, kind)
         assert found.schema.metadata == {b"made": b"by hand"}
         found = found.read_all() if kind is pa.RecordBatchReader else found
@@ -49,14 +49,14 @@ def test_kinds_stay(engine: geolookup.Engine, data: pa.Table, wanted: dict[str, 
         assert found.to_pydict() == whole
     assert data.to_pydict() == before
     for column in (data["ip"], pa.array(_TEXTS)):
-        found = engine.enrich(column, fields=_FIELDS)
+        found = engine.enrich(column, _FIELDS)
         assert isinstance(found, pa.Table)
         assert found.to_pydict() == wanted
     batch = data.combine_chunks().to_batches()[0]
-    found = engine.enrich(_ArrayOnly(batch), fields=_FIELDS)
+    found = engine.enrich(_ArrayOnly(batch), _FIELDS)
     assert isinstance(found, pa.RecordBatch)
     assert found.to_pydict() == {"n": list(range(5)), "ip": _TEXTS, **wanted}
-    assert engine.enrich(_ArrayOnly(batch["ip"]), fields=_FIELDS).to_pydict() == wanted
+    assert engine.enrich(_ArrayOnly(batch["ip"]), _FIELDS).to_pydict() == wanted
 
 
 class _ArrayOnly:
@@ -73,9 +73,9 @@ def test_default_fields_no_rows_and_no_table(engine: geolookup.Engine, data: pa.
     names = engine.enrich(data).column_names
     every = [path.replace(".", "_") for path in columns.EVERYTHING]
     assert names == ["n", "ip", *every[1:-1]]
-    assert engine.enrich(data, fields="ip", prefix="x_").column_names == ["n", "ip", "x_ip"]
-    assert engine.enrich(data, fields=[]) == data
-    assert engine.enrich(data.to_reader(), fields=[]).read_all() == data
+    assert engine.enrich(data, "ip", prefix="x_").column_names == ["n", "ip", "x_ip"]
+    assert engine.enrich(data, []) == data
+    assert engine.enrich(data.to_reader(), []).read_all() == data
     wrong: Any
     for wrong in (["8.8.8.8"], "8.8.8.8", None, 5, {"ip": ["8.8.8.8"]}, object()):
         with pytest.raises(TypeError, match="is not a table"):
@@ -92,7 +92,10 @@ def test_default_fields_no_rows_and_no_table(engine: geolookup.Engine, data: pa.
     assert engine.enrich(batch).schema == whole.schema
     instants = pa.table({"ip": pa.array([], pa.string()), "at": pa.array([], pa.int64())})
     some = pa.table({"ip": ["8.8.8.8"], "at": [5]})
-    assert engine.enrich(instants, at="at").schema == engine.enrich(some, at="at").schema
+    assert (
+        engine.enrich(instants, time_column="at").schema
+        == engine.enrich(some, time_column="at").schema
+    )
 
 
 def _read(found: Any) -> pa.Table:
@@ -109,12 +112,12 @@ def test_refusing(engine: geolookup.Engine) -> None:
     for texts, error, row in cases:
         data = pa.Table.from_batches(pa.table({"ip": pa.array(texts)}).to_batches(30_000))
         for threads in (1, 3):
-            options: Any = {"fields": "ip_type", "on_invalid": "raise", "threads": threads}
+            options: Any = {"on_invalid": "raise", "threads": threads}
             for given in (data, data.to_reader(30_000)):
                 with pytest.raises(error) as caught:
-                    _read(engine.enrich(given, **options))
+                    _read(engine.enrich(given, "ip_type", **options))
                 assert f"in row {row}, counted from 0" in caught.value.__notes__
-            assert engine.enrich(data.slice(0, row), **options).num_rows == row
+            assert engine.enrich(data.slice(0, row), "ip_type", **options).num_rows == row
 
 
 pd, pl = optional("pandas"), optional("polars")
@@ -130,53 +133,60 @@ _KINDS = [
     pytest.param(lambda: pl.from_arrow(_ROWS), id="polars", marks=needs("polars")),
     pytest.param(lambda: pl.from_arrow(_ROWS).lazy(), id="lazy", marks=needs("polars")),
 ]
-_ASN, _TIME = {"fields": "network"}, {"fields": "time"}
-_REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"column": "address"}, KeyError, "no column 'address'; there are 'ip', 'network_asn', 'naive"),
-    ({"at": "when"}, KeyError, "no column 'when'"),
-    (_ASN, ValueError, "'network_asn' already: ask for a prefix"),
-    ({"fields": "ip"}, ValueError, "'ip' already"),
-    ({**_TIME, "column": "network_asn"}, TypeError, "a column of int64 holds no addresses"),
-    ({**_TIME, "at": "naive"}, TypeError, "no time zone"),
-    ({**_TIME, "at": "ip"}, TypeError, "at must hold"),
-    ({"at": b"n"}, TypeError, "at must be"),
-    ({"at": True}, TypeError, "bool"),
-    ({"at": datetime(2026, 1, 1)}, TypeError, "time zone"),  # noqa: DTZ001 - what is refused
-    ({"at": "ip", "fields": ["x"]}, ValueError, "no field"),
-    ({"fields": "error"}, ValueError, "no field"),
-    ({"on_invalid": "ignore"}, ValueError, "on_invalid"),
-    ({"threads": 0}, ValueError, "at least 1"),
-    ({"threads": -2}, ValueError, "at least 1"),
+_REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
+    (
+        "time.zone",
+        {"column": "address"},
+        KeyError,
+        "column 'address' for column=; the columns are 'ip'",
+    ),
+    ("time.zone", {"column": "ips"}, KeyError, "no column 'ips' for column=; did you mean 'ip'?"),
+    ("time.zone", {"time_column": "when"}, KeyError, "no column 'when' for time_column="),
+    ("network", {}, ValueError, "column 'network_asn' exists already; pass a prefix"),
+    ("ip", {}, ValueError, "column 'ip' exists already"),
+    ("time", {"column": "network_asn"}, TypeError, "a column of int64 holds no addresses"),
+    ("time", {"time_column": "naive"}, TypeError, "no time zone"),
+    ("time", {"time_column": "ip"}, TypeError, "a column of times must hold"),
+    ("time", {"time_column": "network_asn", "at": 0}, ValueError, "pass one of them"),
+    ("time", {"at": "naive"}, TypeError, "time_column names a column of instants"),
+    ("time", {"at": b"n"}, TypeError, "at must be"),
+    ("time", {"at": True}, TypeError, "bool"),
+    ("time", {"at": datetime(2026, 1, 1)}, TypeError, "time zone"),  # noqa: DTZ001 - is refused
+    ("x", {"time_column": "ip"}, ValueError, "no field"),
+    ("error", {}, ValueError, "no field"),
+    ("time.zone", {"on_invalid": "ignore"}, ValueError, "on_invalid"),
+    ("time.zone", {"threads": 0}, ValueError, "at least 1"),
+    ("time.zone", {"threads": -2}, ValueError, "at least 1"),
 ]
 
 
 @pytest.mark.parametrize("make", _KINDS)
 def test_each_wish_that_cannot_be(engine: geolookup.Engine, make: Callable[[], Any]) -> None:
-    for wishes, error, text in _REFUSED:
+    for field, options, error, text in _REFUSED:
         with pytest.raises(error, match=text):
-            engine.enrich(make(), **wishes)
+            engine.enrich(make(), [field], **options)
 
 
 def test_a_name_that_columns_share(engine: geolookup.Engine) -> None:
     twice = _ROWS.append_column("ip", _ROWS["ip"])
     for data in (twice, twice.to_reader()):
-        with pytest.raises(ValueError, match="more than one column 'ip'"):
-            engine.enrich(data, fields="currency")
+        with pytest.raises(ValueError, match="several columns are named 'ip'"):
+            engine.enrich(data, "currency")
     others = _ROWS.append_column("naive", _ROWS["ip"])
-    assert engine.enrich(others, fields="error_code").num_columns == 5
-    assert engine.enrich(others.to_reader(), fields="error_code").read_all().num_columns == 5
+    assert engine.enrich(others, "error_code").num_columns == 5
+    assert engine.enrich(others.to_reader(), "error_code").read_all().num_columns == 5
 
 
 @needs("pandas", "polars")
 def test_of_one_library(engine: geolookup.Engine) -> None:
     frame = _ROWS.to_pandas()
-    with pytest.raises(ValueError, match="more than one column 'ip'"):
-        engine.enrich(pd.concat([frame["ip"], frame["ip"]], axis=1), "ip", "currency")
+    with pytest.raises(ValueError, match="several columns are named 'ip'"):
+        engine.enrich(pd.concat([frame["ip"], frame["ip"]], axis=1), "currency")
     with pytest.raises(geolookup.PrivateAddressError) as caught:
-        engine.enrich(frame.iloc[3:], "ip", "currency", on_invalid="raise")
+        engine.enrich(frame.iloc[3:], "currency", on_invalid="raise")
     assert "row 0" in caught.value.__notes__[0]
     with pytest.raises(TypeError, match="make it text"):
         engine.enrich(pl.Series([object()]))
     for column in (_ROWS["ip"], frame["ip"], pl.Series(IPS)):
         with pytest.raises(KeyError, match="no column 'when'"):
-            engine.enrich(column, fields="currency", at="when")
+            engine.enrich(column, "currency", time_column="when")

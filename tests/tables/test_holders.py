@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import geolookup
+from geolookup import tables
 from geolookup.tables.locate import CHUNK
 from tests.skips import needs, optional
 from tests.tables import columns
@@ -26,18 +27,19 @@ _FIELDS = ["location.country_code", "network.asn", "error_code"]
 
 
 def check_columns(engine: geolookup.Engine, *holders: Any) -> None:
-    wanted = engine.locate(pa.array(_TEXTS)).to_pylist()
+    wanted = tables.locate(engine.snapshot(), pa.array(_TEXTS)).to_pylist()
     for column in holders:
-        found = engine.locate(column)
+        found = tables.locate(engine.snapshot(), column)
         assert found.type == pa.int32()
         assert found.null_count == 0
         assert found.to_pylist() == wanted, type(column)
 
 
 def check_numbers(engine: geolookup.Engine, make: Any) -> None:
-    rows = engine.locate(_TEXTS)
+    state = engine.snapshot()
+    rows = tables.locate(state, _TEXTS)
     plain = rows.to_pylist() if make is not nanoarrow.c_array else rows
-    assert engine.take(make(plain), "network") == engine.take(rows, "network")
+    assert tables.take(state, make(plain), "network") == tables.take(state, rows, "network")
 
 
 def test_sequences_and_arrays(engine: geolookup.Engine) -> None:
@@ -63,16 +65,16 @@ def test_nanoarrow(engine: geolookup.Engine) -> None:
     texts = nanoarrow.Array(_TEXTS, nanoarrow.string())
     check_columns(engine, texts, nanoarrow.ArrayStream(pa.chunked_array([_TEXTS])))
     check_numbers(engine, nanoarrow.c_array)
-    found = engine.enrich(texts, fields=_FIELDS)
-    assert found == engine.enrich(pa.array(_TEXTS), fields=_FIELDS)
+    found = engine.enrich(texts, _FIELDS)
+    assert found == engine.enrich(pa.array(_TEXTS), _FIELDS)
     with pytest.raises(TypeError, match="read it first"):
-        engine.enrich(nanoarrow.ArrayStream(pa.chunked_array([_TEXTS])), fields=_FIELDS)
+        engine.enrich(nanoarrow.ArrayStream(pa.chunked_array([_TEXTS])), _FIELDS)
     data = pa.table({"n": range(8), "ip": pa.chunked_array([_TEXTS[:2], [], _TEXTS[2:]])})
     batch = data.combine_chunks().to_batches()[0]
     for stream in (nanoarrow.ArrayStream(data), nanoarrow.Array(batch)):
-        reader = engine.enrich(stream, fields=_FIELDS)
+        reader = engine.enrich(stream, _FIELDS)
         assert isinstance(reader, pa.RecordBatchReader)
-        assert reader.read_all().to_pydict() == engine.enrich(data, fields=_FIELDS).to_pydict()
+        assert reader.read_all().to_pydict() == engine.enrich(data, _FIELDS).to_pydict()
 
 
 DIRTY = ["8.8.8.8:53", " [2001:4860:4860::8888]:443", "10.0.0.1, 8.8.8.8", "nonsense", None]
@@ -99,7 +101,7 @@ def test_cleaned_by_polars(sample: geolookup.Engine) -> None:
             pl.col("ip").geo.lookup("network.asn", engine=sample, at=at, clean=True)
         )
         assert made["ip"].to_list() == _CLEAN_ASNS
-    lazy = sample.enrich(frame.lazy(), fields="network.asn", clean=True).collect()
+    lazy = sample.enrich(frame.lazy(), "network.asn", clean=True).collect()
     assert lazy["network_asn"].to_list() == _CLEAN_ASNS
 
 
@@ -121,7 +123,7 @@ def test_dask(engine: geolookup.Engine) -> None:
     frame = dask.from_pandas(data, npartitions=4)
     fields = ["location.city_name", "location.country_code", "network.asn", "error_code"]
     plan, wanted = (
-        frame.map_partitions(engine.enrich, "ip", fields),
+        frame.map_partitions(engine.enrich, *fields),
         columns.expected(engine, addresses),
     )
     for scheduler in ("threads", "processes"):
@@ -150,14 +152,14 @@ def test_equal_to_the_table(engine: geolookup.Engine) -> None:
     for counts in ([], [0], [0, 0, 5, 0, 1, 0], [1] * 40, [CHUNK + 1, 0, 3 * CHUNK - 1]):
         table = pa.Table.from_batches(_batches(counts), _SCHEMA)
         for threads in (1, 2, 9):
-            stream = engine.enrich(_reader(_batches(counts)), fields=_FIELDS, threads=threads)
-            wanted = engine.enrich(table, fields=_FIELDS, threads=threads)
+            stream = engine.enrich(_reader(_batches(counts)), _FIELDS, threads=threads)
+            wanted = engine.enrich(table, _FIELDS, threads=threads)
             assert stream.read_all() == wanted, (counts, threads)
     table = pa.Table.from_batches(_batches([1000] * 20), _SCHEMA)
-    wanted, found = engine.enrich(table, fields=_FIELDS), []
+    wanted, found = engine.enrich(table, _FIELDS), []
 
     def run() -> None:
-        found.append(engine.enrich(table.to_reader(700), fields=_FIELDS).read_all())
+        found.append(engine.enrich(table.to_reader(700), _FIELDS).read_all())
 
     running = [threading.Thread(target=run) for _ in range(6)]
     for each in running:
@@ -175,7 +177,7 @@ def new_threads(before: set[threading.Thread]) -> set[threading.Thread]:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_stream_is_read_little_by_little(engine: geolookup.Engine, threads: int) -> None:
     read: list[int] = []
-    found = engine.enrich(_reader(_batches([10] * 1000, read)), fields=_FIELDS, threads=threads)
+    found = engine.enrich(_reader(_batches([10] * 1000, read)), _FIELDS, threads=threads)
     assert read == []
     for _ in range(5):
         found.read_next_batch()
@@ -184,7 +186,7 @@ def test_a_stream_is_read_little_by_little(engine: geolookup.Engine, threads: in
 
 def test_an_abandoned_stream_ends_its_threads(engine: geolookup.Engine) -> None:
     before = set(threading.enumerate())
-    found = engine.enrich(_reader(_batches([1000] * 100)), fields=_FIELDS, threads=4)
+    found = engine.enrich(_reader(_batches([1000] * 100)), _FIELDS, threads=4)
     found.read_next_batch()
     assert new_threads(before)
     found.close()
@@ -204,7 +206,7 @@ def test_an_error_of_the_source_is_passed_on(engine: geolookup.Engine, threads: 
         raise SourceError
 
     before = set(threading.enumerate())
-    found = engine.enrich(_reader(broken()), fields=_FIELDS, threads=threads)
+    found = engine.enrich(_reader(broken()), _FIELDS, threads=threads)
     with pytest.raises(SourceError):
         found.read_all()
     assert not new_threads(before)
@@ -213,7 +215,7 @@ def test_an_error_of_the_source_is_passed_on(engine: geolookup.Engine, threads: 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_closing_the_engine_lets_a_stream_finish(dataset_path: Path, threads: int) -> None:
     engine = geolookup.open(dataset_path)
-    found = engine.enrich(_reader(_batches([1000] * 20)), fields=_FIELDS, threads=threads)
+    found = engine.enrich(_reader(_batches([1000] * 20)), _FIELDS, threads=threads)
     found.read_next_batch()
     engine.close()
     assert found.read_all().num_rows == 19_000
@@ -230,9 +232,9 @@ def test_rows_keep_their_instants(engine: geolookup.Engine) -> None:
             "at": pa.chunked_array([seconds[:100], [], seconds[100:], []], pa.int64()),
         }
     )
-    found = engine.enrich(table, fields="time.current_timestamp", at="at")
+    found = engine.enrich(table, "time.current_timestamp", time_column="at")
     assert found["time_current_timestamp"].to_pylist() == seconds
-    stream = engine.enrich(table.to_reader(9_000), fields="time.current_timestamp", at="at")
+    stream = engine.enrich(table.to_reader(9_000), "time.current_timestamp", time_column="at")
     assert stream.read_all()["time_current_timestamp"].to_pylist() == seconds
 
 

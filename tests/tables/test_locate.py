@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from functools import partial
 from ipaddress import IPv4Address
 from typing import Any
 
@@ -18,6 +19,15 @@ from geolookup.contract.fields import PATHS
 from tests.near_addresses import near_addresses
 from tests.tables import columns
 from tests.tiers import scaled
+
+
+def _locate(engine: geolookup.Engine, addresses: Any) -> pa.Int32Array:
+    return tables.locate(engine.snapshot(), addresses)
+
+
+def _take(engine: geolookup.Engine, ids: Any, *fields: Any) -> pa.RecordBatch:
+    return tables.take(engine.snapshot(), ids, *fields)
+
 
 _TEXTS = ["8.8.8.8", None, "10.0.0.1", "", "2a03::1", "::ffff:11.0.0.1", "x", "fe80::1"]
 
@@ -44,28 +54,30 @@ def _interval(engine: geolookup.Engine, text: str) -> int:
 
 
 def test_nothing(engine: geolookup.Engine) -> None:
-    assert engine.locate([]).to_pylist() == []
+    assert _locate(engine, []).to_pylist() == []
     for kind in (pa.string(), pa.uint32(), pa.binary(16), pa.null()):
         for column in (pa.array([], kind), pa.chunked_array([], kind), pa.nulls(3, kind).slice(3)):
-            assert engine.locate(column).to_pylist() == []
-        assert engine.locate(pa.nulls(2, kind)).to_pylist() == [-1, -1]
+            assert _locate(engine, column).to_pylist() == []
+        assert _locate(engine, pa.nulls(2, kind)).to_pylist() == [-1, -1]
     buffers = [None, pa.py_buffer(bytes(4)), pa.py_buffer(b"")]
     empty = pa.Array.from_buffers(pa.string(), 0, buffers)
     for column in (empty, pa.nulls(0, pa.string()), empty.cast(pa.large_string())):
-        assert engine.locate(column).to_pylist() == []
-    assert engine.locate(pa.array(["", "", None])).to_pylist() == [-1, -1, -1]
+        assert _locate(engine, column).to_pylist() == []
+    assert _locate(engine, pa.array(["", "", None])).to_pylist() == [-1, -1, -1]
 
 
 def test_extension_types_and_text_that_is_none(engine: geolookup.Engine) -> None:
     raw = [b"8.8.8.8", b"\xff\xfe", b"8.8.8.\xb2", b"8.8.8.8\x00"]
     texts = pa.Array.from_buffers(pa.string(), 4, pa.array(raw, pa.binary()).buffers())
-    found = engine.enrich(texts, fields=["ip", "error_code"])
+    found = engine.enrich(texts, ["ip", "error_code"])
     assert found["error_code"].to_pylist() == [None, 10001, 10001, 10001]
     assert found["ip"].to_pylist() == ["8.8.8.8", None, None, None]
     ids = pa.array([None, (0x2A03 << 112).to_bytes(16), (1).to_bytes(16)], pa.binary(16))
     column = pa.ExtensionArray.from_storage(pa.uuid(), ids)
-    assert engine.locate(column).to_pylist() == engine.locate([None, "2a03::", "::1"]).to_pylist()
-    found = engine.enrich(pa.table({"ip": column}), fields="ip", prefix="x_")
+    assert (
+        _locate(engine, column).to_pylist() == _locate(engine, [None, "2a03::", "::1"]).to_pylist()
+    )
+    found = engine.enrich(pa.table({"ip": column}), "ip", prefix="x_")
     assert found["x_ip"].to_pylist() == [None, "2a03::", None]
     assert found["ip"].type == pa.uuid()
 
@@ -84,7 +96,7 @@ def test_what_is_no_column_of_addresses(engine: geolookup.Engine) -> None:
         ["8.8.8.8", "\ud800"],
     ):
         with pytest.raises(TypeError) as caught:
-            engine.locate(column)
+            _locate(engine, column)
         assert "8.8.8.8" not in str(caught.value)
 
 
@@ -94,16 +106,16 @@ def test_rows_are_joinable_and_of_both_sizes(engine: geolookup.Engine) -> None:
         column = pa.DictionaryArray.from_arrays(pa.array(indices, pa.uint16()), long)
         plain = [None if at is None else long[at].as_py() for at in indices]
         assert (
-            engine.locate(column).to_pylist()
-            == engine.locate(pa.array(plain, pa.string())).to_pylist()
+            _locate(engine, column).to_pylist()
+            == _locate(engine, pa.array(plain, pa.string())).to_pylist()
         )
     empty = pa.DictionaryArray.from_arrays(pa.array([None], pa.int8()), pa.array([], pa.string()))
-    assert engine.locate(empty).to_pylist() == [-1]
+    assert _locate(engine, empty).to_pylist() == [-1]
     # What is known of a row can be kept by its number and joined later.
     texts = ["8.8.8.8", "x", "8.8.8.9", "2a03::1", "10.0.0.1"]
-    rows = engine.locate(texts)
+    rows = _locate(engine, texts)
     known = rows.unique()
-    kept = pa.table({"row": known, "city": engine.take(known, "location.city_name").column(0)})
+    kept = pa.table({"row": known, "city": _take(engine, known, "location.city_name").column(0)})
     joined = pa.table({"row": rows, "n": range(5)}).join(kept, "row").sort_by("n")
     wanted = columns.expected(engine, texts)["location_city_name"]
     assert joined["city"].to_pylist() == wanted
@@ -113,7 +125,7 @@ _TAKEN = ["8.8.8.8", "x", "11.0.0.1", "2a03::1", "10.0.0.1", "11.0.1.1", "2a02:1
 
 
 def test_all_fields_are_those_of_lookups(state: Any, engine: geolookup.Engine) -> None:
-    batch = tables.take(state, tables.locate(state, _TAKEN), None, columns.AT)
+    batch = tables.take(state, tables.locate(state, _TAKEN), at=columns.AT)
     batch.validate(full=True)
     wanted = columns.expected(engine, _TAKEN)
     of_address = ("ip", "ip_type", "error_code")
@@ -122,17 +134,17 @@ def test_all_fields_are_those_of_lookups(state: Any, engine: geolookup.Engine) -
     )
     # Few columns of a table are taken one by one, many of them together.
     wanted = columns.expected(engine, _TAKEN)
-    rows, paths = engine.locate(_TAKEN * 3), (*_MEMBERS, "location.country_languages")
+    rows, paths = _locate(engine, _TAKEN * 3), (*_MEMBERS, "location.country_languages")
     for chosen in (each for n in range(1, 6) for each in itertools.combinations(paths, n)):
-        found = engine.take(rows, chosen)
+        found = _take(engine, rows, chosen)
         found.validate(full=True)
         names = [path.replace(".", "_") for path in chosen]
         assert found.to_pydict() == {name: wanted[name] * 3 for name in names}
 
 
 def test_ids_of_every_holder(engine: geolookup.Engine, state: Any) -> None:
-    rows = [*engine.locate(_TAKEN).to_pylist(), -(1 << 7)]
-    wanted = engine.take(pa.array(rows), "network.asn").to_pydict()
+    rows = [*_locate(engine, _TAKEN).to_pylist(), -(1 << 7)]
+    wanted = _take(engine, pa.array(rows), "network.asn").to_pydict()
     assert wanted["network_asn"][0] == 15169
     for holder in (
         rows,
@@ -141,35 +153,35 @@ def test_ids_of_every_holder(engine: geolookup.Engine, state: Any) -> None:
         pa.array([0, *rows, 0], pa.int16()).slice(1, len(rows)),
         np.array(rows),
     ):
-        assert engine.take(holder, "network.asn").to_pydict() == wanted, type(holder)
+        assert _take(engine, holder, "network.asn").to_pydict() == wanted, type(holder)
     for none in (pa.array([None, -1, -2, -(1 << 31), -(1 << 63)]), pa.nulls(1)):
-        found = engine.take(none)
+        found = _take(engine, none)
         assert all(column.null_count == len(none) for column in found.columns)
     wrong: Any
     for wrong in (["8.8.8.8"], [1.0], pa.array([True]), 5, "x"):
         with pytest.raises(TypeError):
-            engine.take(wrong)
+            _take(engine, wrong)
     dataset = engine._open_state().dataset
     count = len(dataset.ipv4_starts) + len(dataset.ipv6_highs)
     for kind in (pa.int32(), pa.int64(), pa.uint32(), pa.uint64()):
         for number in (count, (1 << 31) - 1, (1 << 32) - 1, 1 << 62):
             if number < 1 << (kind.bit_width - 1):
                 with pytest.raises(IndexError, match="does not exist in this dataset"):
-                    tables.take(state, pa.array([0, number], kind), "network", None)
-        last = tables.take(state, pa.array([count - 1], kind), "network", None)
+                    tables.take(state, pa.array([0, number], kind), "network")
+        last = tables.take(state, pa.array([count - 1], kind), "network")
         assert last.num_rows == 1
 
 
 def test_names_order_and_types(engine: geolookup.Engine) -> None:
     asked = ["network.asn", "currency", "location.city_name", "currency.code", "network.asn"]
-    assert engine.take([0], asked).schema.names == [
+    assert _take(engine, [0], asked).schema.names == [
         *("network_asn", "currency_code", "currency_name", "currency_symbol", "location_city_name")
     ]
     every = [path.replace(".", "_") for path in PATHS if "." in path]
-    assert engine.take([0]).schema.names == every
-    assert engine.take([], "time").num_rows == 0
-    assert engine.take([0], ()).num_columns == 0
-    schema = engine.take([0]).schema
+    assert _take(engine, [0]).schema.names == every
+    assert _take(engine, [], "time").num_rows == 0
+    assert _take(engine, [0], ()).num_columns == 0
+    schema = _take(engine, [0]).schema
     text = pa.dictionary(pa.int32(), pa.string())
     special = {
         "location_country_languages": pa.list_(pa.string()),
@@ -200,20 +212,20 @@ def test_unknown_paths_and_a_closed_engine(engine: geolookup.Engine, dataset_pat
         ("location.", ""),
     ]
     for path, hint in paths:
-        with pytest.raises(ValueError, match="no field ") as caught:
-            engine.take([0], [path])
+        with pytest.raises(ValueError, match=r"^take: no field "):
+            _take(engine, [0], [path])
+        with pytest.raises(ValueError, match=r"^enrich: no field ") as caught:
+            engine.enrich(pa.table({"ip": ["8.8.8.8"]}), ["network", path])
         assert hint in str(caught.value)
-        with pytest.raises(ValueError, match="no field "):
-            engine.enrich(pa.table({"ip": ["8.8.8.8"]}), fields=["network", path])
     of_address: Any
     for of_address in ("ip", "ip_type", "error_code"):
-        with pytest.raises(ValueError, match="use enrich"):
-            engine.take([0], of_address)
+        with pytest.raises(ValueError, match=r"^take: "):
+            _take(engine, [0], of_address)
     engine = geolookup.open(dataset_path)
     engine.close()
-    for call in (engine.locate, engine.take, engine.enrich):
+    for call in (engine.snapshot, partial(engine.enrich, pa.array([]))):
         with pytest.raises(geolookup.ClosedError):
-            call(pa.array([]))
+            call()
 
 
 _MEMBERS = ("location.city_name", "location.latitude", "network.asn", "network.isp", "time.zone")

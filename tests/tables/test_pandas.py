@@ -71,14 +71,14 @@ def test_objects_as_the_scalar_engine_takes_them(
     if only_texts:
         drawn = [each for each in drawn if isinstance(each, str)]
     series = pd.Series(drawn, dtype=object)
-    found = engine.enrich(series, fields=columns.EVERYTHING, at=columns.AT)
+    found = engine.enrich(series, columns.EVERYTHING, at=columns.AT)
     assert_answers(found, engine, drawn)
     twice = [each for each in [*drawn, *drawn] if not _has_surrogate(each)]
     plain = pd.Series(twice, dtype=object)
     # Of nothing but NaT pandas would infer a category of timestamps.
     kind = pd.CategoricalDtype(pd.Index(plain.dropna().unique(), dtype=object))
     repeated = plain.astype(kind)
-    found = engine.enrich(repeated, fields=columns.EVERYTHING, at=columns.AT)
+    found = engine.enrich(repeated, columns.EVERYTHING, at=columns.AT)
     assert_answers(found, engine, twice)
 
 
@@ -101,14 +101,14 @@ def test_every_dtype(engine: geolookup.Engine) -> None:
     for values_of, kind, asked in columns_of:
         series = pd.Series(values_of, dtype=kind)
         frame = pd.DataFrame({"at": range(len(series)), "ip": series})
-        found = engine.enrich(frame, "ip", columns.EVERYTHING, prefix="of_", at=columns.AT)
+        found = engine.enrich(frame, columns.EVERYTHING, prefix="of_", at=columns.AT)
         pandas_testing.assert_frame_equal(found[["at", "ip"]], frame)
         new = found.drop(columns=["at", "ip"]).rename(columns=lambda name: name.removeprefix("of_"))
         assert_answers(new, engine, asked)
 
 
 def test_dtypes_and_categories_of_what_is_made(engine: geolookup.Engine) -> None:
-    made = engine.enrich(pd.Series(IPS), fields=columns.EVERYTHING).dtypes.astype(str)
+    made = engine.enrich(pd.Series(IPS), columns.EVERYTHING).dtypes.astype(str)
     assert set(made[["network_asn"]]) == {"UInt32"}
     assert set(made[["time_utc_offset_seconds", "error_code"]]) == {"Int32"}
     assert set(made[["time_current_timestamp", "location_country_population"]]) == {"Int64"}
@@ -117,7 +117,7 @@ def test_dtypes_and_categories_of_what_is_made(engine: geolookup.Engine) -> None
     assert set(made[["location_country_languages", "location_country_neighbors"]]) == {"object"}
     assert set(made[["ip_type", "location_country_code", "network_isp"]]) == {"category"}
     assert made["ip"] == str(pd.Series(["a"]).dtype if pd.__version__ >= "3" else "object")
-    found = engine.enrich(pd.Series(IPS), fields="location.city_name")["location_city_name"]
+    found = engine.enrich(pd.Series(IPS), "location.city_name")["location_city_name"]
     assert sorted(found.cat.categories) == sorted({"Mountain View", "Lyon", "Zürich"})
     assert found.value_counts().to_dict() == {"Mountain View": 2, "Lyon": 1, "Zürich": 1}
 
@@ -139,7 +139,7 @@ def test_the_frame_stays_as_it_was(engine: geolookup.Engine) -> None:
     frame.columns.name = "what"
     frame.attrs["origin"] = "test"
     before = frame.copy()
-    found = engine.enrich(frame, "ip", "network.asn")
+    found = engine.enrich(frame, "network.asn")
     pandas_testing.assert_frame_equal(frame, before)
     assert list(found.columns) == [*frame.columns, "network_asn"]
     pandas_testing.assert_frame_equal(found[list(frame.columns)], before, check_names=False)
@@ -155,16 +155,16 @@ def test_indexes_and_columns_of_several_levels(engine: geolookup.Engine) -> None
     frame = pd.DataFrame({("net", "ip"): IPS, ("net", "at"): [0] * len(IPS)})
     frame.columns.names = ["group", "member"]
     label: Any = ("net", "ip")
-    found = engine.enrich(frame, label, "network.asn")
+    found = engine.enrich(frame, "network.asn", column=label)
     assert found.columns.tolist() == [("net", "ip"), ("net", "at"), ("network_asn", "")]
     assert found.columns.names == ["group", "member"]
     assert values(found["network_asn"])[:2] == [15169, 3215]
     series = pd.Series(IPS, index=[5, 5, 1, 1, 5, 0, 0], name="ip")
-    asn = engine.enrich(series, fields="network.asn")["network_asn"]
+    asn = engine.enrich(series, "network.asn")["network_asn"]
     wanted = pd.Series([15169, 3215, None, None, None, 19281, 15169], series.index, "UInt32")
     pandas_testing.assert_series_equal(asn, wanted, check_names=False)
     pandas_testing.assert_series_equal(
-        engine.enrich(series.to_frame(), "ip", "network.asn")["network_asn"], asn
+        engine.enrich(series.to_frame(), "network.asn")["network_asn"], asn
     )
     series = pd.Series(IPS, index=list("abcdefg"))
     found = series.geo.enrich(columns.EVERYTHING, engine=engine, at=columns.AT, threads=1)
@@ -190,7 +190,7 @@ def test_a_column_of_instants(engine: geolookup.Engine) -> None:
         dtype = "Int64" if isinstance(instants[0], int) else None
         frame = pd.DataFrame({"ip": IPS[:3], "when": pd.Series(instants, dtype=dtype)})
         frame.loc[2, "ip"] = "9.9.9.9"
-        found = engine.enrich(frame, "ip", columns.EVERYTHING, prefix="_", at="when")
+        found = engine.enrich(frame, columns.EVERYTHING, prefix="_", time_column="when")
         new = found.iloc[:, 2:].rename(columns=lambda name: name.removeprefix("_"))
         whole = [None if each is None or each != each else each for each in instants]
         seconds = [int(each) if isinstance(each, float) else each for each in whole]

@@ -45,9 +45,9 @@ class Counting(geolookup.Engine):
         super().__init__(path, Dataset(path), Requirements())
         self.asked: list[int] = []
 
-    def enrich(self, data: Any, *args: Any, **wishes: Any) -> Any:
+    def enrich(self, data: Any, *fields: Any, **options: Any) -> Any:
         self.asked.append(len(data))
-        return super().enrich(data, *args, **wishes)
+        return super().enrich(data, *fields, **options)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def counting(dataset_path: Path) -> Counting:
 
 
 def _eager(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
-    found: pl.DataFrame = engine.enrich(frame, "address", columns.EVERYTHING, at=columns.AT)
+    found: pl.DataFrame = engine.enrich(frame, columns.EVERYTHING, column="address", at=columns.AT)
     return found
 
 
@@ -69,19 +69,19 @@ def _streaming(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _plan(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.LazyFrame:
-    plan: Any = engine.enrich(frame.lazy(), "address", columns.EVERYTHING, at=columns.AT)
+    plan: Any = engine.enrich(frame.lazy(), columns.EVERYTHING, column="address", at=columns.AT)
     assert isinstance(plan, pl.LazyFrame)
     assert plan.collect_schema() == _eager(engine, frame).schema
     return plan
 
 
 def _series(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
-    made = engine.enrich(frame["address"], fields=columns.EVERYTHING, at=columns.AT)
+    made = engine.enrich(frame["address"], columns.EVERYTHING, at=columns.AT)
     return frame.hstack(made)
 
 
 def _expression(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
-    answers = geo(pl.col("address")).lookup(*columns.EVERYTHING, engine=engine, at=columns.AT)
+    answers = geo(pl.col("address")).lookup(columns.EVERYTHING, engine=engine, at=columns.AT)
     plan = frame.lazy().with_columns(answers.alias("made")).unnest("made")
     found = plan.collect()
     assert plan.collect_schema() == found.schema
@@ -127,6 +127,7 @@ def test_every_type_every_way(
 
 def test_a_field_has_the_type_that_the_plan_says(engine: geolookup.Engine) -> None:
     wanted = columns.expected(engine, IPS)
+    path: Any
     for path in columns.EVERYTHING:
         lookup = geo(pl.col("ip")).lookup(path, engine=engine, at=columns.AT)
         plan = pl.LazyFrame({"ip": IPS}).select(lookup)
@@ -134,8 +135,8 @@ def test_a_field_has_the_type_that_the_plan_says(engine: geolookup.Engine) -> No
         assert found.schema == plan.collect_schema(), path
         assert found["ip"].to_list() == wanted[path.replace(".", "_")], path
     frame = pl.DataFrame({"ip": IPS})
-    assert engine.enrich(frame, fields=[]).equals(frame)
-    assert engine.enrich(frame.lazy(), fields=[]).collect().equals(frame)
+    assert engine.enrich(frame, []).equals(frame)
+    assert engine.enrich(frame.lazy(), []).collect().equals(frame)
     schema = engine.enrich(frame.lazy()).collect_schema()
     assert schema["location_country_code"] == pl.String
     assert schema["location_country_languages"] == pl.List(pl.String)
@@ -200,13 +201,17 @@ _INSTANTS = [datetime(2026, 7, 1, 12, tzinfo=UTC), None, *[datetime(1970, 1, 1, 
 def test_each_row_its_own_instant(engine: geolookup.Engine) -> None:
     frame = pl.DataFrame({"address": IPS, "when": _INSTANTS})
     wanted = columns.expected(engine, IPS, _INSTANTS)
-    lookup = geo(pl.col("address")).lookup(*columns.EVERYTHING, engine=engine, at=pl.col("when"))
+    lookup = geo(pl.col("address")).lookup(columns.EVERYTHING, engine=engine, at=pl.col("when"))
     columns.assert_equal(
         frame.select(lookup.alias("made")).unnest("made").to_dict(as_series=False), wanted
     )
     data: Any
     for data in (frame, frame.lazy()):
-        found = engine.enrich(data, "address", columns.EVERYTHING, at="when").lazy().collect()
+        found = (
+            engine.enrich(data, columns.EVERYTHING, column="address", time_column="when")
+            .lazy()
+            .collect()
+        )
         new = found.drop("address", "when")
         columns.assert_equal(new.to_dict(as_series=False), wanted)
     frame = pl.DataFrame({"ip": IPS, "when": _INSTANTS})
@@ -239,10 +244,10 @@ def test_plans_say_what_to_do_and_raise_when_collected(
     engine: geolookup.Engine, dataset_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=r"location\.contry_code"):
-        geo(pl.col("ip")).lookup("location.contry_code", engine=engine)
+        geo(pl.col("ip")).lookup(["location.contry_code"], engine=engine)
     with pytest.raises(TypeError, match="aware datetime"):
         geo(pl.col("ip")).lookup("time", engine=engine, at=datetime(2026, 1, 1))  # noqa: DTZ001
-    plan = engine.enrich(pl.LazyFrame({"ip": IPS}), fields="currency", on_invalid="raise")
+    plan = engine.enrich(pl.LazyFrame({"ip": IPS}), "currency", on_invalid="raise")
     how: Any
     for how in ("in-memory", "streaming"):
         with pytest.raises(pl.exceptions.ComputeError, match=InvalidAddressError.message):

@@ -165,7 +165,7 @@ def test_every_field_of_every_row(
         (packed, columns.of_bytes(packed), {"at": at}),
     ):
         options |= {"dataset": dataset_path, "prefix": "geo_"}
-        found = adapter.enrich(cluster.frame(given), "ip", columns.EVERYTHING, **options)
+        found = adapter.enrich(cluster.frame(given), columns.EVERYTHING, **options)
         columns.assert_equal(made(found), columns.expected(engine, asked))
         assert "geo_network_asn" in {name for name, kind in found.dtypes if kind == "bigint"}
 
@@ -186,7 +186,7 @@ def test_each_row_at_its_own_instant(
     rng = random.Random(5)
     instants = [None if at % 7 == 3 else rng.randrange(-(10**9), 2 * 10**9) for at in range(2100)]
     df = cluster.frame(addresses, seen=_instants(instants, kind))
-    found = adapter.enrich(df, "ip", ["time", "network.asn"], dataset=dataset_path, at="seen")
+    found = adapter.enrich(df, ["time", "network.asn"], dataset=dataset_path, time_column="seen")
     wanted = columns.expected(engine, addresses, instants)
     values = rows_of(found)
     del values["seen"]
@@ -205,7 +205,7 @@ def _instants(seconds: list[int | None], kind: pa.DataType) -> pa.Array:
 
 def test_now_is_one_instant(cluster: Cluster) -> None:
     before = int(datetime.now(UTC).timestamp())
-    found = adapter.enrich(cluster.frame(["8.8.8.8"] * 9), fields="time.current_timestamp")
+    found = adapter.enrich(cluster.frame(["8.8.8.8"] * 9), "time.current_timestamp")
     after = int(datetime.now(UTC).timestamp())
     [now] = set(rows_of(found)["time_current_timestamp"])
     assert before <= now <= after
@@ -215,7 +215,7 @@ def test_now_is_one_instant(cluster: Cluster) -> None:
 def test_other_columns_and_partitions_stay_as_they_are(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    empty = adapter.enrich(cluster.frame([]), fields=["network", "ip_type"])
+    empty = adapter.enrich(cluster.frame([]), ["network", "ip_type"])
     assert empty.collect() == []
     assert empty.columns[2:] == [*(f"network_{each}" for each in _NETWORK), "ip_type"]
     empty.explain()
@@ -228,7 +228,7 @@ def test_other_columns_and_partitions_stay_as_they_are(
         "IP string, n smallint not null, list array<int>, `a map` map<string,double>,"
         " nested struct<d: decimal(9,2), t: timestamp_ntz>, day date, raw binary",
     )
-    found = adapter.enrich(df, "IP", "location.country_languages")
+    found = adapter.enrich(df, "location.country_languages", column="IP")
     found.explain()
     assert "Exchange" not in capsys.readouterr().out
     assert found.schema.fields[:-1] == df.schema.fields
@@ -239,21 +239,24 @@ def test_other_columns_and_partitions_stay_as_they_are(
 def test_what_cannot_be_is_refused_before_anything_runs(cluster: Cluster) -> None:
     df = cluster.frame(["8.8.8.8"], day=pa.array([date(2026, 1, 2)]))
     naive = df.selectExpr("ip", "timestamp_ntz'2026-01-02 00:00:00' as seen")
-    for refused, frame, wishes, text in (
+    options: Any
+    for refused, frame, options, text in (
         (KeyError, df, {"column": "address"}, "no column 'address'"),
-        (KeyError, df, {"at": "seen"}, "no column 'seen'"),
-        (ValueError, df, {"fields": "ctiy"}, "no field 'ctiy'"),
-        (ValueError, df, {"fields": "ip"}, "there is a column 'ip' already: ask for a prefix"),
+        (KeyError, df, {"time_column": "seen"}, "no column 'seen'"),
+        (TypeError, df, {"at": "seen"}, "time_column names a column of instants"),
         (ValueError, df, {"on_invalid": "skip"}, "on_invalid is 'skip'"),
         (TypeError, df, {"column": "row"}, "a column of int64 holds no addresses"),
         (TypeError, df, {"column": "day"}, "column 'day' is of date, not an address"),
-        (TypeError, df, {"at": "day"}, "column 'day' is of date, not an address or instant"),
-        (TypeError, df, {"at": "ip"}, "at must hold timestamps or Unix times, not string"),
-        (TypeError, naive, {"at": "seen"}, "have no time zone"),
+        (TypeError, df, {"time_column": "day"}, "column 'day' is of date, not an address or time"),
+        (TypeError, df, {"time_column": "ip"}, "must hold timestamps or Unix times, not string"),
+        (TypeError, naive, {"time_column": "seen"}, "has no time zone"),
         (geolookup.DatasetError, df, {"dataset": "/nonexistent"}, "no dataset here"),
     ):
         with pytest.raises(refused, match=text):
-            adapter.enrich(frame, **wishes)  # type: ignore[arg-type]
+            adapter.enrich(frame, "time.zone", **options)
+    for name, text in (("contry", "no field"), ("ip", "column 'ip' exists already; pass a prefix")):
+        with pytest.raises(ValueError, match=text):
+            adapter.enrich(df, [name])
 
 
 @pytest.mark.parametrize(
@@ -267,7 +270,7 @@ def test_strict_tasks_fail_without_the_address(cluster: Cluster, address: str, t
         .sortWithinPartitions("row")
     )
     with pytest.raises(PythonException) as caught:
-        adapter.enrich(df, fields="network.asn", on_invalid="raise").collect()
+        adapter.enrich(df, "network.asn", on_invalid="raise").collect()
     said = str(caught.value)
     assert text in said
     assert "in row 2, counted from 0\nof partition 0" in said
@@ -279,7 +282,7 @@ def test_one_engine_a_process(cluster: Cluster, tmp_path: Path) -> None:
     dataset = build_at(tmp_path, {"a.csv": "network,country_code\n8.8.8.0/24,US\n"})[0]
     df = cluster.session.range(0, 9000, 1, 12).selectExpr("id as row", "'8.8.8.8' as ip")
     for fields in ("location.country_code", "network"):
-        found = adapter.enrich(df, fields=fields, dataset=dataset).collect()
+        found = adapter.enrich(df, fields, dataset=dataset).collect()
         assert len(found) == 9000
     opened = [rest for rest in cluster.events("open") if rest[1] == f"{dataset}/ipv4.arrow"]
     assert 2 <= len(opened) <= 24
@@ -290,7 +293,7 @@ def test_an_executor_unpacks_once(cluster: Cluster, tmp_path: Path) -> None:
     dataset = build_at(tmp_path, {"a.csv": "network,country_code\n8.8.8.0/24,DE\n"})[0]
     df = cluster.session.range(0, 9000, 1, 12).selectExpr("id as row", "'8.8.8.8' as ip")
     for _ in range(2):
-        found = adapter.enrich(df, fields="location.country_code", dataset=dataset, ship=True)
+        found = adapter.enrich(df, "location.country_code", dataset=dataset, ship=True)
         assert set(rows_of(found)["location_country_code"]) == {"DE"}
     with geolookup.open(dataset) as engine:
         generation = engine.metadata.generation
@@ -317,7 +320,7 @@ def test_many_processes_unpack_at_once(dataset_path: Path, tmp_path: Path) -> No
 
 def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_path: Path) -> None:
     dataset = build_at(tmp_path, {"a.csv": "network,country_code\n8.8.8.0/24,US\n"})[0]
-    found = adapter.enrich(cluster.frame(["8.8.8.8"]), fields="network", dataset=dataset)
+    found = adapter.enrich(cluster.frame(["8.8.8.8"]), "network", dataset=dataset)
     dataset.rename(tmp_path / "elsewhere")
     with pytest.raises(PythonException) as caught:
         found.collect()
@@ -326,13 +329,13 @@ def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_
     dataset = build_at(tmp_path, {"a.csv": texts[0]})[0]
     with geolookup.open(dataset) as engine:
         wanted = engine.metadata.generation
-    old = adapter.enrich(cluster.frame(["8.8.8.8"]), fields="network", dataset=dataset)
+    old = adapter.enrich(cluster.frame(["8.8.8.8"]), "network", dataset=dataset)
     build_at(tmp_path, {"a.csv": texts[1]})
     with pytest.raises(PythonException) as caught:
         old.collect()
     assert f"where the driver has {wanted}; put the driver's dataset" in str(caught.value)
     df = cluster.frame(["8.8.8.8"])
-    new = adapter.enrich(df, fields="location.country_code", dataset=dataset)
+    new = adapter.enrich(df, "location.country_code", dataset=dataset)
     assert rows_of(new) == {"location_country_code": ["FR"]}
 
 
