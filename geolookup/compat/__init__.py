@@ -1,9 +1,9 @@
-"""Stand-ins for the readers of other libraries: what the records of MaxMind's databases contain.
+"""Stand-ins for the readers of other libraries: the content of the records of MaxMind.
 
 Strategy: a dataset combines the databases of geoip2. A method fits a dataset that has any field
-that distinguishes its database; so ``country`` fits a dataset of cities. A row is read once, and
-its arguments of the models are kept in bounded caches. They are copied for each call, because a
-model keeps them and its user may change them.
+that distinguishes its database; so ``country`` fits a dataset of cities. Bounded caches keep the
+arguments of the models by row. Each call copies them: a model keeps its arguments, and its user can
+change them.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ LANGUAGE = "en"
 class Kind:
     """A database of geoip2: its name in ``database_type``, and the content of its records.
 
-    Its method fits a dataset that has a field of each of ``fields``. ``paths`` are where a record
-    has the fields of a dataset: keys, joined by dots; a number is a position in a list. A Boolean
-    is there if it is true. ``arguments`` returns those of the model from a location and a network
-    row; nothing if the rows say nothing that the database would. The caller may change them.
+    Its method fits a dataset that has a field of each set in ``fields``. ``paths`` maps positions
+    in a record to fields of a dataset: keys, joined by dots; a number is an index of a list. A
+    record leaves false Booleans out. ``arguments`` returns the arguments of the model from a
+    location and a network row, empty if the database would have no record. The caller can change
+    them.
     """
 
     database: str
@@ -53,18 +54,18 @@ class Rows:
         reading = _Reading(state)
         self.state = state
         self.methods = fitting(state.dataset.manifest.metadata().fields)
-        self.places = Cache(reading.place)
+        self.locations = Cache(reading.location)
         self.networks = Cache(reading.network)
 
 
 class _Reading:
-    """Reads rows; without a reference to the caches, which would be a cycle."""
+    """Reads rows. It has no reference to the caches: that would be a cycle."""
 
     def __init__(self, state: State) -> None:
         self._state = state
         self._zones = state.dataset.zones()
 
-    def place(self, row: int) -> tuple[bytes, bytes]:
+    def location(self, row: int) -> tuple[bytes, bytes]:
         """Return the members of a location row in City and in Country, ready to copy."""
         state = self._state
         try:
@@ -130,12 +131,12 @@ def _nest(paths: Mapping[str, str], values: Mapping[str, Any]) -> Arguments:
 
 
 def _country(rows: Rows, location: int, _network: int) -> Arguments:
-    arguments: Arguments = loads(rows.places[location][1])  # noqa: S302 - made here
+    arguments: Arguments = loads(rows.locations[location][1])  # noqa: S302 - made here
     return arguments
 
 
 def _city(rows: Rows, location: int, _network: int) -> Arguments:
-    arguments: Arguments = loads(rows.places[location][0])  # noqa: S302 - made here
+    arguments: Arguments = loads(rows.locations[location][0])  # noqa: S302 - made here
     return arguments
 
 
@@ -159,8 +160,8 @@ def _of_network(paths: Collection[str]) -> Callable[[Rows, int, int], Arguments]
 
 def _paths(*begins: str) -> dict[str, str]:
     """Return the fields at the paths that begin so, without ``traits.``."""
-    chosen = {path: field.path for path, field in MAXMIND.items() if path.startswith(begins)}
-    return {path.removeprefix("traits."): name for path, name in chosen.items()}
+    paths = {path: field.path for path, field in MAXMIND.items() if path.startswith(begins)}
+    return {path.removeprefix("traits."): name for path, name in paths.items()}
 
 
 _ENTERPRISE_PATHS = {path: field.path for path, field in MAXMIND.items()}

@@ -5,8 +5,8 @@
 ...     reader.city("81.2.69.160").country.iso_code
 'GB'
 
-Strategy: a call finds the rows of an address and the prefix length in the kernel, and makes
-geoip2's own models of what ``Rows`` keeps of them. ``docs/how-to/from-geoip2.md``
+Strategy: a call finds the rows of an address and the prefix length in the kernel, and passes the
+kept arguments of ``Rows`` to geoip2's own models. ``docs/how-to/from-geoip2.md``
 lists the differences from geoip2.
 """
 
@@ -60,8 +60,8 @@ __all__ = [
 
 IPAddress = str | IPv4Address | IPv6Address
 _MODES = MODE_AUTO, MODE_FILE, MODE_MEMORY, MODE_MMAP, MODE_MMAP_EXT
-_Placed = TypeVar("_Placed", bound=models.Country)
-_Flat = TypeVar("_Flat", bound=models.SimpleModel)
+_LocationModel = TypeVar("_LocationModel", bound=models.Country)
+_NetworkModel = TypeVar("_NetworkModel", bound=models.SimpleModel)
 
 
 class Reader:
@@ -69,7 +69,7 @@ class Reader:
 
     A method raises TypeError if the dataset has no field for its model, ValueError for a
     malformed address and for a closed reader, and ``AddressNotFoundError`` for a private address
-    and for one about which the model would say nothing. The texts of errors never contain the
+    and for one without values in the model. The texts of errors never contain the
     address. Safe to use from many threads and after a fork.
     """
 
@@ -79,10 +79,10 @@ class Reader:
         locales: Sequence[str] | None = None,
         mode: int = MODE_AUTO,
     ) -> None:
-        """Open a dataset or a store, or use an open engine, which ``close`` leaves open.
+        """Open a dataset or a store, or use an open engine; ``close`` does not close that.
 
-        None: the dataset of ``geolookup.open()``. A dataset has names in one language, which the
-        models have as "en". ``locales`` are passed on to them: without "en" names are None.
+        None: the dataset of ``geolookup.open()``. A dataset has names in one language: "en"
+        in the models. They get ``locales``: without "en" names are None.
         ``mode`` has no effect: a dataset is always mapped. Raises ValueError for MODE_FD and
         for an unknown mode, DatasetError as ``geolookup.open``.
         """
@@ -96,39 +96,39 @@ class Reader:
 
     def country(self, ip_address: IPAddress) -> models.Country:
         """Return continent and country."""
-        return self._answer(models.Country, "country", ip_address)
+        return self._location_answer(models.Country, "country", ip_address)
 
     def city(self, ip_address: IPAddress) -> models.City:
         """Return continent, country, first subdivision, city, postal code and location."""
-        return self._answer(models.City, "city", ip_address)
+        return self._location_answer(models.City, "city", ip_address)
 
     def enterprise(self, ip_address: IPAddress) -> models.Enterprise:
-        """Return what ``city`` does, and in ``traits`` the network and its users."""
-        return self._answer(models.Enterprise, "enterprise", ip_address)
+        """Return the values of ``city``, and in ``traits`` the network and its users."""
+        return self._location_answer(models.Enterprise, "enterprise", ip_address)
 
     def asn(self, ip_address: IPAddress) -> models.ASN:
         """Return number and organization of the autonomous system."""
-        return self._flat(models.ASN, "asn", ip_address)
+        return self._network_answer(models.ASN, "asn", ip_address)
 
     def isp(self, ip_address: IPAddress) -> models.ISP:
         """Return the ISP, the organization and the autonomous system."""
-        return self._flat(models.ISP, "isp", ip_address)
+        return self._network_answer(models.ISP, "isp", ip_address)
 
     def connection_type(self, ip_address: IPAddress) -> models.ConnectionType:
         """Return the connection type, in the words of geoip2."""
-        return self._flat(models.ConnectionType, "connection_type", ip_address)
+        return self._network_answer(models.ConnectionType, "connection_type", ip_address)
 
     def domain(self, ip_address: IPAddress) -> models.Domain:
         """Raise TypeError: a dataset has no domains."""
-        return self._flat(models.Domain, "domain", ip_address)
+        return self._network_answer(models.Domain, "domain", ip_address)
 
     def anonymous_ip(self, ip_address: IPAddress) -> models.AnonymousIP:
         """Raise TypeError: a dataset has no anonymizers."""
-        return self._flat(models.AnonymousIP, "anonymous_ip", ip_address)
+        return self._network_answer(models.AnonymousIP, "anonymous_ip", ip_address)
 
     def anonymous_plus(self, ip_address: IPAddress) -> models.AnonymousPlus:
         """Raise TypeError: a dataset has no anonymizers."""
-        return self._flat(models.AnonymousPlus, "anonymous_plus", ip_address)
+        return self._network_answer(models.AnonymousPlus, "anonymous_plus", ip_address)
 
     def metadata(self) -> Metadata:
         """Return the metadata of the dataset in the class of ``maxminddb``.
@@ -163,11 +163,15 @@ class Reader:
     def __exit__(self, *_exception: object) -> None:
         self.close()
 
-    def _answer(self, model: type[_Placed], method: str, ip_address: IPAddress) -> _Placed:
+    def _location_answer(
+        self, model: type[_LocationModel], method: str, ip_address: IPAddress
+    ) -> _LocationModel:
         arguments, prefix = self._arguments_and_prefix(method, ip_address)
         return model(self._locales, ip_address=ip_address, prefix_len=prefix, **arguments)
 
-    def _flat(self, model: type[_Flat], method: str, ip_address: IPAddress) -> _Flat:
+    def _network_answer(
+        self, model: type[_NetworkModel], method: str, ip_address: IPAddress
+    ) -> _NetworkModel:
         arguments, prefix = self._arguments_and_prefix(method, ip_address)
         return model(ip_address, prefix_len=prefix, **arguments)
 

@@ -1,8 +1,8 @@
 """The pages of the admin port: health and metrics, for probes and Prometheus.
 
-``/livez``: the server runs, and no worker is silent after it was killed. ``/readyz``: at least one
-worker accepts requests and can use the account store, and none is silent. More lines name the
-silent workers, and the state of the polls of a followed mirror. ``/metrics``: the counters.
+``/livez`` is 200 while the server runs and replaces silent workers. ``/readyz`` is 200 if a worker
+accepts requests and can use the account store, and every worker has a recent heartbeat. Further
+lines name silent workers and describe the polls of a mirror. ``/metrics`` shows the counters.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Admin:
         return Page(200 if is_well else 503, PLAIN, "".join(f"{line}\n" for line in lines))
 
     def _is_ready(self) -> bool:
-        """Return whether a new connection is answered by any worker that the system may choose."""
+        """Return whether each worker that the system can choose answers a new connection."""
         serves = any(
             reading.state == SERVING and not reading.unusable for reading in self._living()
         )
@@ -66,8 +66,8 @@ def follow_readiness(status: Status) -> str:
     """Return a line about the polls of a store; empty if it follows no mirror."""
     if not status.polled_at:
         return ""
-    failed = f"{status.failures} failed polls in a row, " if status.failures else ""
-    return f"following: {failed}last success {status.succeeded_at or 'never'}\n"
+    failures = f"{status.failures} failed polls in a row, " if status.failures else ""
+    return f"following: {failures}last success {status.succeeded_at or 'never'}\n"
 
 
 def follow_metrics(status: Status) -> str:

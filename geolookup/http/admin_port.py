@@ -1,8 +1,8 @@
 """The port of health and metrics: short answers to GET, in one thread of the server process.
 
 Strategy: an event loop: slow or silent clients cost a few kilobytes, and no thread.
-A connection has DEADLINE seconds in all. If more than CONNECTIONS are open, the oldest is closed: a
-probe sends its request at once, and is answered however many others are open.
+A connection ends after DEADLINE seconds. If more than CONNECTIONS are open, the oldest is closed. A
+probe sends its request at once and gets an answer, even beside many other connections.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Page(NamedTuple):
     """One answer."""
 
     status: int
-    kind: str
+    content_type: str
     text: str
 
 
@@ -40,9 +40,9 @@ _MALFORMED, _NOT_ALLOWED = Page(400, PLAIN, ""), Page(405, PLAIN, "")
 class AdminPort:
     """The port; a context manager. Raises SettingsError if it cannot listen."""
 
-    def __init__(self, where: str, page: Callable[[str], Page]) -> None:
+    def __init__(self, address: str, page: Callable[[str], Page]) -> None:
         self._page = page
-        self._listener = _listener(where)
+        self._listener = _listener(address)
         self._open: dict[Any, None] = {}
         self._loop, self._stop, self._started = asyncio.new_event_loop(), asyncio.Event(), Event()
         self._thread = Thread(target=self._run, name="geolookup-admin", daemon=True)
@@ -101,14 +101,14 @@ class AdminPort:
         body = page.text.encode()
         lines = (
             f"HTTP/1.1 {page.status} {HTTPStatus(page.status).phrase}",
-            *(f"Content-Type: {page.kind}", f"Content-Length: {len(body)}"),
+            *(f"Content-Type: {page.content_type}", f"Content-Length: {len(body)}"),
             *("Connection: close", "", ""),
         )
         return "\r\n".join(lines).encode() + (b"" if method == "HEAD" else body)
 
 
-def _listener(where: str) -> socket.socket:
-    host, port = _address(where)
+def _listener(address: str) -> socket.socket:
+    host, port = _host_and_port(address)
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -117,14 +117,16 @@ def _listener(where: str) -> socket.socket:
     except OSError as error:
         listener.close()
         raise SettingsError(
-            f"--admin {where}: {error.strerror or error}; choose another port"
+            f"--admin {address}: {error.strerror or error}; choose another port"
         ) from None
     return listener
 
 
-def _address(where: str) -> tuple[str, int]:
+def _host_and_port(address: str) -> tuple[str, int]:
     # rpartition: "[::]:9090" has colons in its host.
-    host, _, port = where.rpartition(":")
+    host, _, port = address.rpartition(":")
     if not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
-        raise SettingsError(f"--admin {where!r}: write HOST:PORT, like 127.0.0.1:9090 or [::]:9090")
+        raise SettingsError(
+            f"--admin {address!r}: write HOST:PORT, like 127.0.0.1:9090 or [::]:9090"
+        )
     return host.strip("[]"), int(port)

@@ -1,8 +1,8 @@
 """One request, from top to bottom: host, path, method, key, address, answer.
 
-Strategy: an ASGI application. Of Granian's interfaces, only ASGI shows the path as it was
-sent. It shows repeated headers: the contract rejects them, and proxies may use them. The
-application awaits only the gate and the sending, so its state needs no lock.
+Strategy: an ASGI application. Of Granian's interfaces, only ASGI shows the raw path. It shows
+repeated headers: the contract rejects a repeated key, and proxies repeat their headers. The
+application awaits the gate and the sending only, so its state needs no lock.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from geolookup.http.answers import (
 )
 from geolookup.http.metrics import DRAINING, Counters
 
-#: What separates or encodes parameters.
+#: Separators and encodings of parameters.
 _ENCODED = re.compile("[&%+]")
 #: The parameter ``ip``, also with an encoded name, and its value if it has one.
 _IP = re.compile(r"(?:\A|&)(?:i|%69)(?:p|%70)(?:=([^&]*))?(?=&|\Z)")
@@ -45,7 +45,7 @@ def ip_parameter(query: str) -> str | None:
     UTF-8 become U+FFFD, so the text is not an address. Repeated or too long: an empty text.
     """
     if query.startswith("ip=") and not _ENCODED.search(query):
-        return query[3:]  # as most requests are
+        return query[3:]  # the usual request
     values = [match[1] or "" for match in islice(_IP.finditer(query), 2)]
     if not values:
         return None
@@ -94,7 +94,7 @@ class Admission(Protocol):
 
 
 class Backend(NamedTuple):
-    """What requests are answered from. A reload replaces it as a whole."""
+    """Engine, gate and prepared answers of one generation. A reload replaces all three at once."""
 
     engine: Lookups
     gate: Admission

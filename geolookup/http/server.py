@@ -2,7 +2,7 @@
 
 Strategy: on SIGHUP the workers reload in place, so no connection closes. On SIGTERM they
 answer for the drain time with ``Connection: close``; then Granian stops them after the
-requests in progress. What happens when a worker dies is decided in ``supervision``.
+requests in progress. ``supervision`` replaces dead workers.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def granian_for(settings: Settings) -> Supervisor:
         workers=settings.workers,
         # One thread for the sockets of a worker, as many as it has for Python.
         runtime_mode=RuntimeModes.st,
-        # The drain uses ``Connection: close``, which HTTP/2 does not have.
+        # The drain uses ``Connection: close``; HTTP/2 has no such header.
         http=HTTPModes.http1,
         http1_settings=HTTP1Settings(header_read_timeout=HEAD_TIMEOUT, max_buffer_size=HEAD_LIMIT),
         backlog=_BACKLOG,
@@ -171,8 +171,8 @@ def check_free(host: str, port: int) -> None:
 def _install_signals(server: Supervisor, drain: float) -> None:
     """Replace Granian's handlers of SIGHUP and SIGTERM.
 
-    A forked worker has them until it installs its own. Then it has not opened the dataset,
-    so it need not reload, and no request, so it can end at once.
+    A forked worker inherits them until it installs its own. Until then it has no dataset to
+    reload, so it ignores SIGHUP, and no request to finish, so SIGTERM ends it at once.
     """
 
     def on(signum: int, act: Callable[[], None], in_worker: Callable[[], None]) -> None:
@@ -219,8 +219,8 @@ def _signal_workers(signum: int) -> None:
                 os.kill(worker.pid, signum)
 
 
-def _is_news(record: logging.LogRecord) -> bool:
-    """Return whether a record says something that the record before it does not."""
+def _is_informative(record: logging.LogRecord) -> bool:
+    """Return whether to log a record: Granian's last line repeats the one before."""
     return not record.getMessage().startswith("Granian shutdown completed")
 
 
@@ -232,7 +232,7 @@ def _logging(level: str) -> dict[str, Any]:
                 "class": "logging.StreamHandler",
                 "formatter": form,
                 "stream": "ext://sys.stderr",
-                "filters": [_is_news],
+                "filters": [_is_informative],
             }
             for name, form in (("console", "generic"), ("access", "access"))
         },

@@ -1,6 +1,6 @@
-"""The settings of a server, in one place, and the limit of open connections that follows.
+"""The settings of a server, in one place, and the limit of open connections.
 
-Strategy: each connection is a file descriptor, so the limit follows from that of the process.
+Strategy: each connection is a file descriptor, so the limit of the process bounds their number.
 Granian accepts no connection beyond its limit: the next one waits until another is closed.
 """
 
@@ -22,7 +22,7 @@ HEAD_LIMIT = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a server, as ``geolookup serve`` takes them."""
+    """The settings of a server: the options of ``geolookup serve``."""
 
     #: URL of the account store, ``sqlite:///PATH`` or ``redis://HOST:PORT/NUMBER``.
     accounts: str
@@ -30,7 +30,7 @@ class Settings:
     dataset: str | None = None
     #: Address of a mirror that the store ``dataset`` follows; None: none.
     follow: str | None = None
-    #: How it is polled: the options of ``geolookup follow``.
+    #: Options of ``geolookup follow`` for these polls.
     polling: Polling = field(default_factory=Polling)
     #: Files of public keys: only a dataset that one of them verifies is served. With ``follow``, a
     #: store without trusted keys trusts these, and checks each dataset that it installs.
@@ -92,8 +92,8 @@ def connections(limit: int | None) -> int:
         return max(1, min(possible, _MOST))
     if limit > possible:
         raise SettingsError(
-            f"--connections {limit}: a process may open {possible + _RESERVE} files here, of which"
-            f" {_RESERVE} are not connections; raise that limit (ulimit -n, LimitNOFILE)"
+            f"--connections {limit}: this process can open {possible + _RESERVE} files and needs"
+            f" {_RESERVE} of them itself; raise the limit of open files (ulimit -n, LimitNOFILE)"
         )
     return limit
 

@@ -2,13 +2,12 @@
 
 Strategy: Granian's server ends when a worker dies twice within seconds. This one starts each
 worker again: at once, or after a wait that doubles while the worker dies soon after each start.
-It ends by itself only when no worker runs and a worker could open no dataset: another start cannot
-help then.
+It ends by itself only when no worker runs and no dataset opens: another start cannot help.
 
-With ``serve --follow`` a process beside the server follows a mirror. It publishes into the store,
-and the workers install what is published there, as they do without it. So the server answers
-whatever becomes of the mirror or of the follower. It is a process of its own: the server must hold
-no locks, because workers are forked from it.
+With ``serve --follow`` a second process follows a mirror and publishes into the store. The workers
+install each new generation, as they do without a mirror. The service keeps answering if the mirror
+or the follower fails. The follower is not a thread: workers are forked from the server, so the
+server must hold no locks.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class Backoff:
 
     def delay(self, worker: int, ran: float) -> float:
         """Return the seconds to wait for a worker that ran for so many seconds."""
-        # A worker that ran long enough begins anew: its next start does not wait.
+        # A worker that ran long enough starts again at once.
         self._early[worker] = self._early[worker] + 1 if ran < _EARLY else 0
         return backoff_wait(self._early[worker], _FIRST_DELAY, _MOST_DELAY)
 
@@ -139,7 +138,7 @@ def _until(due: dict[int, float]) -> float | None:
 def hold_while_forking(signum: int) -> None:
     """Deliver a signal to a new child when it can run its handler.
 
-    CPython drops what reaches a child while it completes the fork; a blocked signal waits.
+    CPython drops a signal that reaches a child during the fork; a blocked signal stays pending.
     """
 
     def unblock() -> None:
@@ -153,9 +152,9 @@ def hold_while_forking(signum: int) -> None:
 
 
 def end_with_server() -> None:
-    """Stop this worker when the server process dies, however it does; returns at once.
+    """Stop this worker after the end of the server process, even by SIGKILL; return at once.
 
-    Without it the worker would go on listening, and no other server could take the port.
+    Otherwise the worker would continue to listen, and no other server could use the port.
     """
     server = multiprocessing.parent_process()
     if server is not None:
@@ -164,8 +163,7 @@ def end_with_server() -> None:
 
 
 def _end_with(server: int | None) -> None:
-    # Polled: what a fork inherits keeps the pipe of parent_process().sentinel open in the
-    # other workers.
+    # Polled: forked workers inherit the pipe of parent_process().sentinel and keep it open.
     # The parent of an orphan is init or a subreaper.
     while os.getppid() == server:
         time.sleep(_POLL)

@@ -61,8 +61,7 @@ class Worker(Application):
 
     def begin(self) -> None:
         """Handle RELOAD and DRAIN from now on, between requests."""
-        # Objects that exist now live until the end: exclude them from collections, which
-        # delay requests.
+        # Objects that exist now live until the end. A collection delays requests: exclude them.
         gc.collect()
         gc.freeze()
         gc.set_threshold(_COLLECT_AFTER)

@@ -117,7 +117,7 @@ class Unavailable:
 
     success = False
     error_code = None
-    error_message = "the dataset cannot be used; the log 'geolookup' says why"
+    error_message = "the dataset cannot be used; see the log 'geolookup'"
 
     def __init__(self, engine: Engine) -> None:
         self._members: Any = engine.answer("")

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 import geolookup
 from geolookup.contract.cleaning import clean_text
+from geolookup.contract.fields import FIELDS
+from geolookup.contract.paths import names_of, resolve_field
 from geolookup.errors import ClosedError, DatasetError
 from geolookup.integrations.redaction import REMOVED, Redaction
 
 if TYPE_CHECKING:
     from geolookup.engine import Engine
 
-#: The fields by default: names in the log, and paths of the answer.
-FIELDS = {"country": "location.country_code", "asn": "network.asn"}
+#: Names of fields, or a mapping from names in the log to fields.
+FieldNames = Mapping[str, str] | Iterable[str]
+DEFAULT_FIELDS = ("country", "asn")
 #: Attributes of every record.
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _ABSENT = object()
@@ -30,14 +33,16 @@ _ABSENT = object()
 class _Fields:
     """Looks the fields up; never raises for an address or an unusable dataset."""
 
-    def __init__(self, engine: Engine | None, fields: Mapping[str, str], *, clean: bool) -> None:
-        if "ip" in fields.values():
-            raise ValueError("the field 'ip' would keep the address; leave it out")
+    def __init__(
+        self, call: str, engine: Engine | None, fields: FieldNames, *, clean: bool
+    ) -> None:
+        names = _names_in_log(fields)
+        self._paths = tuple(resolve_field(name, FIELDS, call).path for name in names.values())
+        if "ip" in self._paths:
+            raise ValueError(f"{call}: the field 'ip' would keep the address; leave it out")
         self._engine = geolookup.open() if engine is None else engine
-        self._clean = clean_text if clean else _unchanged
-        self._paths = tuple(fields.values())
-        self.unknown: dict[str, Any] = dict.fromkeys(fields)
-        self._engine.get_many([""], self._paths)  # ValueError for an unknown path
+        self._clean = clean_text if clean else _identity
+        self.unknown: dict[str, Any] = dict.fromkeys(names)
 
     def of(self, address: object, at: float | None = None) -> dict[str, Any]:
         """Return the fields for an address, at an instant."""
@@ -48,12 +53,19 @@ class _Fields:
         return dict(zip(self.unknown, values, strict=True))
 
 
-def _check_name(address: str | int, fields: Mapping[str, str]) -> None:
-    if address in fields:
+def _names_in_log(fields: FieldNames) -> dict[str, str]:
+    """Return fields by their names in the log."""
+    if isinstance(fields, Mapping):
+        return dict(fields)
+    return {name: name for name in map(str, names_of((fields,)))}
+
+
+def _check_name(address: str | int, names: Mapping[str, Any]) -> None:
+    if address in names:
         raise ValueError(f"{address!r} is the address that is removed; choose another name")
 
 
-def _unchanged(address: object) -> object:
+def _identity(address: object) -> object:
     return address
 
 
@@ -62,30 +74,30 @@ class GeoFilter(logging.Filter):
 
     ``address`` is the name of the attribute that ``extra`` sets, or of a member of the arguments
     if those are a mapping; an integer is a position in the arguments. ``fields`` are names of
-    attributes and paths. The instant is that of the record. ``engine`` None opens the dataset
-    of ``geolookup.open()``. ``clean`` reads an address with a port, brackets and more as
-    ``geolookup.lookup`` does.
+    fields, also of attributes, or a mapping from attributes to fields. Time fields are computed at
+    the time of the record. ``engine`` None opens the dataset of ``geolookup.open()``. ``clean``
+    reads an address with a port, brackets and more as ``geolookup.lookup`` does.
 
     The attribute is deleted, an argument is replaced with ``[address]``. A traceback is kept as
     text only. A record without the address gets None in each field that it does not have. Records
     are changed in place: handlers that run before this one, without the filter, see the
-    address. Raises ValueError for an unknown path and for a name that records use.
+    address. Raises ValueError for an unknown field and for a name that records use.
     """
 
     def __init__(
         self,
         address: str | int = "ip",
-        fields: Mapping[str, str] = FIELDS,
+        fields: FieldNames = DEFAULT_FIELDS,
         *,
         engine: Engine | None = None,
         clean: bool = False,
     ) -> None:
         super().__init__()
-        for name in _OWN.intersection(fields):
-            raise ValueError(f"a log record has an attribute {name!r} already; choose another name")
-        _check_name(address, fields)
         self._address = address
-        self._fields = _Fields(engine, fields, clean=clean)
+        self._fields = _Fields("GeoFilter", engine, fields, clean=clean)
+        for name in _OWN.intersection(self._fields.unknown):
+            raise ValueError(f"a log record has an attribute {name!r} already; choose another name")
+        _check_name(address, self._fields.unknown)
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change a record; always True."""
@@ -152,14 +164,14 @@ class GeoProcessor:
     def __init__(
         self,
         address: str = "ip",
-        fields: Mapping[str, str] = FIELDS,
+        fields: FieldNames = DEFAULT_FIELDS,
         *,
         engine: Engine | None = None,
         clean: bool = False,
     ) -> None:
-        _check_name(address, fields)
         self._address = address
-        self._fields = _Fields(engine, fields, clean=clean)
+        self._fields = _Fields("GeoProcessor", engine, fields, clean=clean)
+        _check_name(address, self._fields.unknown)
 
     def __call__(
         self, _logger: object, _method: str, event: MutableMapping[str, Any]

@@ -20,7 +20,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 _SCOPE_KEY, _ENVIRON_KEY = "geo", "geolookup.geo"
 #: The types of ASGI scopes that have a client.
 _WITH_CLIENT = frozenset(("http", "websocket"))
-#: What servers state for a Unix socket; "localhost" is Waitress's.
+#: Values of REMOTE_ADDR for a Unix socket; "localhost" is Waitress's.
 _UNIX = frozenset(("", "localhost"))
 _HEADERS = {"HTTP_X_FORWARDED_FOR": b"x-forwarded-for", "HTTP_FORWARDED": b"forwarded"}
 
@@ -48,8 +48,8 @@ class AsgiMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, with the answer for its client."""
         if scope["type"] in _WITH_CLIENT:
-            # In place, as Starlette's middleware does: outer middleware reads from the scope what
-            # inner applications add, such as the route.
+            # In place, as in Starlette: outer middleware reads additions of inner applications
+            # from the scope, such as the route.
             peer, *_ = scope.get("client") or ("",)
             scope[_SCOPE_KEY] = self._clients.answer(peer or "", scope["headers"])
         await self._app(scope, receive, send)

@@ -20,7 +20,7 @@ from geolookup.contract.cleaning import IN_TEXT, Address, readings
 
 #: Replaces an address.
 REMOVED = "[address]"
-#: What host names have too, and words do not.
+#: A dot or colon inside a text: host names have one, words do not.
 _NAME = re.compile(r"\w[.:]\w")
 #: Containers in containers that are looked into; deeper ones are compared as text.
 _DEPTH = 6

@@ -35,30 +35,30 @@ def reader() -> Iterator[Reader]:
 
 
 def test_places(reader: Reader) -> None:
-    found = reader.city(GOOGLE)
-    assert type(found) is models.City
-    assert (found.country.iso_code, found.country.name) == ("US", "United States")
-    assert found.country.is_in_european_union is False
-    assert (found.continent.code, found.continent.name) == ("NA", "North America")
-    assert (found.city.name, found.postal.code) == ("Mountain View", "94043")
-    assert found.subdivisions.most_specific.iso_code == "CA"
-    assert found.subdivisions[0].name == "California"
-    assert (found.location.latitude, found.location.longitude) == (37.4229, -122.085)
-    assert found.location.time_zone == "America/Los_Angeles"
-    assert found.registered_country.iso_code is None
-    assert found.traits.autonomous_system_number is None
+    result = reader.city(GOOGLE)
+    assert type(result) is models.City
+    assert (result.country.iso_code, result.country.name) == ("US", "United States")
+    assert result.country.is_in_european_union is False
+    assert (result.continent.code, result.continent.name) == ("NA", "North America")
+    assert (result.city.name, result.postal.code) == ("Mountain View", "94043")
+    assert result.subdivisions.most_specific.iso_code == "CA"
+    assert result.subdivisions[0].name == "California"
+    assert (result.location.latitude, result.location.longitude) == (37.4229, -122.085)
+    assert result.location.time_zone == "America/Los_Angeles"
+    assert result.registered_country.iso_code is None
+    assert result.traits.autonomous_system_number is None
     country, enterprise = reader.country("2001:470::1"), reader.enterprise(GOOGLE)
     assert (type(country), type(enterprise)) == (models.Country, models.Enterprise)
-    assert (country.country.iso_code, enterprise.city) == ("US", found.city)
+    assert (country.country.iso_code, enterprise.city) == ("US", result.city)
     assert enterprise.traits.autonomous_system_number == 15169
     assert (enterprise.traits.isp, enterprise.traits.user_type) == ("Google LLC", "hosting")
 
 
 def test_a_model_may_be_changed(reader: Reader) -> None:
     for method in ("city", "country", "enterprise"):
-        found = getattr(reader, method)(GOOGLE)
-        for each in (found, *getattr(found, "subdivisions", ())):
-            for record in (*vars(each).values(), each):
+        result = getattr(reader, method)(GOOGLE)
+        for item in (result, *getattr(result, "subdivisions", ())):
+            for record in (*vars(item).values(), item):
                 getattr(record, "names", {}).clear()
         assert getattr(reader, method)(GOOGLE).country.names == {"en": "United States"}
     assert reader.city(GOOGLE).subdivisions[0].name == "California"
@@ -77,17 +77,17 @@ def test_connection_types_in_the_words_of_geoip2(build: Build) -> None:
     rows = "8.0.0.0/8,Residential\n9.0.0.0/8,Mobile\n11.0.0.0/8,Dialup\n"
     path, _ = build({"a.csv": f"network,connection_type\n{rows}"})
     with Reader(path) as reader:
-        found = [reader.connection_type(f"{octet}.1.1.1") for octet in (8, 9, 11)]
-        assert [each.connection_type for each in found] == ["Cable/DSL", "Cellular", "Dialup"]
+        actual = [reader.connection_type(f"{octet}.1.1.1") for octet in (8, 9, 11)]
+        assert [item.connection_type for item in actual] == ["Cable/DSL", "Cellular", "Dialup"]
 
 
 def test_the_network_is_that_of_the_engine(reader: Reader, sample: geolookup.Engine) -> None:
     for address in (GOOGLE, "2001:4860:4860::8888", "::ffff:8.8.8.8", "2002:808:808::"):
         network = sample.answer(address).prefix
         for asked in (address, ip_address(address)):
-            for found in (reader.city(asked).traits, reader.asn(asked)):
-                assert found.ip_address == ip_address(address)
-                assert found.network == network
+            for item in (reader.city(asked).traits, reader.asn(asked)):
+                assert item.ip_address == ip_address(address)
+                assert item.network == network
 
 
 def test_unknown_and_private_addresses(reader: Reader) -> None:
@@ -159,9 +159,9 @@ def test_locales() -> None:
     with Reader(SMALL, ["xx", "en"]) as reader:
         assert reader.city(GOOGLE).city.name == "Mountain View"
     with Reader(SMALL, locales=["de"]) as reader:
-        found = reader.city(GOOGLE)
-        assert found.city.name is None
-        assert found.city.names == {"en": "Mountain View"}
+        result = reader.city(GOOGLE)
+        assert result.city.name is None
+        assert result.city.names == {"en": "Mountain View"}
 
 
 def test_what_is_read(sample: geolookup.Engine, tmp_path: Path) -> None:
@@ -185,14 +185,14 @@ def test_what_is_read(sample: geolookup.Engine, tmp_path: Path) -> None:
 
 
 def test_metadata(reader: Reader) -> None:
-    found = reader.metadata()
-    assert found.database_type == "geolookup-Enterprise-City-Country-ISP-ASN-Connection-Type"
-    assert found.description == {"en": "geolookup-sample"}
-    assert (found.languages, found.ip_version) == (["en"], 6)
-    assert dt.datetime.fromtimestamp(found.build_epoch, dt.UTC) == dt.datetime(
+    metadata = reader.metadata()
+    assert metadata.database_type == "geolookup-Enterprise-City-Country-ISP-ASN-Connection-Type"
+    assert metadata.description == {"en": "geolookup-sample"}
+    assert (metadata.languages, metadata.ip_version) == (["en"], 6)
+    assert dt.datetime.fromtimestamp(metadata.build_epoch, dt.UTC) == dt.datetime(
         2026, 11, 20, tzinfo=dt.UTC
     )
-    assert found.node_count > 1000
+    assert metadata.node_count > 1000
 
 
 def test_another_dataset_after_a_reload(build: Build) -> None:

@@ -44,8 +44,8 @@ DATABASES = {
 
 def stated(heading: str) -> set[str]:
     """Return the words in code of the first column of the table below a heading of the page."""
-    _, found, after = PAGE.partition(f"\n## {heading}\n")
-    assert found, heading
+    _, actual, after = PAGE.partition(f"\n## {heading}\n")
+    assert actual, heading
     rows = re.findall(r"^\| (`.*?) \|", after.partition("\n## ")[0], re.MULTILINE)
     return {word for row in rows for word in re.findall(r"`([^`]+)`", row)}
 
@@ -97,7 +97,7 @@ def test_the_tests_of_geoip2(
     assert failed == stated("The tests of geoip2")
     said = re.search(r"(\d+) of the (\d+) tests\s+pass", PAGE)
     assert said
-    assert [int(each) for each in said.groups()] == [
+    assert [int(group) for group in said.groups()] == [
         result.testsRun - len(failed),
         result.testsRun,
     ]
@@ -112,21 +112,21 @@ def test_every_attribute_that_differs_is_on_the_page(
     path = Path(DATA, f"{name}.mmdb")
     with database.Reader(unpacked / path) as theirs, Reader(compiled / path) as ours:
         for address in _addresses(unpacked / path):
-            expected, found = (_attributes(each, method, address) for each in (theirs, ours))
-            if not found:  # a record of flags alone
-                kept = {path for path, each in expected.items() if each is not True}
+            expected, actual = (_attributes(item, method, address) for item in (theirs, ours))
+            if not actual:  # a record of flags alone
+                kept = {path for path, item in expected.items() if item is not True}
                 undescribed = {path for path in kept if not _differs(path, patterns)}
                 assert undescribed <= {"traits.ip_address", "traits.network"}
                 continue
-            for attribute in {*expected, *found}:
-                same = expected.get(attribute) == found.get(attribute)
+            for attribute in {*expected, *actual}:
+                same = expected.get(attribute) == actual.get(attribute)
                 assert same or _differs(attribute, patterns), (address, attribute)
                 compared += same
     assert compared > 40
 
 
 def _differs(name: str, patterns: set[str]) -> bool:
-    return any(fnmatchcase(name, each) for each in patterns)
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _addresses(path: Path) -> list[str]:
@@ -147,5 +147,5 @@ def _flat(value: Any, path: str) -> list[tuple[str, object]]:
         return [(path, value)]
     items = value.items() if isinstance(value, dict) else enumerate(value)
     return [
-        each for key, inner in items for each in _flat(inner, f"{path}.{key}" if path else str(key))
+        item for key, inner in items for item in _flat(inner, f"{path}.{key}" if path else str(key))
     ]

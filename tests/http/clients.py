@@ -93,8 +93,8 @@ async def beside_silent(server: Server, key: str, silent: int, seconds: float) -
             await _ask(server, key)
             took.append(time.monotonic() - began)
             await asyncio.sleep(0.02)
-        for each in crowd:
-            each.cancel()
+        for client in crowd:
+            client.cancel()
     return took
 
 

@@ -97,8 +97,8 @@ class Server:
 
     def metric(self, line: str) -> float:
         """Return the value of a metric, by its name and labels."""
-        for each in self.show("/metrics").body.decode().splitlines():
-            name, _, value = each.rpartition(" ")
+        for sample in self.show("/metrics").body.decode().splitlines():
+            name, _, value = sample.rpartition(" ")
             if name == line:
                 return float(value)
         raise AssertionError(f"no metric {line}")

@@ -71,8 +71,8 @@ def test_what_is_counted_is_read(
     for outcome, nanoseconds in requests:
         counters.count(outcome, nanoseconds)  # type: ignore[arg-type]
     (reading,) = readings(folder)
-    assert [reading.outcomes[each.counter] for each in OUTCOMES] == [
-        sum(outcome is each for outcome, _ in requests) for each in OUTCOMES
+    assert [reading.outcomes[possible.counter] for possible in OUTCOMES] == [
+        sum(outcome is possible for outcome, _ in requests) for possible in OUTCOMES
     ]
     assert reading.nanoseconds == sum(took for _, took in requests)
     assert (reading.generation, reading.written) == (GENERATION, 5)
@@ -126,9 +126,9 @@ def listening(process: int) -> set[int]:
     """Return the TCP ports that a process and its descendants listen on, by Linux's /proc."""
     if not Path("/proc/net/tcp").exists():
         pytest.skip("no /proc here")
-    found, links = set[int](), list[str]()
-    for each in family(process):
-        for link in Path(f"/proc/{each}/fd").iterdir():
+    ports, links = set[int](), list[str]()
+    for member in family(process):
+        for link in Path(f"/proc/{member}/fd").iterdir():
             with suppress(FileNotFoundError):  # closed meanwhile
                 links.append(str(link.readlink()))
     for name in ("tcp", "tcp6"):
@@ -136,5 +136,5 @@ def listening(process: int) -> set[int]:
         for line in table.read_text(encoding="utf-8").splitlines()[1:] if table.exists() else []:
             _, local, _, state, *_, inode = line.split()[:10]
             if state == "0A" and f"socket:[{inode}]" in links:
-                found.add(int(local.rpartition(":")[2], 16))
-    return found
+                ports.add(int(local.rpartition(":")[2], 16))
+    return ports

@@ -37,8 +37,8 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture
 def edge(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
-    with edge_of(tmp_path, datasets) as found:
-        yield found
+    with edge_of(tmp_path, datasets) as edge:
+        yield edge
 
 
 def options(edge: Edge) -> list[str]:

@@ -63,8 +63,8 @@ def test_queries(server: Server, key: str) -> None:
 @given(st.lists(st.tuples(st.sampled_from(["ip", "i", "p"]), st.text(max_size=8)), max_size=4))
 def test_the_query_is_read_as_the_library_reads_forms(pairs: list[tuple[str, str]]) -> None:
     query = "&".join(f"{name}={quote(value, errors='replace')}" for name, value in pairs)
-    found = [value for name, value in parse_qsl(query, keep_blank_values=True) if name == "ip"]
-    expected = None if not found else found[0] if len(found) == 1 else ""
+    values = [value for name, value in parse_qsl(query, keep_blank_values=True) if name == "ip"]
+    expected = None if not values else values[0] if len(values) == 1 else ""
     assert ip_parameter(query) == expected
 
 
@@ -150,7 +150,7 @@ def statuses(server: Server, request: bytes) -> list[int]:
 
 def test_a_request_states_one_host(server: Server, key: str) -> None:
     """RFC 9112, section 3.2; only HTTP/1.0 may state none."""
-    rest = f"X-API-Key: {key}\r\n\r\n"
+    remainder = f"X-API-Key: {key}\r\n\r\n"
     for version, hosts, status in (
         ("1.1", "Host: x\r\n", 200),
         ("1.1", "", 400),
@@ -160,7 +160,7 @@ def test_a_request_states_one_host(server: Server, key: str) -> None:
         ("1.0", "Host: x\r\nhost: y\r\n", 400),
     ):
         for path, whole in ((f"{PATH}?ip=8.8.8.8", 200), ("/", 404)):
-            reply = server.raw(f"GET {path} HTTP/{version}\r\n{hosts}{rest}".encode())
+            reply = server.raw(f"GET {path} HTTP/{version}\r\n{hosts}{remainder}".encode())
             assert reply.status == (whole if status == 200 else 400), (version, hosts)
 
 

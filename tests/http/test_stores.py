@@ -165,7 +165,7 @@ def test_an_accounts_file_that_is_removed_and_replaced(own_store: Store, tmp_pat
 
     def becomes(of_key: int, of_late: int) -> None:
         wanted = [of_key] * 8 + [of_late] * 8
-        server.becomes(lambda: [status(server, each) for each in keys] == wanted)
+        server.becomes(lambda: [status(server, key) for key in keys] == wanted)
 
     keys = [key] * 8 + [late] * 8  # so that both workers are asked
     with serving(own_store, tmp_path, workers=2) as server:

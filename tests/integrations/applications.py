@@ -17,8 +17,8 @@ _HEADERS = {"content-type": "application/json"}
 
 
 def _body(geo: Any) -> bytes:
-    found = {"ip": geo.ip, "code": geo.error_code, "city": geo.location.city_name}
-    return json.dumps({**found, "forked": os.getpid() != _LOADED_BY}).encode()
+    members = {"ip": geo.ip, "code": geo.error_code, "city": geo.location.city_name}
+    return json.dumps({**members, "forked": os.getpid() != _LOADED_BY}).encode()
 
 
 def _wsgi(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

@@ -25,28 +25,28 @@ def asgi(
     engine: geolookup.Engine | None, scope: dict[str, Any], proxies: tuple[str, ...] = ()
 ) -> Any:
     """What an application finds in the scope."""
-    found = []
+    answers = []
 
     async def application(scope: MutableMapping[str, Any], _receive: Any, _send: Any) -> None:
-        found.append(scope.get("geo"))
+        answers.append(scope.get("geo"))
 
     middleware = AsgiMiddleware(application, engine, trusted_proxies=proxies)
     asyncio.run(middleware({"type": "http", "headers": [], **scope}, None, None))  # type: ignore[arg-type]
-    return found[0]
+    return answers[0]
 
 
 def wsgi(
     engine: geolookup.Engine | None, environ: dict[str, Any], proxies: tuple[str, ...] = ()
 ) -> Any:
     """What an application finds in its environment."""
-    found = []
+    answers = []
 
     def application(environ: dict[str, Any], _start_response: Any) -> list[bytes]:
-        found.append(environ["geolookup.geo"])
+        answers.append(environ["geolookup.geo"])
         return []
 
     WsgiMiddleware(application, engine, trusted_proxies=proxies)(environ, None)  # type: ignore[arg-type]
-    return found[0]
+    return answers[0]
 
 
 def test_the_answer_is_that_of_the_engine(sample: geolookup.Engine) -> None:
@@ -166,7 +166,7 @@ def _assert_unavailable(geo: ClientAnswer) -> None:
     assert geo.success is False
     assert geo.error_code is None
     assert geo.error_message
-    assert "the log 'geolookup' says why" in geo.error_message
+    assert "see the log 'geolookup'" in geo.error_message
     assert geo.location.country_code is None
     assert geo.prefix is None
     envelope = geo.to_dict()

@@ -38,17 +38,17 @@ class Everything(logging.Formatter):
 def log(sample: geolookup.Engine) -> Iterator[Callable[..., Log]]:
     loggers = []
 
-    def made(*given: Any, **options: Any) -> Log:
+    def make(*arguments: Any, **options: Any) -> Log:
         written = io.StringIO()
         handler = logging.StreamHandler(written)
         handler.setFormatter(Everything("%(country)s AS%(asn)s %(message)s"))
-        handler.addFilter(GeoFilter(*given, engine=sample, **options))
+        handler.addFilter(GeoFilter(*arguments, engine=sample, **options))
         logger = logging.Logger("test")  # noqa: LOG001 - of this test alone
         logger.addHandler(handler)
         loggers.append(logger)
         return logger, written
 
-    yield made
+    yield make
     for logger in loggers:
         logger.handlers.clear()
 
@@ -223,10 +223,10 @@ def test_the_time_is_that_of_the_record(log: Callable[..., Log]) -> None:
 
 def test_without_a_usable_dataset_the_address_is_still_removed() -> None:
     engine = geolookup.open()
-    found = GeoFilter(engine=engine)
+    geo_filter = GeoFilter(engine=engine)
     engine.close()
     record = logging.makeLogRecord({"msg": f"from {IP}", "ip": IP})
-    assert found.filter(record)
+    assert geo_filter.filter(record)
     assert record.getMessage() == "from [address]"
     assert vars(record)["country"] is None
 
@@ -234,15 +234,43 @@ def test_without_a_usable_dataset_the_address_is_still_removed() -> None:
 def test_fields_that_cannot_be() -> None:
     for fields, says in (
         ({"x": "location.contry_code"}, "did you mean 'location.country_code'"),
+        (["contry"], "no field 'contry'; did you mean 'country'"),
+        ("contry", "no field 'contry'; did you mean 'country'"),
+        (["asn", "ip"], "would keep the address"),
+        (["network"], "network is a group; name one of its members: asn, "),
         ({"x": "ip"}, "would keep the address"),
         ({"ip": "network.asn"}, "is removed; choose another name"),
         ({"name": "location.country_code"}, "choose another name"),
     ):
         with pytest.raises(ValueError, match=says):
             GeoFilter(fields=fields)
-        if "name" not in fields:  # which a record of structlog does not have by itself
+        if "name" not in fields:  # an attribute of records, not of events
             with pytest.raises(ValueError, match=says):
                 GeoProcessor(fields=fields)
+
+
+def test_messages_name_the_class() -> None:
+    for kind in (GeoFilter, GeoProcessor):
+        for fields in (["contry"], ["ip"]):
+            with pytest.raises(ValueError, match=f"^{kind.__name__}: "):
+                kind(fields=fields)
+
+
+def test_fields_by_any_name_in_a_list_or_a_mapping(sample: geolookup.Engine) -> None:
+    for fields, names in (
+        (["country", "city_name", "network.asn"], ("country", "city_name", "network.asn")),
+        ("country", ("country",)),
+        ({"land": "country", "as": "network.asn"}, ("land", "as")),
+    ):
+        record = logging.makeLogRecord({"msg": "x", "ip": IP})
+        assert GeoFilter(fields=fields, engine=sample).filter(record)
+        event = GeoProcessor(fields=fields, engine=sample)(None, "info", {"ip": IP})
+        values = [
+            {"as": 15169, "network.asn": 15169, "city_name": "Mountain View"}.get(name, "US")
+            for name in names
+        ]
+        assert [vars(record)[name] for name in names] == values
+        assert event == dict(zip(names, values, strict=True))
 
 
 def test_a_configuration_names_the_filter(capsys: pytest.CaptureFixture[str]) -> None:
@@ -296,7 +324,7 @@ def test_structlog(sample: geolookup.Engine) -> None:
     assert IP not in str(shown)
     assert '"country": "US", "asn": 15169' in shown[0]
     assert '"country": null, "asn": null' in shown[1]
-    assert all("ValueError: no route to [address]" in each for each in shown[2:])
+    assert all("ValueError: no route to [address]" in line for line in shown[2:])
 
 
 @needs("structlog")

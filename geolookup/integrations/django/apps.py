@@ -49,7 +49,7 @@ class Configuration(NamedTuple):
     trusted_proxies: Iterable[object]
 
     def open(self) -> Engine:
-        """Open the dataset; raises what ``geolookup.open`` raises."""
+        """Open the dataset. Raises as ``geolookup.open``."""
         return geolookup.open(**self.parameters)
 
     def clients(self, engine: Engine) -> Clients:
@@ -57,7 +57,7 @@ class Configuration(NamedTuple):
         return Clients(engine, self.trusted_proxies, setting=f"{NAME}[{_PROXIES!r}]")
 
     def check(self) -> None:
-        """Raise what opening would raise, and read nothing."""
+        """Raise the errors of ``open``, without reading the data."""
         TrustedProxies(self.trusted_proxies, setting=f"{NAME}[{_PROXIES!r}]")
         with self._replace(parameters={**self.parameters, "preload": False}).open():
             pass

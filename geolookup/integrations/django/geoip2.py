@@ -22,10 +22,9 @@ __all__ = ["HAS_GEOIP2", "GeoIP2", "GeoIP2Exception"]
 class GeoIP2(geoip2.GeoIP2):
     """Django's ``GeoIP2`` on a dataset.
 
-    ``path`` is a dataset directory or a store; None: the dataset of the setting GEOLOOKUP, which
-    all objects share. ``cache`` must be one of Django's options and has no effect, nor do
-    ``country`` and ``city``, which name files. Raises GeoIP2Exception if the dataset cannot be
-    opened.
+    ``path`` is a dataset directory or a store; None: the shared dataset of the setting GEOLOOKUP.
+    ``cache`` must be one of Django's options and has no effect. The names of files, ``country``
+    and ``city``, have no effect either. Raises GeoIP2Exception if the dataset cannot be opened.
     """
 
     def __init__(

@@ -94,7 +94,7 @@ def outcome(geoip: Any, method: str, query: object) -> Any:
             result = getattr(geoip, method)(query)
         except Exception as error:  # noqa: BLE001 - what is compared
             result = type(error)
-    return result, [each.category for each in warned]
+    return result, [item.category for item in warned]
 
 
 def test_the_same_results_and_exceptions(

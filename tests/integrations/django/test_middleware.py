@@ -67,7 +67,7 @@ def found(setting: object) -> list[tuple[str | None, str]]:
     from django.test import override_settings
 
     with override_settings(GEOLOOKUP=setting):
-        return [(each.id, each.msg) for each in run_checks()]
+        return [(check.id, check.msg) for check in run_checks()]
 
 
 def test_nothing_is_wrong() -> None:
