@@ -54,7 +54,7 @@ def figures_text(data: Path) -> str:
 
 
 def _score(truth: Path, kind: str, dataset: Path = make.DATASET) -> Scored:
-    return geolookup.score(dataset, truth, truth_format=kind, worst=_WORST).datasets[0]
+    return geolookup.score(dataset, truth=truth, truth_format=kind, worst=_WORST).datasets[0]
 
 
 def _changed(data: Path, folder: Path, other: Path) -> Iterator[str]:

@@ -31,7 +31,7 @@ CALLS = (
 ARGUMENTS = {
     "sign": ["x", "--signing-key", "x"],
     "build": ["x", "--output", "x"],
-    "score": ["x", "--truth", "x"],
+    "score": ["--truth", "x"],
 }
 #: What a command prints, which a call returns.
 PRINTING = {"as_json"}

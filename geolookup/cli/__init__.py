@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from _thread import interrupt_main
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Timer
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,10 +22,12 @@ import click
 import geolookup
 from geolookup.cli.command import Sections
 from geolookup.cli.registry import COMMANDS
-from geolookup.errors import GeoLookupError, line_text
+from geolookup.errors import GeoLookupError, line_text, name_text
 from geolookup.terminal import filter_terminals
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from geolookup.engine import Engine
 
 MISUSE = 2
@@ -158,6 +160,12 @@ def fail(message: str) -> NoReturn:
     """Print one line on standard error and exit with status 2."""
     click.echo(f"geolookup: {message}", err=True)
     sys.exit(MISUSE)
+
+
+def print_sizes(paths: Iterable[Path], *, err: bool = False) -> None:
+    """Print the size of each file that was written, on standard error with ``err``."""
+    for path in paths:
+        click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes", err=err)
 
 
 def json_text(document: object, default: Callable[[Any], object] | None = None) -> str:

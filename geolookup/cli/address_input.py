@@ -29,6 +29,9 @@ if TYPE_CHECKING:
         def positions(self) -> Iterator[str]:
             """Yield the position of each address in the input."""
 
+        def addresses(self) -> Iterator[object]:
+            """Yield each address."""
+
 
 #: The most bytes of standard input to read before their answers are printed.
 _BLOCK = 4096
@@ -52,6 +55,10 @@ class Named:
         """See ``Block``."""
         return (f"argument {number}" for number in range(1, len(self._addresses) + 1))
 
+    def addresses(self) -> Iterator[object]:
+        """See ``Block``."""
+        return iter(self._addresses)
+
 
 class Piped:
     """Whole lines of standard input; ``first`` is the number of the first, from 1."""
@@ -69,14 +76,17 @@ class Piped:
             if _strip(line):
                 yield f"line {number}"
 
+    def addresses(self) -> Iterator[str]:
+        """See ``Block``."""
+        return filter(None, map(_strip, self._text.split(b"\n")))
+
 
 class Cleaned(Piped):
     """Whole lines of standard input; ``clean_text`` reads the address in each."""
 
     def answer(self, lines: Lines, second: int) -> int:
         """See ``Block``."""
-        texts = [text for line in self._text.split(b"\n") if (text := _strip(line))]
-        return lines.add(_clean(texts), second)
+        return lines.add(_clean(self.addresses()), second)
 
 
 def _clean(texts: Iterable[str]) -> list[object]:

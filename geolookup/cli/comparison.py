@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, json_text, options
+from geolookup.cli import exit_on_signals, fail, json_text, options, print_sizes
 from geolookup.cli.command import command
-from geolookup.errors import line_text, name_text
+from geolookup.errors import line_text
 
 if TYPE_CHECKING:
     from geolookup.comparison import Comparison
@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 
 @command("diff", "Compare two datasets.")
 @click.argument("old", type=options.PATH)
-@click.argument("new", type=options.PATH)
+@click.argument("new", type=options.PATH, required=False)
 @options.fail_if("country_moved > 2%")
 @options.traffic("Weight addresses by their requests")
 @options.table_input
 @options.limit("--top", "Number of networks to list, by moved addresses.")
 @options.as_json()
-def diff(old: str, new: str, as_json: bool, **parameters: Any) -> None:
+def diff(old: str, new: str | None, as_json: bool, **parameters: Any) -> None:
     """Report which answers differ between OLD and NEW, counted in addresses or in requests.
 
     OLD and NEW are datasets, or stores: then their current generations are compared.
+    NEW is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
     FILE is any table that `geolookup enrich` reads, or one address a line (.txt);
     --ip-column, --input-format, --delimiter and --no-header describe it. Exits
     with 0 if no gate fails, 1 if one does, 2 for misuse, a malformed gate, or an
@@ -46,7 +47,7 @@ def diff(old: str, new: str, as_json: bool, **parameters: Any) -> None:
 
 
 @command("score", "Score datasets against ground truth.")
-@click.argument("datasets", type=options.PATH, metavar="DATASET...", nargs=-1, required=True)
+@click.argument("datasets", type=options.PATH, metavar="[DATASET]...", nargs=-1)
 @options.truth("Ground truth", required=True)
 @options.fail_if("country_agree < 95%")
 @options.traffic("Also weight addresses by their requests")
@@ -61,6 +62,7 @@ def score(
 ) -> None:
     """Report how far each DATASET agrees with ground truth on country, region and city.
 
+    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
     The counts are in addresses, in rows of the truth and, with --traffic, in
     requests. --ip-column, --input-format, --delimiter and --no-header describe
     the FILE of --traffic. Several datasets have a column each, with the agreement
@@ -72,7 +74,7 @@ def score(
     from geolookup.comparison.scoring.text import lines
 
     exit_on_signals()
-    result = geolookup.score(datasets, truth, **parameters)
+    result = geolookup.score(datasets, truth=truth, **parameters)
     _print(result, lines(result), as_json=as_json)
 
 
@@ -108,7 +110,7 @@ def report(
     """
     from geolookup.reports.dataset import sections, title
     from geolookup.reports.difference import difference
-    from geolookup.reports.page import check_outputs, write_page
+    from geolookup.reports.page import STANDARD_OUTPUT, check_outputs, write_page
 
     exit_on_signals()
     if fail_if and against is None:
@@ -117,11 +119,13 @@ def report(
     with geolookup.open(dataset) as engine:
         dataset_path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, dataset_path, fail_if)
-    scored = geolookup.score(dataset_path, truth, truth_format=truth_format) if truth else None
+    scored = (
+        geolookup.score(dataset_path, truth=truth, truth_format=truth_format) if truth else None
+    )
     lead = "What the dataset knows, from which sources, and for which places."
     shown_sections = list(sections(dataset_path, changed, scored))
-    for path in write_page(output, png, title(dataset_path), lead, shown_sections, force=force):
-        click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes")
+    written = write_page(output, png, title(dataset_path), lead, shown_sections, force=force)
+    print_sizes(written, err=output == STANDARD_OUTPUT)
     if changed is not None:
         _exit_by_gates(changed.judged)
 

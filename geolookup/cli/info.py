@@ -1,4 +1,4 @@
-"""``geolookup info``, ``explain``, ``fields`` and ``recipes``: what data and recipes there are."""
+"""``geolookup info``, ``fields`` and ``recipes``: descriptions of data and of recipes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 import geolookup
-from geolookup.cli import json_text, note_age, options
+from geolookup.cli import json_text, options
 from geolookup.cli.command import command, group
-from geolookup.cli.terminal_text import value_text
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import line_text
 
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     from geolookup.dataset.coverage import Known
 
 _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources and their rows"}
-#: The indent of lines below a layer.
-_UNDER = " " * 21
-#: The fields of a place that are printed; --json has all.
-_PLACE = ("city_name", "region_name", "country_code", "time_zone")
 
 
 @command("info", "Describe a dataset.")
@@ -90,77 +85,6 @@ def _coverage_lines(coverage: Mapping[str, Mapping[str, int]], before: str) -> I
     for layer, families in coverage.items():
         counts = ", ".join(f"{count:,} {family}" for family, count in families.items())
         yield f"{before}{layer:<16} {counts} addresses"
-
-
-@command("explain", "Name the sources that decided an answer.")
-@click.argument("ip", metavar="IP")
-@options.dataset("Dataset or store to explain.")
-@options.age_notice
-@options.as_json()
-def explain(ip: str, dataset: str | None, as_json: bool) -> None:
-    """Print the value of each layer of the answer for IP, and the source that decided it.
-
-    The first line shows the largest network around IP with one answer. "same
-    sources" is the range of adjacent addresses that the same sources decide; their
-    answers may differ. The range of a layer covers the adjacent addresses with the
-    same source and the same values; the prefix is the largest network around IP in
-    it. For a dataset built with explain = "full" they belong to the deciding row, with
-    its file and line, and the rows of all sources follow. --json has all fields of
-    each layer. Exits with 2 for a malformed or private address.
-
-    Example: geolookup explain 8.8.8.8
-    """
-    with geolookup.open(dataset) as engine:
-        explained = engine.explain(ip)
-        note_age(engine)
-    if as_json:
-        click.echo(json_text(explained))
-    else:
-        click.echo("\n".join(map(line_text, _explained_lines(explained))))
-
-
-def _explained_lines(explained: dict[str, Any]) -> Iterator[str]:
-    yield f"{explained['ip']} in {explained['network']}"
-    yield f"  {'same sources':<16} {explained['same_sources']}"
-    for layer, decided in explained["layers"].items():
-        if decided is None:
-            yield f"  {layer:<16} unknown"
-            continue
-        yield f"  {layer:<16} {_value(decided['values'])}"
-        yield f"{_UNDER}{decided['prefix']}, {_range(decided)}"
-        origin = [decided[name] for name in ("source", "date", "licence") if decided[name]]
-        yield f"{_UNDER}{', '.join(origin)}"
-    yield from _source_rows(explained.get("sources", []))
-
-
-def _value(values: dict[str, Any]) -> str:
-    """Return the values of a layer; of a place, where it is and its time zone, if known."""
-    location = [values[name] for name in _PLACE if name in values]
-    if "asn" in values:
-        return " ".join(filter(None, (f"AS{values['asn']}", values.get("asn_organization"))))
-    return ", ".join(map(value_text, location or values.values())) or "no values"
-
-
-def _range(decided: dict[str, Any]) -> str:
-    """Return the range of the deciding row; else of the addresses around with its values."""
-    return _row(decided["row"]) if "row" in decided else str(decided["same_values"])
-
-
-def _source_rows(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the row of each source, whether it decided a layer or not."""
-    if rows:
-        yield "rows of the sources, in order of precedence"
-    for row in rows:
-        yield f"  {row['source']}, {_row(row)}"
-        for layer, values in row["values"].items():
-            yield f"    {layer:<16} {json.dumps(values, ensure_ascii=False)}"
-        if not row["values"]:
-            yield "    no values"
-
-
-def _row(row: dict[str, Any]) -> str:
-    line = f":{row['line']}" if row["line"] else ""
-    return f"{row['file']}{line} states {row['range']}"
 
 
 @command("fields", "List the fields of an answer.")

@@ -365,7 +365,7 @@ table_input = group(
 
 #: The outputs of a command that writes an HTML page.
 page_output = group(
-    output("HTML file to write."),
+    output("HTML file to write, or -."),
     click.option(
         "--png",
         metavar="DIR",

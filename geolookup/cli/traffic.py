@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, json_text, note_age, options
+from geolookup.cli import exit_on_signals, json_text, note_age, options, print_sizes
 from geolookup.cli.command import command
-from geolookup.errors import name_text
 
 if TYPE_CHECKING:
     from geolookup.files.summarize import Count, Summary
@@ -104,7 +103,7 @@ def map(  # noqa: A001 - the name of the command
     """
     from geolookup.files.summarize import LocalHours, Summary, count_files
     from geolookup.files.table_files import AddressColumn, TimeColumn, check_other, table_files
-    from geolookup.reports.page import check_outputs, write_page
+    from geolookup.reports.page import STANDARD_OUTPUT, check_outputs, write_page
     from geolookup.reports.traffic_page import lead, sections, title
 
     exit_on_signals()
@@ -120,10 +119,8 @@ def map(  # noqa: A001 - the name of the command
         for line in summary.malformed:
             click.echo(line, err=True)
         note_age(engine)
-    for path in write_page(
-        output, png, title(source), lead(min_count), shown_sections, force=force
-    ):
-        click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes")
+    written = write_page(output, png, title(source), lead(min_count), shown_sections, force=force)
+    print_sizes(written, err=output == STANDARD_OUTPUT)
 
 
 def _document(summary: Summary, top: int) -> dict[str, Any]:

@@ -102,7 +102,7 @@ class Comparison(Gated):
 
 def diff(
     old: str | PathLike[str],
-    new: str | PathLike[str],
+    new: str | PathLike[str] | None = None,
     *,
     fail_if: Iterable[str] = (),
     traffic: str | PathLike[str] | None = None,
@@ -150,7 +150,7 @@ def compare(
 
 
 def read(
-    old: str | PathLike[str], new: str | PathLike[str], traffic: Traffic | None = None
+    old: str | PathLike[str], new: str | PathLike[str] | None, traffic: Traffic | None = None
 ) -> Overlaid:
     """Read two datasets or stores and lay them over each other; raises the errors of ``diff``."""
     before, after = open_dataset(old), open_dataset(new)
@@ -182,7 +182,7 @@ def measure(overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int 
     return Comparison(sides[0], sides[1], overlaid.requests, parts, verdicts)
 
 
-def open_dataset(path: str | PathLike[str]) -> Dataset:
+def open_dataset(path: str | PathLike[str] | None) -> Dataset:
     """Open the dataset that lookups would use: a folder, or the current one of a store."""
     with geolookup.open(path) as engine:
         return Dataset(engine.path)

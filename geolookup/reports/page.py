@@ -7,6 +7,7 @@ request; scripts and styles lie in the file.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _ASSETS = Path(__file__).with_name("assets")
 _STYLE = "page.css"
+STANDARD_OUTPUT = Path("-")
 
 
 def page(title: str, lead: str, sections: Sequence[Section]) -> str:
@@ -76,9 +78,13 @@ _EXTRA = {"jinja2": "jinja2", "PIL": "pillow", "vl_convert": "vl-convert-python"
 
 
 def check_outputs(output: Path, png: Path | None, *, force: bool) -> None:
-    """Raise OutputError unless the page and the folder of pictures can and may be written."""
+    """Raise OutputError unless the page and the folder of pictures can and may be written.
+
+    The page is a file, or ``STANDARD_OUTPUT``.
+    """
     _check_extra(output)
-    check_file(output, force=force)
+    if output != STANDARD_OUTPUT:
+        check_file(output, force=force)
     if png is None:
         return
     check_folder(png, force=force, replaceable=_holds_pictures, kind="picture")
@@ -106,12 +112,20 @@ def write_page(
     *,
     force: bool = True,
 ) -> list[Path]:
-    """Write the page, and the pictures of its sections into ``png``; return the paths."""
-    written = [output]
+    """Write the page, and the pictures of its sections into ``png``; return the paths of files."""
+    html = page(title, lead, sections).encode()
+    if output == STANDARD_OUTPUT:
+        written = _write_pictures(png, sections, force=force)
+        sys.stdout.buffer.write(html)
+        return written
     with staged_file(output, force=force) as fresh:
-        fresh.write_text(page(title, lead, sections), encoding="utf-8")
-        if png is not None:
-            with staged_folder(png, force=force) as folder:
-                pictures = [picture for section in sections for picture in section.pictures]
-                written += [png / path.name for path in write_png(folder, pictures)]
-    return written
+        fresh.write_bytes(html)
+        return [output, *_write_pictures(png, sections, force=force)]
+
+
+def _write_pictures(png: Path | None, sections: Sequence[Section], *, force: bool) -> list[Path]:
+    if png is None:
+        return []
+    with staged_folder(png, force=force) as folder:
+        pictures = [picture for section in sections for picture in section.pictures]
+        return [png / path.name for path in write_png(folder, pictures)]

@@ -48,8 +48,6 @@ MISUSE: list[tuple[str, ...]] = [
     ("bogus",),
     ("info", "/nowhere"),
     ("explain",),
-    ("explain", "nonsense"),
-    ("explain", "10.0.0.1"),
     ("explain", "--dataset", "/nowhere", "8.8.8.8"),
     ("build", "/nowhere.toml", "--output", "x"),
     ("build", "sample_data/recipe.toml"),
@@ -186,6 +184,25 @@ def test_explain_as_text_and_json(build: Build) -> None:
     assert [row["line"] for row in explained["sources"]] == [2, 3]
     assert "explains    the deciding sources and their rows\n" in run("info", output).stdout
     assert "explains    the deciding sources\n" in run("info").stdout
+
+
+def test_explain_of_several_addresses() -> None:
+    one, other = (run("explain", ip, "--json").stdout for ip in ("8.8.8.8", "1.1.1.1"))
+    assert json.loads(one)["ip"] == "8.8.8.8"
+    assert one.count("\n") == 1
+    assert run("explain", "8.8.8.8", "1.1.1.1", "--json").stdout == one + other
+    assert run("explain", "-", "--json", text="8.8.8.8\n\n1.1.1.1\n").stdout == one + other
+    texts = [run("explain", ip).stdout for ip in ("8.8.8.8", "1.1.1.1")]
+    done = run("explain", "8.8.8.8", "10.0.0.1", "1.1.1.1", "x")
+    assert (done.returncode, done.stdout) == (1, "".join(texts))
+    assert done.stderr.splitlines() == [
+        "geolookup: argument 2: Cannot geolocate private IP",
+        "geolookup: argument 4: Invalid IP address format",
+    ]
+    done = run("explain", "-", "--json", text="\nx\n")
+    assert (done.returncode, done.stdout) == (1, run("lookup", "x").stdout)
+    assert done.stderr == "geolookup: line 2: Invalid IP address format\n"
+    assert refused("explain", "x", status=1)
 
 
 def test_the_report_of_a_build_as_json_has_its_counters(tmp_path: Path) -> None:

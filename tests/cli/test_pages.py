@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import held, refusal, run, started
+from tests.cli.program import held, refusal, refused, run, started
 from tests.datasets import SMALL
 from tests.skips import needs
 
@@ -89,6 +89,15 @@ def test_outputs_that_cannot_be_written(tmp_path: Path, commands: list[Command])
             assert _refused(tmp_path, *command, "--output", *outputs) == problem
     line = _refused(tmp_path, "report", "nowhere", "--output", "page.html")
     assert line.startswith(f"{tmp_path / 'nowhere'}: no dataset here; ")
+
+
+def test_a_page_on_standard_output(tmp_path: Path, map_command: Command) -> None:
+    assert run(*map_command, "--output", "page.html", folder=tmp_path).returncode == 0
+    done = run(*map_command, "--output", "-", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (tmp_path / "page.html").read_text("utf-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    refused(*map_command, "--output", "-", "--png", ".", folder=tmp_path)
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder in which root may not write")

@@ -192,7 +192,7 @@ def scored_parts(found: Any) -> dict[str, Any]:
 def test_the_numbers_are_those_of_score(tmp_path: Path) -> None:
     files = truth_files(tmp_path)
     for names in (["feed.csv"], ["list.csv"], ["list.csv", "feed.csv"]):
-        found = geolookup.score(NEW, [files[name] for name in names])
+        found = geolookup.score(NEW, truth=[files[name] for name in names])
         section = truth_section(found)
         tables = of_sections([section])
         check_truth(tables, scored_parts(found))

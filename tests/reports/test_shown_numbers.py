@@ -57,7 +57,7 @@ def test_of_what_changed(reader: Reader, tmp_path: Path) -> None:
 def test_of_ground_truth(reader: Reader, tmp_path: Path) -> None:
     files: Sequence[str] = [*truth_files(tmp_path).values()]
     tables = _shown(reader, tmp_path, NEW, *(word for path in files for word in ("--truth", path)))
-    check_truth(tables, scored_parts(geolookup.score(NEW, files)))
+    check_truth(tables, scored_parts(geolookup.score(NEW, truth=files)))
     assert "8.8.8.130" not in reader.page.content()
 
 

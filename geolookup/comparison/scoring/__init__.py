@@ -87,9 +87,9 @@ class Score(Gated):
 
 
 def score(
-    datasets: Path | Sequence[Path],
-    truth: Path | Sequence[Path],
+    datasets: Path | Sequence[Path] = (),
     *,
+    truth: Path | Sequence[Path],
     truth_format: str = AUTO,
     fail_if: Iterable[str] = (),
     traffic: Path | None = None,
@@ -100,7 +100,7 @@ def score(
     header: bool = True,
     worst: int = 10,
 ) -> Score:
-    """Score datasets or stores against ground truth.
+    """Score datasets or stores against ground truth; without one, the default dataset.
 
     ``truth`` is one file or several; the first that states a location for an address decides.
     A file is a source of any format that ``geolookup build`` reads, such as a geofeed
@@ -128,8 +128,10 @@ def score(
     requests = None
     if traffic is not None:
         requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)
-    sides = [open_dataset(path) for path in _paths(datasets)]
-    ground_truth = together([_read(path, truth_format) for path in _paths(truth)])
+    if not (files_of_truth := _paths(truth)):
+        raise ValueError("name at least one file of truth")
+    sides = [open_dataset(path) for path in _paths(datasets) or (None,)]
+    ground_truth = together([_read(path, truth_format) for path in files_of_truth])
     joint = overlaid(ground_truth, sides, requests)
     if not len(joint.row):
         files = ", ".join(file.path for file in ground_truth.files)
@@ -153,8 +155,6 @@ def score(
 
 def _paths(paths: Path | Sequence[Path]) -> list[str]:
     several = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    if not several:
-        raise ValueError("name at least one dataset and one file of truth")
     return [fspath(path) for path in several]
 
 

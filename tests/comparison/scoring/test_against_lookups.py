@@ -136,9 +136,9 @@ def _score_and_check(
         options: dict[str, Any] = {"worst": 1000, "traffic": None if asked is None else traffic}
         if not cases:
             with pytest.raises(geolookup.DiffError, match="no row"):
-                geolookup.score(paths, files, **options)
+                geolookup.score(paths, truth=files, **options)
             return
-        found = geolookup.score(paths, files, **options)
+        found = geolookup.score(paths, truth=files, **options)
         oracle.check(found, cases, _parts(cases, unit, asked), pytest.approx)
 
 

@@ -24,7 +24,7 @@ def feed(tmp_path: Path) -> Path:
 
 
 def test_worst_networks_are_ranked_and_cut(pair: tuple[Path, Path], feed: Path) -> None:
-    found = geolookup.score(pair[1], feed)
+    found = geolookup.score(pair[1], truth=feed)
     worst = found.datasets[0].parts["ipv4"].worst
     country, *more = worst["country"]
     assert more == []
@@ -34,7 +34,7 @@ def test_worst_networks_are_ranked_and_cut(pair: tuple[Path, Path], feed: Path) 
     assert (city.network, city.truth, city.dataset) == ("8.8.8.128/26", "Boston", "Ottawa")
     [network] = found.datasets[0].parts["ipv6"].worst["country"]
     assert network.network == "2a00:0:8000::/33"
-    none = geolookup.score(pair[1], feed, worst=0).datasets[0].parts["ipv4"]
+    none = geolookup.score(pair[1], truth=feed, worst=0).datasets[0].parts["ipv4"]
     assert list(none.worst.values()) == [[], [], []]
     assert none.country_pairs == []
 
@@ -46,7 +46,9 @@ def test_wrong_countries_are_ranked_and_cut(tmp_path: Path) -> None:
     truth = "8.8.8.0/25,US,,Boston,\n8.8.8.128/25,US,,Reno,\n8.8.9.0/24,DE,,,\n9.9.9.0/24,US,,,\n"
     (tmp_path / "t.csv").write_text(truth, encoding="utf-8")
     for most in (10, 1):
-        found = geolookup.score(data, tmp_path / "t.csv", worst=most).datasets[0].parts["ipv4"]
+        found = (
+            geolookup.score(data, truth=tmp_path / "t.csv", worst=most).datasets[0].parts["ipv4"]
+        )
         pairs = [(each.truth, each.dataset, each.wrong.count) for each in found.country_pairs]
         assert pairs == [("US", "DE", 256), ("DE", "FR", 128)][:most]
         assert found.country_pairs[0].wrong.of == 768
@@ -56,7 +58,9 @@ def test_a_network_that_is_no_prefix_is_a_range(tmp_path: Path) -> None:
     rows = "first,last,country_code\n8.8.8.3,8.8.8.200,DE\n"
     data = dataset(tmp_path / "data", world=rows)
     (tmp_path / "t.csv").write_text("8.8.8.0/25,US,,,\n", encoding="utf-8")
-    [worst] = geolookup.score(data, tmp_path / "t.csv").datasets[0].parts["ipv4"].worst["country"]
+    [worst] = (
+        geolookup.score(data, truth=tmp_path / "t.csv").datasets[0].parts["ipv4"].worst["country"]
+    )
     assert (worst.network, worst.wrong.count) == ("8.8.8.3-8.8.8.200", 125)
 
 
@@ -69,16 +73,16 @@ def test_addresses_are_never_shown(tmp_path: Path) -> None:
     asked = tmp_path / "asked.txt"
     asked.write_text("8.8.8.77\n2a00::77\n", encoding="utf-8")
     for found in (
-        geolookup.score(data, table),
-        geolookup.score(data, [feed, table]),
-        geolookup.score(data, feed, traffic=asked),
+        geolookup.score(data, truth=table),
+        geolookup.score(data, truth=[feed, table]),
+        geolookup.score(data, truth=feed, traffic=asked),
     ):
         text = json.dumps(asdict(found)) + "\n".join(lines(found))
         assert "::77" not in text
         assert "8.8.77" not in text
         assert "8.8.8.0/24" in text
         assert "2a00::/48" in text
-    assert "8.8.8.77/32" in json.dumps(asdict(geolookup.score(data, feed)))
+    assert "8.8.8.77/32" in json.dumps(asdict(geolookup.score(data, truth=feed)))
 
 
 def test_gates(pair: tuple[Path, Path], feed: Path) -> None:
@@ -90,14 +94,14 @@ def test_gates(pair: tuple[Path, Path], feed: Path) -> None:
         "networks.country_wrong > 0.249",
         "city_agree == 0",
     ]
-    found = geolookup.score(pair[1], feed, fail_if=gates)
+    found = geolookup.score(pair[1], truth=feed, fail_if=gates)
     measured = {
         gate: dict(verdict.measured) for gate, verdict in zip(gates, found.gates, strict=True)
     }
     assert measured[gates[1]] == {"ipv4.country_agree": 0.625}
     assert [verdict.gate for verdict in found.failed] == gates[:4]
     assert measured[gates[3]] == {"networks.country_wrong": pytest.approx(0.25)}
-    both = geolookup.score(pair, feed, fail_if="ipv4.country_agree < 90%")
+    both = geolookup.score(pair, truth=feed, fail_if="ipv4.country_agree < 90%")
     assert both.failed[0].failed == ["2.ipv4.country_agree"]
     assert list(both.gates[0].measured) == ["1.ipv4.country_agree", "2.ipv4.country_agree"]
 
@@ -114,13 +118,13 @@ def test_a_gate_does_not_pass_unmeasured(pair: tuple[Path, Path], feed: Path) ->
         ("country_agree", "write one like"),
     ):
         with pytest.raises(geolookup.DiffError, match="gate") as raised:
-            geolookup.score(pair[1], feed, fail_if=gate)
+            geolookup.score(pair[1], truth=feed, fail_if=gate)
         assert told in str(raised.value)
 
 
 def test_every_metric_is_measured(pair: tuple[Path, Path]) -> None:
     truth = pair[0].parent / "world.csv"
-    found = geolookup.score(pair[1], truth)
+    found = geolookup.score(pair[1], truth=truth)
     for part in found.datasets[0].parts.values():
         assert list(part.metrics) == list(NAMES)
     metrics = found.datasets[0].parts["ipv4"].metrics
@@ -133,7 +137,7 @@ def test_every_metric_is_measured(pair: tuple[Path, Path]) -> None:
 def test_requests_weigh(pair: tuple[Path, Path], feed: Path, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("who,n\n8.8.8.129,3\n8.8.8.1,1\n10.0.0.1,7\nx,2\n11.0.0.1,5\n", "utf-8")
-    found = geolookup.score(pair[1], feed, traffic=path, ip_column="who", traffic_count="n")
+    found = geolookup.score(pair[1], truth=feed, traffic=path, ip_column="who", traffic_count="n")
     assert found.requests is not None
     assert (found.requests.total, found.requests.private, found.requests.invalid) == (18, 7, 2)
     country = found.datasets[0].parts["requests"].score.country
@@ -141,7 +145,7 @@ def test_requests_weigh(pair: tuple[Path, Path], feed: Path, tmp_path: Path) -> 
 
 
 def test_the_report_as_text(pair: tuple[Path, Path], feed: Path) -> None:
-    text = list(lines(geolookup.score(pair, feed)))
+    text = list(lines(geolookup.score(pair, truth=feed)))
     golden = Path(__file__).with_name("report.txt").read_text(encoding="utf-8").splitlines()
     shown = [line.replace(str(pair[0].parents[1]), "…") for line in text[3:]]
     assert shown == golden
@@ -155,7 +159,7 @@ def test_a_registry_is_scored_at_scale(shared_data: Path, tmp_path: Path) -> Non
         f'[dataset]\nname = "s"\n[[source]]\nformat = "sapics"\npath = "{source}"\n', "utf-8"
     )
     geolookup.build(recipe, tmp_path / "data")
-    found = geolookup.score(tmp_path / "data", shared_data / "rir" / "rir-countries.csv.gz")
+    found = geolookup.score(tmp_path / "data", truth=shared_data / "rir" / "rir-countries.csv.gz")
     assert (found.truth[0].rows, found.truth[0].rejected) == (243_034, 0)
     part = found.datasets[0].parts["ipv4"]
     assert part.score.of == sum(each.score.of for each in part.by["country"])

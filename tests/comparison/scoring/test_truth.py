@@ -40,7 +40,7 @@ def score(scored: Path, tmp_path: Path) -> Scored:
     def scored_by(truth: str | bytes, name: str = "feed.csv", **options: Any) -> Score:
         data = truth.encode() if isinstance(truth, str) else truth
         (tmp_path / name).write_bytes(data)
-        return geolookup.score(scored, tmp_path / name, **options)
+        return geolookup.score(scored, truth=tmp_path / name, **options)
 
     return scored_by
 
@@ -59,7 +59,7 @@ KINDS = ("agree", "wrong", "null")
 
 def test_geofeeds_from_the_wild(scored: Path, shared_data: Path) -> None:
     for name in ("geofeed-valid.csv", "geofeed-valid-lax.csv", "geofeed-valid-utf8-bom.csv"):
-        found = geolookup.score(scored, shared_data / "geofeed" / name)
+        found = geolookup.score(scored, truth=shared_data / "geofeed" / name)
         assert found.truth[0].format == "geofeed"
         assert (found.truth[0].rows, found.truth[0].rejected) == (3, 0)
         assert counts(found) == {"country": (3, 0, 0), "region": (3, 0, 0), "city": (2, 1, 0)}
@@ -68,7 +68,7 @@ def test_geofeeds_from_the_wild(scored: Path, shared_data: Path) -> None:
         lengths = {each.name for each in found.datasets[0].parts["networks"].by["prefix_length"]}
         assert lengths == {"ipv4 /29", "ipv4 /32", "ipv6 /29"}
     path = shared_data / "geofeed" / "geofeed-invalid-network.csv"
-    found = geolookup.score(scored, path, truth_format="geofeed")
+    found = geolookup.score(scored, truth=path, truth_format="geofeed")
     assert (found.truth[0].rows, found.truth[0].rejected) == (2, 1)
     assert counts(found)["country"] == (1, 0, 0)
 
@@ -77,11 +77,11 @@ def test_the_first_truth_decides(scored: Path, tmp_path: Path) -> None:
     one, other = tmp_path / "one.csv", tmp_path / "other.csv"
     one.write_text("202.196.224.0/25,AT,,,\n202.196.225.0/24,,,,\n", encoding="utf-8")
     other.write_text("ip,country\n202.196.224.1,DE\n202.196.224.200,DE\n2a02:ecc0::1,US\n", "utf-8")
-    found = geolookup.score(scored, [one, other])
+    found = geolookup.score(scored, truth=[one, other])
     assert [file.format for file in found.truth] == ["geofeed", "addresses"]
     assert counts(found, "ipv4")["country"] == (128, 1, 0)
     assert counts(found)["country"] == (2, 1, 0)
-    assert counts(geolookup.score(scored, [other, one]), "ipv4")["country"] == (127, 2, 0)
+    assert counts(geolookup.score(scored, truth=[other, one]), "ipv4")["country"] == (127, 2, 0)
 
 
 _ROWS: list[dict[str, str | None]] = [
@@ -99,7 +99,7 @@ def test_tables_of_every_format(scored: Path, tmp_path: Path) -> None:
     encoded = table.set_column(0, "Address", table["Address"].dictionary_encode())
     parquet.write_table(encoded, tmp_path / "t.parquet")
     for name in ("t.csv", "t.jsonl", "t.parquet"):
-        found = geolookup.score(scored, tmp_path / name)
+        found = geolookup.score(scored, truth=tmp_path / name)
         file = found.truth[0]
         assert (file.format, file.rows, file.rejected, file.nulled) == ("addresses", 3, 0, 0)
         # The region of the second is a name, the dataset's a code: they cannot be compared.
@@ -113,7 +113,7 @@ def test_countries_by_another_code(scored: Path, tmp_path: Path) -> None:
     for code in ("GB", "UK", "uk"):
         path = tmp_path / f"{code}.csv"
         path.write_text(f"ip,country,state\n2.125.160.7,{code},{code.upper()}-ENG\n", "utf-8")
-        results.append(counts(geolookup.score(scored, path), "ipv4"))
+        results.append(counts(geolookup.score(scored, truth=path), "ipv4"))
     assert results[0] == results[1] == results[2]
     assert results[0]["country"] == (1, 0, 0)
 
@@ -123,7 +123,7 @@ def test_columns_of_values_that_are_no_texts(scored: Path, tmp_path: Path) -> No
     ip = {"ip": ["202.196.224.1"]}
     table = {**ip, "country": ["AT"], "latitude": [nan], "longitude": [nan]}
     parquet.write_table(pa.table(table), path)
-    found = geolookup.score(scored, path)
+    found = geolookup.score(scored, truth=path)
     assert found.truth[0].nulled == 0
     assert counts(found, "ipv4")["country"] == (1, 0, 0)
     entries = pa.array([[("a", "US")]], pa.map_(pa.string(), pa.string()))
@@ -131,7 +131,7 @@ def test_columns_of_values_that_are_no_texts(scored: Path, tmp_path: Path) -> No
         parquet.write_table(pa.table({**ip, "city": column}), path)
         said = "is not UTF" if column.type == pa.binary() else "holds neither"
         with pytest.raises(geolookup.TableFileError, match=f"column 'city' {said}"):
-            geolookup.score(scored, path)
+            geolookup.score(scored, truth=path)
 
 
 _DAMAGED = {
@@ -179,14 +179,16 @@ def test_a_folder_a_glob_and_odd_names(scored: Path, tmp_path: Path) -> None:
     files = {"x [1].csv": "202.196.224.0/25,AT,,,\n", "y.csv": "2.125.160.0/24,FR,,,\n"}
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
-    assert geolookup.score(scored, folder / "x [1].csv").truth[0].rows == 1
+    assert geolookup.score(scored, truth=folder / "x [1].csv").truth[0].rows == 1
     plain = tmp_path / "plain"
     folder.rename(plain)
     for path in (plain, f"{plain}/*.csv"):
-        found = geolookup.score(scored, path, truth_format="geofeed" if path != plain else "auto")
+        found = geolookup.score(
+            scored, truth=path, truth_format="geofeed" if path != plain else "auto"
+        )
         assert counts(found, "ipv4")["country"] == (128, 256, 0)
     (plain / "z.csv").write_text("202.196.224.0/24,DE,,,\n", encoding="utf-8")  # one truth
-    found = geolookup.score(scored, f"{plain}/*.csv", truth_format="geofeed")
+    found = geolookup.score(scored, truth=f"{plain}/*.csv", truth_format="geofeed")
     assert counts(found, "ipv4")["country"] == (128, 384, 0)
 
 
@@ -217,13 +219,13 @@ def test_what_cannot_be_used_is_told_without_an_address(score: Scored) -> None:
 
 def test_a_missing_file_is_told(scored: Path, tmp_path: Path) -> None:
     with pytest.raises(geolookup.BuildError, match="no such file"):
-        geolookup.score(scored, tmp_path / "nothing.csv")
+        geolookup.score(scored, truth=tmp_path / "nothing.csv")
     with pytest.raises(geolookup.DatasetError):
-        geolookup.score(tmp_path / "nothing", tmp_path / "nothing.csv")
+        geolookup.score(tmp_path / "nothing", truth=tmp_path / "nothing.csv")
     with pytest.raises(ValueError, match="at least one"):
-        geolookup.score(scored, [])
+        geolookup.score(scored, truth=[])
     with pytest.raises(ValueError, match="worst"):
-        geolookup.score(scored, tmp_path / "nothing.csv", worst=-1)
+        geolookup.score(scored, truth=tmp_path / "nothing.csv", worst=-1)
 
 
 def test_nothing_is_left_behind(
@@ -232,5 +234,5 @@ def test_nothing_is_left_behind(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     (tmp_path / "feed.csv").write_text("202.196.224.0/25,AT,,,\n", encoding="utf-8")
-    geolookup.score(scored, tmp_path / "feed.csv")
+    geolookup.score(scored, truth=tmp_path / "feed.csv")
     assert os.listdir(tmp_path / "temporary") == []  # noqa: PTH208

@@ -1,0 +1,114 @@
+"""``geolookup explain``: prints the sources that decided answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+import geolookup
+from geolookup.cli import note_age, options
+from geolookup.cli.address_input import blocks
+from geolookup.cli.command import command
+from geolookup.cli.terminal_text import value_text
+from geolookup.contract.envelope import failure, to_json
+from geolookup.errors import AddressError, line_text
+
+#: The indent of lines below a layer.
+_UNDER = " " * 21
+#: The fields of a place that are printed; --json has all.
+_PLACE = ("city_name", "region_name", "country_code", "time_zone")
+
+
+@command("explain", "Name the sources that decided an answer.")
+@click.argument("addresses", metavar="IP...", nargs=-1, required=True)
+@options.dataset("Dataset or store to explain.")
+@options.age_notice
+@options.as_json("Print one line of JSON for each IP.")
+def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> None:
+    """Print the value of each layer of the answer for each IP, and the source that decided it.
+
+    For -, read addresses from standard input, one per line.
+
+    The first line shows the largest network around IP with one answer. "same
+    sources" is the range of adjacent addresses that the same sources decide; their
+    answers may differ. The range of a layer covers the adjacent addresses with the
+    same source and the same values; the prefix is the largest network around IP in
+    it. For a dataset built with explain = "full" they belong to the deciding row, with
+    its file and line, and the rows of all sources follow. --json has all fields of
+    each layer.
+
+    Exits with 1 if some IP is malformed or private: standard error names its
+    position, and --json prints the error envelope.
+
+    Example: geolookup explain 8.8.8.8
+    """
+    show = _json if as_json else _text
+    has_errors = False
+    with geolookup.open(dataset) as engine:
+        note_age(engine)
+        for block in blocks(addresses, clean=False):
+            for position, address in zip(block.positions(), block.addresses(), strict=True):
+                try:
+                    show(engine.explain(address))
+                except AddressError as error:
+                    has_errors = True
+                    if as_json:
+                        _json(failure(type(error)))
+                    click.echo(f"geolookup: {position}: {error}", err=True)
+    sys.exit(1 if has_errors else 0)
+
+
+def _json(document: Any) -> None:
+    click.echo(to_json(document))
+
+
+def _text(explained: dict[str, Any]) -> None:
+    click.echo("\n".join(map(line_text, _lines(explained))))
+
+
+def _lines(explained: dict[str, Any]) -> Iterator[str]:
+    yield f"{explained['ip']} in {explained['network']}"
+    yield f"  {'same sources':<16} {explained['same_sources']}"
+    for layer, decided in explained["layers"].items():
+        if decided is None:
+            yield f"  {layer:<16} unknown"
+            continue
+        yield f"  {layer:<16} {_value(decided['values'])}"
+        yield f"{_UNDER}{decided['prefix']}, {_range(decided)}"
+        origin = [decided[name] for name in ("source", "date", "licence") if decided[name]]
+        yield f"{_UNDER}{', '.join(origin)}"
+    yield from _source_rows(explained.get("sources", []))
+
+
+def _value(values: dict[str, Any]) -> str:
+    """Return the values of a layer; of a location its place names and time zone, if known."""
+    location = [values[name] for name in _PLACE if name in values]
+    if "asn" in values:
+        return " ".join(filter(None, (f"AS{values['asn']}", values.get("asn_organization"))))
+    return ", ".join(map(value_text, location or values.values())) or "no values"
+
+
+def _range(decided: dict[str, Any]) -> str:
+    """Return the range of the deciding row; else the adjacent addresses with its values."""
+    return _row(decided["row"]) if "row" in decided else str(decided["same_values"])
+
+
+def _source_rows(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the row of each source, whether it decided a layer or not."""
+    if rows:
+        yield "rows of the sources, in order of precedence"
+    for row in rows:
+        yield f"  {row['source']}, {_row(row)}"
+        for layer, values in row["values"].items():
+            yield f"    {layer:<16} {json.dumps(values, ensure_ascii=False)}"
+        if not row["values"]:
+            yield "    no values"
+
+
+def _row(row: dict[str, Any]) -> str:
+    line = f":{row['line']}" if row["line"] else ""
+    return f"{row['file']}{line} states {row['range']}"
