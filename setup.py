@@ -71,7 +71,7 @@ def package_page() -> str:
         home = tomllib.load(stream)["project"]["urls"]["Repository"]
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     return re.sub(
-        r"\]\((?!https://|#)([^)\s]+)\)", lambda found: f"]({_address(home, found[1])})", text
+        r"\]\((?!https://|#)([^)\s]+)\)", lambda match: f"]({_address(home, match[1])})", text
     )
 
 

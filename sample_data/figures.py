@@ -69,10 +69,10 @@ def _changed(data: Path, folder: Path, other: Path) -> Iterator[str]:
             data / "world" / f"geo-whois-asn-country-{suffix}.csv.zst", version
         )
         delegated = make.delegations(data, version)
-        given = make.given_to_anybody(delegated, announced)
-        impossible = list(make.possible(countries, ranges.complement(given, version)))
+        inputs = make.given_to_anybody(delegated, announced)
+        impossible = list(make.possible(countries, ranges.complement(inputs, version)))
         withdrawn = make.reassigned(make.hand_made(version), announced)
-        instead = list(seats.seats(make.possible(countries, given), delegated, version))
+        instead = list(seats.seats(make.possible(countries, inputs), delegated, version))
         parts: tuple[Sequence[ranges.Range | ranges.Row], ...] = (impossible, instead, withdrawn)
         for name, rows in zip(_RULES, parts, strict=True):
             counts[name][0] += len(rows)
@@ -102,7 +102,9 @@ def _agreeing(folder: Path, rows: Sequence[tuple[str, ...]], other: Path) -> lis
     geolookup.build(path, folder / "rows")
     parts = _score(other, "csv", folder / "rows").parts
     countries = [parts[family].score.country for family in ("ipv4", "ipv6")]
-    return [each.agree.count / (each.agree.count + each.wrong.count) for each in countries]
+    return [
+        country.agree.count / (country.agree.count + country.wrong.count) for country in countries
+    ]
 
 
 def _known() -> Iterator[str]:
@@ -137,9 +139,9 @@ def _scores(scored: list[tuple[str, Scored]]) -> Iterator[str]:
     for name, dataset in scored:
         for part in dataset.parts.values():
             country = part.score.country
-            shares = (each.share for each in (country.agree, country.wrong, country.null))
+            shares = (item.share for item in (country.agree, country.wrong, country.null))
             if part.score.of:
-                shown = " | ".join(f"{each:.2%}" for each in shares)
+                shown = " | ".join(f"{share:.2%}" for share in shares)
                 yield f"| {name} | {part.score.of:,.0f} {part.unit} | {shown} |"
 
 
@@ -147,8 +149,8 @@ def _worst(delegations: Scored) -> Iterator[str]:
     """Yield the largest networks whose country differs from that of the delegation."""
     yield "| differs most | addresses | delegated to | here |"
     yield "|---|---|---|---|"
-    for each in delegations.parts["ipv4"].worst["country"]:
-        yield f"| {each.network} | {each.wrong.count:,.0f} | {each.truth} | {each.dataset} |"
+    for item in delegations.parts["ipv4"].worst["country"]:
+        yield f"| {item.network} | {item.wrong.count:,.0f} | {item.truth} | {item.dataset} |"
 
 
 def _pairs(scored: Scored) -> Iterator[str]:
@@ -175,4 +177,4 @@ def _agreement(data: Path) -> Iterator[str]:
             parts = geolookup.diff(Path(folder, "other"), make.DATASET).parts
         moved = (parts[family].moved[level].share for family in ("ipv4", "ipv6"))
         said = "AS" if level == "asn" else level
-        yield f"| {name} | {said} | " + " | ".join(f"{1 - each:.2%}" for each in moved) + " |"
+        yield f"| {name} | {said} | " + " | ".join(f"{1 - entry:.2%}" for entry in moved) + " |"

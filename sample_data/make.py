@@ -45,7 +45,7 @@ def read_rows(path: Path, version: int) -> list[Row]:
     """Read a file of ip-location-db: IPv4 as integers, IPv6 as text."""
     value = int if version == 4 else address_value
     cells = csv.reader(io.StringIO(text_of(path)))
-    return [Row(value(a), value(b), tuple(rest)) for a, b, *rest in cells]
+    return [Row(value(a), value(b), tuple(remainder)) for a, b, *remainder in cells]
 
 
 def text_of(path: Path) -> str:
@@ -105,7 +105,7 @@ def reassigned(hand_made: Sequence[Row], announced: Sequence[Row]) -> list[Range
     """
     organisations = {row.cells[0]: row.cells[1] for row in announced}
     starts = [row.first for row in announced]
-    found = []
+    actual = []
     for piece in most_specific(hand_made):
         number = piece.cells[0]
         at = max(0, bisect_right(starts, piece.first) - 1)
@@ -113,9 +113,9 @@ def reassigned(hand_made: Sequence[Row], announced: Sequence[Row]) -> list[Range
             other = announced[at]
             if other.cells[0] != number and other.cells[1] != organisations.get(number):
                 low, high = max(piece.first, other.first), min(piece.last, other.last)
-                found += [(low, high)] if low <= high else []
+                actual += [(low, high)] if low <= high else []
             at += 1
-    return union(found)
+    return union(actual)
 
 
 def hand_made(version: int) -> list[Row]:
@@ -194,8 +194,8 @@ def figures(data: Path) -> None:
     from sample_data.figures import BEGIN, END, figures_text
 
     readme = FOLDER / "README.md"
-    before, rest = readme.read_text(encoding="utf-8").split(BEGIN)
-    text = f"{before}{BEGIN}{figures_text(data)}{END}{rest.split(END)[1]}"
+    before, remainder = readme.read_text(encoding="utf-8").split(BEGIN)
+    text = f"{before}{BEGIN}{figures_text(data)}{END}{remainder.split(END)[1]}"
     readme.write_text(text, encoding="utf-8")
 
 

@@ -58,10 +58,10 @@ def size(ranges: Iterable[Range | Row]) -> int:
 def most_specific(rows: Sequence[Row]) -> list[Row]:
     """Return disjoint rows: of nested ones the smallest has its addresses."""
     bounds = sorted({row.first for row in rows} | {row.last + 1 for row in rows})
-    place = {bound: number for number, bound in enumerate(bounds)}
+    number = {bound: number for number, bound in enumerate(bounds)}
     owner: list[Row | None] = [None] * len(bounds)
     for row in sorted(rows, key=lambda row: row.first - row.last):
-        for at in range(place[row.first], place[row.last + 1]):
+        for at in range(number[row.first], number[row.last + 1]):
             owner[at] = row
     pieces = zip(pairwise(bounds), owner, strict=False)
     return [Row(low, high - 1, row.cells) for (low, high), row in pieces if row]

@@ -103,7 +103,7 @@ class Reader:
             self._check(scheme, _CONTRAST)
 
     def _check(self, part: str, rules: object) -> None:
-        self.problems += [f"{part}: {each}" for each in self.page.evaluate(_AXE, rules)]
+        self.problems += [f"{part}: {item}" for item in self.page.evaluate(_AXE, rules)]
 
     def check_width(self) -> None:
         """Note a problem where the page scrolls sideways."""

@@ -119,8 +119,8 @@ def build_at(
     recipe = recipe.replace("[[source]]\n", f"[[source]]\n{empty}")
     (folder / "recipe.toml").write_text(recipe, encoding="utf-8")
     output = folder / "dataset"
-    chosen = Options(**{"force": True, "max_rejects": 10**9, **options})
-    report = compile_dataset(folder / "recipe.toml", output, chosen, Progress())
+    selection = Options(**{"force": True, "max_rejects": 10**9, **options})
+    report = compile_dataset(folder / "recipe.toml", output, selection, Progress())
     return output, report
 
 

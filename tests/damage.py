@@ -55,10 +55,10 @@ def whole(explain: str = "sources", rows: str = CSV, name: str = "damage") -> Pa
     return once(f"{name}-{explain}", make)
 
 
-def copied(dataset: Path, place: Path) -> Path:
+def copied(dataset: Path, target: Path) -> Path:
     """Return a copy of a dataset, so that each damage is done to a whole one."""
-    shutil.rmtree(place, ignore_errors=True)
-    return shutil.copytree(dataset, place)
+    shutil.rmtree(target, ignore_errors=True)
+    return shutil.copytree(dataset, target)
 
 
 def flipped(path: Path, amounts: Iterable[int]) -> Iterator[None]:

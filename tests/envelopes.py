@@ -61,5 +61,7 @@ def compact(answer: object) -> bytes:
 
 def contract_errors() -> list[type[ContractError]]:
     """Return the errors of the contract, in the order of their codes."""
-    others = [each for each in ContractError.__subclasses__() if each is not AddressError]
+    others = [
+        subclass for subclass in ContractError.__subclasses__() if subclass is not AddressError
+    ]
     return [*AddressError.__subclasses__(), *others]

@@ -21,7 +21,7 @@ from geolookup.contract.special import IPV4_REGISTRY, IPV6_REGISTRY, UNREGISTERE
 
 Address = IPv4Address | IPv6Address
 
-PLACE = [
+LOCATION_FIELDS = [
     "region_code",
     "region_name",
     "city_name",
@@ -32,7 +32,7 @@ PLACE = [
 ]
 NETWORK = ["asn", "asn_organization", "isp", "organization", "connection_type", "user_type"]
 LAYERS: dict[str, list[str]] = {
-    "location": ["continent_code", "country_code", *PLACE, "time_zone"],
+    "location": ["continent_code", "country_code", *LOCATION_FIELDS, "time_zone"],
     "asn": ["asn", "asn_organization"],
     **{name: [name] for name in NETWORK[2:]},
 }
@@ -88,7 +88,7 @@ def is_public(address: Address) -> bool:
     return max(around)[1] if around else True
 
 
-def place(address: Address) -> int:
+def as_number(address: Address) -> int:
     """Where an address stands on the one line of both families."""
     mapped = int(address) | 0xFFFF << 32
     return mapped if isinstance(address, IPv4Address) else int(address)
@@ -98,9 +98,9 @@ def deciding(rows: list[SourceRow], address: Address) -> SourceRow | None:
     """The smallest range around the address; then the later start; then the later row."""
     best, best_key = None, (0, 0, 0)
     for number, row in enumerate(rows):
-        first, last = place(row.first), place(row.last)
+        first, last = as_number(row.first), as_number(row.last)
         key = (first - last, first, number)  # the greater, the more specific
-        if first <= place(address) <= last and (best is None or key > best_key):
+        if first <= as_number(address) <= last and (best is None or key > best_key):
             best, best_key = row, key
     return best
 
@@ -115,7 +115,7 @@ def known(row: SourceRow, layer: str, fields: frozenset[str] | None) -> dict[str
                 values[name] = value(name, cell)
             except ValueError:
                 return {}
-    return {name: each for name, each in values.items() if each is not None}
+    return {name: item for name, item in values.items() if item is not None}
 
 
 def value(name: str, cell: str) -> Any:
@@ -134,10 +134,10 @@ def value(name: str, cell: str) -> Any:
     return _good(cell, name not in legal or cell in legal[name])
 
 
-def _good(found: Any, condition: bool) -> Any:
+def _good(member: Any, condition: bool) -> Any:
     if not condition:
-        raise ValueError(found)
-    return found
+        raise ValueError(member)
+    return member
 
 
 def decided(sources: list[Source], address: Address) -> dict[str, int]:
@@ -182,7 +182,7 @@ def expected(sources: list[Source], text: str) -> dict[str, Any] | None:
             "continent_code": continent,
             "continent_name": CONTINENTS.get(continent or ""),
             **_country(country),
-            **{name: fields[name] for name in PLACE},
+            **{name: fields[name] for name in LOCATION_FIELDS},
         },
         "zone": fields["time_zone"] or (country and country.time_zone),
         "currency": {

@@ -74,7 +74,7 @@ def ranges(draw: st.DrawFn, windows: tuple[str, ...]) -> tuple[Address, Address]
     if kind == "prefix":
         return prefix(one, draw(st.sampled_from((0, 0, 1, 2, 3, 5, 8, 12, 16, 31, 32, 33, 128))))
     if kind == "across":
-        same_family = [each for each in windows if (":" in each) == (":" in window)]
+        same_family = [item for item in windows if (":" in item) == (":" in window)]
         other = draw(st.sampled_from(same_family).flatmap(_point))
     else:
         bound = type(one)((1 << one.max_prefixlen) - 1)
@@ -144,13 +144,13 @@ def recipe(listed: list[Source]) -> str:
 
 def edges(listed: list[Source]) -> set[Address]:
     """First - 1, first, last, last + 1 of every range, both as stated and as IPv4-mapped."""
-    found: set[Address] = set()
+    result: set[Address] = set()
     for row in (row for source in listed for row in source.rows):
         space = 1 << row.first.max_prefixlen
         for end in (int(row.first) - 1, int(row.first), int(row.last), int(row.last) + 1):
             if 0 <= end < space:
-                found.add(type(row.first)(end))
-    return found | {_mapped(each) for each in found if isinstance(each, IPv4Address)}
+                result.add(type(row.first)(end))
+    return result | {_mapped(item) for item in result if isinstance(item, IPv4Address)}
 
 
 def _mapped(address: IPv4Address) -> IPv6Address:

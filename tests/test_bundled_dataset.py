@@ -81,8 +81,8 @@ def test_addresses_of_national_registries_are_in_their_country() -> None:
         "2001:388::1": "AU",
     }
     with geolookup.open(BUNDLED) as engine:
-        found = {ip: engine.get(ip, "location.country_code") for ip in expected}
-    assert found == expected
+        actual = {ip: engine.get(ip, "location.country_code") for ip in expected}
+    assert actual == expected
 
 
 def publisher(name: str, family: int) -> tuple[list[real_columns.Range], list[str]]:
@@ -90,9 +90,9 @@ def publisher(name: str, family: int) -> tuple[list[real_columns.Range], list[st
     path = make.FOLDER / "world" / f"{name}.csv.zst"
     with pa.input_stream(path, compression="zstd") as stream:
         rows = csv.reader(io.StringIO(stream.read().decode(), newline=""))
-        found = list(rows)
-    ranges = [(integer(row[0]), integer(row[1]), family) for row in found]
-    return ranges, [row[2] for row in found]
+        result = list(rows)
+    ranges = [(integer(row[0]), integer(row[1]), family) for row in result]
+    return ranges, [row[2] for row in result]
 
 
 def collected(name: str, field: str) -> Any:
@@ -119,8 +119,8 @@ def test_columns_are_what_the_sources_say(path: str) -> None:
     def published(of: int, value: int) -> str | None:
         starts, owners = deciding[of]
         owner = owners[bisect_right(starts, value) - 1]
-        found = None if owner is None else rows[of][1][owner]
-        return None if found == "0" or (is_country and found not in COUNTRIES) else found
+        actual = None if owner is None else rows[of][1][owner]
+        return None if actual == "0" or (is_country and actual not in COUNTRIES) else actual
 
     def oracle(of: int, value: int) -> str | int | None:
         by_hand = trie[of].get(text_of(of, value)) or None

@@ -125,8 +125,8 @@ def test_all_pages_of_a_preloaded_dataset_are_mapped(tmp_path: Path) -> None:
 
 def mapping(path: Path) -> tuple[int, int]:
     """Return the kilobytes of a mapped file, and those of them in memory."""
-    _, _, found = Path("/proc/self/smaps").read_text(encoding="utf-8").partition(f" {path}\n")
-    fields = dict(line.split(":")[:2] for line in found.splitlines()[:5])
+    _, _, actual = Path("/proc/self/smaps").read_text(encoding="utf-8").partition(f" {path}\n")
+    fields = dict(line.split(":")[:2] for line in actual.splitlines()[:5])
     return int(fields["Size"].split()[0]), int(fields["Rss"].split()[0])
 
 

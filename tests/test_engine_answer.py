@@ -46,11 +46,11 @@ def public(thing: object) -> set[str]:
 
 def values(answer: Any, group: str) -> dict[str, Any]:
     """Return the members of a group, with the local time as text."""
-    found = {name: getattr(getattr(answer, group), name) for name in members(group)}
-    if found.get("current_time") is not None:
-        assert isinstance(found["current_time"], datetime)
-        found["current_time"] = found["current_time"].isoformat()
-    return found
+    actual = {name: getattr(getattr(answer, group), name) for name in members(group)}
+    if actual.get("current_time") is not None:
+        assert isinstance(actual["current_time"], datetime)
+        actual["current_time"] = actual["current_time"].isoformat()
+    return actual
 
 
 def members(group: str) -> tuple[str, ...]:
@@ -90,8 +90,8 @@ INTEGERS = (st.integers(0, 2**32 - 1), st.integers(0, 2**128 - 1))
 @given(st.one_of(*INTEGERS, st.integers(0x2001 << 112, 0x2A10 << 112)).map(ip_address))
 def test_an_answer_says_what_lookup_says(ip: object) -> None:
     for module in (compiled, kernel_python):
-        for each in (ip, str(ip)):
-            check(module.Kernel(DATASET), each)
+        for item in (ip, str(ip)):
+            check(module.Kernel(DATASET), item)
 
 
 def test_an_answer_of_each_kind(engine: Any) -> None:
@@ -128,15 +128,15 @@ def test_nothing_can_be_set(engine: Any) -> None:
 
 def test_what_is_read_is_the_callers(engine: Any) -> None:
     answer = engine.answer("8.8.8.8", AT)
-    for each in (answer, pickle.loads(pickle.dumps(answer))):  # noqa: S301
-        before = copy.deepcopy(each.to_dict())
-        languages = each.location.country_languages
+    for item in (answer, pickle.loads(pickle.dumps(answer))):  # noqa: S301
+        before = copy.deepcopy(item.to_dict())
+        languages = item.location.country_languages
         assert languages
         languages.append("xx")
-        envelope: Any = each.to_dict()
+        envelope: Any = item.to_dict()
         envelope["data"]["location"]["country_neighbors"].clear()
         envelope["data"]["network"].clear()
-        assert each.to_dict() == before
+        assert item.to_dict() == before
 
 
 def test_copies_and_pickles(engine: Any) -> None:
@@ -145,11 +145,11 @@ def test_copies_and_pickles(engine: Any) -> None:
         assert copy.copy(answer) is answer is copy.deepcopy(answer)
         once = pickle.loads(pickle.dumps(answer))  # noqa: S301
         twice = pickle.loads(pickle.dumps(once))  # noqa: S301
-        for each in (once, twice):
-            assert type(each) is type(answer)
-            assert (each, hash(each), repr(each)) == (answer, hash(answer), repr(answer))
-            assert (bool(each), each.to_dict()) == (bool(answer), answer.to_dict())
-            assert (members_of(each), hash(members_of(each))) == (
+        for item in (once, twice):
+            assert type(item) is type(answer)
+            assert (item, hash(item), repr(item)) == (answer, hash(answer), repr(answer))
+            assert (bool(item), item.to_dict()) == (bool(answer), answer.to_dict())
+            assert (members_of(item), hash(members_of(item))) == (
                 (members_of(answer), hash(members_of(answer)))
             )
             for view in (getattr(answer, group) for group in fields.GROUPS):

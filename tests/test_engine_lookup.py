@@ -30,11 +30,11 @@ def test_hostile_things_are_answered(sample: geolookup.Engine) -> None:
 def test_text_of_a_subclass_and_address_objects(sample: geolookup.Engine) -> None:
     for text in ("8.8.8.8", "2001:4860:4860::8888", "10.0.0.1", "8.8.8"):
         expected = sample.lookup_json(text, at=0)
-        for each in (HostileText(text), LyingText(text)):
-            assert compact(sample.lookup(each, at=0)) == sample.lookup_json(each, at=0) == expected
+        for item in (HostileText(text), LyingText(text)):
+            assert compact(sample.lookup(item, at=0)) == sample.lookup_json(item, at=0) == expected
             if sample.lookup(text)["success"]:
-                assert type(sample.data(each)["ip"]) is str
-                assert sample.answer(each).prefix == sample.answer(text).prefix
+                assert type(sample.data(item)["ip"]) is str
+                assert sample.answer(item).prefix == sample.answer(text).prefix
     for address in (ipaddress.IPv4Address("8.8.8.8"), AddressThatSaysText("8.8.8.8")):
         expected = sample.lookup_json("8.8.8.8", at=0)
         assert compact(sample.lookup(address, at=0)) == expected

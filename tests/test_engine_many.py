@@ -50,14 +50,14 @@ def test_the_single_calls_in_order(sample: geolookup.Engine) -> None:
     assert sample.lookup_many_json(["8.8.8.8"] * 5000, at=0, lines=True) == line * 5000
     network = IPv4Network("8.8.8.0/30")
     expected = sample.lookup_many(list(network), at=0)
-    for each in (network, map(str, network), tuple(network), dict.fromkeys(network)):
-        assert sample.lookup_many(each, at=0) == expected
+    for item in (network, map(str, network), tuple(network), dict.fromkeys(network)):
+        assert sample.lookup_many(item, at=0) == expected
 
 
 def test_every_path(sample: geolookup.Engine) -> None:
     paths = list(PATHS)
-    found = sample.get_many(MIXED[:7], paths, at=AT)
-    for ip, values in zip(MIXED, found, strict=False):
+    result = sample.get_many(MIXED[:7], paths, at=AT)
+    for ip, values in zip(MIXED, result, strict=False):
         if sample.lookup(ip)["success"]:
             assert values == tuple(sample.get(ip, path, at=AT) for path in paths)
         else:
@@ -83,9 +83,9 @@ def test_unknown_paths_and_arguments_in_the_wrong_order(sample: geolookup.Engine
 
 
 def test_no_address_and_no_iterable(sample: geolookup.Engine) -> None:
-    found = [each["error_code"] for each in sample.lookup_many(NO_ADDRESS)]
-    found += [json.loads(each)["error_code"] for each in sample.lookup_many_json(NO_ADDRESS)]
-    assert found == [10001] * 2 * len(NO_ADDRESS)
+    actual = [envelope["error_code"] for envelope in sample.lookup_many(NO_ADDRESS)]
+    actual += [json.loads(block)["error_code"] for block in sample.lookup_many_json(NO_ADDRESS)]
+    assert actual == [10001] * 2 * len(NO_ADDRESS)
 
     def broken() -> Iterator[str]:
         yield from MIXED
@@ -108,7 +108,7 @@ def test_instants_of_each(sample: geolookup.Engine) -> None:
     assert sample.lookup_many(ips, at=iter(instants)) == list(map(json.loads, expected))
     assert b"".join(sample.iter_json(ips, at=instants)).splitlines() == expected
     assert sample.get_many(ips, "time", at=instants) == [
-        ((json.loads(each)["data"] or {}).get("time"),) for each in expected
+        ((json.loads(value)["data"] or {}).get("time"),) for value in expected
     ]
     at: Any = np.array(AT)  # of no dimensions: a number for ``lookup``, and not iterable
     expected = [sample.lookup_json(ip, at=at) for ip in MIXED]
@@ -154,9 +154,9 @@ def test_one_call_answers_from_one_generation(tmp_path: Path) -> None:
                 path.unlink()
                 path.symlink_to(datasets[0])
                 engine.reload()
-            found = call(reloading(), at=0)
-            assert all(answer == found[0] for answer in found)
-            assert call(["8.8.8.8"], at=0)[0] != found[0]
+            result = call(reloading(), at=0)
+            assert all(answer == result[0] for answer in result)
+            assert call(["8.8.8.8"], at=0)[0] != result[0]
 
 
 @pytest.mark.long
@@ -165,10 +165,10 @@ def test_memory_does_not_grow_with_the_addresses(sample: geolookup.Engine) -> No
         gc.collect()
         tracemalloc.start()
         size = sum(map(len, sample.iter_json(("8.8.8.8" for _ in range(count)), at=0)))
-        found = tracemalloc.get_traced_memory()[1]
+        actual = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert size > count * 500
-        return found
+        return actual
 
     peak(1000)
     assert peak(8000) < peak(1000) + 200_000

@@ -108,8 +108,8 @@ def test_many_threads() -> None:
     sys.setswitchinterval(1e-6)
     try:
         with geolookup.open(SMALL) as engine, ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(lambda _: answers(engine), range(200)))
-            assert found == [answers(engine)] * 200
+            result = list(pool.map(lambda _: answers(engine), range(200)))
+            assert result == [answers(engine)] * 200
     finally:
         sys.setswitchinterval(interval)
 

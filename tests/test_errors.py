@@ -96,8 +96,8 @@ def test_state_of_modules_is_known() -> None:
     """Two engines share none of it, but for caches and notes of what was done."""
     container = r"\[\]|\{\}|set\(\)|weakref\.\w+\(\)|\w*[dD]ict\(\)|deque\(.*\)"
     form = re.compile(rf"^(\w+)(?:: [^=\n]+)? = (?:{container})$", re.MULTILINE)
-    found = {(path, name) for path, text in SOURCES.items() for name in form.findall(text)}
-    assert found == {
+    actual = {(path, name) for path, text in SOURCES.items() for name in form.findall(text)}
+    assert actual == {
         ("geolookup/__init__.py", "_default"),
         ("geolookup/contract/localtime.py", "_recent"),
         ("geolookup/gate/accounts.py", "_alive"),

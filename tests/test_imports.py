@@ -82,8 +82,8 @@ class Import:
     @property
     def target(self) -> str:
         """The room of geolookup, or our package, that the name lies in; else empty."""
-        package, _, rest = self.name.partition(".")
-        room = rest.partition(".")[0]
+        package, _, remainder = self.name.partition(".")
+        room = remainder.partition(".")[0]
         if package == "geolookup" and room in {*ROOMS, "__main__"}:
             return room
         return package if package in PACKAGES else ""
@@ -132,12 +132,12 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _import_lines(text: str) -> list[str]:
-    flat = re.sub(r"\(([^()]*)\)", lambda found: found[0].replace("\n", " "), text)
+    flat = re.sub(r"\(([^()]*)\)", lambda match: match[0].replace("\n", " "), text)
     return re.findall(r"^\s*(?:import [\w.]+|from [\w.]+ import [^#\n]+)", flat, re.MULTILINE)
 
 
-def _said(found: Import) -> str:
-    return f"{found.path.relative_to(ROOT)} imports {found.name}"
+def _said(match: Import) -> str:
+    return f"{match.path.relative_to(ROOT)} imports {match.name}"
 
 
 def test_every_path_and_part_is_on_the_page() -> None:
@@ -146,48 +146,48 @@ def test_every_path_and_part_is_on_the_page() -> None:
     for path in (*PATHS, *re.findall(r"\]\(([\w./]+)\)", PAGE)):
         assert any((base / path).exists() for base in (ROOT, *PACKAGES.values())), path
     parts = {path.name + "/" * path.is_dir() for path in PACKAGES["geolookup_builder"].iterdir()}
-    parts = {each for each in parts if not each.startswith("__") and each != "py.typed"}
-    assert parts - {each.partition("/")[0] + "/" * ("/" in each) for each in PATHS} == set()
+    parts = {part for part in parts if not part.startswith("__") and part != "py.typed"}
+    assert parts - {item.partition("/")[0] + "/" * ("/" in item) for item in PATHS} == set()
     rooms = {path.name.partition(".")[0] for path in PACKAGES["geolookup"].iterdir()}
     beside = {"__init__", "__main__", "__pycache__", "py", "world"}
     assert rooms - beside == set(ROOMS) - {"geolookup"}
     assert len(ROOMS) > 10
     assert LAZY["engine"] >= {"store", "tables"}
     assert {"contract", "dataset"} <= COMPILER
-    assert sum(each.target in ROOMS for each in imports()) > 200
-    assert sum(each.package == "geolookup_builder" for each in imports()) > 300
+    assert sum(module.target in ROOMS for module in imports()) > 200
+    assert sum(module.package == "geolookup_builder" for module in imports()) > 300
 
 
 def test_a_module_that_runs_is_defined_before() -> None:
-    for path in {each.path for each in imports() if each.path.suffix == ".py"}:
+    for path in {module.path for module in imports() if module.path.suffix == ".py"}:
         *before, _ = ast.parse(path.read_text(encoding="utf-8")).body
-        assert not any("__main__" in ast.unparse(each)[:40] for each in before), path
+        assert not any("__main__" in ast.unparse(item)[:40] for item in before), path
 
 
 def test_imports_point_one_way() -> None:
     rank = {room: number for number, room in enumerate((*ROOMS, "__main__"))}
     wrong = [
-        _said(each)
-        for each in imports()
-        if each.package == "geolookup" and each.target in rank and each.target != each.room
-        if rank[each.target] > rank[each.room]
-        and not (each.lazy and each.target in LAZY.get(each.room, ()))
+        _said(module)
+        for module in imports()
+        if module.package == "geolookup" and module.target in rank and module.target != module.room
+        if rank[module.target] > rank[module.room]
+        and not (module.lazy and module.target in LAZY.get(module.room, ()))
     ]
     assert wrong == []
     wrong = [
-        _said(each)
-        for each in imports()
-        if each.package == "geolookup_builder"
-        and each.name.startswith("geolookup.")
-        and each.target not in COMPILER
+        _said(module)
+        for module in imports()
+        if module.package == "geolookup_builder"
+        and module.name.startswith("geolookup.")
+        and module.target not in COMPILER
     ]
     assert wrong == []
-    users = [each for each in imports() if each.target == "geolookup_builder"]
-    outside = [each for each in users if each.package == "geolookup"]
+    users = [module for module in imports() if module.target == "geolookup_builder"]
+    outside = [user for user in users if user.package == "geolookup"]
     assert outside
-    assert [_said(each) for each in outside if not each.lazy] == []
+    assert [_said(item) for item in outside if not item.lazy] == []
     allowed = {room for room, targets in LAZY.items() if "geolookup_builder" in targets}
-    assert {each.room for each in outside} <= allowed
+    assert {item.room for item in outside} <= allowed
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -195,16 +195,18 @@ def test_third_party_packages_stay_in_their_rooms(package: str) -> None:
     ours = {*PACKAGES, "cython", "cpython", "libc", *sys.stdlib_module_names}
     folder = PACKAGES[package].parent
     foreign = [
-        (each, name)
-        for each in imports()
-        if each.package == package and (name := each.name.partition(".")[0]) not in ours
+        (module, name)
+        for module in imports()
+        if module.package == package and (name := module.name.partition(".")[0]) not in ours
     ]
     assert len(foreign) > 20
-    for each, name in foreign:
-        path = each.path.relative_to(folder)
+    for item, name in foreign:
+        path = item.path.relative_to(folder)
         places = [path.as_posix(), "/".join(path.parts[:2]), path.parts[0]]
-        allowed = next((THIRD_PARTY[place] for place in places if place in THIRD_PARTY), set())
-        assert name in allowed, _said(each)
+        allowed = next(
+            (THIRD_PARTY[package] for package in places if package in THIRD_PARTY), set()
+        )
+        assert name in allowed, _said(item)
 
 
 _COLD = """

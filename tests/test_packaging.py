@@ -48,14 +48,14 @@ def test_version_and_metadata() -> None:
     assert _printed("-c", code).split() == [geolookup.__version__, "False"]
     assert geolookup.__version__ in run("--version").stdout.split()
     versions = [
-        each.rpartition(" ")[2]
-        for each in PROJECT["classifiers"]
-        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", each)
+        classifier.rpartition(" ")[2]
+        for classifier in PROJECT["classifiers"]
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", classifier)
     ]
     assert PROJECT["requires-python"] == f">={versions[0]}"
     built = PYPROJECT["tool"]["cibuildwheel"]["build"]
-    for each in versions:
-        assert f"cp{each.replace('.', '')}-*" in built
+    for item in versions:
+        assert f"cp{item.replace('.', '')}-*" in built
     assert "Typing :: Typed" in PROJECT["classifiers"]
     assert PROJECT["keywords"]
 
@@ -86,17 +86,17 @@ def test_links_of_the_readme_and_of_the_package_page() -> None:
     text = _prose((ROOT / "README.md").read_text(encoding="utf-8"))
     links = re.findall(r"\]\(([^)\s]+)\)", text)
     assert len(links) > 15
-    anchors = {_anchor(each) for each in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
-    assert {each[1:] for each in links if each.startswith("#")} <= anchors
-    files = [each for each in links if not each.startswith(("https://", "#"))]
-    assert [each for each in files if not (ROOT / each.partition("#")[0]).exists()] == []
+    anchors = {_anchor(match) for match in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+    assert {link[1:] for link in links if link.startswith("#")} <= anchors
+    files = [link for link in links if not link.startswith(("https://", "#"))]
+    assert [file for file in files if not (ROOT / file.partition("#")[0]).exists()] == []
     text = _prose(runpy.run_path(str(ROOT / "setup.py"))["package_page"]())
     links = re.findall(r"\]\(([^)\s]+)\)", text)
-    assert [each for each in links if not each.startswith(("https://", "#"))] == []
-    of_the_project = [each for each in links if each.startswith(HOME)]
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+    of_the_project = [link for link in links if link.startswith(HOME)]
     assert len(of_the_project) > 15
-    for each in of_the_project:
-        _assert_exists(each)
+    for item in of_the_project:
+        _assert_exists(item)
 
 
 def _prose(text: str) -> str:
@@ -118,7 +118,7 @@ def _build(folder: Path) -> None:
     """Build the sdist and, from it, the wheel. Neither needs the extension to be compiled."""
     shutil.copytree(ROOT, folder / "source", ignore=_left_out)
     command = [sys.executable, "-m", "build", "--outdir", str(folder), str(folder / "source")]
-    if all(_is_installed(each) for each in PYPROJECT["build-system"]["requires"]):
+    if all(_is_installed(item) for item in PYPROJECT["build-system"]["requires"]):
         command.append("--no-isolation")  # else the tools come from the network
     environment = {**os.environ, "CC": "/nonexistent/cc"}
     subprocess.run(command, check=True, capture_output=True, env=environment)
@@ -133,15 +133,15 @@ def _is_installed(requirement: str) -> bool:
 
 
 def _left_out(folder: str, names: list[str]) -> set[str]:
-    found = LEFT_OUT(folder, names)
-    return {*found, "build"} if Path(folder) == ROOT else found
+    result = LEFT_OUT(folder, names)
+    return {*result, "build"} if Path(folder) == ROOT else result
 
 
 def _sources(*folders: str, keep: Callable[[Path], bool] = lambda _path: True) -> set[str]:
     """Return the paths of the files in some folders of the checkout."""
     return {
         path.relative_to(ROOT / base).as_posix()
-        for base, _, folder in (each.rpartition("/") for each in folders)
+        for base, _, folder in (folder.rpartition("/") for folder in folders)
         for path in (ROOT / base / folder).rglob("*")
         if path.is_file() and keep(path) and not _ignored(path)
     }
@@ -157,8 +157,8 @@ def test_wheel_holds_what_runs_and_no_sources_of_the_kernel(built: Path) -> None
     (wheel,) = built.glob("*.whl")
     assert wheel.stat().st_size < 12_000_000
     with zipfile.ZipFile(wheel) as archive:
-        names = {each for each in archive.namelist() if ".dist-info/" not in each}
-        metadata = next(each for each in archive.namelist() if each.endswith("/METADATA"))
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        metadata = next(name for name in archive.namelist() if name.endswith("/METADATA"))
         text = archive.read(metadata).decode()
     wanted = _sources(
         "geolookup",
@@ -194,7 +194,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "pip", "--python", python, *install], check=True)
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
     beside = Path(_printed("-c", code, python=python).strip(), "beside.pth")
-    beside.write_text("\n".join(each for each in sys.path if "-packages" in each) + "\n", "utf-8")
+    beside.write_text("\n".join(item for item in sys.path if "-packages" in item) + "\n", "utf-8")
     return python
 
 

@@ -106,8 +106,8 @@ def test_the_example_compiles(acme: str, build: Build, tmp_path: Path, format_: 
     assert report.sources[0].read == report.sources[0].used == 2
     with geolookup.open(dataset) as engine:
         fields = ("country_code", "city_name", "postal_code")
-        found = engine.get_many(["8.8.8.8", "1.1.1.1"], [f"location.{name}" for name in fields])
-    assert found == [("US", "Mountain View", "94043"), ("AU", None, None)]
+        result = engine.get_many(["8.8.8.8", "1.1.1.1"], [f"location.{name}" for name in fields])
+    assert result == [("US", "Mountain View", "94043"), ("AU", None, None)]
     error = refused(tmp_path, "ranges.csv", "network,country\n", one("acme", "ranges.csv"))
     assert error.remedy == "name its .csv file"
 
@@ -115,10 +115,10 @@ def test_the_example_compiles(acme: str, build: Build, tmp_path: Path, format_: 
 def test_paths_of_the_page_exist() -> None:
     code = re.sub(r"^```.*?^```$", "", CONTRIBUTING, flags=re.MULTILINE | re.DOTALL)
     paths = set(re.findall(r"`([\w./]+/[\w./]*|\w+\.(?:md|toml|py))`|\]\(([\w./]+)\)", code))
-    paths = {"".join(each) for each in paths}
+    paths = {"".join(path) for path in paths}
     assert len(paths) > 15
     beside = ROOT / "builder" / "geolookup_builder"
-    assert [each for each in paths if not any((at / each).exists() for at in (ROOT, beside))] == []
+    assert [path for path in paths if not any((at / path).exists() for at in (ROOT, beside))] == []
 
 
 PROJECT = tomllib.loads(_text("pyproject.toml"))["project"]
@@ -148,14 +148,14 @@ def test_actions_are_pinned_and_jobs_have_the_least_permissions() -> None:
 
 def test_versions_are_those_of_the_metadata() -> None:
     named = [
-        each.rpartition(" ")[2]
-        for each in PROJECT["classifiers"]
-        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", each)
+        classifier.rpartition(" ")[2]
+        for classifier in PROJECT["classifiers"]
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", classifier)
     ]
     (tested,) = re.findall(r"python: \[(.+)\]", TEXTS["ci.yml"])
     assert re.findall(r"[\d.]+", tested) == named
     (systems,) = re.findall(r"os: \[(.+)\]", TEXTS["ci.yml"])
-    assert [each.partition("-")[0] for each in systems.split(", ")] == [
+    assert [part.partition("-")[0] for part in systems.split(", ")] == [
         "ubuntu",
         "macos",
         "windows",
@@ -173,7 +173,7 @@ def test_ci_checks_types_with_every_extra_and_names_tests() -> None:
     for name in ("run", "sanitize"):
         text = _text(f".ci/{name}")
         named = set(re.findall(r"\btests/[\w/]+(?:\.py)?", text))
-        assert all((ROOT / each).exists() for each in named), named
+        assert all((ROOT / item).exists() for item in named), named
     assert "tests/test_engine.py" in _text(".ci/run")
 
 

@@ -59,7 +59,7 @@ def test_build_and_its_options(recipe: Path, tmp_path: Path) -> None:
     with geolookup.open(tmp_path / "data") as engine:
         assert engine.data("8.8.8.8")["network"]["isp"] == "one"
         assert engine.generation == report.generation
-    assert report.bytes == sum(each.stat().st_size for each in (tmp_path / "data").iterdir())
+    assert report.bytes == sum(path.stat().st_size for path in (tmp_path / "data").iterdir())
     with pytest.raises(geolookup.OutputError, match="exists already"):
         geolookup.build(recipe, tmp_path / "data")
     rewrite(recipe, "two")
@@ -100,7 +100,7 @@ def test_calls_take_texts_as_paths(recipe: Path, tmp_path: Path) -> None:
     )
     generation = geolookup.build(str(recipe), data).generation
     assert geolookup.publish(data, store) == generation
-    assert [each.generation for each in geolookup.generations(store)] == [generation]
+    assert [item.generation for item in geolookup.generations(store)] == [generation]
     assert geolookup.pack(data, archive) == Path(archive).stat().st_size
     geolookup.unpack(archive, again)
     assert geolookup.verify(again, deep=True).generation == generation
@@ -130,17 +130,23 @@ def parameters(call: Any) -> Mapping[str, inspect.Parameter]:
 def test_commands_take_what_their_calls_take() -> None:
     for name in CALLS:
         call = getattr(geolookup, name)
-        stated = {each.name: each for each in load(name).params if each.name not in PRINTING}
+        stated = {
+            parameter.name: parameter
+            for parameter in load(name).params
+            if parameter.name not in PRINTING
+        }
         taken = parameters(call)
         assert set(stated) == set(taken), name
-        required = [str(each.name) for each in stated.values() if each.required]
+        required = [str(value.name) for value in stated.values() if value.required]
         defaults = {
-            each.name: each.default for each in taken.values() if each.default is not each.empty
+            value.name: value.default
+            for value in taken.values()
+            if value.default is not value.empty
         }
-        assert required == [each for each in taken if each not in defaults], name
+        assert required == [item for item in taken if item not in defaults], name
         arguments = ARGUMENTS.get(name, ["."] * len(required))
         parsed = load(name).make_context(name, [*arguments]).params
-        assert {each: parsed[each] for each in defaults} == defaults, name
+        assert {default: parsed[default] for default in defaults} == defaults, name
         assert "Error" in (inspect.getdoc(call) or ""), name
         assert name in geolookup.__all__
         assert name in dir(geolookup)
@@ -151,7 +157,7 @@ def test_commands_take_what_their_calls_take() -> None:
 
 
 def test_calls_and_members_are_documented_in_full() -> None:
-    calls = [each for each in geolookup.__all__ if inspect.isfunction(getattr(geolookup, each))]
+    calls = [item for item in geolookup.__all__ if inspect.isfunction(getattr(geolookup, item))]
     assert set(CALLS) < set(calls)
     for name in calls:
         call = getattr(geolookup, name)
@@ -159,9 +165,9 @@ def test_calls_and_members_are_documented_in_full() -> None:
         assert text, name
         assert "see ``Engine." not in text, name
         assert all(line.strip() in shown for line in text.splitlines()), name
-        for each in parameters(call).values():
-            assert each.annotation is not each.empty, (name, each)
-            assert each.name in shown, (name, each)
+        for parameter in parameters(call).values():
+            assert parameter.annotation is not parameter.empty, (name, parameter)
+            assert parameter.name in shown, (name, parameter)
     for name in {name for name in dir(geolookup.Engine) if not name.startswith("_")} - {"kernel"}:
         member = inspect.getattr_static(geolookup.Engine, name)
         assert inspect.getdoc(member), name
@@ -171,10 +177,13 @@ def test_calls_and_members_are_documented_in_full() -> None:
 def alike(one: Any, other: Any) -> None:
     """Two calls have the same parameters after ``self``, which is positional in C."""
     stated, others = (
-        [(each.name, each.kind, each.default) for each in parameters(call).values()]
+        [
+            (parameter.name, parameter.kind, parameter.default)
+            for parameter in parameters(call).values()
+        ]
         for call in (one, other)
     )
-    assert [each for each in stated if each[0] != "self"] == others[1:], one
+    assert [item for item in stated if item[0] != "self"] == others[1:], one
 
 
 @needs_compiled
@@ -215,7 +224,7 @@ def test_no_module_hides_a_call() -> None:
     modules = [
         *(f"geolookup.{name}" for name in names.split()),
         "geolookup_builder.compile",
-        *(f"geolookup.cli.{each}" for each in sorted(set(COMMANDS.values()) - {"serve"})),
+        *(f"geolookup.cli.{item}" for item in sorted(set(COMMANDS.values()) - {"serve"})),
     ]
     code = (
         "import sys, importlib\n"

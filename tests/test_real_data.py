@@ -51,17 +51,17 @@ def compiled(folder: Path, text: str) -> tuple[geolookup.Engine, SourceReport]:
 def sampled(ranges: list[Range], family: int) -> Iterator[Address]:
     """Public addresses of a family: at the ends of rows and just outside, and anywhere."""
     rng = random.Random(20261120)
-    own = [each for each in ranges if each[2] == family]
+    own = [address_range for address_range in ranges if address_range[2] == family]
     kind: type[Any] = IPv4Address if family == 4 else IPv6Address
     top = (1 << 32) - 1 if family == 4 else (1 << 128) - 1
-    found = 0
-    while found < SAMPLES:
+    actual = 0
+    while actual < SAMPLES:
         first, last, _ = rng.choice(own)
         anywhere = rng.randint(0, top) if family == 4 else rng.randint(first, last)
         value = rng.choice((first - 1, first, last, last + 1, *[anywhere] * 4))
         address = kind(min(max(value, 0), top))
         if carried(address) is address and is_public.__wrapped__(address):
-            found += 1
+            actual += 1
             yield address
 
 
@@ -101,7 +101,10 @@ def test_prefixes(shared_data: Path, tmp_path: Path, name: str, rows: tuple[int,
     listed = lines(shared_data / f"{name}.gz")[is_country:]
     table = [re.split("[\t,]", line) for line in listed]
     ranges = [prefix_range(prefix) for prefix, _ in table]
-    assert tuple(sum(each[2] == family for each in ranges) for family in (4, 6)) == rows
+    assert (
+        tuple(sum(address_range[2] == family for address_range in ranges) for family in (4, 6))
+        == rows
+    )
     table = [row for row in table if row[0] not in ("0.0.0.0/0", "::/0")]
     text = f"network,{column}\n" + "".join(f"{prefix},{cell}\n" for prefix, cell in table)
     engine, report = compiled(tmp_path, text)
@@ -168,7 +171,7 @@ def swept(ranges: list[Range]) -> tuple[list[int], list[int | None]]:
     starts, at = [0], 0
     owners: list[int | None] = [None]
     heap: list[tuple[int, int, int]] = []
-    for bound in sorted({each for first, last, _ in ranges for each in (first, last + 1)}):
+    for bound in sorted({item for first, last, _ in ranges for item in (first, last + 1)}):
         while at < len(begins) and ranges[begins[at]][0] == bound:
             first, last, _ = ranges[begins[at]]
             heapq.heappush(heap, (last - first, -first, -begins[at]))

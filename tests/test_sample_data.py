@@ -129,7 +129,9 @@ def test_every_line_is_clean_text_of_a_canonical_range() -> None:
         for row in rows_of(name):
             # A cell too many has the name None, a cell too few is None.
             assert all(cell and cell.isprintable() for cell in row), row
-            assert all(each == each.strip() and each.isprintable() for each in row.values()), row
+            assert all(value == value.strip() and value.isprintable() for value in row.values()), (
+                row
+            )
         texts = [row["network"] for row in rows_of(name)]
         networks = [ip_network(text) for text in texts]  # strict: no host bits
         assert [str(network) for network in networks] == texts
@@ -188,10 +190,10 @@ def test_networks_and_places_are_complete() -> None:
 
 def test_golden_addresses_are_complete() -> None:
     for address, known in GOLDEN.items():
-        place, network = (most_specific(name, address) for name in FILES[:2])
-        assert all(place[field] for field in LOCATION), address
+        location, network = (most_specific(name, address) for name in FILES[:2])
+        assert all(location[field] for field in LOCATION), address
         assert all(network[field] for field in NETWORK), address
-        assert (place["country_code"], place["city_name"], network["asn"]) == known
+        assert (location["country_code"], location["city_name"], network["asn"]) == known
     of_place = "US|CA|California|Mountain View|94043|37.4229|-122.085|USCA0746|America/Los_Angeles"
     of_network = "15169|Google LLC|Google LLC|Google Public DNS|Corporate|hosting"
     for name, fields, values in zip(
@@ -218,8 +220,8 @@ class Prefixes:
         bits, first = network.max_prefixlen, int(network.network_address)
         for length in range(network.prefixlen, -1, -1):
             start = first >> (bits - length) << (bits - length)
-            if (found := self.values.get((bits, start, length))) is not None:
-                return found
+            if (result := self.values.get((bits, start, length))) is not None:
+                return result
         return None
 
     def inside(self, network: Network) -> Iterator[tuple[int, Any]]:
@@ -327,9 +329,9 @@ def test_countries_are_those_of_the_delegations(delegations: Prefixes) -> None:
     wrong = []
     for network, row in every_row():
         covering = delegations.longest(network)
-        found = {covering} if covering else {value for _, value in delegations.inside(network)}
-        if found != {row["country_code"]}:
-            wrong.append((str(network), row["country_code"], found))
+        actual = {covering} if covering else {value for _, value in delegations.inside(network)}
+        if actual != {row["country_code"]}:
+            wrong.append((str(network), row["country_code"], actual))
     assert not wrong
 
 
@@ -404,14 +406,12 @@ def test_possible_parts_were_given_out(
     rows: list[ranges.Range], given_out: list[ranges.Range]
 ) -> None:
     blocks = ranges.union(given_out)
-    for each in rows:
+    for row in rows:
         inside = {
-            a for low, high in ranges.parts_inside(*each, blocks) for a in range(low, high + 1)
+            a for low, high in ranges.parts_inside(*row, blocks) for a in range(low, high + 1)
         }
         wanted = {
-            a
-            for a in range(each[0], each[1] + 1)
-            if any(low <= a <= high for low, high in given_out)
+            a for a in range(row[0], row[1] + 1) if any(low <= a <= high for low, high in given_out)
         }
         assert inside == wanted
 
@@ -434,9 +434,9 @@ def test_the_delegation_decides_where_the_seat_is_stated(
     delegated = [ranges.Row(base + a, base + b, ("JP",)) for a, b in ranges.union(given_out)]
     decided = list(seats.without_seats(rows, delegated, 6))
     for at in range(base, base + 61):
-        found = [row.cells[0] for row in decided if row.first <= at <= row.last]
+        actual = [row.cells[0] for row in decided if row.first <= at <= row.last]
         is_moved = country == "AU" and at >= _SEATED and holds(delegated, at)
-        assert found == (["JP" if is_moved else country] if holds(rows, at) else [])
+        assert actual == (["JP" if is_moved else country] if holds(rows, at) else [])
     assert all(one.last < other.first for one, other in pairwise(decided))
     changed = list(seats.seats(rows, delegated, 6))
     assert changed == [row for row in decided if row.cells == ("JP",)]
@@ -450,7 +450,9 @@ def test_no_seat_is_left_where_another_country_is_delegated(
     rows = make.read_rows(FOLDER / "world" / f"country-ipv{version}.csv.zst", version)
     delegated = make.delegations(shared_data, version)
     for country, blocks in seats.BLOCKS.items():
-        of_version = ranges.union(ends(each) for each in blocks if (":" in each) == (version == 6))
+        of_version = ranges.union(
+            ends(block) for block in blocks if (":" in block) == (version == 6)
+        )
         elsewhere = ranges.union(
             part
             for row in delegated

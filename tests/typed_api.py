@@ -83,10 +83,10 @@ def reading_values(engine: geolookup.Engine) -> None:
     assert_type(engine.get("8.8.8.8", "network"), geolookup.Network)
     engine.get("8.8.8.8", "country")  # type: ignore[call-overload]
     engine.get("8.8.8.8", ["ip"])  # type: ignore[call-overload]
-    for each in geolookup.fields():
-        assert_type(each.path, geolookup.FieldPath)
-        assert_type((each.type, each.unit, each.meaning), tuple[str, str, str])
-        engine.get("8.8.8.8", each.path)
+    for field in geolookup.fields():
+        assert_type(field.path, geolookup.FieldPath)
+        assert_type((field.type, field.unit, field.meaning), tuple[str, str, str])
+        engine.get("8.8.8.8", field.path)
 
 
 def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
@@ -113,8 +113,8 @@ def enriching(engine: geolookup.Engine, frame: pl.DataFrame, lazy: pl.LazyFrame)
     assert_type(engine.enrich(frame), pl.DataFrame)
     assert_type(engine.enrich(frame, ["location", "error_code"], time_column="when"), pl.DataFrame)
     assert_type(engine.enrich(lazy, "network.asn", prefix="geo_"), pl.LazyFrame)
-    chosen = ["location.city_name"]
-    assert_type(engine.enrich(frame, chosen, on_invalid="raise"), pl.DataFrame)
+    selection = ["location.city_name"]
+    assert_type(engine.enrich(frame, selection, on_invalid="raise"), pl.DataFrame)
     engine.enrich(["8.8.8.8"])
     engine.enrich(frame, "country")  # type: ignore[arg-type]
     engine.enrich(frame, on_invalid="drop")  # type: ignore[call-overload]
@@ -156,7 +156,7 @@ def publishing(dataset: Path, store: str, archive: str) -> None:
     assert_type((published, geolookup.rollback(store)), tuple[str, str])
     assert_type(geolookup.prune(store, keep=3), list[str])
     listed = geolookup.generations(store)
-    assert_type([(each.at, each.current) for each in listed], list[tuple[str, bool]])
+    assert_type([(entry.at, entry.current) for entry in listed], list[tuple[str, bool]])
     assert_type(geolookup.pack(dataset, archive), int)
     geolookup.unpack(archive, dataset, force=True)
     geolookup.pack(dataset, 1)  # type: ignore[arg-type]
@@ -164,9 +164,9 @@ def publishing(dataset: Path, store: str, archive: str) -> None:
 
 def comparing(old: Path, new: str) -> None:
     assert_type(geolookup.verify(new, deep=True).files, int)
-    found = geolookup.diff(old, new, fail_if=["country_moved > 2%"], traffic=old, top=3)
-    assert_type([verdict.gate for verdict in found.failed], list[str])
-    assert_type(found.old.generation, str)
+    result = geolookup.diff(old, new, fail_if=["country_moved > 2%"], traffic=old, top=3)
+    assert_type([verdict.gate for verdict in result.failed], list[str])
+    assert_type(result.old.generation, str)
     geolookup.compare(old, new)  # type: ignore[attr-defined]
 
 

@@ -150,12 +150,12 @@ def _places(rng: np.random.Generator, count: int) -> tuple[pa.Array, Listing]:
     rank = location - begin[country]
     number = np.where(rank == 0, 0, (rank - 1) // _PER_PLACE + 1)
     first = np.flatnonzero((rank == 0) | ((rank - 1) % _PER_PLACE == 0))
-    place = np.searchsorted(first, location, side="right") - 1
+    of_first = np.searchsorted(first, location, side="right") - 1
     lines = _place_lines(codes, zones, country[first], number[first], begin)
     bare = pa.array(rank == 0)
-    of_country = _geoname(place[begin[country]])
+    of_country = _geoname(of_first[begin[country]])
     columns = [
-        _geoname(place),
+        _geoname(of_first),
         of_country,
         *(pa.array([value]).take(_zeros(count)) for value in ("", "0", "0")),
         pc.if_else(bare, "", text(10000 + location * 7 % 90000)),
@@ -206,8 +206,8 @@ def _systems(count: int) -> Listing:
     return Listing(join(text(number + 1), words(number, " Telecom"), between=","), begin)
 
 
-def _geoname(place: I64) -> pa.Array:
-    return text(place + 100_000)
+def _geoname(of_first: I64) -> pa.Array:
+    return text(of_first + 100_000)
 
 
 def _zeros(count: int) -> pa.Array:

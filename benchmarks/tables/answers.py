@@ -18,7 +18,7 @@ from benchmarks.peers.check import UnequalError, flat
 Values = dict[str, list[Any]]
 ADDRESS = "ip"
 #: The column that contenders add which name none of our fields.
-FOUND = "found"
+ANSWER = "found"
 _COUNTRY = "location.country_code"
 #: The members of the struct of polars-iptools. It has the continent's name, not its code.
 _IPTOOLS = {
@@ -42,12 +42,12 @@ def fields(table: Any, paths: Iterable[str]) -> Values:
 
 def countries(table: Any) -> Values:
     """Read a column of country codes."""
-    return {ADDRESS: _column(table, ADDRESS), _COUNTRY: _column(table, FOUND)}
+    return {ADDRESS: _column(table, ADDRESS), _COUNTRY: _column(table, ANSWER)}
 
 
 def city_records(table: Any) -> Values:
     """Read a column of structs with MaxMind's members; Polars has null for absent ones."""
-    return _by_path(table, [flat(_present(value)) for value in _column(table, FOUND)])
+    return _by_path(table, [flat(_present(value)) for value in _column(table, ANSWER)])
 
 
 def _present(value: Any) -> Any:
@@ -62,7 +62,7 @@ def _present(value: Any) -> Any:
 
 def iptools_records(table: Any) -> Values:
     """Read the structs of polars-iptools, which has an empty text in place of null."""
-    records = _column(table, FOUND)
+    records = _column(table, ANSWER)
     return _by_path(
         table, [{path: row[name] or None for name, path in _IPTOOLS.items()} for row in records]
     )

@@ -19,7 +19,7 @@ import pyarrow as pa
 from benchmarks.harness import workload
 from benchmarks.peers.libraries import Files
 from benchmarks.tables import answers
-from benchmarks.tables.answers import ADDRESS, FOUND
+from benchmarks.tables.answers import ADDRESS, ANSWER
 
 Run = Callable[[], object]
 Opened = Callable[[pa.Table], Run]
@@ -81,7 +81,7 @@ def maxminddb_polars(*, whole_record: bool) -> Opening:
                 pl.col("ip"), files.mmdb, ["country", "iso_code"], dtype=pl.String
             )
         )
-        return lambda data: partial(pl.DataFrame(data).with_columns, column.alias(FOUND))
+        return lambda data: partial(pl.DataFrame(data).with_columns, column.alias(ANSWER))
 
     return open_files
 
@@ -115,7 +115,7 @@ def polars_iptools(files: Files) -> Opened:
     import polars as pl
     import polars_iptools
 
-    column = polars_iptools.geoip.full(pl.col(ADDRESS)).alias(FOUND)
+    column = polars_iptools.geoip.full(pl.col(ADDRESS)).alias(ANSWER)
     return lambda data: partial(pl.DataFrame(data).with_columns, column)
 
 
@@ -128,7 +128,7 @@ def maxminddb_loop(files: Files) -> Opened:
     def run(data: pa.Table) -> object:
         records = map(reader.get, data[ADDRESS].to_pylist())
         codes = [row.get("country", {}).get("iso_code") if row else None for row in records]  # type: ignore[union-attr]
-        return data.append_column(FOUND, pa.array(codes, pa.string()))
+        return data.append_column(ANSWER, pa.array(codes, pa.string()))
 
     return lambda data: partial(run, data)
 
@@ -145,7 +145,7 @@ def duckdb_join(files: Files) -> Opened:
         for at, shift in zip((1, 2, 3, 4), (24, 16, 8, 0), strict=True)
     )
     query = f"""
-        SELECT a.ip, r.country_code AS {FOUND}
+        SELECT a.ip, r.country_code AS {ANSWER}
         FROM (SELECT ip, {number} AS value FROM addresses) a
         ASOF LEFT JOIN ranges r ON a.value >= r.start
     """  # noqa: S608 - our own numbers

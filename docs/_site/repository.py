@@ -53,11 +53,11 @@ class _Links:
         self._url = url
         self._shown = {root / path: root / "docs" / f"{name}.md" for name, path in pages.items()}
 
-    def replaced(self, found: re.Match[str]) -> str:
+    def replaced(self, link_match: re.Match[str]) -> str:
         """Return the link as the site has it; code as it is."""
-        target = found[1]
+        target = link_match[1]
         if target is None or re.match(r"[a-z]+:|#", target):
-            return found[0]
+            return link_match[0]
         path, mark, anchor = target.partition("#")
         file = Path(os.path.normpath(self._origin.parent / path))
         return f"]({self._target(file) or path}{mark}{anchor})"

@@ -89,11 +89,11 @@ def _count_known(
     with_value = {}
     for path, table, has_value in tables:
         # By row of a table; here: by interval.
-        chosen = has_value[rows[table]]
+        selection = has_value[rows[table]]
         # By the bits themselves, not by a hash: equal keys are equal columns.
-        key = chosen.tobytes()
+        key = selection.tobytes()
         if key not in counts:
-            counts[key] = count_addresses(starts, chosen)
+            counts[key] = count_addresses(starts, selection)
         with_value[path] = counts[key]
     anything = (rows[fields.LOCATION] > 0) | (rows[fields.NETWORK] > 0)
     public = sum(last - first + 1 for first, last in special.ranges_of(4, special.PUBLIC))

@@ -175,11 +175,11 @@ def clamp(addresses: Addresses, least: int, most: int) -> Addresses:
     return _choose(addresses < first, first, _choose(last < addresses, last, addresses))
 
 
-def _choose(where: Bools, chosen: Addresses, other: Addresses) -> Addresses:
-    low = np.where(where, chosen.low, other.low)
-    if chosen.high is None or other.high is None:
+def _choose(where: Bools, one: Addresses, other: Addresses) -> Addresses:
+    low = np.where(where, one.low, other.low)
+    if one.high is None or other.high is None:
         return Addresses(low)
-    return Addresses(low, np.where(where, chosen.high, other.high))
+    return Addresses(low, np.where(where, one.high, other.high))
 
 
 def is_partition(starts: Addresses) -> bool:
@@ -237,16 +237,16 @@ def _merge(one: Addresses, other: Addresses) -> tuple[Addresses, I64, I64]:
     of_other = np.cumsum(from_other) - 1
     from_other[position[~fresh]] = False  # now only 20: a start of both is taken from one
     of_one = np.cumsum(~from_other) - 1
-    chosen = np.where(from_other, len(one) + of_other, of_one)
-    return concat([one, other])[chosen], of_one, of_other
+    selection = np.where(from_other, len(one) + of_other, of_one)
+    return concat([one, other])[selection], of_one, of_other
 
 
-def count_addresses(starts: Addresses, chosen: Bools) -> int:
-    """Return exactly how many addresses the chosen intervals of a partition hold."""
+def count_addresses(starts: Addresses, selection: Bools) -> int:
+    """Return exactly how many addresses the selected intervals of a partition hold."""
     # Sum of ends less sum of starts: 10-19 and 30-39 are (20 + 40) - (10 + 30) = 20.
-    ends = starts[np.flatnonzero(chosen[:-1]) + 1]
-    beyond = MAX[starts.family] + 1 if chosen[-1] else 0
-    return ends.total() + beyond - starts[chosen].total()
+    ends = starts[np.flatnonzero(selection[:-1]) + 1]
+    beyond = MAX[starts.family] + 1 if selection[-1] else 0
+    return ends.total() + beyond - starts[selection].total()
 
 
 def lasts(starts: Addresses) -> Addresses:

@@ -22,7 +22,7 @@ from geolookup.errors import REBUILD, DatasetError
 
 U32 = NDArray[np.uint32]
 #: Says which of n intervals to return, by their rows in the location and in the network table.
-Chosen = Callable[[U32, U32], Bools]
+Selector = Callable[[U32, U32], Bools]
 #: The most intervals of a batch: its columns fit into the cache of a processor.
 _BATCH = 1 << 17
 
@@ -44,35 +44,37 @@ class Ranges(NamedTuple):
 
 
 def public_ranges(
-    dataset: Dataset, family: int, within: object = None, chosen: Chosen | None = None
+    dataset: Dataset, family: int, within: object = None, selector: Selector | None = None
 ) -> Iterator[Ranges]:
     """Yield the intervals of a family in public space, in address order, in batches.
 
     Special-purpose space and space that carries IPv4 addresses are left out. ``within`` (a
-    network or its text) limits what is yielded. ``chosen`` selects intervals; without it, those
+    network or its text) limits what is yielded. ``selector`` selects intervals; without it, those
     about which nothing is known are yielded too. Adjacent ranges may have equal rows.
 
     Raises ValueError, here and not at the first step, if ``within`` is not a network.
     Each step raises DatasetError if the dataset is damaged.
     """
     limits = [(first, last) for of, first, last in limits_of(within) if of == family]
-    return _ranges(_Intervals(dataset, family), limits, chosen)
+    return _ranges(_Intervals(dataset, family), limits, selector)
 
 
 def any_known(location_rows: U32, network_rows: U32) -> Bools:
-    """Mark the intervals about which anything is known; a ``Chosen``."""
+    """Mark the intervals about which anything is known; a ``Selector``."""
     is_known: Bools = (location_rows | network_rows) != 0
     return is_known
 
 
-def _ranges(intervals: _Intervals, limits: list[Range], chosen: Chosen | None) -> Iterator[Ranges]:
+def _ranges(
+    intervals: _Intervals, limits: list[Range], selector: Selector | None
+) -> Iterator[Ranges]:
     for first, last in _public(intervals.family, limits):
         begin, end = intervals.holding(first), intervals.holding(last) + 1
         for batch in range(begin, end, _BATCH):
             until = min(batch + _BATCH, end)
             # Only the outermost intervals reach beyond the limits.
             bounds = first if batch == begin else None, last if until == end else None
-            part = intervals.ranges(batch, until, bounds, chosen)
+            part = intervals.ranges(batch, until, bounds, selector)
             if len(part.first_low):
                 yield part
 
@@ -118,7 +120,7 @@ class _Intervals:
         begin: int,
         end: int,
         bounds: tuple[int | None, int | None],
-        chosen: Chosen | None,
+        selector: Selector | None,
     ) -> Ranges:
         """Return the chosen intervals from ``begin`` to before ``end``.
 
@@ -126,7 +128,7 @@ class _Intervals:
         these intervals are clipped.
         """
         rows = [self._in_table(column[begin:end], size) for column, size in self._rows]
-        at = np.arange(end - begin) if chosen is None else np.flatnonzero(chosen(*rows))
+        at = np.arange(end - begin) if selector is None else np.flatnonzero(selector(*rows))
         firsts, lasts = self._starts_at(begin + at), self._ends_at(begin + at)
         if len(at):
             _clip(firsts, 0, bounds[0] if at[0] == 0 else None)

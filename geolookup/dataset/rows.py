@@ -146,7 +146,7 @@ def currency(texts: list[bytes]) -> Object:
     return _object(CURRENCY_MEMBERS, _SEPARATOR.join(texts[len(COUNTRY_MEMBERS) :]))
 
 
-def place(row: bytes) -> Object:
+def place_members(row: bytes) -> Object:
     """Return the members of a location object that do not follow from its country."""
     return _object(PLACE_MEMBERS, row)
 

@@ -112,7 +112,7 @@ def staged_file(output: Path, mode: int = 0o666, *, force: bool = True) -> Itera
         with output_errors(output), claim(fresh, partial(fresh.touch, mode, exist_ok=False)):
             yield fresh
             fsync_file(fresh)
-            _place(fresh, output, force=force)
+            _move_into_place(fresh, output, force=force)
             fsync_folder(output.parent)
     finally:
         fresh.unlink(missing_ok=True)
@@ -131,7 +131,7 @@ def staged_file_in_folder(output: Path, *, force: bool = True) -> Iterator[Path]
             fresh = folder / output.name
             yield fresh
             fsync_file(fresh)
-            _place(fresh, output, force=force)
+            _move_into_place(fresh, output, force=force)
             fsync_folder(output.parent)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -172,7 +172,7 @@ def fsync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _place(fresh: Path, output: Path, *, force: bool) -> None:
+def _move_into_place(fresh: Path, output: Path, *, force: bool) -> None:
     """Give a file its name; without ``force`` OutputError if another process took the name."""
     if force:
         fresh.replace(output)

@@ -82,7 +82,7 @@ class Rendering:
         dataset = self._dataset
         country = self._countries[dataset.location_countries[row]]
         location = country.location.copy()
-        location.update(rows.place(dataset.locations[row]))
+        location.update(rows.place_members(dataset.locations[row]))
         return location, dataset.location_zones[row], country.currency
 
     def network_json(self, row: int) -> bytes:

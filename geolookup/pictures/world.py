@@ -75,8 +75,8 @@ class World:
         visible = [of_density.of_least(least) for of_density in sums]
         self.cells = _together(visible)
         self.layers = [
-            _layer(density, self.cells, every, chosen)
-            for density, every, chosen in zip(densities, sums, visible, strict=True)
+            _layer(density, self.cells, every, selection)
+            for density, every, selection in zip(densities, sums, visible, strict=True)
         ]
 
     @cached_property
@@ -92,18 +92,18 @@ class _Sums(NamedTuple):
     weights: F64
 
     def of_least(self, least: float) -> _Sums:
-        chosen = mark_shown(self.weights, least)
-        return _Sums(self.cells[chosen], self.weights[chosen])
+        selection = mark_shown(self.weights, least)
+        return _Sums(self.cells[selection], self.weights[selection])
 
 
 class _Placed:
     """The places of a density that have coordinates and a weight."""
 
     def __init__(self, density: Density) -> None:
-        chosen = (density.weights > 0) & ~_nowhere(density)
-        self.latitudes = density.latitudes[chosen]
-        self.longitudes = density.longitudes[chosen]
-        self.weights = density.weights[chosen]
+        selection = (density.weights > 0) & ~_nowhere(density)
+        self.latitudes = density.latitudes[selection]
+        self.longitudes = density.longitudes[selection]
+        self.weights = density.weights[selection]
 
     def sums(self, grid: Grid) -> _Sums:
         cells, of_cell = np.unique(grid.cells(self.latitudes, self.longitudes), return_inverse=True)
@@ -174,8 +174,8 @@ class CountryLayer:
         self.density = density
         areas = set(outlines.read().countries.tolist())
         every = _sum_by_code(density.rows)
-        chosen = mark_shown(np.array([country.weight for country in every]), least)
-        visible = [country for country, shows in zip(every, chosen, strict=True) if shows]
+        selection = mark_shown(np.array([country.weight for country in every]), least)
+        visible = [country for country, shows in zip(every, selection, strict=True) if shows]
         self.countries = [country for country in visible if country.code in areas]
         #: The sum of the countries that are hidden, with an area or without.
         self.hidden = _total(every) - _total(visible)

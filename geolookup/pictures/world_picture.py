@@ -59,11 +59,11 @@ def _side(km: float) -> float:
 def _squares(world: World, layer: Layer, side: float) -> tuple[I64, I64, F64]:
     """Return column, row and sum of the squares that have a weight."""
     x, y = pixels(*world.centres)
-    chosen = layer.weights > 0
+    selection = layer.weights > 0
     # Pixels of cells, floored to squares.
-    places = np.column_stack([x, y])[chosen] // side
+    places = np.column_stack([x, y])[selection] // side
     squares, of = np.unique(places.astype(np.int64), axis=0, return_inverse=True)
-    sums = sums_by(of.ravel(), layer.weights[chosen], len(squares))
+    sums = sums_by(of.ravel(), layer.weights[selection], len(squares))
     return squares[:, 0], squares[:, 1], sums
 
 
@@ -71,10 +71,12 @@ def _draw(columns: I64, rows: I64, steps: I64, side: float) -> str:
     """Return a path for each colour."""
     paths = []
     for step in np.unique(steps):
-        chosen = steps == step
+        selection = steps == step
         squares = "".join(
             f"M{column * side:.1f} {row * side:.1f}h{side:.1f}v{side:.1f}h-{side:.1f}z"
-            for column, row in zip(columns[chosen].tolist(), rows[chosen].tolist(), strict=True)
+            for column, row in zip(
+                columns[selection].tolist(), rows[selection].tolist(), strict=True
+            )
         )
         paths.append(f'<path fill="{COLOURS[step]}" d="{squares}"/>')
     return "".join(paths)

@@ -24,8 +24,8 @@ from tests.updates.publisher import COUNTRY, countries, publishing
 
 
 def attack() -> None:
-    with tempfile.TemporaryDirectory() as place:
-        began, folder = time.monotonic(), Path(place)
+    with tempfile.TemporaryDirectory() as target:
+        began, folder = time.monotonic(), Path(target)
         polls, updates = attack_follower(folder), attack_updates(folder)
         seconds = time.monotonic() - began
     print(f"{polls} followers and {updates} updates recovered at once; {seconds:.0f} s")

@@ -50,19 +50,19 @@ def attack() -> None:
     """Run all bombs, and demand that each is refused."""
     failed = []
     for make in BOMBS:
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place)
+        with tempfile.TemporaryDirectory() as target:
+            folder = Path(target)
             path, command = make(folder)
-            found = run(command, folder)
+            result = run(command, folder)
         print(
-            f"{make.__name__}: {path} bytes, exit {found.status}, {found.seconds:.1f} s,"
-            f" {found.memory >> 20} MiB, {found.written >> 20} MiB written\n  {found.last}"
+            f"{make.__name__}: {path} bytes, exit {result.status}, {result.seconds:.1f} s,"
+            f" {result.memory >> 20} MiB, {result.written >> 20} MiB written\n  {result.last}"
         )
         expected = (0,) if make is tar_of_members else (1, 2)
         if (
-            found.status not in expected
-            or found.memory > MOST_MEMORY
-            or found.written > MOST_WRITTEN
+            result.status not in expected
+            or result.memory > MOST_MEMORY
+            or result.written > MOST_WRITTEN
         ):
             failed.append(make.__name__)
     assert not failed, failed
@@ -72,7 +72,7 @@ def zip_of_bzip2(folder: Path) -> tuple[int, list[str]]:
     """One member: a header and a gigabyte of empty lines."""
     packer, head = bz2.BZ2Compressor(), b"network,isp\n" + ROW
     blocks, block = 60, b"\n" * (16 << 20)
-    parts = [packer.compress(each) for each in (head, *[block] * blocks)]
+    parts = [packer.compress(item) for item in (head, *[block] * blocks)]
     packed = b"".join([*parts, packer.flush()])
     size = len(head) + blocks * len(block)
     return _built(folder, "a.zip", _zip("a.csv", packed, size, zipfile.ZIP_BZIP2))

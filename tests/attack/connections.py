@@ -20,7 +20,7 @@ def attack() -> None:
         key = store.key()
         with serving(store, Path(text), workers=2) as server:
             clients = asyncio.run(kept(server, key, _HONEST, _SECONDS))
-            took = [each for client in clients for each in client]
+            took = [item for client in clients for item in client]
             print(f"{_HONEST} honest clients: p99 {p99(took) * 1e3:.1f} ms", flush=True)
             assert max(took) < 1  # so each asked and was answered in every second
             took = asyncio.run(beside_silent(server, key, _SILENT, _SECONDS))

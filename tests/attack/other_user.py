@@ -63,13 +63,13 @@ def serve_meanwhile(folder: Path, source: Path, store: Path) -> None:
         assert overwritten == len(list(source.iterdir())), "the attack does not reach the source"
         done = as_other(lambda: sum(map(is_done, tampering(store))))
         answer = server.ask("?ip=8.8.8.8", headers)
-        found = run("lookup", "8.8.8.8", "--dataset", str(store)).stdout
+        actual = run("lookup", "8.8.8.8", "--dataset", str(store)).stdout
     print(f"{overwritten} files of the source overwritten, {done} changes of the store")
     assert done == 0
     assert answers_of(store) == answers_of(shared(1)) != answers_of(source)
     assert b"Town 1" in answer.body
     assert answer.headers["x-dataset-generation"] == id_of(1)
-    assert "Town 1" in found
+    assert "Town 1" in actual
     geolookup.verify(store, deep=True, trusted_keys=public(key_files()[0]))
 
 

@@ -36,10 +36,10 @@ def attack() -> None:
         urls = [f"sqlite:///{folder}/accounts.db"]
         if shutil.which("redis-server"):
             urls.append(stack.enter_context(redis(folder)).url)
-        found = {url.partition(":")[0]: first_refusals(url, plans, ROUNDS) for url in urls}
-    for name, admitted in found.items():
+        actual = {url.partition(":")[0]: first_refusals(url, plans, ROUNDS) for url in urls}
+    for name, admitted in actual.items():
         print(f"{name}: first 30002 after {admitted} of {QUOTA}")
-    assert all(set(admitted) == {QUOTA} for admitted in found.values())
+    assert all(set(admitted) == {QUOTA} for admitted in actual.values())
 
 
 def first_refusals(url: str, plans: Path, rounds: int) -> list[int]:

@@ -35,17 +35,17 @@ def _ask(server: Server, keys: list[str], accounts: Redis) -> None:
     assert _together(server, keys)[0] == {200: _KEYS}
     accounts.silence()
     time.sleep(1.1)  # no worker knows a key for longer
-    found = {}
+    actual = {}
     with ThreadPoolExecutor(1) as pool:
         known = pool.submit(_together, server, keys)
-        found["404 meanwhile"] = _in_turn(server, 20)
+        actual["404 meanwhile"] = _in_turn(server, 20)
         answers, took = known.result()
     print(f"{_KEYS} known keys: {dict(answers)}, {took:.2f} s in all")
     assert answers == {503: _KEYS}
     made_up, took_made_up = _together(server, [make("live") for _ in range(_KEYS)])
     print(f"{_KEYS} made-up keys: {dict(made_up)}, {took_made_up:.2f} s in all")
-    found["404 after"] = _in_turn(server, 20)
-    for name, worst in found.items():
+    actual["404 after"] = _in_turn(server, 20)
+    for name, worst in actual.items():
         print(f"{name}: {worst * 1000:.1f} ms at most")
     began = time.monotonic()
     while server.show("/readyz").status != 503 and time.monotonic() < began + _BOUND:
@@ -60,7 +60,7 @@ def _ask(server: Server, keys: list[str], accounts: Redis) -> None:
     print(f"admitted {time.monotonic() - began:.2f} s after Redis went on")
     assert took < _BOUND
     assert took_made_up < _BOUND
-    assert max(found.values()) < _SWIFT
+    assert max(actual.values()) < _SWIFT
     assert status == 503
 
 
@@ -69,7 +69,7 @@ def _together(server: Server, keys: list[str]) -> tuple[Counter[int], float]:
     began = time.monotonic()
     with ThreadPoolExecutor(len(keys)) as pool:
         asked = [pool.submit(server.ask, "?ip=8.8.8.8", [("X-API-Key", key)]) for key in keys]
-        answers = Counter(each.result().status for each in asked)
+        answers = Counter(request.result().status for request in asked)
     return answers, time.monotonic() - began
 
 

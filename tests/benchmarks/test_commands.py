@@ -189,7 +189,7 @@ def _single(result: Any) -> Sequence[str]:
 
 def _tables(result: Any) -> Sequence[str]:
     (table,) = result["tables"]
-    assert set(table["rows"]) == {each.key for each in contenders.CONTENDERS}
+    assert set(table["rows"]) == {contender.key for contender in contenders.CONTENDERS}
     for name, row in table["rows"].items():
         assert len(row["rounds"]) == 2 or not name.startswith(contenders.OWN)
         assert "refused" in row or min(row["rounds"]) > 0
@@ -270,7 +270,7 @@ def test_every_command_that_measures_draws_and_is_run() -> None:
     ran = {case.options.split()[0] for case in CASES} | {"peers", "target"}  # test_peers.py
     assert ran == set(COMMANDS) - {"generate", "geolite"}
     for name in ran:
-        options = {opt for each in COMMANDS[name].params for opt in each.opts}
+        options = {opt for parameter in COMMANDS[name].params for opt in parameter.opts}
         assert {"--json", "--plot", "--publish"} <= options
 
 

@@ -57,13 +57,13 @@ def test_generated_rows_are_disjoint_and_a_seed_gives_the_same(tmp_path: Path) -
     made = generate.write(tmp_path, of_rows(3000), seed=3)
     lines = (tmp_path / generate.CSV).read_text(encoding="utf-8").splitlines()[1:]
     networks = [ipaddress.ip_network(line.partition(",")[0]) for line in lines]
-    spans = [(each.version, int(each[0]), int(each[-1])) for each in networks]
+    spans = [(network.version, int(network[0]), int(network[-1])) for network in networks]
     assert made.rows == len(lines) == 3000
     assert all(
         (version, last) < (after, first)
         for (version, _, last), (after, first, _) in pairwise(spans)
     )
-    assert all(each.is_global for each in networks)
+    assert all(network.is_global for network in networks)
 
 
 def test_the_cache_has_what_is_promised_and_makes_it_once(dataset: Path) -> None:
@@ -90,10 +90,10 @@ def test_workload_is_public_and_hits_or_misses(dataset: Path, family: int) -> No
     for distribution, hit in product(workload.DISTRIBUTIONS, (True, False)):
         made = workload.addresses(intervals, distribution, 500, hit=hit)
         assert made == workload.addresses(intervals, distribution, 500, hit=hit)
-        assert {ipaddress.ip_address(each).version for each in made} == {family}
+        assert {ipaddress.ip_address(item).version for item in made} == {family}
         with geolookup.open(dataset) as engine:
-            found = [engine.data(each)["location"]["country_code"] for each in made]
-        assert {country is not None for country in found} == {hit}, distribution
+            actual = [engine.data(item)["location"]["country_code"] for item in made]
+        assert {country is not None for country in actual} == {hit}, distribution
         distinct[distribution, hit] = len(set(made))
     # In the large intervals of IPv6 no address is drawn twice.
     assert family == 6 or distinct["zipf", True] < distinct["uniform", True]
@@ -165,19 +165,19 @@ def test_verdicts_and_ratios_of_rounds() -> None:
         first.RUST_JSON: {"first": [], "warm": [], "refused": "not installed"},
     }
     passes = list(first.ratios({"results": {"60": rows}}))
-    assert [(each.value, each.verdict) for each in passes] == [(1.5, "met"), (7.5, "met")]
+    assert [(run.value, run.verdict) for run in passes] == [(1.5, "met"), (7.5, "met")]
     names = f"{OWN}: IPv4, one field", "maxminddb-polars: IPv4, one field"
     rounds = dict(zip(names, ({"rounds": [50.0]}, {"rounds": [500.0]}), strict=True))
     for count, wanted in ((1_000_000, 8), (10_000_000, 11)):
-        found = {each.text: each for each in ratios(rounds, {}, count)}
-        assert found[f"{names[1]} / {names[0]}"].goal == wanted
+        actual = {ratio.text: ratio for ratio in ratios(rounds, {}, count)}
+        assert actual[f"{names[1]} / {names[0]}"].goal == wanted
 
 
 def test_addresses_and_percentiles_of_passes() -> None:
     made = first.distinct(cache.dataset("tiny"), 50)
     assert len(set(made)) == len(made) == 50
-    found = percentiles([float(each) for each in range(1000)])
-    assert found == {"p50": 500, "p95": 950, "p99": 990, "p99.9": 999, "p100": 999}
+    result = percentiles([float(index) for index in range(1000)])
+    assert result == {"p50": 500, "p95": 950, "p99": 990, "p99.9": 999, "p100": 999}
 
 
 def test_inline_has_the_same_texts_and_a_table(tmp_path: Path) -> None:
@@ -191,10 +191,10 @@ def test_inline_has_the_same_texts_and_a_table(tmp_path: Path) -> None:
     rows = {inline.ANNOTATE: [1.0, 1.0, 9.0], inline.SCRIPT: [10.0]}
     texts_of = {name: {"size": 200_000_000, "rows": rows} for name in texts.TEXTS}
     result = {"rounds": 3, "results": texts_of, "machine": facts(pinned=True)}
-    table, found, _ = map(str, inline.lines(result))
+    table, actual, _ = map(str, inline.lines(result))
     assert table.splitlines()[1].split()[-3:] == ["200"] * 3
-    assert found.splitlines()[1].split()[-6:] == ["200.00", "MB/s", ">=", "150", "MB/s", "met"]
-    assert "10.00x" in found
+    assert actual.splitlines()[1].split()[-6:] == ["200.00", "MB/s", ">=", "150", "MB/s", "met"]
+    assert "10.00x" in actual
 
 
 @pytest.mark.skipif(not shutil.which(COMPILER), reason="needs a C compiler")
@@ -226,15 +226,15 @@ def test_addresses_of_tables_are_distinct_public_and_known(
     assert both["ip"].to_pylist() == again["ip"].to_pylist()
     assert len(both["ip"].unique()) == 1_000
     with geolookup.open(dataset) as engine:
-        found = engine.enrich(both, ["ip", "ip_type", "location.country_code"], prefix="x_")
-    assert found["x_ip"].to_pylist() == both["ip"].to_pylist()
-    assert found["x_ip_type"].unique().to_pylist() == [f"ipv{family}"]
-    assert found["x_location_country_code"].null_count < 500
+        table = engine.enrich(both, ["ip", "ip_type", "location.country_code"], prefix="x_")
+    assert table["x_ip"].to_pylist() == both["ip"].to_pylist()
+    assert table["x_ip_type"].unique().to_pylist() == [f"ipv{family}"]
+    assert table["x_location_country_code"].null_count < 500
 
 
 def test_answers_that_differ_are_not_timed() -> None:
     values = {"ip": ["8.8.8.8", "1.1.1.1"], "location.country_code": ["US", "AU"]}
-    turned = {path: each[::-1] for path, each in values.items()}
+    turned = {path: item[::-1] for path, item in values.items()}
     other = {**values, "location.country_code": ["US", "NZ"]}
     same = {"ours": digests(values), "theirs": digests(turned)}
     assert compare(same) == 2
@@ -244,7 +244,7 @@ def test_answers_that_differ_are_not_timed() -> None:
 
 def bars(table: Table) -> list[dict[str, Any]]:
     """Return the bars of a chart, with the width in px that the scale gives each."""
-    found = []
+    actual = []
     for line in chart(table).spec["vconcat"]:
         for panel in line["hconcat"]:
             scale = panel["layer"][0]["encoding"]["x"]["scale"]
@@ -252,8 +252,8 @@ def bars(table: Table) -> list[dict[str, Any]]:
             least, most = map(at, scale["domain"])
             for bar in panel["data"]["values"]:
                 width = (at(bar["end"]) - least) / (most - least) * scale["range"][1]
-                found.append({**bar, "px": width, "log": scale["type"] == "log"})
-    return found
+                actual.append({**bar, "px": width, "log": scale["type"] == "log"})
+    return actual
 
 
 amounts = st.just(0.0) | st.floats(1e-6, 1e9)
@@ -281,7 +281,7 @@ def test_each_number_is_a_bar_with_its_text(rows: list[list[Cell]], unit: str) -
 @given(st.lists(st.floats(1, 1e7), min_size=2, max_size=6))
 def test_a_greater_value_has_a_longer_bar(values: list[float]) -> None:
     table = Table(
-        "name", ("title", "s"), [(str(at), Number(each)) for at, each in enumerate(values)]
+        "name", ("title", "s"), [(str(at), Number(item)) for at, item in enumerate(values)]
     )
     drawn = bars(table)
     assert {bar["log"] for bar in drawn} == {max(values) / min(values) > 100}

@@ -33,8 +33,8 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
     folders = [tmp_path_factory.mktemp(name) for name in ("one", "two")]
     recipe = generate.write(folders[0], SCALES["tiny"]).recipe
-    for each in (recipe, changed.write(recipe, folders[1])):
-        compile_dataset(each, each.parent / "dataset", Options(), Progress())
+    for item in (recipe, changed.write(recipe, folders[1])):
+        compile_dataset(item, item.parent / "dataset", Options(), Progress())
     return [folder / "dataset" for folder in folders]
 
 
@@ -70,10 +70,10 @@ def test_every_edge_is_killed_once_and_runs_again(stores: list[Path]) -> None:
         until(lambda: all(edge.children() for edge in edges))
         children = [pid for edge in edges for pid in edge.children()]
         killer = rollout.Killer(edges[:2], 1)
-        found = rollout.roll(edges, _generation(stores), 120, killer)
+        result = rollout.roll(edges, _generation(stores), 120, killer)
         assert (killer.kill_count, killer.is_done) == (2, True)
-        assert len(found.seconds) == 3
-        assert found.lacking == 0
+        assert len(result.seconds) == 3
+        assert result.lacking == 0
         assert [_is_alive(pid) for pid in children] == [False, False, True]
         until(lambda: all(edge.children() for edge in edges))
         processes = [edge.process.pid for edge in edges if edge.process]
@@ -101,9 +101,9 @@ def test_the_shares_of_a_rollout_and_answers_without_their_time() -> None:
     for zone, at in product(('"2026-11-23T10:59:18+01:00"', "null"), (1, 20)):
         answer = f'{{"current_time":{zone},"current_timestamp":{at},"is_dst":1}}'
         assert lookups.without_time(answer.encode()) == b'{"is_dst":1}'
-    found = rollout.Rollout([float(second) for second in range(1, 101)])
-    assert [rollout.within(found, 100, share) for share in (0.5, 0.99, 1.0)] == [50, 99, 100]
-    assert [rollout.within(found, 200, share) for share in (0.5, 0.99, 1.0)] == [100, None, None]
+    result = rollout.Rollout([float(second) for second in range(1, 101)])
+    assert [rollout.within(result, 100, share) for share in (0.5, 0.99, 1.0)] == [50, 99, 100]
+    assert [rollout.within(result, 200, share) for share in (0.5, 0.99, 1.0)] == [100, None, None]
     assert rollout.within(rollout.Rollout([7.0]), 1, 0.5) == 7
 
 
@@ -111,7 +111,7 @@ def test_the_shares_of_a_rollout_and_answers_without_their_time() -> None:
 def test_an_answer_of_another_generation_is_wrong(datasets: list[Path]) -> None:
     expected = lookups.envelopes(datasets)
     first, second = expected
-    different = next(each for each in expected[first] if _differs(expected, each))
+    different = next(value for value in expected[first] if _differs(expected, value))
     with geolookup.open(datasets[0]) as engine:
         right = lookups.Lookups([engine], expected)
         right.ask(engine, different)

@@ -62,9 +62,11 @@ def test_files_versions_and_ranges(started: Started) -> None:
     status, header, body = origin.get("/deltas/one")
     assert (status, body) == (200, CONTENT)
     assert origin.get("/deltas/one", If_None_Match=header["ETag"])[0] == 304
-    status, rest, body = origin.get("/deltas/one", Range="bytes=1000-", If_Range=header["ETag"])
+    status, remainder, body = origin.get(
+        "/deltas/one", Range="bytes=1000-", If_Range=header["ETag"]
+    )
     assert (status, body) == (206, CONTENT[1000:])
-    assert rest["Content-Range"] == f"bytes 1000-{len(CONTENT) - 1}/{len(CONTENT)}"
+    assert remainder["Content-Range"] == f"bytes 1000-{len(CONTENT) - 1}/{len(CONTENT)}"
     status, _, body = origin.get("/deltas/one", Range="bytes=1000-", If_Range='"other"')
     assert (status, body) == (200, CONTENT)
     assert origin.get("/deltas/one", Range=f"bytes={len(CONTENT)}-")[0] == 416
@@ -77,15 +79,15 @@ def test_files_versions_and_ranges(started: Started) -> None:
 
 
 def test_errors_and_cuts_have_the_stated_shares(started: Started) -> None:
-    origin, found = started(errors=0.2, cuts=0.2), {"error": 0, "cut": 0, "whole": 0}
+    origin, actual = started(errors=0.2, cuts=0.2), {"error": 0, "cut": 0, "whole": 0}
     for _ in range(200):
-        found[_outcome(origin)] += 1
+        actual[_outcome(origin)] += 1
     counts = origin.counts()
-    assert counts["deltas 503"] == found["error"]
-    assert counts["deltas 200"] == found["whole"]
-    assert counts["deltas cut"] == found["cut"]
-    assert 20 < found["error"] < 60
-    assert 15 < found["cut"] < 60
+    assert counts["deltas 503"] == actual["error"]
+    assert counts["deltas 200"] == actual["whole"]
+    assert counts["deltas cut"] == actual["cut"]
+    assert 20 < actual["error"] < 60
+    assert 15 < actual["cut"] < 60
 
 
 def _outcome(origin: Origin) -> str:

@@ -67,16 +67,16 @@ def test_words_state_what_was_printed() -> None:
         values = []
         for benchmark, row, printed in sources:
             assert benchmark in COMMANDS
-            cells = [each for (_, name), each in published.rows(benchmark).items() if name == row]
-            assert any(printed in each for each in cells), (words, row)
+            cells = [item for (_, name), item in published.rows(benchmark).items() if name == row]
+            assert any(printed in cell for cell in cells), (words, row)
             units = [scale for unit, scale in SCALES.items() if unit in words]
             large = _value(printed) >= 1000
             values.append(_value(printed) / (units[0] if units and large else 1))
         numbers = _numbers(words)
         for number in numbers:
-            assert any(_is_rounded(number, each) for each in values), (words, number)
-        for each in values:
-            assert any(_is_rounded(number, each) for number in numbers), (words, each)
+            assert any(_is_rounded(number, value) for value in values), (words, number)
+        for entry in values:
+            assert any(_is_rounded(number, entry) for number in numbers), (words, entry)
     assert len(CLAIMS) > 10
 
 
@@ -98,11 +98,11 @@ def test_the_page_shows_what_is_published() -> None:
     for section in MEASURED.split("\n## ")[1:]:
         (name,) = re.findall(r"`(\w+)", section.partition("\n")[0])
         blocks = BLOCK.findall(section)
-        assert blocks == [texts[each] for each in sorted(texts) if each.split("-")[0] == name]
+        assert blocks == [texts[text] for text in sorted(texts) if text.split("-")[0] == name]
         assert all(block.rstrip().splitlines()[-1].startswith("CPython ") for block in blocks)
         shown.append(name)
     data = {"generate", "geolite", "single"}  # the first two write sources; `peers` has the third
-    assert sorted(shown) == sorted({each.split("-")[0] for each in texts})
+    assert sorted(shown) == sorted({text.split("-")[0] for text in texts})
     assert set(shown) == set(COMMANDS) - data
 
 
@@ -179,8 +179,8 @@ def _shares(folder: Path) -> dict[str, float]:
     }
     public = [(a, b + 1) for a, b, kind in special.partition(4) if kind == special.PUBLIC]
     return {
-        name: sum(_sum(starts, each, a, b) for a, b in public) / sum(b - a for a, b in public)
-        for name, each in known.items()
+        name: sum(_sum(starts, item, a, b) for a, b in public) / sum(b - a for a, b in public)
+        for name, item in known.items()
     }
 
 

@@ -41,15 +41,15 @@ def result(run: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]
     printed = run("peers", *options, *plots, "--json", str(folder / "peers.json"))
     if plots:
         check_drawn(folder / "plots", printed)
-    found: dict[str, Any] = json.loads((folder / "peers.json").read_text(encoding="utf-8"))
-    return {**found, "printed": printed}
+    outcome: dict[str, Any] = json.loads((folder / "peers.json").read_text(encoding="utf-8"))
+    return {**outcome, "printed": printed}
 
 
 def test_the_result_says_what_it_depends_on(result: dict[str, Any]) -> None:
     assert str(ROOT) not in json.dumps(result)
-    for each in contenders.CONTENDERS:
-        row = result["rows"][each.name]
-        assert f"\n{each.name} " in result["printed"]
+    for contender in contenders.CONTENDERS:
+        row = result["rows"][contender.name]
+        assert f"\n{contender.name} " in result["printed"]
         if "refused" in row:
             assert f"did not take part: {row['refused']}" in result["printed"]
         else:
@@ -68,29 +68,29 @@ def test_the_result_says_what_it_depends_on(result: dict[str, Any]) -> None:
     for name, row in result["rows"].items():
         if name.startswith("geolookup") and "start" in row:
             assert row["start"]["loads"] == []
-    found = {each.text: each for each in ratios(result["rows"])}
-    assert all(f"\n{text} " in result["printed"] for text in found)
-    (text,) = (each for each in found if re.match(r"maxminddb \(C\) get / .* lookup, zipf", each))
+    actual = {ratio.text: ratio for ratio in ratios(result["rows"])}
+    assert all(f"\n{text} " in result["printed"] for text in actual)
+    (text,) = (item for item in actual if re.match(r"maxminddb \(C\) get / .* lookup, zipf", item))
     peer, own = text.removesuffix(", zipf").split(" / ")
     rounds = [result["rows"][name]["rounds"]["zipf IPv4 hit"] for name in (peer, own)]
     mean = sum(a / b for a, b in zip(*rounds, strict=True)) / 2
-    assert found[text].value == pytest.approx(mean)
+    assert actual[text].value == pytest.approx(mean)
 
 
 def test_the_mmdb_holds_the_ranges_and_the_floor_the_envelope(files: Files) -> None:
-    found = [
+    actual = [
         (int(network.network_address), network.version)
         for network, _ in maxminddb.open_database(files.mmdb)
     ]
     listed = [
         (first, family) for family in (4, 6) for _, family, first, _ in _networks(files, family)
     ]
-    assert sorted(found) == sorted(listed)
+    assert sorted(actual) == sorted(listed)
     intervals = workload.read(files.dataset, 6)
     addresses = ["8.8.8.8", *workload.addresses(intervals, "uniform", 50, hit=True)]
     built = list(floor.open_floor(files)(addresses)())
     with geolookup.open(files.dataset) as engine:
-        assert built == [engine.lookup(each, at=floor.INSTANT) for each in addresses]
+        assert built == [engine.lookup(address, at=floor.INSTANT) for address in addresses]
 
 
 def _networks(files: Files, family: int) -> list[mmdb.Network]:
@@ -101,11 +101,11 @@ def test_comparison_fails_on_a_wrong_mmdb(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = tmp_path / "wrong.mmdb"
-    listed = [each for family in (4, 6) for each in _networks(files, family)]
+    listed = [item for family in (4, 6) for item in _networks(files, family)]
     # Two locations in each other's place.
     swapped = {2: 3, 3: 2}
-    moved = [(swapped.get(row, row), *rest) for row, *rest in listed]
-    mmdb.write(files.dataset, wrong, ((row, *rest) for row, *rest in moved))  # type: ignore[misc]
+    moved = [(swapped.get(row, row), *remainder) for row, *remainder in listed]
+    mmdb.write(files.dataset, wrong, ((row, *remainder) for row, *remainder in moved))  # type: ignore[misc]
     addresses = [canonical(family, first) for row, family, first, _ in listed if row in swapped]
     check.check(files.dataset, files.mmdb, addresses)
     with pytest.raises(check.UnequalError) as caught:

@@ -21,7 +21,7 @@ from geolookup_builder.vocabulary import VOCABULARY, translate
 from geolookup.contract.fields import BOOLEAN, BY_SOURCE_COLUMN, LAYERS, REAL, TEXT, Field
 from tests.builder.building import known, recipe
 from tests.conftest import Build, build_at
-from tests.oracle import Address, place
+from tests.oracle import Address, as_number
 
 MAPPED = (0xFFFF << 32, 0xFFFF << 32 | 0xFFFF_FFFF)
 EXCLUDED = [(int(n[0]), int(n[-1])) for n in map(ip_network, ("64:ff9b::/96", "2002::/16"))]
@@ -38,7 +38,7 @@ Span = tuple[int, int]
 
 def spans(blocks: list[str]) -> list[Span]:
     networks = [ip_network(block) for block in blocks]
-    return [(place(network[0]), place(network[-1])) for network in networks]
+    return [(as_number(network[0]), as_number(network[-1])) for network in networks]
 
 
 CLIPPED = {4: spans(CLIPPED_IPV4), 6: spans(CLIPPED_IPV6)}
@@ -51,7 +51,7 @@ def common(span: Span, blocks: list[Span]) -> int:
 
 def expected(listed: list[tuple[Address, Address]]) -> dict[str, int]:
     """What the report is to say of ranges, by set arithmetic on the line of both families."""
-    lines = [(place(first), place(last)) for first, last in listed]
+    lines = [(as_number(first), as_number(last)) for first, last in listed]
     native = [isinstance(first, IPv4Address) for first, _ in listed]
     folded = [0 if v4 else common(line, [MAPPED]) for line, v4 in zip(lines, native, strict=True)]
     excluded = [common(line, EXCLUDED) for line in lines]

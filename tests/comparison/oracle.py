@@ -48,20 +48,21 @@ def _flat(data: Any) -> Answer:
 LOCATION = ("location.", "currency.", "time.")
 
 
-def coverage(each: Seen, prefix: tuple[str, ...] = ("",)) -> tuple[bool, bool]:
+def coverage(sight: Seen, prefix: tuple[str, ...] = ("",)) -> tuple[bool, bool]:
     """Whether OLD and NEW know anything, of the paths that begin so."""
     sides = (
-        [v for path, v in side.items() if path.startswith(prefix)] for side in (each.old, each.new)
+        [v for path, v in side.items() if path.startswith(prefix)]
+        for side in (sight.old, sight.new)
     )
     old, new = (any(value is not None for value in side) for side in sides)
     return old, new
 
 
-def _compared(level: str, each: Seen) -> bool | None:
+def _compared(level: str, sight: Seen) -> bool | None:
     """Whether it moved; None where it cannot be compared."""
 
     def pair(path: str) -> bool | None:
-        old, new = each.old[path], each.new[path]
+        old, new = sight.old[path], sight.new[path]
         return None if old is None or new is None else old != new
 
     country = pair("location.country_code")
@@ -83,15 +84,15 @@ def _compared(level: str, each: Seen) -> bool | None:
     return any(said) if said else None
 
 
-def kind(each: Seen) -> str | None:
+def kind(sight: Seen) -> str | None:
     """What changed of an address, one of ``changes.KINDS``; None where nothing is known."""
-    old, new = coverage(each)
+    old, new = coverage(sight)
     if not (old and new):
         return "lost" if old else "gained" if new else None
     for level in ("country", "region", "city"):
-        if _compared(level, each):
+        if _compared(level, sight):
             return f"{level} moved"
-    differ = {path for path in each.old if each.old[path] != each.new[path]}
+    differ = {path for path in sight.old if sight.old[path] != sight.new[path]}
     if any(path.startswith(LOCATION) for path in differ):
         return "other location value"
     return "network value" if differ else "unchanged"
@@ -105,16 +106,16 @@ def country_flows(all_seen: Iterable[Seen]) -> Counter[tuple[str, str]]:
 
 def by_distance(all_seen: Iterable[Seen], ends: Sequence[float]) -> list[int]:
     """Addresses by the first end in km that their distance does not exceed; the last: further."""
-    far = [km for each in all_seen if (km := _kilometres(each)) is not None]
+    far = [km for sight in all_seen if (km := _kilometres(sight)) is not None]
     # Less than a millimetre is rounding.
     classes = [next((at for at, end in enumerate(ends) if km <= end + 1e-6), -1) for km in far]
     return [classes.count(at) for at in (*range(len(ends)), -1)]
 
 
-def _kilometres(each: Seen) -> float | None:
+def _kilometres(sight: Seen) -> float | None:
     old, new = (
         [side[f"location.{name}"] for name in ("latitude", "longitude")]
-        for side in (each.old, each.new)
+        for side in (sight.old, sight.new)
     )
     return kilometres(old, new)
 
@@ -142,40 +143,40 @@ def _share(hits: int, among: int) -> float:
 
 
 def moves(all_seen: list[Seen]) -> dict[str, tuple[int, int]]:
-    found = {}
+    actual = {}
     for level in LEVELS:
-        said = [moved for each in all_seen if (moved := _compared(level, each)) is not None]
-        found[level] = sum(said), len(said)
-    return found
+        said = [moved for sight in all_seen if (moved := _compared(level, sight)) is not None]
+        actual[level] = sum(said), len(said)
+    return actual
 
 
 def metrics(all_seen: list[Seen]) -> dict[str, float]:
-    found = {f"{level}_moved": _share(*moved) for level, moved in moves(all_seen).items()}
-    far = sorted(km for each in all_seen if (km := _kilometres(each)) is not None)
+    actual = {f"{level}_moved": _share(*moved) for level, moved in moves(all_seen).items()}
+    far = sorted(km for sight in all_seen if (km := _kilometres(sight)) is not None)
     for percent in (50, 90, 99):
-        found[f"km_p{percent}"] = _quantile(far, percent)
-    found["km_max"] = _quantile(far, 100)
-    known = [coverage(each) for each in all_seen]
-    found["coverage_lost"] = _share(known.count((True, False)), sum(old for old, _ in known))
-    found["coverage_gained"] = _share(known.count((False, True)), sum(new for _, new in known))
+        actual[f"km_p{percent}"] = _quantile(far, percent)
+    actual["km_max"] = _quantile(far, 100)
+    known = [coverage(sight) for sight in all_seen]
+    actual["coverage_lost"] = _share(known.count((True, False)), sum(old for old, _ in known))
+    actual["coverage_gained"] = _share(known.count((False, True)), sum(new for _, new in known))
     for path in all_seen[0].old if all_seen else ():
         pairs = [(e.old[path], e.new[path]) for e in all_seen]
         there = [(old is not None, new is not None) for old, new in pairs]
         both, lost, gained = map(there.count, ((True, True), (True, False), (False, True)))
         changed = sum(old != new for old, new in pairs if None not in (old, new))
-        found[f"null_gained.{path}"] = _share(lost, both + lost)
-        found[f"null_lost.{path}"] = _share(gained, both + gained)
-        found[f"changed.{path}"] = _share(changed, both)
-    return found
+        actual[f"null_gained.{path}"] = _share(lost, both + lost)
+        actual[f"null_lost.{path}"] = _share(gained, both + gained)
+        actual[f"changed.{path}"] = _share(changed, both)
+    return actual
 
 
 def movers(all_seen: Iterable[Seen]) -> dict[tuple[Any, Any], tuple[int, int]]:
     """Moved and comparable addresses by network of NEW, where any moved."""
     moved: Counter[tuple[Any, Any]] = Counter()
     compared: Counter[tuple[Any, Any]] = Counter()
-    for each in all_seen:
-        name = each.new["network.asn"], each.new["network.asn_organization"]
-        verdict = _compared("location", each)
+    for sight in all_seen:
+        name = sight.new["network.asn"], sight.new["network.asn_organization"]
+        verdict = _compared("location", sight)
         compared[name] += verdict is not None
         moved[name] += bool(verdict)
     return {name: (count, compared[name]) for name, count in moved.items() if count}
@@ -190,21 +191,22 @@ def check(part: Part, all_seen: list[Seen], unit: float, approx: Any) -> None:
     assert set(expected) <= set(part.metrics)
     for level, (moved, among) in moves(all_seen).items():
         assert (part.moved[level].count, part.moved[level].of) == (moved * unit, among * unit)
-    known = [coverage(each) for each in all_seen]
+    known = [coverage(sight) for sight in all_seen]
     assert part.coverage.old == sum(old for old, _ in known) * unit
     assert part.coverage.new == sum(new for _, new in known) * unit
-    found = {
-        (each.asn, each.asn_organization): (each.moved.count, each.moved.of) for each in part.movers
+    actual = {
+        (mover.asn, mover.asn_organization): (mover.moved.count, mover.moved.of)
+        for mover in part.movers
     }
     expected_movers = movers(all_seen)
-    assert found == {name: (m * unit, c * unit) for name, (m, c) in expected_movers.items()}
-    assert sum(each.of_all for each in part.movers) == approx(1.0 if found else 0.0)
+    assert actual == {name: (m * unit, c * unit) for name, (m, c) in expected_movers.items()}
+    assert sum(mover.of_all for mover in part.movers) == approx(1.0 if actual else 0.0)
     for role, changes in (("old", part.old_sources), ("new", part.new_sources)):
         of_source = {
-            name: [each for each in all_seen if getattr(each, f"{role}_source") == name]
-            for name in {getattr(each, f"{role}_source") for each in all_seen} - {None}
+            name: [sight for sight in all_seen if getattr(sight, f"{role}_source") == name]
+            for name in {getattr(item, f"{role}_source") for item in all_seen} - {None}
         }
-        assert {each.source for each in changes} == set(of_source)
+        assert {entry.source for entry in changes} == set(of_source)
         for change in changes:
             _check_source(change, of_source[change.source], unit, approx)
 
@@ -213,11 +215,11 @@ def _check_source(change: Any, all_seen: list[Seen], unit: float, approx: Any) -
     expected = metrics(all_seen)
     for level, (moved, among) in moves(all_seen).items():
         if level != "asn":
-            found = change.moved[level]
-            assert (found.count, found.of) == (moved * unit, among * unit)
+            actual = change.moved[level]
+            assert (actual.count, actual.of) == (moved * unit, among * unit)
     for name in ("p50", "p90", "p99", "max"):
         assert getattr(change.kilometres, name) == approx(expected[f"km_{name}"], abs=1e-6)
-    known = [coverage(each, LOCATION) for each in all_seen]
+    known = [coverage(sight, LOCATION) for sight in all_seen]
     assert change.location.lost.count == known.count((True, False)) * unit
     assert change.location.gained.count == known.count((False, True)) * unit
     nulls = {

@@ -50,7 +50,7 @@ _NAMES = ["first", "last", *_CELLS]
 def _row(draw: st.DrawFn) -> str:
     window = draw(st.sampled_from(list(WINDOWS)))
     one, other = sorted(draw(st.tuples(*[st.integers(0, WINDOWS[window] - 1)] * 2)))
-    ends = [str(ip_address(window) + each) for each in (one, other)]
+    ends = [str(ip_address(window) + item) for item in (one, other)]
     cells = [draw(st.sampled_from(("", *values))) for values in _CELLS.values()]
     return ",".join([*ends, *cells])
 
@@ -67,26 +67,26 @@ def _built(old: list[str], new: list[str]) -> Iterator[tuple[Path, Path]]:
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for name, sources in (("old", old), ("new", new)):
-            place = Path(folder, name)
-            place.mkdir()
+            target = Path(folder, name)
+            target.mkdir()
             files: dict[str, str | bytes] = {f"{n}.csv": csv for n, csv in enumerate(sources)}
-            paths.append(build_at(place, files)[0])
+            paths.append(build_at(target, files)[0])
         yield paths[0], paths[1]
 
 
 def _addresses(family: int) -> list[str]:
-    found = []
+    actual = []
     for window, size in WINDOWS.items():
         first = ip_address(window)
         if first.version == family:
-            found += [str(first + at) for at in range(size)]
-    return found
+            actual += [str(first + at) for at in range(size)]
+    return actual
 
 
 def _all_seen(old: Path, new: Path, addresses: list[str]) -> list[oracle.Seen]:
     with geolookup.open(old) as before, geolookup.open(new) as after:
-        found = [oracle.seen(before, after, address) for address in addresses]
-    return [each for each in found if each is not None]
+        actual = [oracle.seen(before, after, address) for address in addresses]
+    return [item for item in actual if item is not None]
 
 
 @settings(max_examples=scaled(5, 20))
@@ -99,24 +99,24 @@ def test_addresses(old: list[str], new: list[str]) -> None:
         for family, unit in ((4, 1.0), (6, 2.0**-64)):
             seen = _all_seen(before, after, _addresses(family))
             oracle.check(comparison.parts[f"ipv{family}"], seen, unit, pytest.approx)
-            assert _kinds(overlaid, family) == [oracle.kind(each) for each in seen]
-            found = overlaid.changes[f"ipv{family}"]
-            flows = {(f.old, f.new): f.weight for f in country_flows(overlaid.values, found)}
+            assert _kinds(overlaid, family) == [oracle.kind(entry) for entry in seen]
+            actual = overlaid.changes[f"ipv{family}"]
+            flows = {(f.old, f.new): f.weight for f in country_flows(overlaid.values, actual)}
             moved = oracle.country_flows(seen)
             assert flows == {pair: count * unit for pair, count in moved.items()}
             expected = oracle.by_distance(seen, CLASSES_KM)
-            assert by_distance(found) == [count * unit for count in expected]
+            assert by_distance(actual) == [count * unit for count in expected]
 
 
 def _kinds(overlaid: Overlaid, family: int) -> list[str | None]:
     """Return the kind of change of each address of the windows; None where nothing is known."""
-    joint, found = overlaid.joints[family], overlaid.changes[f"ipv{family}"]
+    joint, actual = overlaid.joints[family], overlaid.changes[f"ipv{family}"]
     by_interval = np.full(len(joint.starts), -1)
-    by_interval[joint.reached] = kinds(overlaid.values, found)
-    public = [each for each in _addresses(family) if not ip_address(each).is_private]
-    addresses = Addresses.of(family, (int(ip_address(each)) for each in public))
+    by_interval[joint.reached] = kinds(overlaid.values, actual)
+    public = [item for item in _addresses(family) if not ip_address(item).is_private]
+    addresses = Addresses.of(family, (int(ip_address(item)) for item in public))
     at = by_interval[joint.starts.search(addresses) - 1].tolist()
-    return [KINDS[each] if each >= 0 else None for each in at]
+    return [KINDS[item] if item >= 0 else None for item in at]
 
 
 _requested = st.lists(
@@ -137,14 +137,14 @@ def test_requests(old: list[str], new: list[str], requested: list[str]) -> None:
         oracle.check(
             comparison.parts["all"], _all_seen(before, after, requested), 1.0, pytest.approx
         )
-        carrying = [each for each in requested if each.startswith(("::ffff:", "2002:"))]
-        ipv4 = [each for each in requested if ":" not in each]
-        ipv6 = [each for each in requested if ":" in each and each not in carrying]
+        carrying = [request for request in requested if request.startswith(("::ffff:", "2002:"))]
+        ipv4 = [request for request in requested if ":" not in request]
+        ipv6 = [request for request in requested if ":" in request and request not in carrying]
         for family, asked in (("ipv4", ipv4 + carrying), ("ipv6", ipv6)):
             seen = _all_seen(before, after, asked)
             oracle.check(comparison.parts[family], seen, 1.0, pytest.approx)
         with geolookup.open(before) as engine:
-            codes = [engine.lookup(each)["error_code"] for each in requested]
+            codes = [engine.lookup(request)["error_code"] for request in requested]
         assert comparison.requests is not None
         assert comparison.requests.total == len(requested)
         assert comparison.requests.private == codes.count(10002)

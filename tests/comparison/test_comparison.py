@@ -57,7 +57,7 @@ def test_a_city_or_region_elsewhere_is_another_one(tmp_path: Path) -> None:
 
 
 def test_movers_are_ranked_and_cut(pair: tuple[Path, Path]) -> None:
-    assert [each.asn for each in diff.compare(*pair).parts["ipv4"].movers] == [2]
+    assert [mover.asn for mover in diff.compare(*pair).parts["ipv4"].movers] == [2]
     assert diff.diff(*pair, top=0).parts["ipv4"].movers == []
 
 
@@ -155,7 +155,7 @@ def test_metrics_and_keys_of_the_json_are_told() -> None:
 
 def test_the_example_is_of_the_rows_of_the_project() -> None:
     rows = (ROOT / "sample_data" / "places.csv").read_text(encoding="utf-8").splitlines()
-    [text] = [each.text for each in blocks(SCORE) if each.name == "places.csv"]
+    [text] = [block.text for block in blocks(SCORE) if block.name == "places.csv"]
     assert set(text.splitlines()) <= set(rows)
 
 
@@ -191,11 +191,11 @@ def test_each_level_of_each_case(tmp_path: Path) -> None:
     old, new = (
         dataset(tmp_path / name, world=text) for name, text in zip("on", sides, strict=True)
     )
-    found = read(old, new).changes["ipv4"]
+    actual = read(old, new).changes["ipv4"]
     shown: dict[str, list[str]] = {}
     for level in _LEVELS:
-        move = found.moves.by_level[level]
-        masks = zip(move.compared[found.location_of], move.moved[found.location_of], strict=True)
+        move = actual.moves.by_level[level]
+        masks = zip(move.compared[actual.location_of], move.moved[actual.location_of], strict=True)
         shown[level] = ["+" if moved else "=" if compared else "." for compared, moved in masks]
     for case, marks in zip(_CASES, zip(*shown.values(), strict=True), strict=True):
         assert " ".join(marks) == case[2], case
@@ -207,13 +207,13 @@ _numbers = st.integers(0, 2) | st.sampled_from([0xFFFF_FFFF, 0xFFFF_FFFE])
 @given(st.lists(st.tuples(_numbers, _numbers, _numbers, st.integers(1, 9))))
 def test_distinct(rows: list[tuple[int, int, int, int]]) -> None:
     columns = [np.array([row[at] for row in rows], np.uint32) for at in range(3)]
-    found = distinct(columns, np.array([row[3] for row in rows], np.float64))
+    result = distinct(columns, np.array([row[3] for row in rows], np.float64))
     expected: Counter[tuple[int, ...]] = Counter()
     for row in rows:
         expected[row[:3]] += row[3]
-    combinations = list(zip(*(column.tolist() for column in found.columns), strict=True))
-    assert dict(zip(combinations, found.weight.tolist(), strict=True)) == expected
-    assert [combinations[at] for at in found.of_row] == [row[:3] for row in rows]
+    combinations = list(zip(*(column.tolist() for column in result.columns), strict=True))
+    assert dict(zip(combinations, result.weight.tolist(), strict=True)) == expected
+    assert [combinations[at] for at in result.of_row] == [row[:3] for row in rows]
 
 
 def test_counts_are_readable() -> None:

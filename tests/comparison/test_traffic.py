@@ -26,7 +26,7 @@ ENCODED = TABLE.set_column(1, "client", TABLE["client"].dictionary_encode())
 RAW = TABLE.set_column(
     1,
     "client",
-    pa.array([*(ip_address(each).packed for each in ADDRESSES[:5] if each), b"x", None]),
+    pa.array([*(ip_address(item).packed for item in ADDRESSES[:5] if item), b"x", None]),
 )
 FILES = {
     **{f"t.{kind}{suffix}": (TABLE, kind) for kind in KINDS for suffix in ("", ".gz", ".zst")},
@@ -60,13 +60,15 @@ def test_every_format_counts_alike(pair: tuple[Path, Path], tmp_path: Path) -> N
 
 
 def test_what_is_counted(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    rest = ' - - [10/Oct/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 1'
+    remainder = ' - - [10/Oct/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 1'
     for folder in (tmp_path / "all", tmp_path / "all" / "day"):
         folder.mkdir()
         _listed(folder / "a.txt")
     (tmp_path / "all" / "notes.md").write_text("8.8.8.8", encoding="utf-8")
     (tmp_path / "plain").write_text("8.8.8.1;2\n10.0.0.1;3\n", encoding="utf-8")
-    (tmp_path / "t.log").write_text(f"8.8.8.8{rest}\n8.8.8.8\n10.0.0.1{rest}\n", encoding="utf-8")
+    (tmp_path / "t.log").write_text(
+        f"8.8.8.8{remainder}\n8.8.8.8\n10.0.0.1{remainder}\n", encoding="utf-8"
+    )
     pa_parquet.write_table(TABLE, tmp_path / "t.parquet")
     for name, options, counts in (
         ("all", {}, (50, 2, 22)),  # the requests of its files, with those of folders in it
@@ -75,8 +77,8 @@ def test_what_is_counted(pair: tuple[Path, Path], tmp_path: Path) -> None:
         ("t.log", {}, (3, 1, 1)),
         ("t.parquet", {"column": "client"}, (7, 1, 2)),  # each row is one
     ):  # fmt: skip
-        found = _counted(pair, Traffic(tmp_path / name, **options))
-        assert found["requests"] == Requests(*counts), name
+        result = _counted(pair, Traffic(tmp_path / name, **options))
+        assert result["requests"] == Requests(*counts), name
 
 
 def test_no_requests_at_all(pair: tuple[Path, Path], tmp_path: Path) -> None:

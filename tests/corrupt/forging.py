@@ -43,7 +43,7 @@ def replaced(dataset: Path, name: str, column: str, change: Change) -> None:
 
 def write(dataset: Path, name: str, content: pa.Table) -> None:
     """Put another table in the place of a file, described as it is."""
-    columns = [each.combine_chunks() for each in content.columns]
+    columns = [column.combine_chunks() for column in content.columns]
     batch = pa.RecordBatch.from_arrays(columns, schema=content.schema)
     path = dataset / name
     path.unlink()

@@ -74,17 +74,17 @@ class Flippable:
         """Turn the bits while the block lasts; forged: the manifest has the new digest."""
         file = self._files[flip.name]
         digest = hashlib.sha256(file).hexdigest().encode()
-        place = self._manifest.find(digest) if forged else 0
+        digest_at = self._manifest.find(digest) if forged else 0
         file[flip.at] ^= flip.mask
         if forged:
             fresh = hashlib.sha256(file).hexdigest().encode()
-            self._manifest[place : place + len(fresh)] = fresh
+            self._manifest[digest_at : digest_at + len(fresh)] = fresh
         try:
             yield
         finally:
             file[flip.at] ^= flip.mask
             if forged:
-                self._manifest[place : place + len(digest)] = digest
+                self._manifest[digest_at : digest_at + len(digest)] = digest
 
 
 def _mapped(path: Path) -> mmap.mmap:
@@ -92,7 +92,7 @@ def _mapped(path: Path) -> mmap.mmap:
         return mmap.mmap(stream.fileno(), 0)
 
 
-def _found(folder: Path) -> str:
+def _verdict(folder: Path) -> str:
     try:
         verify(folder)
     except DatasetError:
@@ -104,24 +104,24 @@ def _swept(dataset: Path, kernel: str, forged: bool, lookups: int, flips: list[F
     """Flip, verify, look up, and flip back, one after the other, in a copy of its own."""
     counts, failures = Counter[tuple[str, str]](), []
     memory = Path("/dev/shm")  # noqa: S108 - only where it is there
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
-        folder = copied(dataset, Path(place) / "dataset")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as target:
+        folder = copied(dataset, Path(target) / "dataset")
         probe, copy = Probe(kernel, addresses(folder, lookups)), Flippable(folder)
         right = probe.survey(folder)
         for flip in flips:
             with copy.flipped(flip, forged=forged):
                 try:
-                    found, answers = _found(folder), probe.survey(folder)
+                    actual, answers = _verdict(folder), probe.survey(folder)
                     if flip.name not in (*fmt.ANSWERING, fmt.MANIFEST):
                         probe.explain(folder)
                 except Exception:  # noqa: BLE001 - whatever it is, it is reported
                     failures.append(f"{flip}: {traceback.format_exc()}")
                     continue
-            counts[flip.name, found] += 1
+            counts[flip.name, actual] += 1
             counts[flip.name, "refused" if None in answers else "answered"] += 1
-            if found == "missed" and (not forged or answers != right):
+            if actual == "missed" and (not forged or answers != right):
                 failures.append(f"{flip}: not found by verify")
-        if probe.survey(folder) != right or None in right or _found(folder) != "missed":
+        if probe.survey(folder) != right or None in right or _verdict(folder) != "missed":
             failures.append("the last flip was not taken back")
     return counts, failures
 
@@ -143,7 +143,7 @@ def sweep(
 
 def _joined(outcomes: Iterable[Outcome]) -> Outcome:
     listed = list(outcomes)
-    failures = [failure for _, each in listed for failure in each]
+    failures = [failure for _, item in listed for failure in item]
     return sum((counts for counts, _ in listed), Counter[tuple[str, str]]()), failures
 
 
@@ -156,8 +156,8 @@ def _joined(outcomes: Iterable[Outcome]) -> Outcome:
 def main(**options: Any) -> None:
     """Run the command; exits with 1 where anything is as it must not be."""
     counts, failures = sweep(**options)
-    for (name, what), count in sorted(counts.items()):
-        click.echo(f"{name:<24} {what:<12} {count:>8,}")
+    for (name, label), count in sorted(counts.items()):
+        click.echo(f"{name:<24} {label:<12} {count:>8,}")
     for failure in failures[:20]:
         click.echo(failure, err=True)
     click.echo(f"{len(failures)} failures")

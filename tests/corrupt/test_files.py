@@ -51,7 +51,7 @@ def _probes() -> list[Probe]:
     return probes()
 
 
-def found(dataset: Path, name: str) -> DatasetError:
+def damage_of(dataset: Path, name: str) -> DatasetError:
     with pytest.raises(DatasetError) as caught:
         verify(dataset)
     assert caught.value.path in (str(dataset / name), str(dataset)), name
@@ -76,16 +76,16 @@ def refused(dataset: Path, name: str) -> None:
 
 
 def test_whole_datasets_and_none_at_all(dataset: Path, tmp_path: Path) -> None:
-    for each in (whole("full"), other()):
-        report = verify(each)
-        assert report == verify(each, deep=True)
-        names = [path for path in each.iterdir() if path.name != fmt.MANIFEST]
+    for item in (whole("full"), other()):
+        report = verify(item)
+        assert report == verify(item, deep=True)
+        names = [path for path in item.iterdir() if path.name != fmt.MANIFEST]
         assert report.files == len(names)
         assert report.bytes == sum(path.stat().st_size for path in names)
     for name in fmt.FILES[:4]:
         (dataset / name).write_bytes(b"")
     # Every damaged file is told.
-    assert [Path(each.path).name for each in examine(dataset).damages] == sorted(fmt.FILES[:4])
+    assert [Path(damage.path).name for damage in examine(dataset).damages] == sorted(fmt.FILES[:4])
     assert len(examine(dataset, limit=2).damages) == 2
     assert examine(dataset, limit=2) != Report(())
     (tmp_path / "file").write_text("x", encoding="utf-8")
@@ -99,24 +99,24 @@ def test_data_truncated_and_lengthened(dataset: Path, probes: list[Probe]) -> No
         with without(dataset / name) as content:
             for byte in (b"\0", b"\xff"):
                 (dataset / name).write_bytes(byte * len(content))
-                found(dataset, name)
+                damage_of(dataset, name)
                 survey(dataset)
                 look_up(dataset, probes)
             if name == fmt.MANIFEST:
                 for size in range(0, len(content), scaled(199, 3)):
                     (dataset / name).write_bytes(content[:size])
-                    found(dataset, name)
+                    damage_of(dataset, name)
                     look_up(dataset, probes)
                 continue
             more = (1, 8, len(content) - 8, *range(_PAGE, len(content), _PAGE))
             for size in (0, len(content) - 1, *more[: scaled(0, len(more))]):
                 (dataset / name).write_bytes(content[:size])
-                assert "bytes, but the manifest says" in found(dataset, name).problem
+                assert "bytes, but the manifest says" in damage_of(dataset, name).problem
                 refused(dataset, name)
                 look_up(dataset, probes)
             for step in (1, 8)[: scaled(1, 2)]:
                 (dataset / name).write_bytes(content + bytes(step))
-                found(dataset, name)
+                damage_of(dataset, name)
                 refused(dataset, name)
                 look_up(dataset, probes)
     assert survey(dataset) == "answered"
@@ -140,7 +140,7 @@ def test_two_files_swapped(dataset: Path, probes: list[Probe]) -> None:
         with without(dataset / one) as first, without(dataset / two) as second:
             (dataset / one).write_bytes(second)
             (dataset / two).write_bytes(first)
-            found_in = {Path(each.path).name for each in examine(dataset).damages}
+            found_in = {Path(damage.path).name for damage in examine(dataset).damages}
             assert found_in == {one, two}
             look_up(dataset, probes)
     assert verify(dataset)
@@ -150,17 +150,17 @@ def test_missing_a_folder_or_a_pipe(dataset: Path, probes: list[Probe]) -> None:
     for name in FILES:
         path = dataset / name
         with without(path):
-            found(dataset, name)
+            damage_of(dataset, name)
             refused(dataset, name)
             look_up(dataset, probes)
             path.mkdir()
-            assert "not a plain file" in found(dataset, name).problem
+            assert "not a plain file" in damage_of(dataset, name).problem
             refused(dataset, name)
             look_up(dataset, probes)
             if hasattr(os, "mkfifo"):
                 path.rmdir()
                 os.mkfifo(path)
-                assert "not a plain file" in found(dataset, name).problem  # and does not wait
+                assert "not a plain file" in damage_of(dataset, name).problem  # and does not wait
 
 
 def denied(folder: Path, log: Path) -> None:
@@ -185,7 +185,7 @@ def _check_denied(folder: Path) -> None:
     assert verify(dataset)
     for name in FILES:
         (dataset / name).chmod(0)
-        assert "ermission denied" in str(found(dataset, name)), name
+        assert "ermission denied" in str(damage_of(dataset, name)), name
         look_up(dataset, checked)
         (dataset / name).chmod(0o600)
     dataset.chmod(0)

@@ -32,7 +32,7 @@ def swept(kernel: str, sample: int, *, forged: bool) -> Counter[tuple[str, str]]
 
 
 def total(counts: Counter[tuple[str, str]], *whats: str) -> int:
-    return sum(count for (_, what), count in counts.items() if what in whats)
+    return sum(count for (_, label), count in counts.items() if label in whats)
 
 
 def test_every_flip_is_found_and_no_lookup_leaves_the_contract(kernel: str) -> None:

@@ -42,9 +42,9 @@ def swap(one: int, other: int) -> Change:
 
 
 def _swapped(values: list[Any], one: int, other: int) -> list[Any]:
-    found = values.copy()
-    found[one], found[other] = values[other], values[one]
-    return found
+    result = values.copy()
+    result[one], result[other] = values[other], values[one]
+    return result
 
 
 #: File, column, change, and what is said of which row.
@@ -130,10 +130,12 @@ def _failure(case: tuple[str, str, Change, str]) -> str:
 def test_structure(dataset: Path, probes: list[Probe], case: tuple[str, str, Change, str]) -> None:
     name, column, change, said = case
     replaced(dataset, name, column, change)
-    told = [str(each) for each in examine(dataset).damages]
-    place = f"{dataset / name}: column "
-    assert any(each.startswith(place) and column in each and said in each for each in told), told
-    assert all("\n" not in each and len(each) < 400 for each in told)
+    told = [str(damage) for damage in examine(dataset).damages]
+    begins = f"{dataset / name}: column "
+    assert any(
+        message.startswith(begins) and column in message and said in message for message in told
+    ), told
+    assert all("\n" not in message and len(message) < 400 for message in told)
     look_up(dataset, probes, explain=True)
 
 
@@ -151,8 +153,10 @@ def test_texts(dataset: Path, probes: list[Probe], case: tuple[str, str, Change,
     """What a column says is what its text says."""
     name, column, change, said = case
     replaced(dataset, name, column, change)
-    told = [str(each) for each in examine(dataset).damages]
-    assert any(each.startswith(f"{dataset / name}: column json") and said in each for each in told)
+    told = [str(damage) for damage in examine(dataset).damages]
+    assert any(
+        message.startswith(f"{dataset / name}: column json") and said in message for message in told
+    )
     look_up(dataset, probes, explain=True)
 
 
@@ -175,13 +179,13 @@ TABLES: tuple[tuple[str, Callable[[pa.Table], pa.Table], str], ...] = (
         with_cities(pa.int8(), "Dublin", "Dublin"),
         "column city_name: its dictionary has a value twice",
     ),
-    (fmt.IPV4, lambda each: each.select(["location", "start", "network"]), "its columns are"),
-    (fmt.IPV4, lambda each: each.rename_columns(["start", "location", "net"]), "columns are"),
-    (fmt.IPV4_JUMP, lambda each: each.slice(1), "256 rows are not a jump table"),
-    (fmt.IPV6_SPARSE_INDEX, lambda each: each.slice(1), "no rows"),
+    (fmt.IPV4, lambda table: table.select(["location", "start", "network"]), "its columns are"),
+    (fmt.IPV4, lambda table: table.rename_columns(["start", "location", "net"]), "columns are"),
+    (fmt.IPV4_JUMP, lambda table: table.slice(1), "256 rows are not a jump table"),
+    (fmt.IPV6_SPARSE_INDEX, lambda table: table.slice(1), "no rows"),
     (
         fmt.IPV4,
-        lambda each: each.set_column(0, "start", each["start"].cast(pa.int64())),
+        lambda table: table.set_column(0, "start", table["start"].cast(pa.int64())),
         "column start: of type int64, not uint32",
     ),
 )
@@ -191,17 +195,17 @@ def test_tables(tmp_path: Path, probes: list[Probe]) -> None:
     for name, change, said in TABLES:
         dataset = copied(whole("full"), tmp_path / "copy")
         write(dataset, name, change(table(dataset, name)))
-        told = [str(each) for each in examine(dataset, deep=True).damages]
-        assert any(str(dataset / name) in each and said in each for each in told), told
+        told = [str(damage) for damage in examine(dataset, deep=True).damages]
+        assert any(str(dataset / name) in message and said in message for message in told), told
         look_up(dataset, probes, explain=True)
 
 
 SUMMARIES: tuple[tuple[Callable[[Any], object], str], ...] = (
-    (lambda each: each["counts"].update(locations=99), "'counts' differs"),
-    (lambda each: each["fields"].pop(), "'fields' differs"),
-    (lambda each: each["coverage"]["asn"].update(ipv4=1), "'coverage' differs"),
+    (lambda table: table["counts"].update(locations=99), "'counts' differs"),
+    (lambda table: table["fields"].pop(), "'fields' differs"),
+    (lambda table: table["coverage"]["asn"].update(ipv4=1), "'coverage' differs"),
     (
-        lambda each: each["sources"][0]["coverage"]["location"].update(ipv6=1),
+        lambda table: table["sources"][0]["coverage"]["location"].update(ipv6=1),
         "'coverage' of source 1 differs",
     ),
 )
@@ -228,17 +232,17 @@ def test_a_base_leaves_the_generation_and_a_name_changes_it(dataset: Path) -> No
 
 _DESCRIPTION = "its description in the manifest is malformed"
 MANIFESTS: tuple[tuple[Callable[[Any], object], str], ...] = (
-    (lambda each: each.pop("counts"), "'counts' is missing"),
-    (lambda each: each.update(more=1), "unknown 'more'"),
-    (lambda each: each.update(previous="x"), "manifest is damaged"),
-    (lambda each: each["files"].pop(fmt.ZONE), f"{fmt.ZONE} is not described"),
-    (lambda each: each["files"].update({"../x": {"bytes": 1}}), "unknown file '../x'"),
-    (lambda each: each["files"].update({fmt.IPV4: 7}), "manifest is damaged"),
-    (lambda each: each["files"][fmt.IPV4].update(rows=1), "rows, but the manifest says 1"),
-    (lambda each: each["files"][fmt.IPV4].update(more=1), _DESCRIPTION),
-    (lambda each: each["files"][fmt.IPV4].update(columns=None), _DESCRIPTION),
+    (lambda table: table.pop("counts"), "'counts' is missing"),
+    (lambda table: table.update(more=1), "unknown 'more'"),
+    (lambda table: table.update(previous="x"), "manifest is damaged"),
+    (lambda table: table["files"].pop(fmt.ZONE), f"{fmt.ZONE} is not described"),
+    (lambda table: table["files"].update({"../x": {"bytes": 1}}), "unknown file '../x'"),
+    (lambda table: table["files"].update({fmt.IPV4: 7}), "manifest is damaged"),
+    (lambda table: table["files"][fmt.IPV4].update(rows=1), "rows, but the manifest says 1"),
+    (lambda table: table["files"][fmt.IPV4].update(more=1), _DESCRIPTION),
+    (lambda table: table["files"][fmt.IPV4].update(columns=None), _DESCRIPTION),
     (
-        lambda each: each["files"][fmt.IPV4]["columns"]["start"].update(buffers=[None, [0, 8]]),
+        lambda table: table["files"][fmt.IPV4]["columns"]["start"].update(buffers=[None, [0, 8]]),
         "column start: its type or position differs",
     ),
 )

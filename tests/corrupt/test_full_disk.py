@@ -90,9 +90,9 @@ def test_a_dataset_that_reads_back_otherwise_gets_no_name(
 @pytest.fixture
 def tables(tmp_path: Path) -> Tables:
     folder = shutil.copytree(SMALL, tmp_path / "dataset")
-    found = Tables(folder, files.manifest_of(folder), {})
-    assert not list(files.load(found))
-    return found
+    result = Tables(folder, files.manifest_of(folder), {})
+    assert not list(files.load(result))
+    return result
 
 
 def test_columns_have_the_same_values_after_their_pages_are_released(tables: Tables) -> None:

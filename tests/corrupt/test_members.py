@@ -98,8 +98,8 @@ def _validator() -> Any:
 def _without_words(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
-    kept = {name: each for name, each in schema.items() if name not in ("pattern", "enum")}
-    return {name: _without_words(each) for name, each in kept.items()}
+    kept = {name: item for name, item in schema.items() if name not in ("pattern", "enum")}
+    return {name: _without_words(item) for name, item in kept.items()}
 
 
 def _refuse(text: str) -> object:
@@ -115,7 +115,7 @@ def _enveloped(data: object) -> object:
 def test_a_member_of_another_kind(tmp_path: Path, table: str) -> None:
     """Every wrong text of a member is refused."""
     name = fmt.TABLES[table]
-    wrong = [each for each in forgeries() if each[0] == table]
+    wrong = [forgery for forgery in forgeries() if forgery[0] == table]
     for _, number, text in random.Random(table).sample(wrong, min(scaled(8, 150), len(wrong))):
         dataset = copied(whole("full"), tmp_path / "copy")
         member(dataset, name, number, text)

@@ -89,7 +89,8 @@ def test_digest_of_numbers() -> None:
     }.items():
         for values in ([1, None, 0], [1], [None, None], [None]):
             stored = [
-                each == 1 if kind == pa.bool_() and each is not None else each for each in values
+                value == 1 if kind == pa.bool_() and value is not None else value
+                for value in values
             ]
             assert digest(pa.array(stored, kind)) == written(values, name), name
 
@@ -109,12 +110,12 @@ def test_rows_read_back_as_written() -> None:
     text = json_texts(pa.array(WORDS))
     number = json_texts(pa.array([0.0, -33.8688, 1e-7, 90.0, None]))
     names = [text, text, text, text, number, number, text]
-    found = row_texts(names, fields.LOCATION)
+    result = row_texts(names, fields.LOCATION)
     for at, known in enumerate(WORDS):
-        place = rows.place(found[at])
-        assert tuple(place) == fields.PLACE_MEMBERS
-        assert place["city_name"] == known
-    assert [rows.place(row)["latitude"] for row in (found[1], found[3], found[4])] == [
+        location = rows.place_members(result[at])
+        assert tuple(location) == fields.PLACE_MEMBERS
+        assert location["city_name"] == known
+    assert [rows.place_members(row)["latitude"] for row in (result[1], result[3], result[4])] == [
         -33.8688,
         90,
         None,
@@ -124,15 +125,15 @@ def test_rows_read_back_as_written() -> None:
 def test_an_absent_value_is_left_out() -> None:
     asn = json_texts(pa.array([15169, None], pa.uint32()), rows.ABSENT)
     others = [plain_texts([None, "x"]) for _ in fields.NETWORK_MEMBERS[1:]]
-    found = row_texts([asn, *others], fields.NETWORK)
-    assert rows.network(found[0]) == dict.fromkeys(fields.NETWORK_MEMBERS) | {"asn": 15169}
-    assert rows.network(found[1]) == dict.fromkeys(fields.NETWORK_MEMBERS[1:], "x")
+    result = row_texts([asn, *others], fields.NETWORK)
+    assert rows.network(result[0]) == dict.fromkeys(fields.NETWORK_MEMBERS) | {"asn": 15169}
+    assert rows.network(result[1]) == dict.fromkeys(fields.NETWORK_MEMBERS[1:], "x")
 
 
 def test_a_countrys_row_holds_its_currency() -> None:
     examples = {fields.TEXT: "text", fields.TEXTS: ["de", "fr"], "double": 0.44, "bool": False}
     examples["int64"] = (1 << 63) - 1
-    values = {each.path: examples[each.type] for each in fields.in_table(fields.COUNTRY)}
+    values = {item.path: examples[item.type] for item in fields.in_table(fields.COUNTRY)}
     texts = [plain_texts([value]) for value in values.values()]
     row = rows.split(row_texts(texts, fields.COUNTRY)[0])
     country, currency = rows.country(row), rows.currency(row)
@@ -165,7 +166,7 @@ def test_a_row_that_is_not_of_the_table_is_damaged() -> None:
             raise AssertionError(f"{why}: {texts[0]!r}")
     kinds = rows.KINDS["network"][1:2]
     made = json_columns([json_texts(pa.array(WORDS))])
-    _, offsets, data = (memoryview(each or b"") for each in made["json"].buffers())
+    _, offsets, data = (memoryview(buffer or b"") for buffer in made["json"].buffers())
     wrong = memoryview(bytes(20)).cast("I")  # checksums
     texts = rows.Texts("x", offsets.cast("i"), data, wrong, kinds)
     for number, problem in ((1, "row 1 is damaged"), (5, "there is no row 5")):
@@ -195,9 +196,9 @@ if kernel.Kernel.kernel == "compiled":
 def sums(form: Callable[..., None], texts: list[bytes]) -> list[int]:
     data = np.frombuffer(b"".join(texts), np.uint8)
     offsets = np.array([0, *accumulate(map(len, texts))], np.int32)
-    found = np.zeros(len(texts), np.uint32)
-    form(data, offsets, found)
-    return [int(each) for each in found]
+    result = np.zeros(len(texts), np.uint32)
+    form(data, offsets, result)
+    return [int(item) for item in result]
 
 
 def test_the_vectors_of_the_standard() -> None:
@@ -218,8 +219,8 @@ def test_all_forms_agree(texts: list[bytes]) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_a_text_outside_the_data(form: Any) -> None:
     for offsets in ([0, 3], [-1, 2], [2, 1], [0, 1, 0], [1, 0, 2]):
-        found = np.zeros(len(offsets) - 1, np.uint32)
+        result = np.zeros(len(offsets) - 1, np.uint32)
         with pytest.raises(ValueError, match="outside the data"):
-            form(np.zeros(2, np.uint8), np.array(offsets, np.int32), found)
+            form(np.zeros(2, np.uint8), np.array(offsets, np.int32), result)
     with pytest.raises(ValueError, match="differ in length"):
         form(np.zeros(2, np.uint8), np.array([0, 1, 2], np.int32), np.zeros(1, np.uint32))

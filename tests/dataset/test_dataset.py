@@ -39,9 +39,9 @@ def test_files_swapped_as_the_manifest_has_it(dataset: Path) -> None:
     assert survey(dataset) == "answered"
     with geolookup.open(dataset) as engine:  # its addresses meet what is there
         answers = [engine.lookup(ip) for ip in ADDRESSES]
-    cities = [each["data"]["location"]["city_name"] for each in answers if each["success"]]
+    cities = [answer["data"]["location"]["city_name"] for answer in answers if answer["success"]]
     assert {None, "Mountain View", "Zürich", "Dublin", "Paris", "Lyon"} == set(cities)
-    assert {each["error_code"] for each in answers} == {None, 10001, 10002}
+    assert {answer["error_code"] for answer in answers} == {None, 10001, 10002}
     for name in ("\U0001f600", "\\ud", "\ud800"):  # JSON can state half of a character
         rewrite(dataset, stated(whole()) | {"name": name})
         if name == "\ud800":
@@ -61,8 +61,8 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if path:
         yield path
     if isinstance(value, dict | list):
-        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from places(each, (*path, key))
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(item, (*path, key))
 
 
 _GARBAGE: tuple[object, ...] = (
@@ -74,13 +74,13 @@ _GARBAGE: tuple[object, ...] = (
 def survey_of(dataset: Path, manifest: Any, path: tuple[Any, ...], value: object) -> str:
     """Survey the dataset with another value in a place of its manifest; Ellipsis: none."""
     again = json.loads(json.dumps(manifest))
-    place = again
+    node = again
     for key in path[:-1]:
-        place = place[key]
+        node = node[key]
     if value is ...:
-        del place[path[-1]]
+        del node[path[-1]]
     else:
-        place[path[-1]] = value
+        node[path[-1]] = value
     rewrite(dataset, again)
     return survey(dataset)
 
@@ -100,11 +100,11 @@ def test_garbage_anywhere_in_the_manifest(dataset: Path) -> None:
     assert len(everywhere) > 300
     by_kind = {kind(path): path for path in everywhere}
     assert 30 < len(by_kind) < 100
-    chosen, step = list(by_kind.values()), scaled(13, 1)
+    selection, step = list(by_kind.values()), scaled(13, 1)
     if step == 1:
-        chosen += everywhere[::40]
+        selection += everywhere[::40]
     refused = Counter[int]()
-    for at, path in enumerate(chosen):
+    for at, path in enumerate(selection):
         for number in range(at % step, len(_GARBAGE), step):
             outcome = survey_of(dataset, manifest, path, _GARBAGE[number])
             refused[number] += outcome == "refused"
@@ -116,7 +116,7 @@ def test_garbage_anywhere_in_the_manifest(dataset: Path) -> None:
     changes = [(path, ...) for path in (members if step == 1 else by_kind.values())]
     jumps = [path for path in everywhere if "ipv4_jump.arrow" in path]
     changes += [(path, entries) for path in jumps for entries in range(0, 9, scaled(3, 1))]
-    assert {survey_of(dataset, manifest, *each) for each in changes} == {"answered", "refused"}
+    assert {survey_of(dataset, manifest, *change) for change in changes} == {"answered", "refused"}
 
 
 def test_a_file_that_changes_its_row_is_found_out(dataset: Path) -> None:

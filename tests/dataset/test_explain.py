@@ -65,7 +65,7 @@ def known(engine: geolookup.Engine, ip: str) -> dict[str, Any]:
     layers = engine.explain(ip)["layers"]
     assert list(layers) == list(fields.LAYERS)
     return {
-        layer: {name: each for name, each in decided.items() if name not in OF_ANSWERS}
+        layer: {name: item for name, item in decided.items() if name not in OF_ANSWERS}
         for layer, decided in layers.items()
         if decided
     }
@@ -230,7 +230,7 @@ def test_damaged_provenance(dataset: Path, tmp_path: Path, sample: geolookup.Eng
     metadata = sample.metadata
     for layer, known_of_layer in metadata.coverage.items():
         for family, addresses in known_of_layer.items():
-            parts = [each.coverage.get(layer, {}).get(family, 0) for each in metadata.sources]
+            parts = [source.coverage.get(layer, {}).get(family, 0) for source in metadata.sources]
             assert sum(parts) == addresses
 
 
@@ -250,8 +250,8 @@ def test_tables_of_one_source_share_its_number(
     dataset, report = build(files, text)
     assert len(report.sources) == 3
     with geolookup.open(dataset) as engine:
-        found = {layer: each["source"] for layer, each in known(engine, "8.8.8.8").items()}
-        assert found == dict.fromkeys(("location", "asn", "isp"), "Pair") | {
+        actual = {layer: item["source"] for layer, item in known(engine, "8.8.8.8").items()}
+        assert actual == dict.fromkeys(("location", "asn", "isp"), "Pair") | {
             "user_type": "last.csv"
         }
         assert known(engine, "8.8.8.8")["isp"]["range"] == "8.8.8.0-8.8.9.255"

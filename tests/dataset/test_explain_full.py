@@ -67,7 +67,7 @@ def engine(dataset: Path) -> Iterator[geolookup.Engine]:
 
 def places(dataset: Path, *addresses: str) -> list[tuple[str, int | None]]:
     with geolookup.open(dataset) as engine:
-        rows = [engine.explain(each)["sources"][0] for each in addresses]
+        rows = [engine.explain(address)["sources"][0] for address in addresses]
     return [(row["file"], row["line"]) for row in rows]
 
 
@@ -76,23 +76,23 @@ def test_what_each_source_says(engine: geolookup.Engine) -> None:
     said, wide = {"isp": "To\np"}, "8.0.0.0-9.255.255.255"
     top = {**TOP, "line": 3, "range": "8.8.8.0-8.8.8.63", "values": {"isp": said}}
     assert explained["sources"] == [top, WIDE]
-    place = ("file", "line", "range")
+    position = ("file", "line", "range")
     # As far as the source decides: private space, which no lookup reaches, ends it.
     of_wide = {"range": wide, "values": {"asn": 5}, "same_values": wide, "prefix": "8.0.0.0/7"}
     of_top = {"values": said, "same_values": "8.8.8.0-8.8.8.63", "prefix": "8.8.8.0/26"}
-    known = {layer: each for layer, each in explained["layers"].items() if each}
+    known = {layer: item for layer, item in explained["layers"].items() if item}
     assert known == {
         layer: {name: row[name] for name in ("source", "date", "licence", "range")}
         | stated
-        | {"row": {name: row[name] for name in place}}
+        | {"row": {name: row[name] for name in position}}
         for layer, row, stated in (("isp", top, of_top), ("asn", WIDE, of_wide))
     }
 
 
 def columns(dataset: Path, name: str) -> dict[str, list[Any]]:
     with pa.ipc.open_file(dataset / name) as reader:
-        found: dict[str, list[Any]] = reader.read_all().to_pydict()
-    return found
+        result: dict[str, list[Any]] = reader.read_all().to_pydict()
+    return result
 
 
 def test_only_rows_that_decide_are_kept(build: Build) -> None:
@@ -154,8 +154,8 @@ def test_members_of_archives(build: Build) -> None:
             archive.writestr(name, f"network,isp\n\n{row}\n")
     files = {"z.zip": stream.getvalue(), "y.csv.gz": gzip.compress(b"network\n8.0.0.0/24\n")}
     dataset, _ = build(files, full('path = "z.zip"', 'path = "y.csv.gz"'))
-    found = places(dataset, "8.8.8.8", "8.8.4.4", "8.0.0.1")
-    assert found == [("z.zip!b.csv", 3), ("z.zip!sub/a.csv", 3), ("y.csv.gz", 2)]
+    result = places(dataset, "8.8.8.8", "8.8.4.4", "8.0.0.1")
+    assert result == [("z.zip!b.csv", 3), ("z.zip!sub/a.csv", 3), ("y.csv.gz", 2)]
 
 
 def test_rejected_and_broken_rows_are_counted_as_lines(
@@ -180,8 +180,8 @@ def test_files_of_a_glob_are_named_from_the_recipes_folder(tmp_path: Path) -> No
         (tmp_path / name).write_text(f"network,isp\n8.8.{number}.0/24,x\n", encoding="utf-8")
     for pattern, cut in (("in/**/*.csv", ""), (str(tmp_path / "in" / "**" / "*.csv"), "in/")):
         dataset, _ = build_at(tmp_path, {}, full(f"path = '{pattern}'"))
-        found = places(dataset, "8.8.0.1", "8.8.1.1")
-        assert found == [(name.removeprefix(cut), 2) for name in ("in/a.csv", "in/deep/b.csv")]
+        result = places(dataset, "8.8.0.1", "8.8.1.1")
+        assert result == [(name.removeprefix(cut), 2) for name in ("in/a.csv", "in/deep/b.csv")]
         assert str(tmp_path).encode() not in b"".join(
             path.read_bytes() for path in dataset.iterdir()
         )
@@ -217,9 +217,9 @@ def test_lines_of_real_data(tmp_path: Path, shared_data: Path) -> None:
     asked = [line.split("\t") for line in random.Random(1).sample(lines, 300)]
     with geolookup.open(dataset) as engine:
         public = [first for first, *_ in asked if engine.lookup(first)["success"]]
-        found = [row for first in public for row in engine.explain(first)["sources"]]
-    assert len(found) == len(public) > 200
-    for row in found:
+        actual = [row for first in public for row in engine.explain(first)["sources"]]
+    assert len(actual) == len(public) > 200
+    for row in actual:
         first, last, asn, *_ = lines[row["line"] - 1].split("\t")
         assert row["range"] == f"{first}-{last}"
         assert row["values"].get("asn", {}).get("asn", 0) == int(asn)
@@ -233,7 +233,7 @@ def test_the_same_bytes_twice_in_whatever_blocks(
     # A moved line is another generation.
     moved = FILES["wide.csv"].replace("asn\n", "asn\n\n")
     other, _ = build_at(tmp_path, {**FILES, "wide.csv": moved}, full(*SOURCES))
-    manifests = [json.loads((each / fmt.MANIFEST).read_bytes()) for each in (dataset, other)]
+    manifests = [json.loads((item / fmt.MANIFEST).read_bytes()) for item in (dataset, other)]
     assert manifests[0]["generation"] != manifests[1]["generation"]
     assert manifests[0]["files"][fmt.IPV4] == manifests[1]["files"][fmt.IPV4]
 

@@ -86,11 +86,11 @@ def in_words(kind: pa.DataType) -> str:
 
 
 def answers(engine: geolookup.Engine, addresses: list[str]) -> list[tuple[Any, ...]]:
-    found = []
+    actual = []
     for address in addresses:
         data: Any = engine.lookup(address)["data"]
-        found.append((address, *(data[group].get(member) for group, member in SELECTED)))
-    return sorted(found)
+        actual.append((address, *(data[group].get(member) for group, member in SELECTED)))
+    return sorted(actual)
 
 
 def test_columns_are_those_of_the_files(dataset: Path, build: Build) -> None:
@@ -110,7 +110,7 @@ def test_columns_are_those_of_the_files(dataset: Path, build: Build) -> None:
         listed = [(named(row[0])[0], row[1]) for row in rows_under(file)]
         # Layers that nobody decides, and fields that no row states, are left out.
         if file in (*fmt.PROVENANCE.values(), fmt.EXPLAINED_VALUES):
-            listed = [each for each in listed if each[0] in schema.names]
+            listed = [entry for entry in listed if entry[0] in schema.names]
         assert listed == [(column.name, in_words(column.type)) for column in schema], file
 
 
@@ -145,9 +145,9 @@ def test_manifest_has_the_keys_listed(dataset: Path) -> None:
     assert listed["format_version"] == str(fmt.FORMAT_VERSION)
     assert set(named(listed["counts"])) == set(manifest["counts"])
     assert set(named(listed["coverage"])) == {*manifest["coverage"], "ipv4", "ipv6"}
-    assert all(set(named(listed["files"])) == set(each) for each in manifest["files"].values())
-    assert all(set(each) < set(named(listed["sources"])) for each in manifest["sources"])
-    assert all(set(each) == set(named(listed["credits"])) for each in manifest["credits"])
+    assert all(set(named(listed["files"])) == set(file) for file in manifest["files"].values())
+    assert all(set(source) < set(named(listed["sources"])) for source in manifest["sources"])
+    assert all(set(credit) == set(named(listed["credits"])) for credit in manifest["credits"])
 
 
 @needs("duckdb")
@@ -177,9 +177,9 @@ def test_lookup_by_hand_agrees_with_the_engine(dataset: Path) -> None:
             address = ipaddress.ip_address(text)
             find = scope["interval_ipv4" if address.version == 4 else "interval_ipv6"]
             file = fmt.IPV4 if address.version == 4 else fmt.IPV6
-            country, place, network = scope["answer"](file, find(int(address)))
+            country, location, network = scope["answer"](file, find(int(address)))
             data = engine.lookup(text)["data"]
-            assert [*country[:-3], *place] == list(data["location"].values())
+            assert [*country[:-3], *location] == list(data["location"].values())
             assert country[-3:] == list(data["currency"].values())
             known = data["network"]
             assert network == [known.get(name) for name in fields.NETWORK_MEMBERS]

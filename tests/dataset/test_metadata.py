@@ -143,7 +143,7 @@ def test_a_damaged_manifest(tmp_path: Path) -> None:
     whole = json.loads((SMALL / fmt.MANIFEST).read_text(encoding="utf-8"))
     assert Manifest(SMALL, whole).metadata().previous is None
     for member, value in [(name, value) for name in _WRONG for value in _WRONG[name]]:
-        manifest = {name: each for name, each in whole.items() if name != member}
+        manifest = {name: item for name, item in whole.items() if name != member}
         if value is not ...:
             manifest[member] = value
         damaged = Manifest(SMALL, manifest)
@@ -179,14 +179,14 @@ PUBLIC_IPV4 = 3_702_258_689
 
 
 def counted(engine: geolookup.Engine) -> dict[str, dict[str, int]]:
-    found = {family: dict.fromkeys(["any", *IN_RECORDS], 0) for family in ("ipv4", "ipv6")}
+    actual = {family: dict.fromkeys(["any", *IN_RECORDS], 0) for family in ("ipv4", "ipv6")}
     for network, record in walk(engine):
-        of_family, size = found[f"ipv{network.version}"], network.num_addresses
+        of_family, size = actual[f"ipv{network.version}"], network.num_addresses
         of_family["any"] += size
         for path in IN_RECORDS:
             group, _, member = path.partition(".")
             of_family[path] += size * (record[group].get(member) is not None)
-    return found
+    return actual
 
 
 def test_counts_are_those_of_all_networks(sample: geolookup.Engine) -> None:
@@ -195,11 +195,11 @@ def test_counts_are_those_of_all_networks(sample: geolookup.Engine) -> None:
     assert known["ipv6"].of == wanted["ipv6"]["any"]
     coverage = sample.metadata.coverage  # by layer
     for layer, path in (("location", "location.continent_code"), ("asn", "network.asn")):
-        assert coverage[layer] == {family: each[path] for family, each in wanted.items()}
-    for family, each in known.items():
-        assert list(each.with_value) == STORED
+        assert coverage[layer] == {family: item[path] for family, item in wanted.items()}
+    for family, entry in known.items():
+        assert list(entry.with_value) == STORED
         for path in IN_RECORDS:
-            assert each.with_value[path] == wanted[family][path], (family, path)
+            assert entry.with_value[path] == wanted[family][path], (family, path)
 
 
 def test_zones_are_known_where_answers_have_one(build: Build) -> None:
@@ -211,16 +211,16 @@ def test_zones_are_known_where_answers_have_one(build: Build) -> None:
     assert known["ipv6"] == Known(2**96, known["ipv6"].with_value)
     assert known["ipv6"].share("time.zone") == 1
     empty = known_addresses(build({"a.csv": "network,country_code\n"})[0])
-    assert {share for each in empty.values() for share in map(each.share, STORED)} == {0}
+    assert {share for value in empty.values() for share in map(value.share, STORED)} == {0}
 
 
 def test_damage_is_a_dataset_error_or_nothing(tmp_path: Path) -> None:
     """A flipped byte of a schema; a column of another type; a file of another kind."""
     copy = copied(SMALL, tmp_path / "copy")
     with without(copy / fmt.IPV6) as data:
-        for place in range(2, 1200, scaled(33, 1)):
+        for index in range(2, 1200, scaled(33, 1)):
             flipped = bytearray(data)
-            flipped[place] ^= 0xFF
+            flipped[index] ^= 0xFF
             (copy / fmt.IPV6).write_bytes(flipped)
             with suppress(geolookup.DatasetError):
                 known_addresses(copy)
@@ -254,23 +254,23 @@ def rows(batches: Iterator[Ranges]) -> list[Row]:
 
 def expected(engine: geolookup.Engine, family: int, within: object = None) -> list[Row]:
     state = engine._open_state()
-    found = []
+    actual = []
     for network, _ in walk(engine, within):
         if network.version == family:
             first, last = int(network[0]), int(network[-1])
             at = state.interval_ipv4(first) if family == 4 else state.interval_ipv6(first)
             location, of_network = state.rows(family, at)
-            found.append((first, last, location, of_network))
-    return found
+            actual.append((first, last, location, of_network))
+    return actual
 
 
 def merged(listed: list[Row]) -> list[Row]:
-    found: list[Row] = []
+    actual: list[Row] = []
     for first, last, *both in listed:
-        if found and found[-1][1] + 1 == first and found[-1][2:] == tuple(both):
-            first = found.pop()[0]
-        found.append((first, last, both[0], both[1]))
-    return found
+        if actual and actual[-1][1] + 1 == first and actual[-1][2:] == tuple(both):
+            first = actual.pop()[0]
+        actual.append((first, last, both[0], both[1]))
+    return actual
 
 
 @pytest.mark.parametrize("family", [4, 6])
@@ -288,22 +288,22 @@ def test_known_ranges_are_those_of_networks(
 @pytest.mark.parametrize("family", [4, 6])
 def test_all_ranges_are_public_space(sample: geolookup.Engine, family: int) -> None:
     dataset = sample._open_state().dataset
-    found = rows(public_ranges(dataset, family))
-    everything = merged([(first, last, 0, 0) for first, last, *_ in found])
+    result = rows(public_ranges(dataset, family))
+    everything = merged([(first, last, 0, 0) for first, last, *_ in result])
     assert tuple((first, last) for first, last, *_ in everything) == ranges_of(family, PUBLIC)
     batch = next(public_ranges(dataset, family))
-    assert [each.dtype for each in batch[1:]] == [np.uint64] * 4 + [np.uint32] * 2
+    assert [item.dtype for item in batch[1:]] == [np.uint64] * 4 + [np.uint32] * 2
 
 
 def test_parts(sample: geolookup.Engine) -> None:
     """Within a part of an interval, and chosen ranges only."""
     dataset = sample._open_state().dataset
     network = ipaddress.ip_network("8.8.8.8/31")
-    found = rows(public_ranges(dataset, 4, network))
-    assert [each[:2] for each in found] == [(int(network[0]), int(network[-1]))]
+    result = rows(public_ranges(dataset, 4, network))
+    assert [item[:2] for item in result] == [(int(network[0]), int(network[-1]))]
     assert rows(public_ranges(dataset, 6, network)) == []
     with pytest.raises(ValueError, match="within must be a network"):
         public_ranges(dataset, 4, "8.8.8.8/8")
     everything = rows(public_ranges(dataset, 4))
-    chosen = rows(public_ranges(dataset, 4, None, lambda location, _: location == 3))
-    assert chosen == [each for each in everything if each[2] == 3] != []
+    selection = rows(public_ranges(dataset, 4, None, lambda location, _: location == 3))
+    assert selection == [item for item in everything if item[2] == 3] != []

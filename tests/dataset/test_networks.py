@@ -63,9 +63,9 @@ def check(engine: geolookup.Engine, family: int, value: int) -> None:
     network = prefix(engine, asked)
     assert network.version == family
     assert value in range(int(network[0]), int(network[-1]) + 1)
-    for each in inside(network):
-        assert answer(engine, family, each) == expected
-        assert prefix(engine, canonical(family, each)) == network
+    for item in inside(network):
+        assert answer(engine, family, item) == expected
+        assert prefix(engine, canonical(family, item)) == network
     assert is_maximal(engine, network, expected)
 
 
@@ -92,7 +92,7 @@ def is_maximal(engine: geolookup.Engine, network: Network, expected: Answer) -> 
     if crosses_embedding(network.version, first, last):
         return True
     points = {first, last, *bounds(engine, network.version, first, last)}
-    return any(answer(engine, network.version, each) != expected for each in points)
+    return any(answer(engine, network.version, point) != expected for point in points)
 
 
 def crosses_embedding(family: int, first: int, last: int) -> bool:
@@ -112,12 +112,12 @@ def bounds(engine: geolookup.Engine, family: int, first: int, last: int) -> Iter
             yield first ^ (carried ^ bound) << shift
         return
     for begin, end in ranges_of(family, PRIVATE):
-        yield from (each for each in (begin, end) if first <= each <= last)
+        yield from (item for item in (begin, end) if first <= item <= last)
     limit = ipaddress.ip_network((first, (family == 6) * 96 + 32 - (last - first).bit_length()))
     for known in engine.prefixes(within=limit, aggregate=False):
         yield from (int(known[0]), int(known[-1]))
         yield from (
-            each for each in (int(known[0]) - 1, int(known[-1]) + 1) if first <= each <= last
+            item for item in (int(known[0]) - 1, int(known[-1]) + 1) if first <= item <= last
         )
 
 
@@ -126,7 +126,7 @@ def test_around_everything_known_and_special(request: pytest.FixtureRequest, nam
     engine: geolookup.Engine = request.getfixturevalue(name)
     known = list(engine.prefixes(aggregate=False))
     drawn = random.Random(4).sample(known, min(150, len(known)))
-    ranges = [(each.version, int(each[0]), int(each[-1])) for each in drawn]
+    ranges = [(entry.version, int(entry[0]), int(entry[-1])) for entry in drawn]
     for family in (4, 6):
         special = (*ranges_of(family, PRIVATE), *ranges_of(family, CARRIES_IPV4))
         ranges += [(family, first, last) for first, last in special]
@@ -147,8 +147,8 @@ def test_anywhere(sample: geolookup.Engine, ipv4: int, ipv6: int) -> None:
     st.sampled_from((0x08080808, 0x01010101, 0x09090909, 0x0A000001, 0xC0000009)) | ipv4_values,
     st.integers(0, (1 << 80) - 1),
 )
-def test_carrying_addresses(sample: geolookup.Engine, ipv4: int, rest: int) -> None:
-    for value in (0xFFFF << 32 | ipv4, 0x64FF9B << 96 | ipv4, 0x2002 << 112 | ipv4 << 80 | rest):
+def test_carrying_addresses(sample: geolookup.Engine, ipv4: int, low: int) -> None:
+    for value in (0xFFFF << 32 | ipv4, 0x64FF9B << 96 | ipv4, 0x2002 << 112 | ipv4 << 80 | low):
         check(sample, 6, value)
         if not is_private(4, ipv4):
             width = prefix(sample, canonical(4, ipv4)).prefixlen
@@ -166,7 +166,7 @@ Walked = list[tuple[Network, tuple[dict[str, Any], ...]]]
 def walked(engine: geolookup.Engine, within: object = None) -> Walked:
     """Return each network of an interval with its groups; they are those of a plain walk."""
     listed = list(engine.prefixes(by=GROUPS, within=within, aggregate=False))
-    assert listed == [(each, tuple(record.values())) for each, record in walk(engine, within)]
+    assert listed == [(item, tuple(record.values())) for item, record in walk(engine, within)]
     return listed
 
 
@@ -214,11 +214,13 @@ def test_what_is_left_out_is_unknown(sample: geolookup.Engine, ipv4: int, ipv6: 
 
 def clipped(networks: Iterable[tuple[Network, Any]], limit: Network) -> list[tuple[Network, Any]]:
     """Return what of disjoint networks lies within a limit; networks nest or are disjoint."""
-    found = []
+    actual = []
     for network, record in networks:
         if network.version == limit.version and network.overlaps(limit):
-            found.append((max(network, limit, key=lambda each: each.prefixlen), record))
-    return found
+            actual.append(
+                (max(network, limit, key=lambda inside_value: inside_value.prefixlen), record)
+            )
+    return actual
 
 
 @given(st.data())

@@ -15,7 +15,7 @@ from tests.datasets import SMALL
 #: Every page whose examples run.
 PAGES = (
     ROOT / "README.md",
-    *sorted(each for each in (ROOT / "docs").rglob("*.md")),
+    *sorted(path for path in (ROOT / "docs").rglob("*.md")),
 )
 _BLOCK = re.compile(
     r"^(?P<indent> *)(?P<fence>```+)(?P<kind>[^\s`]*)"
@@ -36,7 +36,7 @@ class Block:
     text: str
 
     @property
-    def place(self) -> str:
+    def position(self) -> str:
         return f"{self.page}:{self.line}"
 
 
@@ -48,14 +48,14 @@ def name_of(page: Path, root: Path = ROOT) -> str:
 def blocks(page: Path, root: Path = ROOT) -> list[Block]:
     """Return the fenced blocks of a page, in order; directives of the site are no examples."""
     text = page.read_text(encoding="utf-8")
-    found = []
+    actual = []
     for match in _BLOCK.finditer(text):
         if match["kind"].startswith("{"):
             continue
         line = text.count("\n", 0, match.start()) + 1
         shown = textwrap.dedent(match["text"])
-        found.append(Block(name_of(page, root), line, match["kind"], match["name"] or "", shown))
-    return found
+        actual.append(Block(name_of(page, root), line, match["kind"], match["name"] or "", shown))
+    return actual
 
 
 def sessions(shown: str) -> Iterator[tuple[str, str]]:

@@ -36,12 +36,15 @@ def values() -> Iterable[Row]:
 def origin() -> Iterable[Row]:
     """What an origin sends without a CDN, for a generation and for the polls of a day."""
     yield ("", *(f"{edges:,} edges" for edges in FLEETS))
-    yield ("polls per second", *_each(lambda edges: f"{edges / EVERY:,.0f}"))
-    yield ("polls of a day", *_each(lambda edges: size(edges * DAY / EVERY * UNCHANGED)))
-    yield ("deltas of a generation", *_each(lambda edges: size(edges * (DELTA + INDEX))))
-    yield ("packs of a generation", *_each(lambda edges: size(edges * (PACK + INDEX))))
-    yield ("rate while deltas are fetched", *_each(lambda edges: rate(edges * DELTA / EVERY)))
-    yield ("rate while packs are fetched", *_each(lambda edges: rate(edges * PACK / EVERY)))
+    yield ("polls per second", *_measurement(lambda edges: f"{edges / EVERY:,.0f}"))
+    yield ("polls of a day", *_measurement(lambda edges: size(edges * DAY / EVERY * UNCHANGED)))
+    yield ("deltas of a generation", *_measurement(lambda edges: size(edges * (DELTA + INDEX))))
+    yield ("packs of a generation", *_measurement(lambda edges: size(edges * (PACK + INDEX))))
+    yield (
+        "rate while deltas are fetched",
+        *_measurement(lambda edges: rate(edges * DELTA / EVERY)),
+    )
+    yield ("rate while packs are fetched", *_measurement(lambda edges: rate(edges * PACK / EVERY)))
 
 
 def cdn() -> Iterable[Row]:
@@ -55,9 +58,9 @@ def cdn() -> Iterable[Row]:
 def staggering() -> Iterable[Row]:
     """The polls that arrive in one second."""
     yield ("polls in a second", *(f"{edges:,} edges" for edges in FLEETS))
-    yield ("mean", *_each(lambda edges: f"{edges / EVERY:,.0f}"))
-    yield ("exceeded in one second of 10,000", *_each(lambda edges: f"{most(edges):,}"))
-    yield ("all at the full minute", *_each(lambda edges: f"{edges:,}"))
+    yield ("mean", *_measurement(lambda edges: f"{edges / EVERY:,.0f}"))
+    yield ("exceeded in one second of 10,000", *_measurement(lambda edges: f"{most(edges):,}"))
+    yield ("all at the full minute", *_measurement(lambda edges: f"{edges:,}"))
 
 
 def failures() -> Iterable[Row]:
@@ -140,14 +143,14 @@ def duration(seconds: float) -> str:
     return f"{seconds:.2g} s"
 
 
-def _each(of: Callable[[int], str]) -> list[str]:
+def _measurement(of: Callable[[int], str]) -> list[str]:
     return [of(edges) for edges in FLEETS]
 
 
 def markdown(rows: Iterable[Row]) -> str:
     """Return rows under their header as a table of a page."""
-    header, *rest = rows
-    lines = [header, ["---"] * len(header), *rest]
+    header, *remainder = rows
+    lines = [header, ["---"] * len(header), *remainder]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -45,15 +45,15 @@ class _Same(doctest.OutputChecker):
         return super().check_output(want, got, optionflags) or matches(want, got)
 
 
-def differences(text: str, place: str, names: dict[str, Any]) -> str:
+def differences(text: str, position: str, names: dict[str, Any]) -> str:
     """Run a session, or code without a prompt, and return what differs from what is shown."""
     if ">>> " not in text:
         try:
-            exec(compile(text, place, "exec"), names)  # noqa: S102 - our own page
+            exec(compile(text, position, "exec"), names)  # noqa: S102 - our own page
         except Exception:  # noqa: BLE001 - the page is told
             return traceback.format_exc()
         return ""
-    page, _, line = place.rpartition(":")
+    page, _, line = position.rpartition(":")
     test = doctest.DocTestParser().get_doctest(text, {}, page, page, int(line))
     test.globs = names
     printed: list[str] = []
@@ -68,14 +68,14 @@ class Namespace:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def run(self, text: str, place: str) -> str:
+    def run(self, text: str, position: str) -> str:
         """Return what differs from what the block shows; empty where it is true."""
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(json.dumps([text, place]) + "\n")
+        self._process.stdin.write(json.dumps([text, position]) + "\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
-        assert answer, f"{place}: the process ended"
+        assert answer, f"{position}: the process ended"
         return str(json.loads(answer))
 
 
@@ -102,9 +102,9 @@ def _main() -> None:
     answers = sys.stdout
     for line in sys.stdin:
         with redirect_stdout(sys.stderr):
-            text, place = json.loads(line)
-            found = differences(text, place, names)
-        answers.write(json.dumps(found) + "\n")
+            text, position = json.loads(line)
+            result = differences(text, position, names)
+        answers.write(json.dumps(result) + "\n")
         answers.flush()
 
 

@@ -50,27 +50,27 @@ def program() -> Iterator[Path]:
     """Yield a folder with the command, for the PATH of a shell."""
     with tempfile.TemporaryDirectory(prefix="geo-") as text:
         folder = Path(text)
-        place, client = folder / "socket", folder / "client.py"
+        address, client = folder / "socket", folder / "client.py"
         client.write_text(_CLIENT, encoding="utf-8")
         command = folder / "bin" / "geolookup"
         command.parent.mkdir()
         command.write_text(
-            f"#!/bin/sh\nexec '{sys.executable}' -I -S '{client}' '{place}' \"$@\"\n",
+            f"#!/bin/sh\nexec '{sys.executable}' -I -S '{client}' '{address}' \"$@\"\n",
             encoding="utf-8",
         )
         command.chmod(0o755)
-        server = [sys.executable, "-m", "tests.docs.program", str(place)]
-        with started(server, place, environment=environment(folder)):
+        server = [sys.executable, "-m", "tests.docs.program", str(address)]
+        with started(server, address, environment=environment(folder)):
             yield command.parent
 
 
-def _serve(place: str) -> None:
+def _serve(address: str) -> None:
     """Return in each process that is to run a command, with its streams and arguments."""
     for name in _IMPORTED:
         with suppress(ImportError):
             import_module(name)
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(place)
+        listener.bind(address)
         listener.listen()
         while True:
             with suppress(ChildProcessError):  # none is left
@@ -83,16 +83,16 @@ def _serve(place: str) -> None:
     size, streams, _, _ = socket.recv_fds(line, 8, 3)
     if not size:  # who asked only whether somebody listens
         os._exit(0)
-    given = bytearray()
-    while len(given) < int.from_bytes(size, "big"):
-        given += line.recv(1 << 20)
+    inputs = bytearray()
+    while len(inputs) < int.from_bytes(size, "big"):
+        inputs += line.recv(1 << 20)
     command = os.fork()
     if command:
         line.sendall(command.to_bytes(8, "big"))
         line.sendall(os.waitpid(command, 0)[1].to_bytes(8, "big"))
         os._exit(0)
     line.close()
-    arguments, folder, variables = marshal.loads(given)  # noqa: S302 - of our own client
+    arguments, folder, variables = marshal.loads(inputs)  # noqa: S302 - of our own client
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

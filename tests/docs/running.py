@@ -46,8 +46,8 @@ class Page:
         else:
             RUNS[block.kind](self, block, text)
 
-    def _port(self, found: re.Match[str]) -> str:
-        return self._ports.setdefault(found[1], str(free_port()))
+    def _port(self, match: re.Match[str]) -> str:
+        return self._ports.setdefault(match[1], str(free_port()))
 
     def _write(self, block: Block, text: str) -> None:
         path = self._folder / block.name
@@ -55,16 +55,16 @@ class Page:
         path.write_text(text, encoding="utf-8")
 
     def console(self, block: Block, text: str) -> None:
-        found = list(sessions(text))
-        assert found, f"{block.place}: no command"
-        for command, shown in found:
+        result = list(sessions(text))
+        assert result, f"{block.position}: no command"
+        for command, shown in result:
             status, printed = self._shell.run(command)
-            assert matches(shown, printed), f"{block.place}: {command}\n{printed}"
-            assert status == 0 or shown, f"{block.place}: {command}: status {status}"
+            assert matches(shown, printed), f"{block.position}: {command}\n{printed}"
+            assert status == 0 or shown, f"{block.position}: {command}: status {status}"
 
     def script(self, block: Block, text: str) -> None:
         status, printed = self._shell.run(text)
-        assert status == 0, f"{block.place}: status {status}\n{printed}"
+        assert status == 0, f"{block.position}: status {status}\n{printed}"
 
     def crontab(self, block: Block, text: str) -> None:
         """Run the command of each line, behind the five fields of its time."""
@@ -74,7 +74,7 @@ class Page:
     def python(self, block: Block, text: str) -> None:
         if not self._namespace:
             self._namespace = self._ending.enter_context(namespace(self._folder, self._variables))
-        differences = self._namespace.run(text, block.place)
+        differences = self._namespace.run(text, block.position)
         assert not differences, differences
 
     def recipe(self, block: Block, text: str) -> None:
@@ -101,7 +101,7 @@ RUNS: dict[str, Callable[[Page, Block, str], None]] = {
 
 
 def read(
-    found: Iterable[Block], presumed: Presumed, folder: Path, commands_in: Path | None = None
+    page_blocks: Iterable[Block], presumed: Presumed, folder: Path, commands_in: Path | None = None
 ) -> None:
     """Run blocks in a reader's folder ``~/geo``, after a script that makes what they presume.
 
@@ -117,5 +117,5 @@ def read(
         page = Page(folder / "home" / "geo", variables, commands, ending)
         if presumed.script:
             page.prepare(presumed.script)
-        for block in found:
+        for block in page_blocks:
             page.run(block)

@@ -53,8 +53,8 @@ def _parameters() -> list[object]:
     before = {presumed.after for presumed in PRESUMED.values()}
     return [
         pytest.param(page, marks=() if page == "README.md" else pytest.mark.long)
-        for page, found in BLOCKS.items()
-        if any(runs(block) for block in found) and page not in before
+        for page, item in BLOCKS.items()
+        if any(runs(block) for block in item) and page not in before
     ]
 
 
@@ -74,24 +74,24 @@ def test_the_examples_of_a_page(page: str, tmp_path: Path, request: pytest.Fixtu
     for needed in presumed.programs:
         if shutil.which(needed) is None:
             pytest.skip(f"no {needed} here")
-    found = [*BLOCKS.get(presumed.after, []), *BLOCKS[page]]
+    actual = [*BLOCKS.get(presumed.after, []), *BLOCKS[page]]
     folder = None if page == "README.md" else request.getfixturevalue("commands_in")
-    read(filter(runs, found), presumed, tmp_path, folder)
+    read(filter(runs, actual), presumed, tmp_path, folder)
 
 
 def test_every_block_runs_under_its_name_or_has_a_reason() -> None:
     silent = [
-        block.place
-        for found in BLOCKS.values()
-        for block in found
+        block.position
+        for result in BLOCKS.values()
+        for block in result
         if not (runs(block) or _stated(block) or block.kind in SHOWN)
     ]
     assert silent == []
     # A reader sees no name that stands in the fence.
     unnamed = [
-        block.place
-        for page, found in BLOCKS.items()
-        for block in found
+        block.position
+        for page, item in BLOCKS.items()
+        for block in item
         if block.name and block.name not in _above(page, block.line)
     ]
     assert unnamed == []
@@ -99,7 +99,7 @@ def test_every_block_runs_under_its_name_or_has_a_reason() -> None:
         assert any(block.text.startswith(start) for block in BLOCKS[page]), (page, start)
         for test in re.findall(r"tests/\S+\.py", reason):
             assert page in (ROOT / test).read_text(encoding="utf-8"), (page, test)
-    assert {*PRESUMED} <= {page for page, found in BLOCKS.items() if any(map(runs, found))}
+    assert {*PRESUMED} <= {page for page, item in BLOCKS.items() if any(map(runs, item))}
 
 
 def _above(page: str, line: int) -> str:
@@ -131,8 +131,8 @@ def test_what_is_read_of_a_page(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     text = "```{eval-rst}\n.. code::\n```\n\n````text\n```\n````\n\n```python a.py\n1\n```\n"
     page.write_text(text, encoding="utf-8")
-    found = [(each.kind, each.name, each.text) for each in blocks(page, tmp_path)]
-    assert found == [("text", "", "```\n"), ("python", "a.py", "1\n")]
+    actual = [(block.kind, block.name, block.text) for block in blocks(page, tmp_path)]
+    assert actual == [("text", "", "```\n"), ("python", "a.py", "1\n")]
     shown = "$ cat <<'E'\n> a\n> E\na\n$ b\n"
     assert list(sessions(shown)) == [("cat <<'E'\na\nE", "a\n"), ("b", "")]
 
@@ -152,17 +152,17 @@ pictures, address_map = optional("docs.pictures"), optional("docs.address_map")
 
 
 def texts(svg: str) -> list[str]:
-    return [unescape(each) for each in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
+    return [unescape(match) for match in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
 
 
 @DRAWN
 def test_the_chart_of_speed_shows_every_figure_of_the_readme() -> None:
     table = pictures.README.read_text(encoding="utf-8").partition("\n## Benchmarks\n")[2]
     lines = [line for line in table.splitlines() if line.startswith("|")]
-    figures = [each for line in lines[2:] for each in re.findall(r"\| \**([\d,]+)", line)]
+    figures = [match for line in lines[2:] for match in re.findall(r"\| \**([\d,]+)", line)]
     assert len(figures) == 21
     drawn = texts((pictures.FOLDER / "speed.svg").read_text(encoding="utf-8"))
-    assert sorted(each[:-3] for each in drawn if each.endswith(" ns")) == sorted(figures)
+    assert sorted(entry[:-3] for entry in drawn if entry.endswith(" ns")) == sorted(figures)
     assert drawn == texts(pictures.speed().decode())  # positions depend on the fonts of a machine
 
 
@@ -193,9 +193,9 @@ def test_the_map_has_the_colours_of_the_countries() -> None:
     with geolookup.open(BUNDLED) as engine:
         wanted = [colour(view, engine, address) for address in addresses.tolist()]
     drawn = np.asarray(image.convert("RGB"))[y + np.uint64(TOP), x + np.uint64(LEFT)]
-    found = ["#" + bytes(each).hex() for each in drawn]
+    actual = ["#" + bytes(entry).hex() for entry in drawn]
     # Lines and numbers lie on the rest.
-    assert sum(map(close, found, wanted)) > 0.94 * len(found)
+    assert sum(map(close, actual, wanted)) > 0.94 * len(actual)
 
 
 def colour(view: View, engine: geolookup.Engine, address: int) -> str:
@@ -210,7 +210,7 @@ def colour(view: View, engine: geolookup.Engine, address: int) -> str:
 
 def close(one: str, other: str) -> bool:
     """Return whether two colours are alike but for the few of a palette."""
-    both = (bytes.fromhex(each.removeprefix("#")) for each in (one, other))
+    both = (bytes.fromhex(item.removeprefix("#")) for item in (one, other))
     return all(abs(a - b) <= 8 for a, b in zip(*both, strict=True))
 
 

@@ -94,14 +94,14 @@ def test_a_folder_that_holds_something_else_is_kept(tmp_path: Path) -> None:
 
 def test_folders_that_may_be_replaced(tmp_path: Path) -> None:
     def check(*, force: bool) -> None:
-        atomic.check_folder(place, force=force, replaceable=is_dataset)
+        atomic.check_folder(target, force=force, replaceable=is_dataset)
 
-    place = tmp_path / "place"
+    target = tmp_path / "place"
     check(force=False)
-    place.mkdir()
+    target.mkdir()
     check(force=True)  # empty
     manifest = canonical({"format": fmt.FORMAT, "format_version": 99})
-    (place / fmt.MANIFEST).write_bytes(manifest)  # of another version
+    (target / fmt.MANIFEST).write_bytes(manifest)  # of another version
     check(force=True)
     with pytest.raises(OutputError, match="exists already; choose another name or use --force"):
         check(force=False)
@@ -112,12 +112,12 @@ def test_files_and_links_are_no_folders(tmp_path: Path) -> None:
     for link, target in (("dangling", "nowhere"), ("to-dataset", SMALL)):
         (tmp_path / link).symlink_to(target)
     for name in ("file", "dangling", "to-dataset"):
-        place = tmp_path / name
+        destination = tmp_path / name
         with pytest.raises(OutputError) as caught:
-            atomic.check_folder(place, force=True, replaceable=is_dataset)
-        assert str(caught.value) == f"{place}: is not a dataset folder; choose another name"
+            atomic.check_folder(destination, force=True, replaceable=is_dataset)
+        assert str(caught.value) == f"{destination}: is not a dataset folder; choose another name"
         with pytest.raises(OutputError, match="exists already"):
-            atomic.check_folder(place, force=False, replaceable=is_dataset)
+            atomic.check_folder(destination, force=False, replaceable=is_dataset)
     with pytest.raises(OutputError, match=r"nowhere: no such folder; create it first"):
         atomic.check_folder(tmp_path / "nowhere" / "x", force=True, replaceable=is_dataset)
 

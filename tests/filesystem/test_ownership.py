@@ -20,11 +20,11 @@ OTHER = 54321
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "parent" / "folder"
-    place.mkdir(parents=True)
-    for path in (tmp_path, place.parent, place):
+    target = tmp_path / "parent" / "folder"
+    target.mkdir(parents=True)
+    for path in (tmp_path, target.parent, target):
         path.chmod(0o755)
-    return place
+    return target
 
 
 def refused(path: Path, check: Path, problem: str, remedy: str) -> None:

@@ -110,4 +110,4 @@ def test_two_pairs_of_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         keys.generate(path)
     pair = keys.read_private(path).public, keys.read_public(tmp_path / "key.pub")
     assert pair[0] == pair[1]
-    assert {each.name for each in tmp_path.iterdir()} == {"key", "key.pub"}
+    assert {item.name for item in tmp_path.iterdir()} == {"key", "key.pub"}

@@ -80,10 +80,10 @@ FILES: dict[str, tuple[bytes, str]] = {
 
 def test_what_tools_write() -> None:
     for name, (content, called) in FILES.items():
-        found = looks_like(content[:START_BYTES], content)
-        assert found is not None, name
-        assert found.name == called
-        assert found.remedy
+        result = looks_like(content[:START_BYTES], content)
+        assert result is not None, name
+        assert result.name == called
+        assert result.remedy
     for text in (
         "", "PAR1,isp\n", "ORC,x\n", "PK,network\n", "<b>,x\n", "BZh9,x\n", "7z,x\n", "Obj\n",
         "network,isp\n8.8.8.0/24,\0\n", "\0" * 600, "%PD\n", "\t\x0c\r\n", "a\0b",
@@ -96,9 +96,9 @@ def test_duckdb(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(tmp_path / "a")) as database:
         database.execute("CREATE TABLE a (network VARCHAR)")
-    found = looks_like((tmp_path / "a").read_bytes()[:START_BYTES])
-    assert found is not None
-    assert found.name == "DuckDB"
+    result = looks_like((tmp_path / "a").read_bytes()[:START_BYTES])
+    assert result is not None
+    assert result.name == "DuckDB"
 
 
 @pytest.mark.long

@@ -23,19 +23,19 @@ from tests.fuzz.targets import TARGETS
 
 
 def main(arguments: list[str]) -> int:
-    given = _arguments(arguments)
-    names = list(TARGETS) if given.name == "all" else [given.name]
-    if given.input:
-        for name, path in product(names, given.input):
+    inputs = _arguments(arguments)
+    names = list(TARGETS) if inputs.name == "all" else [inputs.name]
+    if inputs.input:
+        for name, path in product(names, inputs.input):
             TARGETS[name].run(path.read_bytes())
             print(f"{name}: nothing is wrong with {path}")
         return 0
-    print(f"seed {given.seed}", flush=True)
-    runs = _runs(names, given.seconds, given.seed)
-    if given.keep is not None:
+    print(f"seed {inputs.seed}", flush=True)
+    runs = _runs(names, inputs.seconds, inputs.seed)
+    if inputs.keep is not None:
         for name in names:
-            _keep(name, given.keep)
-    return int(any(run.found for run in runs))
+            _keep(name, inputs.keep)
+    return int(any(run.has_finding for run in runs))
 
 
 def _arguments(arguments: list[str]) -> argparse.Namespace:
@@ -54,24 +54,24 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
         help="then choose a small corpus from what was learnt; default: tests/fuzz/corpus",
     )
     parser.add_argument("--input", type=Path, nargs="+", help="run these inputs, without atheris")
-    given = parser.parse_args(arguments)
-    for path in given.input or ():
+    value = parser.parse_args(arguments)
+    for path in value.input or ():
         if not path.is_file():
             parser.error(f"{path}: no such file")
-    if not given.input and find_spec("atheris") is None:
+    if not value.input and find_spec("atheris") is None:
         parser.error("atheris is not installed; install the extra fuzz")
-    return given
+    return value
 
 
 def _runs(names: list[str], seconds: int, seed: int) -> list[Run]:
     """Fuzz targets side by side, and print a line of each."""
     workers = min(os.cpu_count() or 1, len(names))
-    each = max(1, seconds * workers // len(names))
+    item = max(1, seconds * workers // len(names))
 
-    def one_after_another(chosen: list[str]) -> list[Run]:
+    def one_after_another(selection: list[str]) -> list[Run]:
         runs = []
-        for run in fuzzed(chosen, each, seed, LEARNT):
-            print(run.line(), *([run.output] if run.found else []), sep="\n", flush=True)
+        for run in fuzzed(selection, item, seed, LEARNT):
+            print(run.line(), *([run.output] if run.has_finding else []), sep="\n", flush=True)
             runs.append(run)
         return runs
 
@@ -83,7 +83,7 @@ def _runs(names: list[str], seconds: int, seed: int) -> list[Run]:
 def _keep(name: str, folder: Path) -> None:
     """Choose the corpus of a target from itself and from what was learnt."""
     inputs = [*corpus.entries(name, folder), *corpus.entries(name, LEARNT)]
-    kept = corpus.chosen(TARGETS[name], inputs)
+    kept = corpus.minimal(TARGETS[name], inputs)
     corpus.write(name, kept, folder)
     print(f"{name:20} {len(kept):4} inputs, {sum(map(len, kept)):7,} bytes kept", flush=True)
 

@@ -22,13 +22,13 @@ from tests.fuzz.target import Change, Target, accepted, emptied, own_folder, scr
 
 @cache
 def _backup() -> bytes:
-    place = own_folder()
-    url = f"sqlite:///{place}/accounts.db"
+    target = own_folder()
+    url = f"sqlite:///{target}/accounts.db"
     with open_accounts(url) as accounts:
         for number in range(3):
             accounts.create_key(f"acme {number}", "free")
-    backup.back_up(url, place / "backup")
-    return (place / "backup").read_bytes()
+    backup.back_up(url, target / "backup")
+    return (target / "backup").read_bytes()
 
 
 #: Columns of a backup that a restore copies.

@@ -1,6 +1,6 @@
 """The corpus in the repository: inputs that fuzzing found, which reach code that no seed reaches.
 
-``tests/fuzz/corpus/TARGET/DIGEST`` is one input. ``chosen`` keeps it small: of all inputs it takes
+``tests/fuzz/corpus/TARGET/DIGEST`` is one input. ``minimal`` keeps it small: of all inputs it takes
 the fewest bytes for the most arcs.
 """
 
@@ -28,8 +28,8 @@ _FOLDERS = tuple(str(ROOT / folder) for folder in ("geolookup", "builder"))
 
 def entries(name: str, folder: Path = FOLDER) -> list[bytes]:
     """Return the inputs of a target, in the order of their names."""
-    place = folder / name
-    return [path.read_bytes() for path in sorted(place.iterdir())] if place.is_dir() else []
+    target = folder / name
+    return [path.read_bytes() for path in sorted(target.iterdir())] if target.is_dir() else []
 
 
 def file_name(data: bytes) -> str:
@@ -38,15 +38,15 @@ def file_name(data: bytes) -> str:
 
 def write(name: str, inputs: Iterable[bytes], folder: Path = FOLDER) -> None:
     """Make these inputs the corpus of a target."""
-    place = folder / name
-    place.mkdir(parents=True, exist_ok=True)
-    for path in place.iterdir():
+    target = folder / name
+    target.mkdir(parents=True, exist_ok=True)
+    for path in target.iterdir():
         path.unlink()
     for data in inputs:
-        (place / file_name(data)).write_bytes(data)
+        (target / file_name(data)).write_bytes(data)
 
 
-def chosen(target: Target, inputs: Iterable[bytes]) -> list[bytes]:
+def minimal(target: Target, inputs: Iterable[bytes]) -> list[bytes]:
     """Return the inputs to keep: by turns the one that reaches most new arcs for its size.
 
     What the target's seeds reach is not new.
@@ -55,18 +55,18 @@ def chosen(target: Target, inputs: Iterable[bytes]) -> list[bytes]:
     for seed in seeds:
         target.run(seed)  # fills caches, so that the order of the inputs does not matter
     reached = frozenset[Arc]().union(*(arcs(target.run, seed) for seed in seeds))
-    found = {
+    actual = {
         data: arcs(target.run, data) - reached
-        for data in sorted(set(inputs), key=lambda each: (len(each), each))
+        for data in sorted(set(inputs), key=lambda other_input: (len(other_input), other_input))
         if len(data) <= LARGEST
     }
     kept: list[bytes] = []
-    while found := {data: new for data, new in found.items() if new}:
-        best = max(found, key=lambda data: len(found[data]) / (len(data) + 16))
-        new = found.pop(best)
+    while actual := {data: new for data, new in actual.items() if new}:
+        best = max(actual, key=lambda data: len(actual[data]) / (len(data) + 16))
+        new = actual.pop(best)
         if sum(map(len, kept)) + len(best) <= BUDGET:
             kept.append(best)
-            found = {data: each - new for data, each in found.items()}
+            actual = {data: item - new for data, item in actual.items()}
     return kept
 
 

@@ -117,17 +117,17 @@ def _archives() -> Iterator[bytes]:
 
 def _unpack(data: bytes) -> None:
     """Unpack; the base of a delta is undamaged."""
-    place = emptied(scratch())
-    archive = place / "a.tar.zst"
-    rest = data[1:]
-    archive.write_bytes(rest if data[:1] == b"z" else _codec.compress(rest, asbytes=True))
+    output = emptied(scratch())
+    archive = output / "a.tar.zst"
+    remainder = data[1:]
+    archive.write_bytes(remainder if data[:1] == b"z" else _codec.compress(remainder, asbytes=True))
     try:
-        unpack(archive, place / "out", base=_base())
+        unpack(archive, output / "out", base=_base())
     except geolookup.DatasetError as error:
         refused(error, str(archive))
-        assert list(place.iterdir()) == [archive]
+        assert list(output.iterdir()) == [archive]
     else:
-        _check_unpacked(place / "out")
+        _check_unpacked(output / "out")
 
 
 def _check_unpacked(folder: Path) -> None:
@@ -208,7 +208,7 @@ def _members(plain: bytes) -> list[bytes]:
     """Return header and content of each member, and what follows them; nothing where unreadable."""
     try:
         with tarfile.open(fileobj=io.BytesIO(plain)) as tar:
-            begins = [each.offset for each in tar]
+            begins = [member.offset for member in tar]
     except (tarfile.TarError, ValueError, EOFError):
         return []
     ends = [*begins[1:], plain.rfind(b"\0" * 1024)]

@@ -157,15 +157,15 @@ def _read_recipe(data: bytes) -> None:
     path = scratch() / "recipe.toml"
     path.write_bytes(data)
     known = auto.options(FORMATS)
-    found = accepted(lambda: recipe.load(path, known), BuildError, path, check_error)
-    if found is not None:
-        assert found.sources
-        assert all(isinstance(each.name, str) for each in found.sources)
+    result = accepted(lambda: recipe.load(path, known), BuildError, path, check_error)
+    if result is not None:
+        assert result.sources
+        assert all(isinstance(source.name, str) for source in result.sources)
 
 
-def check_error(error: BuildError, place: str) -> None:
+def check_error(error: BuildError, subject: str) -> None:
     """Fail unless an error is one line that names its place and what to do."""
-    check_one_line(error, place)
+    check_one_line(error, subject)
     assert error.problem
     assert error.remedy, str(error)[:200]
 

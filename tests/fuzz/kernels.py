@@ -42,19 +42,19 @@ _TEXTS = (
 def _split(data: bytes) -> None:
     lengths = np.array([len(line) for line in data.split(b"\n")], np.int64)
     starts = np.cumsum(lengths + 1) - lengths - 1
-    given = np.frombuffer(data, np.uint8), starts, lengths
+    inputs = np.frombuffer(data, np.uint8), starts, lengths
     for combined in (False, True):
-        found = _parts(split_log_lines, *given, combined)
-        expected = _parts(python_texts.split_log_lines, *given, combined)
-        first, size = found[:, 0], found[:, 1]
+        result = _parts(split_log_lines, *inputs, combined)
+        expected = _parts(python_texts.split_log_lines, *inputs, combined)
+        first, size = result[:, 0], result[:, 1]
         assert np.array_equal(size, expected[:, 1])
         assert np.array_equal(first[size >= 0], expected[:, 0][size >= 0])
         assert ((size < 0) | ((first >= starts) & (first + size <= starts + lengths))).all()
 
 
-def _parts(split: Any, *given: Any) -> NDArray[np.int64]:
-    parts = np.full((10, 2, len(given[1])), 77, np.int64)
-    split(*given, parts)
+def _parts(split: Any, *arrays: Any) -> NDArray[np.int64]:
+    parts = np.full((10, 2, len(arrays[1])), 77, np.int64)
+    split(*arrays, parts)
     return parts
 
 
@@ -73,22 +73,22 @@ def _scan(data: bytes) -> None:
     expected = [(first, end, value) for first, end, _, value in python_texts._hits(data, 0)]
     for size in (len(data) or 1, 7):
         blocks = [data[at : at + size] for at in range(0, len(data), size)]
-        assert _found([*blocks, b""]) == expected
+        assert _matches([*blocks, b""]) == expected
 
 
-def _found(blocks: list[bytes]) -> list[tuple[int, int, int]]:
+def _matches(blocks: list[bytes]) -> list[tuple[int, int, int]]:
     scanner, before = Scanner(), 0
-    found: list[tuple[int, int, int]] = []
+    actual: list[tuple[int, int, int]] = []
     for block in blocks:
         part = scanner.part(block)
         assert part.begin <= part.end <= len(part.data)
         shift = before - part.begin
         values = part.highs.astype(object) << 64 | part.lows.astype(object)
         places = (part.starts + shift).tolist(), (part.ends + shift).tolist()
-        found += zip(*places, values, strict=True)
+        actual += zip(*places, values, strict=True)
         before += part.end - part.begin
-    assert np.all(np.diff([place for hit in found for place in hit[:2]]) > 0)
-    return found
+    assert np.all(np.diff([offset for hit in actual for offset in hit[:2]]) > 0)
+    return actual
 
 
 _compiled = optional("geolookup.kernel._compiled")

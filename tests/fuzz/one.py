@@ -1,7 +1,7 @@
 """Targets under atheris, each in a process of its own; see ``python -m tests.fuzz``.
 
 ``python -m tests.fuzz.one`` reads a ``Job`` as JSON from each line of standard input and writes a
-line with its exit status: not 0 where an input was found, which is then in the folder ``found``.
+line with its exit status: not 0 where an input was found, which is then in the folder ``findings``.
 The process imports and instruments the code once, and forks for each job.
 """
 
@@ -62,7 +62,7 @@ def _fuzz(job: Job) -> None:
         try:
             target.run(data)
         except Exception:  # noqa: BLE001 - whatever it is, it is a finding
-            (Path(job.found) / f"{job.name}-{file_name(data)}").write_bytes(data)
+            (Path(job.findings) / f"{job.name}-{file_name(data)}").write_bytes(data)
             traceback.print_exc()
             _end(inputs, 1)
         if monotonic() > end:

@@ -36,11 +36,11 @@ class Run:
     name: str
     inputs: int
     covered: int
-    found: bool
+    has_finding: bool
     output: str
 
     def line(self) -> str:
-        verdict = "FOUND" if self.found else "nothing"
+        verdict = "FOUND" if self.has_finding else "nothing"
         return f"{self.name:20} {self.inputs:10,} inputs, {self.covered:6,} edges, {verdict}"
 
 
@@ -69,26 +69,26 @@ def _runs(
     seconds: int,
     seed: int,
     learnt: Path,
-    found: Path,
+    findings: Path,
     *,
     planted: bool,
 ) -> Iterator[Run]:
     """Yield what libFuzzer said of each target, in a process that imports the code once."""
-    found.mkdir(parents=True, exist_ok=True)
+    findings.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as memory,
         _fuzzing(Path(memory) / "errors") as process,
     ):
         for name, inputs in begin.items():
-            options = _options(name, seed, learnt / name, found, inputs)
+            options = _options(name, seed, learnt / name, findings, inputs)
             output = Path(memory) / f"{name}.txt"
             (Path(memory) / name).mkdir()
             folder = str(Path(memory) / name)
-            job = Job(name, seconds, str(found), folder, str(output), options, planted)
+            job = Job(name, seconds, str(findings), folder, str(output), options, planted)
             yield _judged(name, _status(process, job), output.read_text("utf-8", "replace"))
 
 
-def _options(name: str, seed: int, learnt: Path, found: Path, begin: list[bytes]) -> list[str]:
+def _options(name: str, seed: int, learnt: Path, findings: Path, begin: list[bytes]) -> list[str]:
     """Write the inputs that a run begins with, and return the options of libFuzzer."""
     learnt.mkdir(parents=True, exist_ok=True)
     for data in begin:
@@ -96,7 +96,7 @@ def _options(name: str, seed: int, learnt: Path, found: Path, begin: list[bytes]
     longest = max(4096, 2 * max(map(len, begin)))
     return [
         *(f"-seed={seed}", f"-timeout={_TIME_LIMIT}", f"-rss_limit_mb={_MEMORY_LIMIT_MB}"),
-        *(f"-max_len={longest}", f"-artifact_prefix={found}/{name}-", str(learnt)),
+        *(f"-max_len={longest}", f"-artifact_prefix={findings}/{name}-", str(learnt)),
     ]
 
 

@@ -44,8 +44,8 @@ def _queries() -> Iterator[bytes]:
 
 def _ask(data: bytes) -> None:
     query = data.decode("latin-1")  # as a server hands it on
-    given = [value for name, value in parse_qsl(query, keep_blank_values=True) if name == "ip"]
-    expected = None if not given else given[0] if len(given) == 1 else ""
+    arguments = [value for name, value in parse_qsl(query, keep_blank_values=True) if name == "ip"]
+    expected = None if not arguments else arguments[0] if len(arguments) == 1 else ""
     # A value that is too long for an address need not be decoded.
     assert ip_parameter(query) in {expected, "" if len(query) > 135 else expected}
 
@@ -67,13 +67,13 @@ def _forward(data: bytes) -> None:
 
 
 def _check(name: str, lines: list[str]) -> None:
-    given = [(name, line) for line in lines]
-    assert _nobody.caller(_PROXY, as_sent(given)) == _PROXY
-    assert _is_address(_proxies.caller(_PROXY, as_sent(given)))
+    inputs = [(name, line) for line in lines]
+    assert _nobody.caller(_PROXY, as_sent(inputs)) == _PROXY
+    assert _is_address(_proxies.caller(_PROXY, as_sent(inputs)))
     true = _TRUE if name == X else f"for={_TRUE}"
     # Others' words hide nothing, in a line of their own or in front of it.
-    assert _proxies.caller(_PROXY, as_sent([*given, (name, true)])) == _TRUE
-    appended = [*given[:-1], (name, f"{lines[-1]}, {true}")]
+    assert _proxies.caller(_PROXY, as_sent([*inputs, (name, true)])) == _TRUE
+    appended = [*inputs[:-1], (name, f"{lines[-1]}, {true}")]
     assert _proxies.caller(_PROXY, as_sent(appended)) == _TRUE
 
 

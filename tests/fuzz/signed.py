@@ -73,8 +73,8 @@ def _read_signature(data: bytes) -> None:
     for least, known in ((0, (5, 1 << 50)), (6, (1 << 50,))):
         trust = Trust((_keys()[0].public,), "geo", least)
         checked = partial(trust.check, _MANIFEST, data, _PATH)
-        found = accepted(checked, DatasetError, _PATH, refused)
-        assert found in [None, *map(_statement, known)]
+        result = accepted(checked, DatasetError, _PATH, refused)
+        assert result in [None, *map(_statement, known)]
 
 
 def _mutate_signature(data: bytes, change: Change, rng: random.Random) -> bytes:
@@ -103,11 +103,13 @@ def _indexes() -> Iterator[bytes]:
 
 
 def _read_index(data: bytes) -> None:
-    envelope, place = seal(KIND, data, []), "index.json"
-    index = accepted(lambda: read_index(envelope, None, place), DatasetError, place, refused)
+    envelope, file_name = seal(KIND, data, []), "index.json"
+    index = accepted(
+        lambda: read_index(envelope, None, file_name), DatasetError, file_name, refused
+    )
     if index is None:
         return
-    assert read_index(index_text(index, []), None, place) == index
+    assert read_index(index_text(index, []), None, file_name) == index
     assert not index.now.withdrawn
     for file in index.files:
         parts = PurePosixPath(file.path).parts

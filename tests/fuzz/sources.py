@@ -65,7 +65,7 @@ _MOST_UNPACKED = 1 << 20
 
 def _run(data: bytes) -> None:
     head, *parts = data.split(CUT)
-    files = dict(each.partition(b"\n")[::2] for each in parts[:_MOST_FILES])
+    files = dict(part.partition(b"\n")[::2] for part in parts[:_MOST_FILES])
     if not files or not all(map(_NAME.fullmatch, files)):
         return
     folder = emptied(scratch())
@@ -85,11 +85,11 @@ def _read(folder: Path) -> None:
     for number, source in enumerate(plan.sources, 1):
         build.add(number, source)
     for rejected, report in zip(build._rejects, build._report.sources, strict=True):
-        found = list(rejected.find())
-        assert len(found) == report.rejected.total() <= report.read
-        assert all(each.reason and each.line >= 0 for each in found)
+        result = list(rejected.find())
+        assert len(result) == report.rejected.total() <= report.read
+        assert all(item.reason and item.line >= 0 for item in result)
         assert all(line.isprintable() for line in report.lines())
-        members = [each.numbers for each in rejected.members.values()]
+        members = [member.numbers for member in rejected.members.values()]
         if all(map(_is_delimited, members)):
             assert report.read == sum(map(_records, members))
 
@@ -116,7 +116,7 @@ def _records(numbers: RecordNumbers) -> int:
 
 def _stays_inside(plan: Recipe) -> bool:
     """Return whether a mutated recipe names its own files alone: it might name any."""
-    paths = [each.path for each in plan.sources]
+    paths = [source.path for source in plan.sources]
     plain = not plan.countries and not plan.enrich.stations
     return plain and len(paths) <= _MOST_FILES and not any(re.search(r"/|\.\.", p) for p in paths)
 
@@ -133,7 +133,7 @@ def built_in() -> Iterator[bytes]:
     record = {"country": {"iso_code": "CH"}, "traits": {"isp": "x"}}
     files: tuple[tuple[str, str, str | bytes], ...] = (
         ("mmdb", "a.mmdb", mmdb({"8.8.8.0/24": record})),
-        *(("cloud", "a.json", json.dumps(each)) for each in test_prefix_lists.DOCUMENTS.values()),
+        *(("cloud", "a.json", json.dumps(value)) for value in test_prefix_lists.DOCUMENTS.values()),
         ("cloud", "ips-v4", test_prefix_lists.LIST),
         ("rpki", "a.json", test_origins.document(test_origins.VRPS)),
         ("bgpdump", "rib.txt", test_routes.TEXT),
@@ -168,8 +168,8 @@ def _mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
 def _seeds(name: str) -> Iterator[bytes]:
     """Yield the inputs of a format; for ``auto`` those of all formats, without their name."""
     if name == auto.NAME:
-        found = [each for stated in FORMATS for each in corpus.entries(f"source-{stated}")]
-        for seed in (*built_in(), *found):
+        actual = [entry for stated in FORMATS for entry in corpus.entries(f"source-{stated}")]
+        for seed in (*built_in(), *actual):
             yield _FORMAT.sub(b'format = "auto"', seed)
     else:
         line = b'format = "%s"' % name.encode()

@@ -41,13 +41,13 @@ READY = "ready\n"
 class Job(NamedTuple):
     """What it is told: fuzz a target for some seconds; with ``planted``, until its bug is found.
 
-    ``options`` are libFuzzer's. ``found`` is the folder for inputs that are found, ``memory`` that
-    of temporary files; ``output`` is the file for all that is printed.
+    ``options`` are libFuzzer's. ``findings`` is the folder for inputs with a finding, ``memory``
+    that for temporary files; ``output`` is the file for all that is printed.
     """
 
     name: str
     seconds: int
-    found: str
+    findings: str
     memory: str
     output: str
     options: list[str]
@@ -88,14 +88,14 @@ def check_one_line(error: Exception, begins: str) -> None:
 def accepted(
     read: Callable[[], Read],
     refusal: type[Exception],
-    place: object,
+    subject: object,
     check: Callable[..., object] = check_one_line,
 ) -> Read | None:
     """Return what is read; None if it is refused by an error that passes a check."""
     try:
         return read()
     except refusal as error:
-        check(error, str(place))
+        check(error, str(subject))
         return None
 
 
@@ -168,7 +168,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
     """Return all (object or array, key or index) of a document."""
     is_list = isinstance(value, list)
     keys = range(len(value)) if is_list else value if isinstance(value, dict) else ()
-    return [place for key in keys for place in [(value, key), *_places(value[key])]]
+    return [subject for key in keys for subject in [(value, key), *_places(value[key])]]
 
 
 def _change(holder: Any, key: Any, other: tuple[Any, Any], rng: random.Random) -> None:

@@ -69,9 +69,9 @@ def test_the_corpus_passes(name: str) -> None:
 @every
 def test_a_planted_bug_is_found(name: str) -> None:
     tested = target(name)
-    found = found_after(tested, islice(tested.seeds(), BEGIN), seed=1, most=MOST)
-    assert found is not None, "no input shows the planted bug"
-    tested.run(found[1])  # nothing is wrong with it but the bug
+    result = found_after(tested, islice(tested.seeds(), BEGIN), seed=1, most=MOST)
+    assert result is not None, "no input shows the planted bug"
+    tested.run(result[1])  # nothing is wrong with it but the bug
 
 
 def test_every_format_has_an_input_that_is_read() -> None:
@@ -113,9 +113,9 @@ def test_it_is_small_and_of_targets() -> None:
 
 def test_the_smallest_input_that_reaches_new_code_is_chosen(tmp_path: Path) -> None:
     inputs = [b"1.1.1.1", b"2600:1234:5678::1", b"2600::1", b"9.9.9.9"]
-    assert corpus.chosen(TARGET, inputs) == [b"2600::1"]
-    assert corpus.chosen(TARGET, [b"9.9.9.9"]) == []
-    assert corpus.chosen(TARGET, [b"2600::" + b" " * corpus.LARGEST]) == []
+    assert corpus.minimal(TARGET, inputs) == [b"2600::1"]
+    assert corpus.minimal(TARGET, [b"9.9.9.9"]) == []
+    assert corpus.minimal(TARGET, [b"2600::" + b" " * corpus.LARGEST]) == []
     for kept in ([b"a", b"b"], [b"b", b"\0"]):  # what is written replaces what was there
         corpus.write("one", kept, tmp_path)
         assert sorted(corpus.entries("one", tmp_path)) == sorted(kept)
@@ -125,7 +125,7 @@ def test_the_smallest_input_that_reaches_new_code_is_chosen(tmp_path: Path) -> N
 SECONDS = 60
 #: A reader of text, one of binary data and one of whatever comes; mutations without libFuzzer find
 #: the bug of every target (``test_targets``).
-CHOSEN = ("query", "rows", "source-auto")
+PLANTED_IN = ("query", "rows", "source-auto")
 
 
 @pytest.mark.long
@@ -133,12 +133,12 @@ def test_planted_bugs_are_found(tmp_path: Path) -> None:
     pytest.importorskip("atheris", reason="geolookup[fuzz] is not installed")
     from tests.fuzz.running import fuzzed_for_the_planted_bugs
 
-    runs = list(fuzzed_for_the_planted_bugs(CHOSEN, SECONDS, tmp_path))
-    assert [run.name for run in runs if run.found] == [*CHOSEN], runs
-    for name in CHOSEN:
-        found = [path.read_bytes() for path in (tmp_path / "found").glob(f"{name}-*")]
-        assert found
-        for data in found:
+    runs = list(fuzzed_for_the_planted_bugs(PLANTED_IN, SECONDS, tmp_path))
+    assert [run.name for run in runs if run.has_finding] == [*PLANTED_IN], runs
+    for name in PLANTED_IN:
+        actual = [path.read_bytes() for path in (tmp_path / "found").glob(f"{name}-*")]
+        assert actual
+        for data in actual:
             TARGETS[name].run(data)  # nothing is wrong with it but the bug
 
 

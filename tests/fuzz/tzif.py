@@ -40,24 +40,24 @@ def run(data: bytes) -> None:
         for at in _INSTANTS:
             answer = localtime.time_object("Any/Zone", at)
             assert localtime.time_json("Any/Zone", at) == compact(answer)
-            found = localtime.period("Any/Zone", at)
+            result = localtime.period("Any/Zone", at)
             if zone is None:
-                assert found is None
-            if found is not None:
-                _check(found, at)
+                assert result is None
+            if result is not None:
+                _check(result, at)
 
 
-def _check(found: localtime.Period, at: int) -> None:
-    assert found.start <= at < found.end
-    assert found.end - found.start < 369 * 86400
-    assert abs(found.offset) <= 86400
-    assert found.offset % 60 == 0
-    for inside in (found.start, found.end - 1):
-        assert localtime.period("Any/Zone", inside) is found
-    if found.end < LATEST:
-        later = localtime.period("Any/Zone", found.end)
+def _check(local: localtime.Period, at: int) -> None:
+    assert local.start <= at < local.end
+    assert local.end - local.start < 369 * 86400
+    assert abs(local.offset) <= 86400
+    assert local.offset % 60 == 0
+    for inside in (local.start, local.end - 1):
+        assert localtime.period("Any/Zone", inside) is local
+    if local.end < LATEST:
+        later = localtime.period("Any/Zone", local.end)
         assert later is not None
-        assert later.start == found.end
+        assert later.start == local.end
 
 
 def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:

@@ -30,10 +30,10 @@ class Module:
         excluded = {
             path for pattern in self.files if pattern[0] == "!" for path in root.glob(pattern[1:])
         }
-        chosen = {
+        selection = {
             path for pattern in self.files if pattern[0] != "!" for path in root.glob(pattern)
         }
-        return sorted(path.relative_to(root).as_posix() for path in chosen - excluded)
+        return sorted(path.relative_to(root).as_posix() for path in selection - excluded)
 
     def positions(self, root: Path = ROOT) -> Iterator[Position]:
         """Yield every position that can be changed."""

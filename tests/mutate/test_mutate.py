@@ -45,8 +45,8 @@ def test_survivors_are_reported_unless_they_are_listed(tree: Path) -> None:
         *("LIMIT = 11", "LIMIT = 9", "return size < LIMIT", "return size > LIMIT"),
         *("return size - 1", "return size + 2", "return size + 0"),
     }
-    chosen = ("return size < LIMIT", "LIMIT = 11", "return size - 1", "return size + 0")
-    _, planted, equivalent, accepted = drawn = [mutants[after] for after in chosen]
+    selection = ("return size < LIMIT", "LIMIT = 11", "return size - 1", "return size + 0")
+    _, planted, equivalent, accepted = drawn = [mutants[after] for after in selection]
     entries = [
         Survivor(*equivalent.key, "equivalent", "of the test"),
         Survivor(*accepted.key, "accepted", "of the test"),

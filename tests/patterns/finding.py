@@ -22,7 +22,7 @@ _MENTIONS = re.compile(rf"\nimport re\n|\.(?:{'|'.join(sorted(_SEARCHING))})\(")
 _CALLS = {*_SEARCHING, "compile", "match", "fullmatch"}
 
 
-class Found(NamedTuple):
+class UsedPattern(NamedTuple):
     """A pattern, by the name of its module and constant or function."""
 
     name: str
@@ -38,14 +38,14 @@ class Call(NamedTuple):
     literal: str | bytes | None
 
 
-def constants() -> Iterator[Found]:
+def constants() -> Iterator[UsedPattern]:
     """Yield the patterns in constants of modules, also those in tables."""
     searched = _searched()
     for name in _modules():
         for member, value in list(vars(import_module(name)).items()):
             for pattern in _patterns(value, depth=3):
                 owner = name if member.startswith("_") else ""
-                yield Found(f"{name}.{member}", pattern, (owner, member) in searched)
+                yield UsedPattern(f"{name}.{member}", pattern, (owner, member) in searched)
 
 
 def calls() -> Iterator[Call]:
@@ -59,12 +59,12 @@ def calls() -> Iterator[Call]:
                     yield Call(f"{name}.{function.name}", method, literal)
 
 
-def literals() -> Iterator[Found]:
+def literals() -> Iterator[UsedPattern]:
     """Yield the literal patterns of calls inside functions."""
     for call in calls():
         if call.literal is not None:
             is_searched = call.method in _SEARCHING
-            yield Found(call.name, re.compile(call.literal), is_searched)
+            yield UsedPattern(call.name, re.compile(call.literal), is_searched)
 
 
 def _modules() -> Iterator[str]:

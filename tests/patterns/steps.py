@@ -208,7 +208,7 @@ def _parse(pattern: re.Pattern[Any]) -> Any:
 def _alphabet(pattern: re.Pattern[Any], most: int) -> list[str]:
     """Return characters that a pattern treats differently: one of each set, and some literals."""
     letters = dict.fromkeys(_letters(_parse(pattern)))
-    return [*list(letters)[:most], *(each for each in "\0a " if each not in letters)]
+    return [*list(letters)[:most], *(item for item in "\0a " if item not in letters)]
 
 
 def _letters(node: Any) -> Iterator[str]:
@@ -250,7 +250,7 @@ def _example(operation: Any, argument: Any) -> str:
     if operation is ops.LITERAL:
         return chr(argument)
     if operation is ops.IN:
-        return next((each for each in _CANDIDATES if _is_in(argument, each)), "")
+        return next((item for item in _CANDIDATES if _is_in(argument, item)), "")
     if operation in (ops.ANY, ops.NOT_LITERAL):
         return "a"
     if operation in (ops.ASSERT, ops.ASSERT_NOT):

@@ -16,7 +16,7 @@ from geolookup.export.formats import FORMATS
 from geolookup.files.text_blocks import _patterns
 from geolookup.prefixes.list_text import Settings
 from geolookup.remote.key import Key
-from tests.patterns.finding import Found, calls, constants, literals
+from tests.patterns.finding import UsedPattern, calls, constants, literals
 from tests.patterns.steps import Steps, TooManyError, texts
 from tests.skips import needs
 from tests.tiers import scaled
@@ -28,7 +28,9 @@ assert _MASK is not None
 #: Functions that make patterns, with patterns that they make.
 _MADE: dict[str, list[tuple[re.Pattern[Any], bool]]] = {
     "geolookup.export.outputs._is_written_by": [
-        (re.compile(each.holds), False) for each in FORMATS.values() if each.holds
+        (re.compile(export_format.holds), False)
+        for export_format in FORMATS.values()
+        if export_format.holds
     ],
     "geolookup.files.text_blocks._patterns": [
         (pattern, pattern is _CELLS[1]) for pattern in _CELLS
@@ -62,34 +64,35 @@ _BOUNDED = {
 }
 
 
-def _all() -> list[Found]:
+def _all() -> list[UsedPattern]:
     made = (
-        Found(name, pattern, is_searched)
+        UsedPattern(name, pattern, is_searched)
         for name, patterns in _MADE.items()
         for pattern, is_searched in patterns
     )
     unique = {
-        (found.pattern, found.is_searched): found for found in chain(constants(), literals(), made)
+        (result.pattern, result.is_searched): result
+        for result in chain(constants(), literals(), made)
     }
-    return [found for found in unique.values() if found.name not in _BOUNDED]
+    return [result for result in unique.values() if result.name not in _BOUNDED]
 
 
-def _growth(found: Found, opening: str, word: str, end: str, count: int) -> float:
+def _growth(pattern: UsedPattern, opening: str, word: str, end: str, count: int) -> float:
     """Return how many times the steps grow if a word is repeated three times as often."""
     few, many = (
-        Steps(found.pattern, opening + word * times + end).run(
-            whole=not found.is_searched, anywhere=found.is_searched
+        Steps(pattern.pattern, opening + word * times + end).run(
+            whole=not pattern.is_searched, anywhere=pattern.is_searched
         )
         for times in (count, 3 * count)
     )
     return many / few if few >= count else 1.0
 
 
-def _is_linear(found: Found, opening: str, word: str, end: str) -> bool:
+def _is_linear(pattern: UsedPattern, opening: str, word: str, end: str) -> bool:
     # Three times the text, three times the steps: nine times if they are quadratic. A repeat with a
     # bound, such as {1,64}, seems quadratic in short texts.
     try:
-        return any(_growth(found, opening, word, end, count) < 4 for count in (12, 400))
+        return any(_growth(pattern, opening, word, end, count) < 4 for count in (12, 400))
     except TooManyError:
         return False
 
@@ -98,16 +101,16 @@ def _is_linear(found: Found, opening: str, word: str, end: str) -> bool:
 def test_every_pattern_that_a_function_makes_is_in_the_table() -> None:
     made = {call.name for call in calls() if call.literal is None}
     assert made == _MADE.keys() | _NO_OTHER
-    assert _BOUNDED.keys() <= {found.name for found in constants()}
+    assert _BOUNDED.keys() <= {result.name for result in constants()}
 
 
 @needs("redis")
 def test_the_steps_of_every_pattern_grow_with_its_text() -> None:
     failed = [
-        (found.name, found.pattern.pattern, parts)
-        for found in _all()
-        for parts in texts(found.pattern, longest=scaled(1, 2), most=scaled(4, 9))
-        if not _is_linear(found, *parts)
+        (result.name, result.pattern.pattern, parts)
+        for result in _all()
+        for parts in texts(result.pattern, longest=scaled(1, 2), most=scaled(4, 9))
+        if not _is_linear(result, *parts)
     ]
     assert failed == []
 
@@ -123,5 +126,5 @@ def test_the_steps_of_every_pattern_grow_with_its_text() -> None:
     ],
 )
 def test_a_pattern_that_takes_quadratic_time_is_noticed(pattern: str, is_searched: bool) -> None:
-    found = Found("", re.compile(pattern), is_searched)
-    assert not all(_is_linear(found, *parts) for parts in texts(found.pattern, 2, 4))
+    result = UsedPattern("", re.compile(pattern), is_searched)
+    assert not all(_is_linear(result, *parts) for parts in texts(result.pattern, 2, 4))

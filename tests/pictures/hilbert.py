@@ -41,14 +41,14 @@ def cells(x: U64, y: U64, order: int) -> U64:
     """Return the cells at columns and rows; the inverse of ``points``, with its errors."""
     _check(order, x, order)
     _check(order, y, order)
-    found = np.zeros_like(x)
+    result = np.zeros_like(x)
     for level in reversed(range(order)):
         right = x >> np.uint64(level) & _ONE
         down = y >> np.uint64(level) & _ONE
-        found += (_THREE * right ^ down) << np.uint64(2 * level)
+        result += (_THREE * right ^ down) << np.uint64(2 * level)
         inside = np.uint64((1 << level) - 1)
         x, y = _turned(x & inside, y & inside, right, down, level)
-    return found
+    return result
 
 
 def _turned(x: U64, y: U64, right: U64, down: U64, level: int) -> tuple[U64, U64]:

@@ -18,15 +18,15 @@ LABELS = ("A", "B\nC", "Δ <script>", "D")
 def starts_of(draw: st.DrawFn, family: int) -> list[int]:
     """The starts of a partition: near each other, and at the ends of prefixes."""
     bits = BITS[family]
-    places = st.integers(0, 40).map(lambda place: place << bits - 7)
+    places = st.integers(0, 40).map(lambda exponent: exponent << bits - 7)
     if family == 6:  # prefixes of an allocation, and single networks
         places = st.tuples(st.integers(0x2001, 0x2004), st.integers(0, 7)).map(
             lambda pair: pair[0] << 112 | pair[1] << 92
         )
-    offsets = st.integers(0, 80).map(lambda place: 1 << place if place < bits - 8 else 0)
+    offsets = st.integers(0, 80).map(lambda exponent: 1 << exponent if exponent < bits - 8 else 0)
     listed = st.lists(st.tuples(places, offsets, offsets), max_size=12)
-    found = {0, *(a + b + c for a, b, c in draw(listed))}
-    return sorted(each for each in found if each >> bits == 0)
+    actual = {0, *(a + b + c for a, b, c in draw(listed))}
+    return sorted(item for item in actual if item >> bits == 0)
 
 
 @st.composite

@@ -75,7 +75,7 @@ def _side(blocks: int, length: int) -> int:
 
 @given(view_lists(6, most=3))
 def test_the_blocks_are_those_that_need_the_smallest_square(views: list[View]) -> None:
-    known = [each for view in views for each in _known(view)]
+    known = [item for view in views for item in _known(view)]
     space = space_of(views)
     needed = {length: _side(len(_touched(known, length)), length) for length in (16, 18, 20)}
     assert space.order <= min(needed.values())
@@ -90,7 +90,7 @@ def _check(shown: AddressMap, listed: list[View], cells: set[int]) -> None:
     starts = shown.starts
     assert starts[0] == 0
     assert np.all(starts[:-1] < starts[1:])
-    for cell in sorted(each for each in cells if 0 <= each < shown.space.cell_count):
+    for cell in sorted(item for item in cells if 0 <= item < shown.space.cell_count):
         at = int(np.searchsorted(starts, np.uint64(cell), side="right")) - 1
         expected = [value_at(view, shown.space.first_address(cell)) for view in listed]
         assert [int(values[at]) for values in shown.values] == expected
@@ -100,9 +100,9 @@ def _check(shown: AddressMap, listed: list[View], cells: set[int]) -> None:
 
 def _near(shown: AddressMap, listed: list[View]) -> set[int]:
     """The cells at the starts of all intervals and blocks, and around them."""
-    found = {shown.space.cell(each) or 0 for view in listed for each in starts_in(view)}
-    found |= {number * shown.space.cells_per_block for number in range(len(shown.space.blocks))}
-    return {cell + step for cell in found for step in (-1, 0, 1)}
+    actual = {shown.space.cell(item) or 0 for view in listed for item in starts_in(view)}
+    actual |= {number * shown.space.cells_per_block for number in range(len(shown.space.blocks))}
+    return {cell + step for cell in actual for step in (-1, 0, 1)}
 
 
 @given(views, st.data())

@@ -41,10 +41,10 @@ def test_a_drawing_is_xml_fits_a_narrow_screen_and_keeps_its_ids() -> None:
         drawn = chart.page_svg()
         root = _parsed(drawn)
         assert float(root.attrib["width"]) <= 368  # 400 px without the margins of a page
-        sizes = [float(each) for each in re.findall(r'font-size="([\d.]+)px', drawn)]
+        sizes = [float(match) for match in re.findall(r'font-size="([\d.]+)px', drawn)]
         assert min(sizes, default=11) >= 11, chart.name
-        ids = [each.attrib["id"] for each in root.iter() if "id" in each.attrib]
-        assert all(each.startswith(f"{chart.name}-") for each in ids)
+        ids = [item.attrib["id"] for item in root.iter() if "id" in item.attrib]
+        assert all(row_id.startswith(f"{chart.name}-") for row_id in ids)
         assert set(re.findall(r"url\(#([^)]*)\)", drawn)) <= set(ids)
         assert _parsed(chart.picture_svg()).tag == root.tag
 
@@ -64,7 +64,7 @@ def test_a_hidden_value_has_no_cell() -> None:
 def test_much_is_dark_on_a_light_page_and_light_on_a_dark_one() -> None:
     chart = charts.heatmap("few", "Few", "n", ["a"], ["c", "d"], [[0, 9]])
     cells = re.findall(r'fill="light-dark\((rgb\([^)]*\)), (rgb\([^)]*\))\)"', chart.page_svg())
-    least, most = ([sum(map(int, re.findall(r"\d+", each))) for each in cell] for cell in cells)
+    least, most = ([sum(map(int, re.findall(r"\d+", item))) for item in cell] for cell in cells)
     assert least[0] > most[0]
     assert (least[1], most[1]) == (most[0], least[0])
     assert "light-dark" not in chart.picture_svg()

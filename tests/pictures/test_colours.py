@@ -49,7 +49,7 @@ PAPERS = ("#ffffff", "#14171a")
 
 
 def _linear(colours: tuple[str, ...]) -> Floats:
-    parts = np.array([[int(each[i : i + 2], 16) / 255 for i in (1, 3, 5)] for each in colours])
+    parts = np.array([[int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] for colour in colours])
     return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
 
@@ -65,8 +65,8 @@ def _ciede2000(one: Floats, other: Floats) -> float:
     chroma = (np.hypot(*one[1:]) + np.hypot(*other[1:])) / 2
     stretch = 1 + (1 - np.sqrt(chroma**7 / (chroma**7 + 25**7))) / 2
     (l1, c1, h1), (l2, c2, h2) = (
-        (each[0], np.hypot(each[1] * stretch, each[2]), _hue(each[1] * stretch, each[2]))
-        for each in (one, other)
+        (item[0], np.hypot(item[1] * stretch, item[2]), _hue(item[1] * stretch, item[2]))
+        for item in (one, other)
     )
     turn = (h2 - h1 + 180) % 360 - 180 if c1 * c2 else 0.0
     hue = (h1 + turn / 2) % 360 if c1 * c2 else h1 + h2
@@ -108,12 +108,12 @@ def test_the_difference_is_that_of_the_paper(
 def test_readers_tell_the_colours_apart(vision: str) -> None:
     colours = (*CATEGORIES, OTHER, UNKNOWN, SPECIAL)
     seen = _lab(np.clip(_linear(colours) @ np.array(VISIONS[vision]).T, 0, 1))
-    found = {
+    actual = {
         (colours[i], colours[j]): _ciede2000(seen[i], seen[j])
         for i in range(len(colours))
         for j in range(i)
     }
-    pair, least = min(found.items(), key=lambda each: each[1])
+    pair, least = min(actual.items(), key=lambda value: value[1])
     assert least >= 14, (pair, least)
 
 

@@ -59,12 +59,12 @@ def test_a_capital_lies_in_its_country() -> None:
 
 
 def test_nearly_every_country_has_an_area() -> None:
-    found = set(outlines.read().countries.tolist())
-    assert len(found) >= 170
+    result = set(outlines.read().countries.tolist())
+    assert len(result) >= 170
     codes = set(load_countries())
-    assert found - {""} <= codes
+    assert result - {""} <= codes
     # Most of them are parts of another country on this map; the others are too small.
-    assert " ".join(sorted(codes - found)) == "BQ BV CC CX GF GI GP MQ RE SJ TK TV UM YT"
+    assert " ".join(sorted(codes - result)) == "BQ BV CC CX GF GI GP MQ RE SJ TK TV UM YT"
 
 
 def test_no_line_crosses_the_map() -> None:

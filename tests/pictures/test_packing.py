@@ -23,16 +23,18 @@ from tests.pictures.unpacking import inflated, unpack_floats, unpack_integers
 
 
 def _reader(streams: list[str]) -> list[Iterator[int]]:
-    return [iter(inflated(each)) for each in streams]
+    return [iter(inflated(stream)) for stream in streams]
 
 
 class _Numbers:
     def __init__(self, column: dict[str, Any]) -> None:
         self._back, self._common = column["back"], column["common"]
         self._streams = _reader(column["symbols"])
-        planes = [inflated(each) for each in column["rest"]]
-        self._rest = iter([int.from_bytes(each, "little") for each in zip(*planes, strict=True)])
-        self._found: list[int] = []
+        planes = [inflated(item) for item in column["rest"]]
+        self._literals = iter(
+            [int.from_bytes(item, "little") for item in zip(*planes, strict=True)]
+        )
+        self._numbers: list[int] = []
         self._symbol = 0
 
     def next(self, context: int | None = None) -> int:
@@ -42,8 +44,8 @@ class _Numbers:
         if symbol > self._back:
             number = self._common[symbol - self._back - 1]
         else:
-            number = self._found[-symbol - 1] if symbol else next(self._rest)
-        self._found.append(number)
+            number = self._numbers[-symbol - 1] if symbol else next(self._literals)
+        self._numbers.append(number)
         return int(number)
 
 
@@ -54,7 +56,7 @@ def unpacked(document: dict[str, Any]) -> tuple[list[int], list[list[int]]]:
     for _ in range(document["ranges"] - 1):
         cell = starts[-1]
         starts.append(cell + lengths.next((cell & -cell).bit_length() - 1 if cell else 0))
-    planes = [_changes(each, document["ranges"]) for each in document["changed"]]
+    planes = [_changes(item, document["ranges"]) for item in document["changed"]]
     bits = itertools.count()
     values: list[list[int]] = []
     for view in document["views"]:
@@ -67,30 +69,30 @@ def unpacked(document: dict[str, Any]) -> tuple[list[int], list[list[int]]]:
 
 
 def _changes(streams: list[str], count: int) -> list[int]:
-    reader, found = _reader(streams), [0]
+    reader, actual = _reader(streams), [0]
     for _ in range(count):
-        found.append(next(reader[found[-1]]))
-    return found[1:]
+        actual.append(next(reader[actual[-1]]))
+    return actual[1:]
 
 
 def _values(column: dict[str, Any], changes: list[int]) -> list[int]:
-    numbers, found = _Numbers(column), [0]
+    numbers, actual = _Numbers(column), [0]
     for changed in changes:
-        found.append(numbers.next() if changed else found[-1])
-    return found[1:]
+        actual.append(numbers.next() if changed else actual[-1])
+    return actual[1:]
 
 
 @given(views)
 def test_the_inverse_returns_the_map(listed: list[View]) -> None:
     shown = address_map(listed)
     assume(shown.space.blocks)
-    found = pack(shown)
-    starts, values = unpacked(json.loads(json.dumps(found)))
+    result = pack(shown)
+    starts, values = unpacked(json.loads(json.dumps(result)))
     assert starts == shown.starts.tolist()
-    assert values == [each.tolist() for each in shown.values]
-    labels = [inflated(each["labels"]).decode().split("\n") for each in found["views"]]
+    assert values == [value.tolist() for value in shown.values]
+    labels = [inflated(view["labels"]).decode().split("\n") for view in result["views"]]
     # What ends a line in a label is a space.
-    assert labels == [[" ".join(each.split()) for each in view.labels] for view in listed]
+    assert labels == [[" ".join(label.split()) for label in view.labels] for view in listed]
 
 
 def many_labels(seed: int) -> list[View]:
@@ -108,22 +110,22 @@ def many_labels(seed: int) -> list[View]:
 
 def test_rare_numbers_are_kept() -> None:
     shown = address_map(many_labels(1))
-    found = pack(shown)
-    assert [each.get("follows") for each in found["views"]] == [None, None, 0]
-    starts, values = unpacked(found)
+    result = pack(shown)
+    assert [view.get("follows") for view in result["views"]] == [None, None, 0]
+    starts, values = unpacked(result)
     assert starts == shown.starts.tolist()
-    assert values == [each.tolist() for each in shown.values]
+    assert values == [value.tolist() for value in shown.values]
 
 
 @given(st.integers(1, 4_000))
 def test_the_finest_cells_that_fit_are_kept(limit: int) -> None:
-    starts = Addresses.of(4, [place * 12_345_677 for place in range(300)])
+    starts = Addresses.of(4, [index * 12_345_677 for index in range(300)])
     values = (np.arange(300) % 7 + 1).astype(np.uint32)
     shown = address_map([view_of("v", "V", "", starts, values, list("abcdef"))])
-    fitting, found = pack_within(shown, limit)
+    fitting, actual = pack_within(shown, limit)
     steps = shown.space.order - fitting.space.order
-    assert found == pack(shown.coarser(steps))
-    assert len(json.dumps(found)) <= limit or steps == shown.space.block_order
+    assert actual == pack(shown.coarser(steps))
+    assert len(json.dumps(actual)) <= limit or steps == shown.space.block_order
     assert not steps or len(json.dumps(pack(shown.coarser(steps - 1)))) > limit
 
 

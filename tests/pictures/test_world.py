@@ -83,11 +83,11 @@ def test_published_values() -> None:
         (90, -180, -10227908.09, 8402320.16),
         (-90, 0, 0, -8402320.16),
     ):
-        found = project(np.array([latitude], float), np.array([longitude], float))
+        result = project(np.array([latitude], float), np.array([longitude], float))
         if 0 in (latitude, longitude):  # at an end of the map
             ends = WIDTH * longitude / 180, HEIGHT * latitude / 90
-            assert [float(each[0]) for each in found] == pytest.approx(ends, abs=1e-12)
-        assert [6378137 * float(each[0]) for each in found] == pytest.approx([x, y], abs=0.01)
+            assert [float(item[0]) for item in result] == pytest.approx(ends, abs=1e-12)
+        assert [6378137 * float(item[0]) for item in result] == pytest.approx([x, y], abs=0.01)
 
 
 @given(st.floats(-89, 89), st.floats(-179, 179))
@@ -97,7 +97,7 @@ def test_areas_are_those_of_the_globe(latitude: float, longitude: float) -> None
     around = np.array([[step, 0], [-step, 0], [0, step], [0, -step]])
     x, y = project(latitude + around[:, 0], longitude + around[:, 1])
     width = 2 * np.radians(step)
-    (x_north, x_east), (y_north, y_east) = ((-np.diff(each)[::2] / width) for each in (x, y))
+    (x_north, x_east), (y_north, y_east) = ((-np.diff(item)[::2] / width) for item in (x, y))
     area = x_east * y_north - x_north * y_east
     assert area == pytest.approx(np.cos(np.radians(latitude)), abs=1e-6)
 
@@ -121,22 +121,22 @@ def _density(rows: list[tuple[float, float, float]], name: str = "some") -> Dens
 def test_cells_have_the_sums_of_their_places(
     drawn: list[list[tuple[float, float, float]]], least: float
 ) -> None:
-    found = World([_density(rows) for rows in drawn], least)
-    assert np.all(np.diff(found.cells) > 0)
-    shown = np.zeros(len(found.cells), bool)
-    for rows, layer in zip(drawn, found.layers, strict=True):
+    result = World([_density(rows) for rows in drawn], least)
+    assert np.all(np.diff(result.cells) > 0)
+    shown = np.zeros(len(result.cells), bool)
+    for rows, layer in zip(drawn, result.layers, strict=True):
         sums: dict[int, float] = defaultdict(float)
         nowhere = 0.0
         for latitude, longitude, weight in rows:
             if math.isnan(latitude) or math.isnan(longitude):
                 nowhere += weight
             elif weight:
-                cell = found.grid.cells(np.array([latitude]), np.array([longitude]))
+                cell = result.grid.cells(np.array([latitude]), np.array([longitude]))
                 sums[int(cell[0])] += weight
         of_cells = np.array([sums[cell] for cell in sorted(sums)])
         enough = mark_shown(of_cells, least)
-        kept = {cell: sums[cell] for cell, each in zip(sorted(sums), enough, strict=True) if each}
-        cells = found.cells[layer.weights > 0].tolist()
+        kept = {cell: sums[cell] for cell, item in zip(sorted(sums), enough, strict=True) if item}
+        cells = result.cells[layer.weights > 0].tolist()
         assert dict(zip(cells, layer.weights[layer.weights > 0].tolist(), strict=True)) == kept
         assert layer.nowhere == nowhere
         assert layer.hidden == sum(sums.values()) - sum(kept.values())
@@ -157,8 +157,8 @@ def test_the_grid_is_the_finest_that_a_page_can_hold(monkeypatch: pytest.MonkeyP
     finer = world.SIDES[world.SIDES.index(int(coarse.grid.km)) - 1]
     assert len(np.unique(Grid(finer).cells(rows[:, 0], rows[:, 1]))) > 30
     monkeypatch.setattr(world, "_NUMBERS", 1)  # none fits
-    found = World([_density([(0, 0, 1), (50, 50, 1)])])
-    assert (found.grid.km, found.layers[0].shown) == (world.SIDES[-1], 2)
+    result = World([_density([(0, 0, 1), (50, 50, 1)])])
+    assert (result.grid.km, result.layers[0].shown) == (world.SIDES[-1], 2)
 
 
 @given(st.lists(st.integers(0, 12), max_size=8), st.integers(0, 8))
@@ -190,8 +190,8 @@ _rows = st.lists(st.tuples(_codes, st.sampled_from(("A", None)), st.integers(0, 
 
 
 def _layer(rows: list[tuple[str | None, str | None, int]], least: float = 0) -> CountryLayer:
-    found = [Country(*row) for row in rows]
-    return CountryLayer(CountryDensity("some", "Some", "requests", found), least)
+    actual = [Country(*row) for row in rows]
+    return CountryLayer(CountryDensity("some", "Some", "requests", actual), least)
 
 
 @given(_rows, st.sampled_from((0, 5)))
@@ -213,7 +213,7 @@ def test_countries_have_the_sums_of_their_rows(
         if kept[code] < least or 0 < hidden < least:
             hidden += kept.pop(code)
     nowhere += sum(kept.pop(code) for code in set(kept) - _AREAS)
-    assert {each.code: each.weight for each in layer.countries} == kept
+    assert {country.code: country.weight for country in layer.countries} == kept
     assert layer.weights.tolist() == sorted(kept.values(), reverse=True)
     assert layer.nowhere == nowhere
     assert layer.shown == sum(kept.values())
@@ -222,7 +222,7 @@ def test_countries_have_the_sums_of_their_rows(
 
 def test_a_country_has_the_name_of_its_largest_row() -> None:
     layer = _layer([("DE", "Small", 1), ("DE", "Large", 3), ("FR", None, 9)])
-    assert [tuple(each) for each in layer.countries] == [("FR", None, 9), ("DE", "Large", 4)]
+    assert [tuple(country) for country in layer.countries] == [("FR", None, 9), ("DE", "Large", 4)]
 
 
 def test_the_picture_fills_countries_by_their_weight() -> None:

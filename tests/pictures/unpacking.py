@@ -29,5 +29,5 @@ def unpack_floats(text: str) -> F64:
 
 
 def _joined(planes: bytes, kind: str) -> NDArray[Any]:
-    each = np.frombuffer(planes, np.uint8).reshape(np.dtype(kind).itemsize, -1)
-    return np.ascontiguousarray(each.T).view(kind).ravel()
+    item = np.frombuffer(planes, np.uint8).reshape(np.dtype(kind).itemsize, -1)
+    return np.ascontiguousarray(item.T).view(kind).ravel()

@@ -56,44 +56,44 @@ CASES = [
 @settings(max_examples=scaled(3, 60), suppress_health_check=list(HealthCheck))
 @given(recipes, st.lists(addresses, min_size=20, max_size=40))
 def test_explain_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
-    asked = {each for each in (*probes, *edges(listed)) if is_public(carried(each))}
-    asked |= {carried(each) for each in asked}
+    asked = {item for item in (*probes, *edges(listed)) if is_public(carried(item))}
+    asked |= {carried(request) for request in asked}
     with opened(listed, "full") as engine:
         compare(engine, listed, sorted(asked, key=lambda each: (each.version, int(each))))
 
 
 def compare(engine: geolookup.Engine, listed: list[Source], asked: Iterable[Address]) -> None:
-    places = [lines(each) for each in listed]
-    truth = {each: decided(listed, carried(each)) for each in asked}
+    places = [lines(entry) for entry in listed]
+    truth = {request: decided(listed, carried(request)) for request in asked}
     alike, ranges = {}, {}
     for address in asked:
         explained = engine.explain(str(address))
         assert explained["network"] == str(engine.answer(address).prefix)
-        found = {name: each and each["source"] for name, each in explained["layers"].items()}
-        assert found == {
+        actual = {name: item and item["source"] for name, item in explained["layers"].items()}
+        assert actual == {
             layer: f"{number - 1}.csv" if number else None
             for layer, number in truth[address].items()
         }
         check_rows(explained, stated(listed, places, carried(address)))
         alike[explained["same_sources"]] = carried(address)
-        for layer, each in explained["layers"].items():
-            if each:
-                ranges[each["range"], layer] = carried(address)
+        for layer, element in explained["layers"].items():
+            if element:
+                ranges[element["range"], layer] = carried(address)
     for text, address in alike.items():
         check_one_kind(text)
         check_range(text, address, truth)
     for (text, layer), address in ranges.items():
-        check_range(text, address, {each: truth[each][layer] for each in truth})
+        check_range(text, address, {item: truth[item][layer] for item in truth})
 
 
 def check_range(text: str, address: Address, truth: dict[Address, Any]) -> None:
     """All in the range is decided alike, and the addresses at either side are not."""
     first, last = (ip_address(end) for end in text.split("-"))
     assert int(first) <= int(address) <= int(last)
-    for each, sources in truth.items():
-        if each.version == first.version and carried(each) == each:
-            beside = int(each) in (int(first) - 1, int(last) + 1)
-            if beside or int(first) <= int(each) <= int(last):
+    for item, sources in truth.items():
+        if item.version == first.version and carried(item) == item:
+            beside = int(item) in (int(first) - 1, int(last) + 1)
+            if beside or int(first) <= int(item) <= int(last):
                 assert (sources != truth[address]) == beside, text
 
 
@@ -107,34 +107,34 @@ def check_one_kind(text: str) -> None:
 def check_rows(explained: Any, expected: list[dict[str, Any]]) -> None:
     """Each source has its deciding row; a layer that of the first row that knows it."""
     assert explained["sources"] == expected
-    for layer, found in explained["layers"].items():
-        row = next((each for each in expected if layer in each["values"]), None)
-        assert (found and found["row"]) == (
+    for layer, item in explained["layers"].items():
+        row = next((value for value in expected if layer in value["values"]), None)
+        assert (item and item["row"]) == (
             row and {name: row[name] for name in ("file", "line", "range")}
         )
 
 
 def lines(source: Source) -> list[int]:
     """The line that each row of a source's file begins on."""
-    reader, found = csv.reader(io.StringIO(as_csv(source), newline="")), []
+    reader, actual = csv.reader(io.StringIO(as_csv(source), newline="")), []
     next(reader)
     begin = reader.line_num + 1
     for _ in reader:
-        found.append(begin)
+        actual.append(begin)
         begin = reader.line_num + 1
-    return found
+    return actual
 
 
 def stated(listed: list[Source], places: list[list[int]], address: Address) -> list[dict[str, Any]]:
     """The deciding row of each source that has one."""
-    found = []
+    actual = []
     for number, source in enumerate(listed):
         row = deciding(source.rows, address)
         if row is not None:
             # Equal rows may be there twice: the later one decides.
-            at = max(n for n, each in enumerate(source.rows) if each == row)
+            at = max(n for n, item in enumerate(source.rows) if item == row)
             values = {layer: known(row, layer, source.fields) for layer in LAYERS}
-            found.append(
+            actual.append(
                 {
                     "source": f"{number}.csv",
                     "date": None,
@@ -145,7 +145,7 @@ def stated(listed: list[Source], places: list[list[int]], address: Address) -> l
                     "values": {layer: said for layer, said in values.items() if said},
                 }
             )
-    return found
+    return actual
 
 
 def _text(address: Address) -> str:

@@ -23,8 +23,8 @@ ends = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1))
 rows = st.lists(ends.map(lambda pair: (min(pair), max(pair))), max_size=30)
 
 
-def ranges_of(place: tuple[int, int], listed: list[Row]) -> Ranges:
-    family, base = place
+def ranges_of(space: tuple[int, int], listed: list[Row]) -> Ranges:
+    family, base = space
     firsts, lasts = [base + first for first, _ in listed], [base + last for _, last in listed]
     return Ranges(Addresses.of(family, firsts), Addresses.of(family, lasts))
 
@@ -52,9 +52,9 @@ def brute_force(listed: list[Row], offset: int) -> int:
 @given(places, rows, st.randoms(use_true_random=False))
 @example((4, 8 << 24), [(10, 20), (0, 5)], random.Random(1))  # out of order
 @example((4, MAX[4] - SIZE + 1), [(0, SIZE - 1), (3, SIZE - 1)], random.Random(1))
-def test_the_laws_of_flatten(place: tuple[int, int], listed: list[Row], rng: random.Random) -> None:
-    family, base = place
-    intervals = flatten(ranges_of(place, listed), family)
+def test_the_laws_of_flatten(space: tuple[int, int], listed: list[Row], rng: random.Random) -> None:
+    family, base = space
+    intervals = flatten(ranges_of(space, listed), family)
     owned = owners(intervals, base)
     assert owned == [brute_force(listed, at) for at in range(SIZE)]
     _partition(intervals, family)
@@ -64,7 +64,7 @@ def test_the_laws_of_flatten(place: tuple[int, int], listed: list[Row], rng: ran
     assert set(owners_at(intervals, beyond)) <= {-1}
     # The order of rows matters only among equal ranges.
     shuffled = rng.sample(listed, len(listed))
-    other = owners(flatten(ranges_of(place, shuffled), family), base)
+    other = owners(flatten(ranges_of(space, shuffled), family), base)
     for one, another in zip(owned, other, strict=True):
         assert (one < 0 and another < 0) or listed[one] == shuffled[another]
     once = coalesce(intervals)
@@ -74,7 +74,7 @@ def test_the_laws_of_flatten(place: tuple[int, int], listed: list[Row], rng: ran
     assert bool(twice.starts.equals(once.starts).all())
     assert owners(once, base) == owned
     for some in (listed, [*listed, (0, 5), (0, 9), (0, 5)]):
-        assert duplicates(ranges_of(place, some)) == len(some) - len(set(some))
+        assert duplicates(ranges_of(space, some)) == len(some) - len(set(some))
 
 
 def _partition(intervals: Intervals, family: int) -> None:
@@ -86,9 +86,9 @@ def _partition(intervals: Intervals, family: int) -> None:
 
 
 @given(places, st.integers(1, 300))
-def test_deep_nesting(place: tuple[int, int], depth: int) -> None:
+def test_deep_nesting(space: tuple[int, int], depth: int) -> None:
     """Rows around one another, as many as the levels of the algorithm allow for."""
-    family, _ = place
+    family, _ = space
     first, last = MAX[family] // 2 - depth, MAX[family] // 2 + depth
     nest = [(first + step, last - step) for step in range(depth)]
     firsts, lasts = zip(*nest, strict=True)

@@ -54,8 +54,8 @@ def partitions(draw: st.DrawFn, family: int) -> list[int]:
     return sorted({0, *draw(st.sets(near | addresses(family), max_size=12))})
 
 
-def values(found: Addresses) -> list[int]:
-    return [found.item(at) for at in range(len(found))]
+def values(held: Addresses) -> list[int]:
+    return [held.item(at) for at in range(len(held))]
 
 
 def ends(family: int, starts: list[int]) -> list[int]:
@@ -65,17 +65,17 @@ def ends(family: int, starts: list[int]) -> list[int]:
 @given(drawn, st.data())
 def test_columns_of_addresses(given_: tuple[int, list[int]], data: st.DataObject) -> None:
     family, listed = given_
-    found = Addresses.of(family, listed)
-    assert values(found) == listed
-    assert (found.family, len(found)) == (family, len(listed))
-    assert values(found[found.order()]) == sorted(listed)
-    assert found.total() == sum(listed)
-    assert found.is_last().tolist() == [each == MAX[family] for each in listed]
-    below = [each for each in listed if each < MAX[family]]
-    assert values(Addresses.of(family, below).successor()) == [each + 1 for each in below]
+    result = Addresses.of(family, listed)
+    assert values(result) == listed
+    assert (result.family, len(result)) == (family, len(listed))
+    assert values(result[result.order()]) == sorted(listed)
+    assert result.total() == sum(listed)
+    assert result.is_last().tolist() == [entry == MAX[family] for entry in listed]
+    below = [entry for entry in listed if entry < MAX[family]]
+    assert values(Addresses.of(family, below).successor()) == [item + 1 for item in below]
     least, most = sorted(data.draw(st.tuples(addresses(family), addresses(family))))
-    assert values(clamp(found, least, most)) == [min(max(v, least), most) for v in listed]
-    assert values(concat([empty(family), found, found])) == listed + listed
+    assert values(clamp(result, least, most)) == [min(max(v, least), most) for v in listed]
+    assert values(concat([empty(family), result, result])) == listed + listed
 
 
 @given(st.lists(st.sampled_from(_EDGES[6]), min_size=1))
@@ -95,7 +95,7 @@ def test_comparisons_differences_and_search(given_: tuple[int, list[tuple[int, i
     among = sorted({a for a, _ in listed})
     sought = [b for _, b in listed] + among
     counted = Addresses.of(family, among).search(Addresses.of(family, sought))
-    assert counted.tolist() == [sum(a <= each for a in among) for each in sought]
+    assert counted.tolist() == [sum(a <= item for a in among) for item in sought]
 
 
 @pytest.mark.parametrize("family", [4, 6])
@@ -112,7 +112,7 @@ def test_edges_are_told_apart(family: int) -> None:
 @given(families.flatmap(lambda f: st.tuples(st.just(f), st.lists(partitions(f), min_size=1))))
 def test_overlay(given_: tuple[int, list[list[int]]]) -> None:
     family, listed = given_
-    joint, holding = overlay([Addresses.of(family, each) for each in listed])
+    joint, holding = overlay([Addresses.of(family, entry) for entry in listed])
     starts = values(joint)
     assert starts == sorted(set().union(*listed))
     for partition, rows in zip(listed, holding, strict=True):
@@ -126,20 +126,20 @@ one_partition = families.flatmap(lambda f: st.tuples(st.just(f), partitions(f)))
 @given(one_partition, st.data())
 def test_sizes_are_counted_exactly(given_: tuple[int, list[int]], data: st.DataObject) -> None:
     family, starts = given_
-    chosen = data.draw(st.lists(st.booleans(), min_size=len(starts), max_size=len(starts)))
+    selection = data.draw(st.lists(st.booleans(), min_size=len(starts), max_size=len(starts)))
     bounds = zip(starts, ends(family, starts), strict=True)
     expected = [last - first + 1 for first, last in bounds]
-    found = Addresses.of(family, starts)
-    counted = sum(size for size, use in zip(expected, chosen, strict=True) if use)
-    assert count_addresses(found, np.array(chosen)) == counted
-    assert values(lasts(found)) == ends(family, starts)
+    result = Addresses.of(family, starts)
+    counted = sum(size for size, use in zip(expected, selection, strict=True) if use)
+    assert count_addresses(result, np.array(selection)) == counted
+    assert values(lasts(result)) == ends(family, starts)
     if family == 4:
-        assert sizes(found).tolist() == expected
+        assert sizes(result).tolist() == expected
         assert UNIT_ADDRESSES[4] == 1
     elif len(starts) > 1:  # networks of 64 bits
         of_64 = [size / (1 << 64) for size in expected]
-        assert sizes(found).tolist() == pytest.approx(of_64, rel=1e-15)
-        assert (sizes(found) * UNIT_ADDRESSES[6]).tolist() == pytest.approx(expected, rel=1e-15)
+        assert sizes(result).tolist() == pytest.approx(of_64, rel=1e-15)
+        assert (sizes(result) * UNIT_ADDRESSES[6]).tolist() == pytest.approx(expected, rel=1e-15)
 
 
 @given(one_partition, st.data())
@@ -149,11 +149,11 @@ def test_cut_at_marks_what_lies_in_a_range(
     family, starts = given_
     every = list(zip(starts, ends(family, starts), strict=True))
     ranges = data.draw(st.lists(st.sampled_from(every), unique=True).map(sorted))
-    found, within = cut_at(family, ranges)
-    assert is_partition(found)
-    assert len(found) == len(within)
+    actual, within = cut_at(family, ranges)
+    assert is_partition(actual)
+    assert len(actual) == len(within)
     for value in {*starts, *ends(family, starts)}:
-        row = int(found.search(Addresses.of(family, [value]))[0]) - 1
+        row = int(actual.search(Addresses.of(family, [value]))[0]) - 1
         assert within[row] == any(first <= value <= last for first, last in ranges)
 
 

@@ -19,7 +19,9 @@ families = st.sampled_from((4, 6))
 #: Starts of a partition, each with a number a layer.
 partitions = st.dictionaries(
     st.integers(1, SIZE), st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=8
-).flatmap(lambda rest: st.tuples(st.integers(0, 3), st.integers(0, 3)).map(lambda n: {0: n} | rest))
+).flatmap(
+    lambda later: st.tuples(st.integers(0, 3), st.integers(0, 3)).map(lambda n: {0: n} | later)
+)
 
 
 def layered(family: int, partition: dict[int, tuple[int, int]], names: tuple[str, ...]) -> Layered:
@@ -75,24 +77,24 @@ def test_hide_takes_the_owner(
     ranges = _ranges(hidden)
     if to_the_end:
         ranges.append((MAX[family] - 5, MAX[family]))
-    found = hide(Intervals(Addresses.of(family, starts), owner), tuple(ranges))
+    result = hide(Intervals(Addresses.of(family, starts), owner), tuple(ranges))
     for address in (*range(SIZE + 2), MAX[family] - 6, MAX[family] - 5, MAX[family]):
         covered = any(first <= address <= last for first, last in ranges)
         expected = -1 if covered else at(partition, address)[0] - 1
-        assert found.owner[index_at(found.starts, address)] == expected
+        assert result.owner[index_at(result.starts, address)] == expected
 
 
 def _ranges(addresses: set[int]) -> list[tuple[int, int]]:
     """The sorted, not adjacent ranges that the addresses make."""
-    firsts = [each for each in sorted(addresses) if each - 1 not in addresses]
-    lasts = [each for each in sorted(addresses) if each + 1 not in addresses]
+    firsts = [address for address in sorted(addresses) if address - 1 not in addresses]
+    lasts = [address for address in sorted(addresses) if address + 1 not in addresses]
     return list(zip(firsts, lasts, strict=True))
 
 
 def test_a_gap_knows_nothing() -> None:
     intervals = Intervals(Addresses.of(4, [0, 5, 9]), np.array([-1, 1, -1]))
-    found = of_source(intervals, {"isp": np.array([7, 8], np.int32)})
-    assert found.numbers["isp"].tolist() == [0, 8, 0]
+    result = of_source(intervals, {"isp": np.array([7, 8], np.int32)})
+    assert result.numbers["isp"].tolist() == [0, 8, 0]
 
 
 def test_equal_tuples_of_batches_are_one() -> None:
@@ -101,8 +103,8 @@ def test_equal_tuples_of_batches_are_one() -> None:
     null = Column(np.full(2, -1, np.int32), pa.nulls(0, pa.string()))
     country = Column(np.array([0, -1], np.int32), pa.array(["US"]))
     for more in ({}, {"city_name": null}, {}):
-        found = distinct({"country_code": country} | more, np.zeros(2, bool))
-        numbers = values.add(found)
+        result = distinct({"country_code": country} | more, np.zeros(2, bool))
+        numbers = values.add(result)
         assert numbers.tolist() == [values.size - 1, 0]
     tuples, index = values.in_use(np.array([3, 0, 1, 2]))
     assert tuples.values("country_code").to_pylist() == [None, "US"]

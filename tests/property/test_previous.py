@@ -30,7 +30,7 @@ def built(
 ) -> Path:
     """Compile the sources in a folder of their own; the name of the folder is in no byte."""
     folder.mkdir()
-    files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}
+    files: dict[str, str | bytes] = {f"{n}.csv": as_csv(item) for n, item in enumerate(listed)}
     text = recipe(listed).replace("\n", f'\nexplain = "{explain}"\n', 1) if explain else None
     return build_at(folder, files, text or recipe(listed), previous=previous)[0]
 
@@ -49,11 +49,11 @@ def content(dataset: Path) -> dict[str, bytes]:
 
 def rows(dataset: Path, file: str) -> list[dict[str, Any]]:
     """The rows of a table; references are the values that they lead to."""
-    found: list[dict[str, Any]] = read(dataset / file)[0].to_pylist()
+    result: list[dict[str, Any]] = read(dataset / file)[0].to_pylist()
     for column, target in (LINKS.get(file) or {}).items():
         referred = rows(dataset, target)
-        found = [{**row, column: referred[row[column]]} for row in found]
-    return found
+        result = [{**row, column: referred[row[column]]} for row in result]
+    return result
 
 
 def partition(dataset: Path, file: str) -> list[dict[str, Any]]:
@@ -74,14 +74,14 @@ def says_the_same(one: Path, other: Path) -> None:
         assert read(one / file)[0].to_pylist() == read(other / file)[0].to_pylist()
     assert read_manifest(one).logical() == read_manifest(other).logical()
     for part in geolookup.diff(one, other).parts.values():
-        for each in part.fields.values():
-            assert not each.null_gained + each.null_lost + each.changed
+        for field in part.fields.values():
+            assert not field.null_gained + field.null_lost + field.changed
 
 
 def keeps_numbers(previous: Path, dataset: Path) -> None:
     """A row keeps its number, unless the table has become too short for it."""
     for file in (fmt.LOCATION, fmt.NETWORK, fmt.ZONE):
-        before, after = ([*map(repr, rows(each, file))] for each in (previous, dataset))
+        before, after = ([*map(repr, rows(item, file))] for item in (previous, dataset))
         for number, row in enumerate(before[: len(after)]):
             assert after[number] == row or row not in after
     for file in (fmt.IPV6, fmt.LOCATION, fmt.NETWORK, fmt.PROVENANCE[6]):
@@ -100,8 +100,8 @@ def test_a_previous_dataset_changes_only_numbers(
     explain: str, old: list[Source], new: list[Source]
 ) -> None:
     """The same sources again give the previous dataset to the byte, with its manifest."""
-    with TemporaryDirectory() as place:
-        folder = Path(place)
+    with TemporaryDirectory() as target:
+        folder = Path(target)
         previous = built(folder / "previous", old, explain=explain)
         alone = built(folder / "alone", new, explain=explain)
         dataset = built(folder / "next", new, previous, explain)

@@ -39,9 +39,9 @@ def test_every_field_is_drawn_and_compared() -> None:
         for end, (name, cells) in zip(ends, CELLS.items(), strict=True)
     ]
     with opened(listed) as engine:
-        nothing = found(engine.lookup("9.9.9.9", at=AT))
+        nothing = known_members(engine.lookup("9.9.9.9", at=AT))
         for end, name in zip(ends, CELLS, strict=True):
-            answer = found(engine.lookup(str(end), at=AT))
+            answer = known_members(engine.lookup(str(end), at=AT))
             assert answer == expected(listed, str(end))
             assert answer != nothing, name
 
@@ -64,12 +64,12 @@ def compare(engine: geolookup.Engine, listed: list[Source], probes: Iterable[Add
     for text, one_of_many in zip(texts, together, strict=True):
         answer = engine.lookup(text, at=AT)
         assert answer == one_of_many, text
-        assert found(answer) == expected(listed, text), text
+        assert known_members(answer) == expected(listed, text), text
         compact = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
         assert engine.lookup_json(text, at=AT) == compact, text
 
 
-def found(answer: Any) -> dict[str, Any] | None:
+def known_members(answer: Any) -> dict[str, Any] | None:
     """The part of an envelope that the oracle answers; None for a private address."""
     if not answer["success"]:
         assert answer["error_code"] == 10002

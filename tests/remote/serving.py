@@ -128,8 +128,8 @@ def file(content: bytes, etag: str = '"one"', **headers: str) -> Act:
             handler.answer(304, Content_Length="", **stated)
         elif asked.get("Range") and asked.get("If-Range") in (etag, since):
             start = int(asked["Range"].removeprefix("bytes=").removesuffix("-"))
-            place = f"bytes {start}-{len(content) - 1}/{len(content)}"
-            handler.answer(206, content[start:], Content_Range=place, **stated)
+            content_range = f"bytes {start}-{len(content) - 1}/{len(content)}"
+            handler.answer(206, content[start:], Content_Range=content_range, **stated)
         else:
             handler.answer(200, content, **stated)
 
@@ -175,9 +175,9 @@ def trickle(content: bytes, pause: float) -> Act:
 def remote(uri: str, folder: Path, **texts: str) -> Remote:
     """A remote source as a recipe in ``folder`` states it."""
     insecure = texts.pop("insecure", "") == "true"
-    found = location(folder / "recipe.toml", uri, texts, insecure=insecure)
-    assert isinstance(found, Remote)
-    return found
+    result = location(folder / "recipe.toml", uri, texts, insecure=insecure)
+    assert isinstance(result, Remote)
+    return result
 
 
 def fetched(
@@ -190,5 +190,5 @@ def fetched(
 
 def kept_files(folder: Path, name: str) -> list[bytes]:
     """Return every file of that name in the cache below ``folder``, but parts of files."""
-    found = (folder / "cache").glob(f"*/*/{name}")
-    return [path.read_bytes() for path in found if path.parent.name != "part"]
+    result = (folder / "cache").glob(f"*/*/{name}")
+    return [path.read_bytes() for path in result if path.parent.name != "part"]

@@ -115,8 +115,8 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["s3", "gs"])
 def bucket(request: pytest.FixtureRequest) -> Bucket:
-    found: Bucket = request.getfixturevalue(request.param)
-    return found
+    result: Bucket = request.getfixturevalue(request.param)
+    return result
 
 
 def test_an_object_comes_once_and_is_built(bucket: Bucket, tmp_path: Path) -> None:

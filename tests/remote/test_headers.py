@@ -153,10 +153,10 @@ def message(headers: dict[str, str]) -> Message:
 
 @given(headers=st.dictionaries(st.sampled_from(NAMES), HOSTILE), status=st.sampled_from([200, 206]))
 def test_hostile_headers(headers: dict[str, str], status: int) -> None:
-    found = version(message(headers), Key("k"))
-    if found.modified:
-        assert datetime.fromisoformat(found.modified).tzinfo == UTC
-        http_date(found.modified)  # so that the server can be asked with it
+    result = version(message(headers), Key("k"))
+    if result.modified:
+        assert datetime.fromisoformat(result.modified).tzinfo == UTC
+        http_date(result.modified)  # so that the server can be asked with it
     coding(message(headers))
     with suppress(TransientError):
         start, total = response_range(status, message(headers), 7)
@@ -191,9 +191,9 @@ def test_a_date_is_short_and_sent_in_one_form() -> None:
     assert conditions(CacheState(start=7, validator=sent))["If-Range"] == sent
 
 
-@given(start=st.integers(1, 10**9), rest=st.integers(1, 10**9))
-def test_the_rest_of_a_file(start: int, rest: int) -> None:
-    total = start + rest
+@given(start=st.integers(1, 10**9), length=st.integers(1, 10**9))
+def test_the_rest_of_a_file(start: int, length: int) -> None:
+    total = start + length
     stated = {"Content-Range": f"bytes {start}-{total - 1}/{total}"}
     assert response_range(206, message(stated), start) == (start, total)
     unknown = {"Content-Range": f"bytes {start}-{total - 1}/*"}

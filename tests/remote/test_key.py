@@ -204,7 +204,7 @@ def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
         args += ["--cache", str(tmp_path / "cache")]
         done = subprocess.run(args, cwd=ROOT, capture_output=True, text=True, check=True)
     assert QUOTED in site.asked[0][0]
-    assert any("geolookup\0download" in each for each in seen)
+    assert any("geolookup\0download" in entry for entry in seen)
     assert clean("".join(seen) + done.stdout + done.stderr)
 
 
@@ -257,7 +257,7 @@ def test_every_form_of_it_is_masked(
 ) -> None:
     encoded = b64encode(secret.encode()).decode()
     forms = [secret, encoded, urlsafe_b64encode(secret.encode()).decode().rstrip("=")]
-    forms += [quote(each, safe=safe) for each in (secret, encoded) for safe in ("", "/:")]
+    forms += [quote(item, safe=safe) for item in (secret, encoded) for safe in ("", "/:")]
     forms += [quote(secret, safe="").lower(), json.dumps(secret)[1:-1], repr(secret)[1:-1]]
     form = data.draw(st.sampled_from(forms))
     text = around[0] + form + around[1]

@@ -35,9 +35,9 @@ SHA256 = hashlib.sha256(ONE).hexdigest()
 AT = 200_000
 
 
-def answered(content: bytes, place: str, **headers: str) -> Act:
+def answered(content: bytes, content_range: str, **headers: str) -> Act:
     """An answer to a Range: these bytes, under that Content-Range."""
-    headers = {"ETag": '"one"', "Content_Range": place, **headers}
+    headers = {"ETag": '"one"', "Content_Range": content_range, **headers}
     return lambda handler: handler.answer(206, content, **headers)
 
 
@@ -92,9 +92,9 @@ def test_no_file_is_made_of_two(tmp_path: Path) -> None:
     with serving(file(ONE)) as site:
         for name, acts in LATER.items():
             site.plan[:], site.asked[:] = [cut(ONE, AT), *acts], []
-            found = fetched(f"{site.url}/a.csv", tmp_path / name).file.path.read_bytes()
-            assert found == (TWO if "changed" in name else ONE), name
-            assert kept_files(tmp_path / name, "a.csv") == [found], name
+            result = fetched(f"{site.url}/a.csv", tmp_path / name).file.path.read_bytes()
+            assert result == (TWO if "changed" in name else ONE), name
+            assert kept_files(tmp_path / name, "a.csv") == [result], name
             # What is not the rest of this version is not built upon.
             last = f"bytes={AT}-" if len(acts) == 1 or name == "cut again" else None
             assert site.ranges[-1] == last, name
@@ -102,8 +102,8 @@ def test_no_file_is_made_of_two(tmp_path: Path) -> None:
 
 def test_what_is_no_sure_version(tmp_path: Path) -> None:
     # The server sends the rest of another file under the same ETag and length.
-    rest = answered(TWO[AT:], f"bytes {AT}-{len(TWO) - 1}/{len(TWO)}")
-    with serving(cut(ONE, AT), rest, file(ONE)) as site:
+    remainder = answered(TWO[AT:], f"bytes {AT}-{len(TWO) - 1}/{len(TWO)}")
+    with serving(cut(ONE, AT), remainder, file(ONE)) as site:
         assert fetched(f"{site.url}/a.csv", tmp_path, SHA256).file.path.read_bytes() == ONE
     assert site.ranges == [None, f"bytes={AT}-", None]
     for number, etag in enumerate(("", 'W/"one"')):

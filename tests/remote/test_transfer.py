@@ -235,8 +235,8 @@ def test_a_download_asks_for_its_sleeps(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("geolookup.remote.time.sleep", slept.append)
     content = b"x" * 1_000_000
     with serving(file(content)) as site:
-        found = fetched(f"{site.url}/a.csv", tmp_path, "", replace(FAST, fastest=1 << 10))
-    assert found.file.bytes == len(content)
+        result = fetched(f"{site.url}/a.csv", tmp_path, "", replace(FAST, fastest=1 << 10))
+    assert result.file.bytes == len(content)
     assert max(slept) > 900  # nothing slept, so that the last bytes are due after 976 seconds
 
 

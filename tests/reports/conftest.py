@@ -98,7 +98,7 @@ def _hostile(folder: Path) -> Path:
     ]
     rows += [
         f'2a0{at}::/24,FR,"{cell}","{cell}",,,{64510 + at},"{cell}"\n'
-        for at, cell in enumerate(each.replace('"', '""') for each in _NAMES[4:])
+        for at, cell in enumerate(item.replace('"', '""') for item in _NAMES[4:])
     ]
     dataset, _ = build_at(folder, {"rows.csv": head + "".join(rows)}, _RECIPE)
     return _made(folder, "report", str(dataset))
@@ -146,7 +146,7 @@ PAGES: dict[str, Callable[[Path], Path]] = {
 CANVAS = "[data-world] canvas"
 
 
-def place(reader: Reader, latitude: float, longitude: float) -> tuple[float, float]:
+def canvas_point(reader: Reader, latitude: float, longitude: float) -> tuple[float, float]:
     """The place of the canvas of the whole map, in px from its corner."""
     box = reader.page.locator(CANVAS).bounding_box()
     assert box is not None
@@ -156,7 +156,7 @@ def place(reader: Reader, latitude: float, longitude: float) -> tuple[float, flo
 
 
 def pixel(reader: Reader, x: float, y: float) -> list[int]:
-    found: list[int] = reader.page.evaluate(
+    evaluation: list[int] = reader.page.evaluate(
         """([x, y]) => {
           const canvas = document.querySelector("canvas");
           const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
@@ -166,7 +166,7 @@ def pixel(reader: Reader, x: float, y: float) -> list[int]:
         }""",
         [x, y],
     )
-    return found
+    return evaluation
 
 
 def hover(reader: Reader, x: float, y: float) -> str:

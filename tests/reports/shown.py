@@ -49,18 +49,18 @@ def of_sections(sections: Iterable[Section]) -> dict[str, list[list[str]]]:
     tables: dict[str, list[list[str]]] = {}
     for section in sections:
         values = section.values
-        pairs = [each for pair in values.get("pairs", ()) for each in pair]
+        pairs = [item for pair in values.get("pairs", ()) for item in pair]
         kinds = (values.get(name, ()) for name in ("first", "charts", "tables", "details"))
-        for each in (*pairs, *(table for kind in kinds for table in kind)):
-            caption = getattr(each, "caption", None) or each.title
-            tables[caption] = [[str(getattr(c, "text", c)) for c in row] for row in each.rows]
-            if isinstance(each, Table):  # its columns that are not words
-                numeric = {*range(1, len(each.head))} - {*each.words}
+        for entry in (*pairs, *(table for kind in kinds for table in kind)):
+            caption = getattr(entry, "caption", None) or entry.title
+            tables[caption] = [[str(getattr(c, "text", c)) for c in row] for row in entry.rows]
+            if isinstance(entry, Table):  # its columns that are not words
+                numeric = {*range(1, len(entry.head))} - {*entry.words}
                 assert all(
                     numbers([row[at] for at in numeric]) for row in tables[caption] if numeric
                 )
         if "figures" in values:
-            tables["figures"] = [list(each) for each in values["figures"]]
+            tables["figures"] = [list(figure) for figure in values["figures"]]
     return tables
 
 
@@ -68,9 +68,9 @@ def heads_of(section: Section) -> set[tuple[str, str]]:
     """Return the captions of a section's tables, their families left out, with their heads."""
     kinds = (section.values[name] for name in ("first", "charts", "tables", "details"))
     return {
-        (re.sub(_FAMILIES, "*", getattr(each, "caption", "") or each.title), " | ".join(each.head))
+        (re.sub(_FAMILIES, "*", getattr(item, "caption", "") or item.title), " | ".join(item.head))
         for kind in kinds
-        for each in kind
+        for item in kind
     }
 
 
@@ -109,8 +109,8 @@ class Seen:
         self.depths, self.with_value = Counter[str](), Counter[str]()
         self.codes: set[str | None] = set()
         with geolookup.open(dataset) as engine:
-            listed = [each for each in walk(engine) if each[0].version == family]
-            zones = [engine.data(str(each[0][0]))["time"]["zone"] for each in listed]
+            listed = [node for node in walk(engine) if node[0].version == family]
+            zones = [engine.data(str(entry[0][0]))["time"]["zone"] for entry in listed]
         self.networks = [network for network, _ in listed]
         for (network, record), zone in zip(listed, zones, strict=True):
             groups: dict[str, Any] = {**record, "time": {"zone": zone}}
@@ -131,15 +131,15 @@ class Seen:
             return sum(network.num_addresses for network in self.networks) or 1
         return sum(b - a + 1 for a, b, kind in special.partition(4) if kind == special.PUBLIC)
 
-    def _add_place(self, network: Any, place: dict[str, Any], known: set[str]) -> None:
-        space, region = size(network), place["region_code"] or place["region_name"]
-        name = _country(place)
-        self.codes.add(place["country_code"])
+    def _add_place(self, network: Any, location: dict[str, Any], known: set[str]) -> None:
+        space, region = size(network), location["region_code"] or location["region_name"]
+        name = _country(location)
+        self.codes.add(location["country_code"])
         self.space[name] += space
         self.region[name] += space * bool(region)
-        self.city[name] += space * bool(place["city_name"])
+        self.city[name] += space * bool(location["city_name"])
         if any(not path.startswith("network.") for path in known):
-            stated = (place["city_name"], region, place["country_code"], True)
+            stated = (location["city_name"], region, location["country_code"], True)
             level = next(name for name, value in zip(LEVELS, stated, strict=True) if value)
             self.depths[level] += network.num_addresses
 
@@ -149,10 +149,12 @@ class Seen:
             self.names[asn][system["asn_organization"] or ""] += network.num_addresses
 
 
-def _country(place: dict[str, Any]) -> str:
-    if place["country_code"]:
-        return f"{place['country_name']} ({place['country_code']})"
-    return f"{place['continent_name']}, no country" if place["continent_name"] else "no country"
+def _country(location: dict[str, Any]) -> str:
+    if location["country_code"]:
+        return f"{location['country_name']} ({location['country_code']})"
+    return (
+        f"{location['continent_name']}, no country" if location["continent_name"] else "no country"
+    )
 
 
 def size(network: Any) -> float:
@@ -202,11 +204,11 @@ def _check_systems(tables: Tables, seen: Seen, whole: float) -> None:
         f"IPv{seen.family}: {min(of, 50)} of {of} AS, by {UNITS[f'ipv{seen.family}'][5:]}"
     ]
     assert len(rows) == min(of, 50)
-    spaces = {f"AS{asn}": sum(map(size, each)) for asn, each in seen.of_system.items()}
+    spaces = {f"AS{asn}": sum(map(size, item)) for asn, item in seen.of_system.items()}
     assert numbers([row[2] for row in rows]) == close(sorted(spaces.values(), reverse=True)[:50])
     for asn, name, *counts in rows:
         networks = seen.of_system[int(asn[2:])]
-        named = {each: count for each, count in seen.names[int(asn[2:])].items() if each}
+        named = {item: count for item, count in seen.names[int(asn[2:])].items() if item}
         assert named.get(name, 0) == max(named.values(), default=0), asn
         expected = (spaces[asn], spaces[asn] / whole, len(list(collapse_addresses(networks))))
         assert numbers(counts) == close(expected), asn
@@ -222,7 +224,7 @@ def check_changes(tables: Tables, sampled: Sampled) -> None:
     coverage = [numbers(row[1:]) for row in tables["Coverage"]]
     metrics = {row[0]: row[1:] for row in tables["Metrics that gates may name"]}
     for at, (part, (seen, unit)) in enumerate(sampled.items()):
-        counts = Counter(oracle.kind(each) or "unknown" for each in seen)
+        counts = Counter(oracle.kind(entry) or "unknown" for entry in seen)
         del counts["unknown"]
         for kind in KINDS:
             expected = (counts[kind] * unit, counts[kind] / counts.total())
@@ -238,7 +240,7 @@ def check_changes(tables: Tables, sampled: Sampled) -> None:
 
 
 def _check_coverage(rows: list[list[float]], seen: Sequence[oracle.Seen], unit: float) -> None:
-    known = [oracle.coverage(each) for each in seen]
+    known = [oracle.coverage(entry) for entry in seen]
     old, new = (sum(side) * unit for side in zip(*known, strict=True))
     lost, gained = known.count((True, False)) * unit, known.count((False, True)) * unit
     assert [row[0] for row in rows] == close((old, new, lost, gained))
@@ -267,12 +269,12 @@ def _check_fields(tables: Tables, title: str, seen: Sequence[oracle.Seen], unit:
     shown = {path: numbers(cells) for path, *cells in tables.get(f"Fields of {title}", ())}
     expected = {}
     for path in seen[0].old:
-        pairs = [(each.old[path], each.new[path]) for each in seen]
+        pairs = [(entry.old[path], entry.new[path]) for entry in seen]
         gained = sum(new is None is not old for old, new in pairs)
         lost = sum(old is None is not new for old, new in pairs)
         changed = sum(None not in (old, new) and old != new for old, new in pairs)
         if gained or lost or changed:
-            expected[path] = close(each * unit for each in (gained, lost, changed))
+            expected[path] = close(item * unit for item in (gained, lost, changed))
     assert shown == expected
 
 
@@ -280,20 +282,20 @@ def _check_sources(tables: Tables, family: str, seen: Sequence[oracle.Seen]) -> 
     """Locations by the source that decided them: lost of the older dataset's, gained of this."""
     places = ("location.", "currency.", "time.")
     sides: tuple[tuple[str, Callable[[oracle.Seen], str | None], tuple[bool, bool]], ...] = (
-        ("the older dataset", lambda each: each.old_source, (True, False)),
-        ("this dataset", lambda each: each.new_source, (False, True)),
+        ("the older dataset", lambda known_row: known_row.old_source, (True, False)),
+        ("this dataset", lambda known_row: known_row.new_source, (False, True)),
     )
     for role, source, changed in sides:
         rows = tables[f"{family} locations by their source in {role}"]
         assert {row[0] for row in rows} == {*filter(None, map(source, seen))}
         for name, *cells in rows:
-            chosen = [each for each in seen if source(each) == name]
-            metrics = oracle.metrics(chosen)
-            known = [oracle.coverage(each, places) for each in chosen]
+            selection = [entry for entry in seen if source(entry) == name]
+            metrics = oracle.metrics(selection)
+            known = [oracle.coverage(item, places) for item in selection]
             of = sum(old if changed[0] else new for old, new in known)
             names = ("country_moved", "region_moved", "city_moved", "km_p50", "km_p99")
             share = known.count(changed) / of
-            assert numbers(cells) == close((*(metrics[each] for each in names), share)), role
+            assert numbers(cells) == close((*(metrics[item] for item in names), share)), role
 
 
 def _check_movers(tables: Tables, title: str, seen: list[oracle.Seen], unit: float) -> None:
@@ -315,10 +317,10 @@ def sampled(
         return {
             part: (
                 [
-                    found
+                    result
                     for first, count in listed
                     for at in range(count)
-                    if (found := oracle.seen(before, after, str(ip_address(first) + at)))
+                    if (result := oracle.seen(before, after, str(ip_address(first) + at)))
                 ],
                 unit,
             )
@@ -339,9 +341,9 @@ def check_truth(tables: Tables, parts: Mapping[str, Any]) -> None:
             assert agreement[f"{level}, {titles[name]}"] == close(expected), level
         assert distances[titles[name]] == close(_distance(part["score"]["kilometres"]))
         worst = [
-            (each["network"], level, each["wrong"]["count"], each["truth"], each["source"])
+            (item["network"], level, item["wrong"]["count"], item["truth"], item["source"])
             for level in ("country", "region", "city")
-            for each in part["worst"][level]
+            for item in part["worst"][level]
         ]
         rows = tables.get(f"Networks with the most wrong {titles[name]}", [])
         assert [(*row[:2], row[4], row[6]) for row in rows] == [(*w[:2], *w[3:]) for w in worst]
@@ -361,7 +363,7 @@ _NOTHING = float("nan")
 def _agreement(level: Mapping[str, Any]) -> list[float]:
     shares = [level[verdict] for verdict in ("agree", "wrong", "null")]
     values = [(s["count"], s["share"] if s["of"] else _NOTHING) for s in shares]
-    return [level["agree"]["of"], *(each for pair in values for each in pair)]
+    return [level["agree"]["of"], *(item for pair in values for item in pair)]
 
 
 def _distance(far: Mapping[str, Any]) -> list[float]:

@@ -32,11 +32,11 @@ _PIXEL = """(canvas, [x, y]) => {
 _LEGEND = """root => Object.fromEntries([...root.querySelectorAll(".address-map-legend li")].map(
   each => [each.querySelector(".address-map-label").textContent,
            getComputedStyle(each.querySelector(".address-map-swatch")).backgroundColor]))"""
-_PLACE = """root => Object.fromEntries([...root.querySelectorAll(".address-map-place dt")].map(
+_DETAILS = """root => Object.fromEntries([...root.querySelectorAll(".address-map-place dt")].map(
   each => [each.textContent, each.nextElementSibling.textContent]))"""
 
 
-class Place(NamedTuple):
+class Point(NamedTuple):
     """A pixel of the whole map: its middle from 0 to 1, and the first address that it shows."""
 
     x: float
@@ -53,22 +53,22 @@ class Map:
         self.colours = self.root.locator(".address-map-colours")
         self.overlay = self.root.locator(".address-map-overlay")
 
-    def place_of(self, network: str) -> Place:
+    def place_of(self, network: str) -> Point:
         """Return the place of the middle of a network while the whole map is shown."""
         pixels = self.colours.evaluate("canvas => canvas.width")
         level = int(np.floor(np.log2(2**_ORDER / pixels)))
         middle = int(ip_network(network)[0]) + ip_network(network).num_addresses // 2
         cells = np.array([middle], np.uint64)
-        column, row = (int(each[0]) for each in hilbert.points(cells, _ORDER))
-        x, y = (int(each * pixels / 2**_ORDER) + 0.5 for each in (column, row))
-        square = [np.array([int(each * 2**_ORDER / pixels) >> level], np.uint64) for each in (x, y)]
+        column, row = (int(point[0]) for point in hilbert.points(cells, _ORDER))
+        x, y = (int(item * pixels / 2**_ORDER) + 0.5 for item in (column, row))
+        square = [np.array([int(item * 2**_ORDER / pixels) >> level], np.uint64) for item in (x, y)]
         first = int(hilbert.cells(square[0], square[1], _ORDER - level)[0]) << 2 * level
-        return Place(x / pixels, y / pixels, IPv4Address(first))
+        return Point(x / pixels, y / pixels, IPv4Address(first))
 
     def shows(self) -> dict[str, str]:
         """Return what the map says of the place that is pointed at, after all changes."""
-        found: dict[str, str] = self.drawn().root.evaluate(_PLACE)
-        return found
+        evaluation: dict[str, str] = self.drawn().root.evaluate(_DETAILS)
+        return evaluation
 
     def go_to(self, text: str) -> str:
         """Seek an address or prefix; returns the message."""
@@ -80,10 +80,10 @@ class Map:
         self.reader.wait_for_maps()
         return self
 
-    def pixel(self, place: Place) -> str:
+    def pixel(self, spot: Point) -> str:
         """Return the colour of a place after all changes."""
-        found: str = self.drawn().colours.evaluate(_PIXEL, [place.x, place.y])
-        return found
+        evaluation: str = self.drawn().colours.evaluate(_PIXEL, [spot.x, spot.y])
+        return evaluation
 
 
 @pytest.fixture
@@ -100,8 +100,8 @@ def engine() -> Iterator[geolookup.Engine]:
 
 
 def _country(engine: geolookup.Engine, address: object) -> str:
-    found = engine.data(str(address))["location"]
-    return f"{found['country_name']} ({found['country_code']})"
+    actual = engine.data(str(address))["location"]
+    return f"{actual['country_name']} ({actual['country_code']})"
 
 
 def test_a_place_has_the_colour_of_its_country_and_tells_its_answer(
@@ -112,48 +112,48 @@ def test_a_place_has_the_colour_of_its_country_and_tells_its_answer(
         legend = ipv4.root.evaluate(_LEGEND)
         others = next(colour for label, colour in legend.items() if label.endswith(" others"))
         for network in KNOWN:
-            place = ipv4.place_of(network)
-            wanted = legend.get(_country(engine, place.address), others)
-            assert ipv4.pixel(place) == wanted, (scheme, network)
-    assert len({_country(engine, ipv4.place_of(each).address) for each in KNOWN} & {*legend}) > 4
+            spot = ipv4.place_of(network)
+            wanted = legend.get(_country(engine, spot.address), others)
+            assert ipv4.pixel(spot) == wanted, (scheme, network)
+    assert len({_country(engine, ipv4.place_of(item).address) for item in KNOWN} & {*legend}) > 4
     for network in KNOWN:
-        place = ipv4.place_of(network)
+        spot = ipv4.place_of(network)
         ipv4.overlay.scroll_into_view_if_needed()
         box = ipv4.overlay.bounding_box()
         assert box is not None
         before = ipv4.shows()
-        ipv4.page.mouse.move(box["x"] + place.x * box["width"], box["y"] + place.y * box["height"])
+        ipv4.page.mouse.move(box["x"] + spot.x * box["width"], box["y"] + spot.y * box["height"])
         ipv4.page.wait_for_function(
-            f"before => JSON.stringify(({_PLACE})(document.querySelector('#ipv4'))) !== before",
+            f"before => JSON.stringify(({_DETAILS})(document.querySelector('#ipv4'))) !== before",
             arg=json.dumps(before, separators=(",", ":")),
         )
         shown = ipv4.shows()
-        assert place.address in IPv4Network(shown["Prefix"]), network
-        _assert_is_answer(shown, engine, str(place.address))
+        assert spot.address in IPv4Network(shown["Prefix"]), network
+        _assert_is_answer(shown, engine, str(spot.address))
 
 
 def _assert_is_answer(shown: dict[str, str], engine: geolookup.Engine, address: str) -> None:
     """What is shown is the answer for the address and holds for all of the prefix."""
     prefix = ip_network(shown["Prefix"])
     assert ip_network(engine.answer(address).prefix).subnet_of(prefix)  # type: ignore[arg-type]
-    for each in (address, str(prefix[0]), str(prefix[-1])):
-        assert shown["Country"] == _country(engine, each)
-        asn = engine.data(each)["network"]["asn"]
+    for item in (address, str(prefix[0]), str(prefix[-1])):
+        assert shown["Country"] == _country(engine, item)
+        asn = engine.data(item)["network"]["asn"]
         assert shown["AS"].partition(" ")[0] == (f"AS{asn}" if asn else "unknown")
 
 
 def test_an_address_is_found_and_shown_alone(ipv4: Map, engine: geolookup.Engine) -> None:
     for text in ("8.8.8.8", "1.1.1.0/24", "193.0.6.139", "2001:4860:4860::8888"):
-        chosen = Map(ipv4.reader, "ipv6") if ":" in text else ipv4
-        assert chosen.go_to(text) == ""
-        shown, address = chosen.shows(), text.partition("/")[0]
+        selection = Map(ipv4.reader, "ipv6") if ":" in text else ipv4
+        assert selection.go_to(text) == ""
+        shown, address = selection.shows(), text.partition("/")[0]
         assert ip_address(address) in ip_network(shown["Prefix"])
         assert "In this pixel" not in shown
         _assert_is_answer(shown, engine, address)
-        legend = chosen.root.evaluate(_LEGEND)
+        legend = selection.root.evaluate(_LEGEND)
         others = next(colour for label, colour in legend.items() if label.endswith(" others"))
-        middle = Place(0.5, 0.5, IPv4Address(0))
-        assert chosen.pixel(middle) == legend.get(_country(engine, address), others), text
+        middle = Point(0.5, 0.5, IPv4Address(0))
+        assert selection.pixel(middle) == legend.get(_country(engine, address), others), text
 
 
 def test_what_is_not_on_the_map_is_said(ipv4: Map) -> None:
@@ -164,15 +164,15 @@ def test_what_is_not_on_the_map_is_said(ipv4: Map) -> None:
 
 
 def test_a_view_is_chosen_and_a_label_highlighted(ipv4: Map) -> None:
-    place = ipv4.place_of(KNOWN[2])
-    before = ipv4.pixel(place)
+    spot = ipv4.place_of(KNOWN[2])
+    before = ipv4.pixel(spot)
     ipv4.root.locator(".address-map-search").fill("united states")
     ipv4.root.locator(".address-map-find button").first.click()
     highlighted = ipv4.root.locator(".address-map-highlighted")
     assert "United States (US)" in highlighted.inner_text()
-    assert ipv4.pixel(place) == "muted"
+    assert ipv4.pixel(spot) == "muted"
     ipv4.root.locator(".address-map-find button[type=reset]").click()
-    assert ipv4.pixel(place) == before
+    assert ipv4.pixel(spot) == before
     names = set(ipv4.root.evaluate(_LEGEND))
     ipv4.root.locator(".address-map-views input").nth(1).check()
     assert set(ipv4.root.evaluate(_LEGEND)) != names

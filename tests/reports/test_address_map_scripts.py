@@ -44,8 +44,8 @@ _REFUSED = (
 def test_shares_read_as_on_the_rest_of_the_page(reader: Reader) -> None:
     reader.page.add_script_tag(path=_ASSETS / "shares.js")
     shares = [0, 1e-20, 0.00009, 0.0001, 0.12345, 0.9996, 0.99995, 1 - 1e-9, 1]
-    found = reader.page.evaluate("shares => shares.map(percentText)", shares)
-    assert found == [wording.percent(each) for each in shares]
+    evaluation = reader.page.evaluate("shares => shares.map(percentText)", shares)
+    assert evaluation == [wording.percent(share) for share in shares]
 
 
 @pytest.fixture
@@ -57,11 +57,11 @@ def scripts(reader: Reader) -> Reader:
 
 
 def test_points_and_cells_are_those_of_the_curve(scripts: Reader) -> None:
-    chosen = random.Random(1)
+    selection = random.Random(1)
     for order in (1, 2, 3, 16, 17, 22):
-        numbers = [0, 4**order - 1, *(chosen.randrange(4**order) for _ in range(50))]
+        numbers = [0, 4**order - 1, *(selection.randrange(4**order) for _ in range(50))]
         columns, rows = hilbert.points(np.array(numbers, np.uint64), order)
-        found = scripts.page.evaluate(
+        evaluation = scripts.page.evaluate(
             """([cells, order]) => cells.map((cell) => {
               const { column, row } = curvePoint(cell, order);
               return [column, row, curveCell(column, row, order)];
@@ -69,7 +69,7 @@ def test_points_and_cells_are_those_of_the_curve(scripts: Reader) -> None:
             [numbers, order],
         )
         expected = zip(columns.tolist(), rows.tolist(), numbers, strict=True)
-        assert [tuple(each) for each in found] == list(expected)
+        assert [tuple(item) for item in evaluation] == list(expected)
 
 
 def test_a_prefix_is_the_rectangle_of_its_cells(scripts: Reader) -> None:
@@ -87,18 +87,18 @@ def test_a_prefix_is_the_rectangle_of_its_cells(scripts: Reader) -> None:
 
 
 def test_addresses_are_written_as_python_writes_them(scripts: Reader) -> None:
-    chosen = random.Random(2)
+    selection = random.Random(2)
     # Groups of zeros are frequent, so that each form of "::" occurs.
     six = [
-        sum(chosen.choice((0, 0, chosen.randrange(65536))) << 16 * at for at in range(8))
+        sum(selection.choice((0, 0, selection.randrange(65536))) << 16 * at for at in range(8))
         for _ in range(500)
     ]
-    four = [0, 2**32 - 1, *(chosen.randrange(2**32) for _ in range(50))]
+    four = [0, 2**32 - 1, *(selection.randrange(2**32) for _ in range(50))]
     written = "([family, all]) => all.map((each) => addressText(family, BigInt(each)))"
-    found = scripts.page.evaluate(written, [6, [str(each) for each in six]])
-    assert found == [str(ipaddress.IPv6Address(each)) for each in six]
-    found = scripts.page.evaluate(written, [4, [str(each) for each in four]])
-    assert found == [str(ipaddress.IPv4Address(each)) for each in four]
+    evaluation = scripts.page.evaluate(written, [6, [str(item) for item in six]])
+    assert evaluation == [str(ipaddress.IPv6Address(item)) for item in six]
+    evaluation = scripts.page.evaluate(written, [4, [str(item) for item in four]])
+    assert evaluation == [str(ipaddress.IPv4Address(item)) for item in four]
 
 
 def test_prefixes_are_read_as_python_reads_them(scripts: Reader) -> None:
@@ -106,8 +106,11 @@ def test_prefixes_are_read_as_python_reads_them(scripts: Reader) -> None:
       const found = parsePrefix(text);
       return found && [found.family, String(found.address), found.length];
     })"""
-    networks = [ipaddress.ip_network(each, strict=False) for each in _PREFIXES]
-    expected = [[each.version, str(int(each.network_address)), each.prefixlen] for each in networks]
+    networks = [ipaddress.ip_network(item, strict=False) for item in _PREFIXES]
+    expected = [
+        [network.version, str(int(network.network_address)), network.prefixlen]
+        for network in networks
+    ]
     assert scripts.page.evaluate(read, _PREFIXES) == expected
     assert scripts.page.evaluate(read, _REFUSED) == [None] * len(_REFUSED)
 
@@ -126,17 +129,21 @@ _PAINT = """([map, at, size]) => {
 
 @pytest.mark.parametrize("seed", range(12))
 def test_pixels_show_the_range_of_their_first_cell(scripts: Reader, seed: int) -> None:
-    chosen = random.Random(seed)
-    order, block_bits, blocks = chosen.choice(((6, 12, 1), (6, 8, 11), (22, 44, 1), (22, 38, 33)))
+    selection = random.Random(seed)
+    order, block_bits, blocks = selection.choice(
+        ((6, 12, 1), (6, 8, 11), (22, 44, 1), (22, 38, 33))
+    )
     covered = blocks << block_bits
-    near = chosen.randrange(covered - 200)
-    starts = sorted({0, *chosen.sample(range(covered), 50), *(near + 3 * at for at in range(50))})
-    size, side = chosen.choice((16, 33, 50)), 2**order
-    span = math.exp(chosen.uniform(math.log(16), math.log(side)))
+    near = selection.randrange(covered - 200)
+    starts = sorted(
+        {0, *selection.sample(range(covered), 50), *(near + 3 * at for at in range(50))}
+    )
+    size, side = selection.choice((16, 33, 50)), 2**order
+    span = math.exp(selection.uniform(math.log(16), math.log(side)))
     window = {
         "span": span,
-        "left": chosen.uniform(0, side - span),
-        "top": chosen.uniform(0, side - span),
+        "left": selection.uniform(0, side - span),
+        "top": selection.uniform(0, side - span),
     }
     data = {
         "family": 6, "order": order, "cellBits": 0, "blockBits": block_bits, "starts": starts,
@@ -150,7 +157,7 @@ def _pixels(starts: list[int], covered: int, order: int, at: Any, size: int) -> 
     """The positions of ranges plus one, 0 for nothing: each pixel by its definition."""
     per_pixel = at["span"] / size
     level = max(0, math.floor(math.log2(per_pixel)))
-    found = []
+    actual = []
     for y in range(size):
         for x in range(size):
             column, row = (
@@ -161,8 +168,8 @@ def _pixels(starts: list[int], covered: int, order: int, at: Any, size: int) -> 
                 np.array([column], np.uint64), np.array([row], np.uint64), order - level
             )
             first = int(square[0]) << 2 * level
-            found.append(bisect_right(starts, first) if first < covered else 0)
-    return found
+            actual.append(bisect_right(starts, first) if first < covered else 0)
+    return actual
 
 
 _UNPACK = """async json => {
@@ -183,14 +190,14 @@ def unpacking(reader: Reader, tmp_path: Path) -> Reader:
 
 
 def _check(reader: Reader, shown: AddressMap) -> None:
-    found: dict[str, Any] = reader.page.evaluate(_UNPACK, json.dumps(pack(shown)))
+    evaluation: dict[str, Any] = reader.page.evaluate(_UNPACK, json.dumps(pack(shown)))
     space = shown.space
-    assert found["starts"] == shown.starts.tolist()
-    assert [int(block) for block in found["blocks"]] == list(space.blocks)
-    assert [found[name] for name in ("family", "order", "cellBits", "blockBits")] == [
+    assert evaluation["starts"] == shown.starts.tolist()
+    assert [int(block) for block in evaluation["blocks"]] == list(space.blocks)
+    assert [evaluation[name] for name in ("family", "order", "cellBits", "blockBits")] == [
         *(space.family, space.order, space.cell_bits, space.block_bits),
     ]
-    for view, values, unpacked in zip(shown.views, shown.values, found["views"], strict=True):
+    for view, values, unpacked in zip(shown.views, shown.values, evaluation["views"], strict=True):
         assert unpacked["values"] == values.tolist()
         assert unpacked["labels"] == [" ".join(label.split()) for label in view.labels]
         assert unpacked["colours"] == list(view.colours)

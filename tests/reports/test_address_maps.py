@@ -65,16 +65,16 @@ def _expected(engine: geolookup.Engine, address: Any) -> dict[str, str]:
     """The labels of an address, from its answer and its explanation."""
     data: Any = engine.data(address)
     location = engine.explain(address)["layers"]["location"]
-    place, network = data["location"], data["network"]
-    country = f"{place['country_name']} ({place['country_code']})"
-    if not place["country_code"] and place["continent_name"]:
-        country = f"{place['continent_name']}, no country"
-    region = place["region_code"] or place["region_name"]
-    known = (place["city_name"], region, place["country_code"], any(place.values()))
+    members, network = data["location"], data["network"]
+    country = f"{members['country_name']} ({members['country_code']})"
+    if not members["country_code"] and members["continent_name"]:
+        country = f"{members['continent_name']}, no country"
+    region = members["region_code"] or members["region_name"]
+    known = (members["city_name"], region, members["country_code"], any(members.values()))
     depth = [level for level, value in zip(LEVELS, known, strict=True) if value]
     asn = f"AS{network.get('asn')} {network['asn_organization'] or ''}".rstrip()
     return {
-        "country": country if place["continent_name"] else "unknown",
+        "country": country if members["continent_name"] else "unknown",
         "depth": depth[0] if depth else "unknown",
         "as": asn if network.get("asn") else "unknown",
         "source": location["source"] if location else "unknown",
@@ -104,15 +104,15 @@ def test_the_labels_of_an_address_are_those_of_its_answer(
     addresses = [kind(value) for value in _near_starts(views[0], scaled(60, 400)) | {0, 1}]
     with geolookup.open(dataset) as engine:
         for address in addresses:
-            places = {name: bisect_right(each, int(address)) - 1 for name, each in starts.items()}
-            found = {view.name: view.labels[view.values[places[view.name]]] for view in views}
+            places = {name: bisect_right(item, int(address)) - 1 for name, item in starts.items()}
+            actual = {view.name: view.labels[view.values[places[view.name]]] for view in views}
             try:
                 expected = _expected(engine, address)
             except PrivateAddressError:
-                expected = dict.fromkeys(found, "special-purpose")
+                expected = dict.fromkeys(actual, "special-purpose")
             if any(address in network for network in CARRYING_IPV4):
-                expected = dict.fromkeys(found, "special-purpose")
-            assert found == expected, address
+                expected = dict.fromkeys(actual, "special-purpose")
+            assert actual == expected, address
 
 
 def test_the_first_labels_are_those_of_most_addresses() -> None:
@@ -150,5 +150,5 @@ def test_ten_known_prefixes_have_the_colour_of_their_country(tmp_path: Path) -> 
             colour = view.colours[min(label, len(view.colours) - 1)]
             (x,), (y,) = hilbert.points(np.array([int(network[0]) >> 8], np.uint64), 12)
             # The margin and the title, at two pixels for each px.
-            found = picture.getpixel((2 * 48 + int(x), 2 * (48 + 48 + 28) + int(y)))
-            assert "#{:02x}{:02x}{:02x}".format(*found) == colour, prefix
+            result = picture.getpixel((2 * 48 + int(x), 2 * (48 + 48 + 28) + int(y)))
+            assert "#{:02x}{:02x}{:02x}".format(*result) == colour, prefix

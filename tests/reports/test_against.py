@@ -94,19 +94,19 @@ def test_every_address_of_the_map_has_the_kind_that_lookups_show(changed: Differ
         for family, windows in _MAPPED.items():
             view = change_view(changed, family)
             texts = [str(ip_address(first) + at) for first, size in windows for at in range(size)]
-            addresses = Addresses.of(family, (int(ip_address(each)) for each in texts))
+            addresses = Addresses.of(family, (int(ip_address(text)) for text in texts))
             labels = [view.labels[at] for at in view.values[view.starts.search(addresses) - 1]]
-            seen = [oracle.seen(old, new, each) for each in texts]
-            kinds = [each and (oracle.kind(each) or "unknown") for each in seen]
-            assert labels == [each or "special-purpose" for each in kinds]
+            seen = [oracle.seen(old, new, text) for text in texts]
+            kinds = [entry and (oracle.kind(entry) or "unknown") for entry in seen]
+            assert labels == [kind or "special-purpose" for kind in kinds]
 
 
 def test_places_have_what_moved_there_and_from_there(changed: Difference) -> None:
-    found = {each.name: each for each in moved_densities(changed)}
+    actual = {item.name: item for item in moved_densities(changed)}
 
     def places(name: str) -> list[tuple[float, ...]]:
-        each = found[name]
-        return list(zip(each.latitudes, each.longitudes, each.weights, strict=True))
+        entry = actual[name]
+        return list(zip(entry.latitudes, entry.longitudes, entry.weights, strict=True))
 
     assert places("ipv6-moved-from-here") == [(48.86, 2.35, 2**31)]
     assert places("ipv6-moved-here") == [(52.52, 13.41, 2**31)]
@@ -114,7 +114,7 @@ def test_places_have_what_moved_there_and_from_there(changed: Difference) -> Non
     [(latitude, longitude, count)] = places("ipv4-moved-from-here")
     assert count == 64
     assert np.isnan([latitude, longitude]).all()
-    assert {name: each.title for name, each in found.items()} == {
+    assert {name: item.title for name, item in actual.items()} == {
         f"ipv{family}-moved-{way.replace(' ', '-')}": f"IPv{family} {unit} that moved {way}"
         for family, unit in ((4, "addresses"), (6, "/64 networks"))
         for way in ("here", "from here")
@@ -183,18 +183,18 @@ def truth_files(folder: Path) -> dict[str, str]:
     return {name: str(folder / name) for name in ("feed.csv", "list.csv")}
 
 
-def scored_parts(found: Any) -> dict[str, Any]:
+def scored_parts(result: Any) -> dict[str, Any]:
     """The parts of a score of one dataset that have a truth, as JSON has them."""
-    parts = asdict(found)["datasets"][0]["parts"]
+    parts = asdict(result)["datasets"][0]["parts"]
     return {name: part for name, part in parts.items() if part["score"]["of"]}
 
 
 def test_the_numbers_are_those_of_score(tmp_path: Path) -> None:
     files = truth_files(tmp_path)
     for names in (["feed.csv"], ["list.csv"], ["list.csv", "feed.csv"]):
-        found = geolookup.score(NEW, truth=[files[name] for name in names])
-        section = truth_section(found)
+        report = geolookup.score(NEW, truth=[files[name] for name in names])
+        section = truth_section(report)
         tables = of_sections([section])
-        check_truth(tables, scored_parts(found))
+        check_truth(tables, scored_parts(report))
         assert [row[0] for row in tables["Files of the truth"]] == names
         assert heads_of(section) == _HEADS_OF_TRUTH

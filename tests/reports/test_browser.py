@@ -78,7 +78,9 @@ def test_no_request_is_only_prevented_by_the_policy(
     free = tmp_path / "free.html"
     free.write_text(text, encoding="utf-8")
     requests = _opened(reader, free)
-    assert [each for each in requests if not each.startswith(("blob:", "data:"))] == [free.as_uri()]
+    assert [request for request in requests if not request.startswith(("blob:", "data:"))] == [
+        free.as_uri()
+    ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -118,13 +120,13 @@ def test_a_page_prints_without_blank_sheets(page: Pages, reader: Reader, name: s
 def _sheets(pdf: bytes) -> list[int]:
     """Return how many bytes draw each sheet of a PDF file by Skia."""
     objects = dict(re.findall(rb"^(\d+) 0 obj\n(.*?)\nendobj", pdf, re.MULTILINE | re.DOTALL))
-    sheets = [each for each in objects.values() if re.search(rb"/Type\s*/Page\b", each)]
-    found = []
-    for each in sheets:
-        contents = re.findall(rb"/Contents\s+\[?\s*(\d+) 0 R", each)
+    sheets = [record for record in objects.values() if re.search(rb"/Type\s*/Page\b", record)]
+    actual = []
+    for sheet in sheets:
+        contents = re.findall(rb"/Contents\s+\[?\s*(\d+) 0 R", sheet)
         streams = [objects[number].partition(b"stream\n")[2] for number in contents]
-        found.append(sum(len(zlib.decompressobj().decompress(stream)) for stream in streams))
-    return found
+        actual.append(sum(len(zlib.decompressobj().decompress(stream)) for stream in streams))
+    return actual
 
 
 #: The canvas that takes what a reader does, and what tells the place pointed at.
@@ -145,9 +147,9 @@ class Map:
     """A map of the page that a reader has open."""
 
     def __init__(self, reader: Reader, name: str) -> None:
-        canvas, place = MAPS[name]
+        canvas, details = MAPS[name]
         self.page, self.wait = reader.page, reader.wait_for_maps
-        self.canvas, self.place = self.page.locator(canvas), self.page.locator(place)
+        self.canvas, self.details = self.page.locator(canvas), self.page.locator(details)
         self.root = self.page.locator(f"#{'ipv4' if name == 'addresses' else 'world'}")
 
     def press(self, *keys: str) -> str:
@@ -156,12 +158,12 @@ class Map:
         for key in keys:
             self.page.keyboard.press(key)
         self.wait()
-        return self.place.inner_text()
+        return self.details.inner_text()
 
     def touch(self) -> str:
         """Return which gestures of a finger on the map are the page's."""
-        found: str = self.canvas.evaluate("each => getComputedStyle(each).touchAction")
-        return found
+        evaluation: str = self.canvas.evaluate("each => getComputedStyle(each).touchAction")
+        return evaluation
 
 
 @pytest.fixture(params=MAPS)
@@ -186,7 +188,7 @@ def test_keys_point_in_steps_and_at_nothing(drawn: Map) -> None:
     assert drawn.page.evaluate("scrollY") == before  # the page does not scroll
     drawn.page.keyboard.press("Control+ArrowRight")  # the browser's
     drawn.wait()
-    assert drawn.place.inner_text() == ""
+    assert drawn.details.inner_text() == ""
 
 
 def test_the_wheel_scrolls_the_page_where_the_map_cannot_zoom(drawn: Map) -> None:
@@ -212,8 +214,8 @@ def test_a_finger_scrolls_the_page_over_a_whole_map(drawn: Map) -> None:
 
 def test_a_page_that_is_zoomed_draws_maps_of_the_same_size_anew(drawn: Map) -> None:
     def sizes() -> list[int]:
-        found: list[int] = drawn.canvas.evaluate("each => [each.clientWidth, each.width]")
-        return found
+        evaluation: list[int] = drawn.canvas.evaluate("each => [each.clientWidth, each.width]")
+        return evaluation
 
     session = drawn.page.context.new_cdp_session(drawn.page)
     for density in (1, 1.25, 1):

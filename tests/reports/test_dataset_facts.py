@@ -110,24 +110,26 @@ def test_a_source_without_a_date_is_in_the_table_of_ages(build: Build) -> None:
 
 def test_the_twenty_largest_countries_have_a_bar() -> None:
     space = np.arange(1.0, 31.0)
-    found = Countries(space, space.astype(np.int64), space, space)
-    chart = _chart(4, [f"Country {row}" for row in range(30)], found)
+    result = Countries(space, space.astype(np.int64), space, space)
+    chart = _chart(4, [f"Country {row}" for row in range(30)], result)
     assert [row[0] for row in chart.rows] == [f"Country {row}" for row in range(29, 9, -1)]
 
 
 @given(st.lists(st.integers(0, MAX[6]), min_size=2, max_size=2).map(sorted))
 def test_the_size_of_a_range_is_exact_to_16_digits(ends: list[int]) -> None:
     for first, last in (ends, ends[:1] * 2):
-        high, low = np.array([divmod(each, 1 << 64) for each in (first, last)], np.uint64).T
+        high, low = np.array([divmod(item, 1 << 64) for item in (first, last)], np.uint64).T
         rows = np.zeros(1, np.uint32)
-        found = _space(Ranges(6, high[:1], low[:1], high[1:], low[1:], rows, rows))
-        assert found.tolist() == pytest.approx([(last - first + 1) / 2**64], rel=1e-15)
+        result = _space(Ranges(6, high[:1], low[:1], high[1:], low[1:], rows, rows))
+        assert result.tolist() == pytest.approx([(last - first + 1) / 2**64], rel=1e-15)
 
 
 _HEAD = "network,country_code,city_name,latitude,longitude\n"
 
 
-def _found(build: Build, rows: list[str], head: str = _HEAD) -> list[DefaultCoordinates]:
+def _default_coordinates(
+    build: Build, rows: list[str], head: str = _HEAD
+) -> list[DefaultCoordinates]:
     facts = read_facts(Dataset(build({"rows.csv": head + "\n".join(rows) + "\n"})[0]))
     return find_default_coordinates(facts, coordinates(facts.tables[LOCATION]))
 
@@ -156,8 +158,8 @@ def test_the_definition(build: Build) -> None:
         *_towns("ES", 80, 13),
         "80.100.0.0/22,ES,Madrid,40.4,-3.7",  # less
     ]
-    found = _found(build, rows)
-    assert [(each.name, each.reason, each.weight, each.share) for each in found] == [
+    result = _default_coordinates(build, rows)
+    assert [(item.name, item.reason, item.weight, item.share) for item in result] == [
         ("Germany (DE)", "large share", 1024, 1024 / (1024 + 9 * 256)),
         ("United Kingdom (GB)", "large share", 1024, 0.25),
         ("United States (US)", "no city", 768, 0.6),
@@ -170,18 +172,20 @@ def test_the_definition(build: Build) -> None:
 def test_a_country_on_two_continents_has_one_place(build: Build) -> None:
     head = _HEAD.replace("city_name", "continent_code")
     rows = ["20.0.0.0/16,CY,EU,35,33", "20.1.0.0/17,CY,AS,35,33", "20.2.0.0/18,,EU,50,10"]
-    found = [(each.name, each.weight, each.share) for each in _found(build, rows, head)]
-    assert found == [("Cyprus (CY)", 3 << 15, 1.0), ("Europe, no country", 1 << 14, 1.0)]
+    actual = [
+        (item.name, item.weight, item.share) for item in _default_coordinates(build, rows, head)
+    ]
+    assert actual == [("Cyprus (CY)", 3 << 15, 1.0), ("Europe, no country", 1 << 14, 1.0)]
 
 
 def test_the_largest_are_shown(build: Build) -> None:
     rows = [f"20.{at}.0.0/{17 + at % 8},US,,{at},{at}" for at in range(30)]
-    sizes = [found.weight for found in _found(build, rows)]
+    sizes = [result.weight for result in _default_coordinates(build, rows)]
     assert sizes == sorted((2 ** (15 - at % 8) for at in range(30)), reverse=True)[:20]
 
 
 def test_coordinates_are_no_finer_than_a_cell(build: Build) -> None:
     rows = ["20.0.0.0/24,US,,37.7511,-97.8221", "20.1.0.0/24,US,,37.7512,-97.8222"]
-    one, other = _found(build, rows)
+    one, other = _default_coordinates(build, rows)
     assert (one.latitude, one.longitude) == (other.latitude, other.longitude)
     assert one.latitude == pytest.approx(37.7511, abs=0.01)

@@ -78,11 +78,11 @@ def test_headings_follow_each_other() -> None:
 def test_data_cannot_end_their_element() -> None:
     values = {"text": "</script><!--", "more": ["<", "\u2028"]}
     html = _page(replace(_charts(), data={"a-data": values}))
-    found = re.search(
+    match = re.search(
         r'<script type="application/json" id="a-data">(.*?)</script>', html, re.DOTALL
     )
-    assert found is not None
-    assert json.loads(found[1]) == values
+    assert match is not None
+    assert json.loads(match[1]) == values
 
 
 def test_a_table_is_not_named_like_its_section() -> None:
@@ -257,12 +257,12 @@ def test_the_section_of_contributing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 )
 def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path: Path) -> None:
     rows, recipe = DATASETS[name]
-    found = _parsed(build_at(tmp_path, {"a.csv": rows}, recipe)[0])
-    assert found.elements <= ELEMENTS
-    assert not {name for name in found.attributes if name.startswith("on")}
-    assert all(each.startswith(("#", "https://")) for each in found.links)
-    assert len(found.ids) == len(set(found.ids))
-    assert not ESCAPED & set("".join(found.texts))
+    result = _parsed(build_at(tmp_path, {"a.csv": rows}, recipe)[0])
+    assert result.elements <= ELEMENTS
+    assert not {name for name in result.attributes if name.startswith("on")}
+    assert all(item.startswith(("#", "https://")) for item in result.links)
+    assert len(result.ids) == len(set(result.ids))
+    assert not ESCAPED & set("".join(result.texts))
     shown = {
         "hostile": [
             f"Report of {MARKUP}",
@@ -272,5 +272,5 @@ def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path:
         ],
         "empty": ["Nothing to show.", "unknown"],  # its age
     }
-    assert set(shown.get(name, [])) <= set(found.texts)
-    assert name != "hostile" or any("\\x1b[31m" in text for text in found.texts)
+    assert set(shown.get(name, [])) <= set(result.texts)
+    assert name != "hostile" or any("\\x1b[31m" in text for text in result.texts)

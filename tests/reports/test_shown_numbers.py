@@ -15,7 +15,7 @@ from tests.browser import OF_PAGES, Reader
 from tests.cli.program import run
 from tests.comparison.conftest import old_and_new
 from tests.conftest import Build
-from tests.reports.conftest import hover, place
+from tests.reports.conftest import canvas_point, hover
 from tests.reports.shown import check_changes, check_dataset, check_truth, of_browser, sampled
 from tests.reports.test_against import WINDOWS, scored_parts, truth_files
 from tests.reports.test_dataset_facts import MIXED
@@ -43,9 +43,9 @@ def test_of_a_dataset(reader: Reader, tmp_path: Path, build: Build) -> None:
     for choice in reader.page.locator("[name=world-map-density]").all():
         choice.check()
         reader.wait_for_maps()
-        said.append(hover(reader, *place(reader, 40, -100)))
+        said.append(hover(reader, *canvas_point(reader, 40, -100)))
     assert said[0].startswith("United States (US): 509 addresses")
-    assert [" no " in each for each in said] == [False, True, True, True]
+    assert [" no " in message for message in said] == [False, True, True, True]
 
 
 def test_of_what_changed(reader: Reader, tmp_path: Path) -> None:
@@ -125,12 +125,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _expected() -> Counter[tuple[str, int]]:
-    found: Counter[tuple[str, int]] = Counter()
+    result: Counter[tuple[str, int]] = Counter()
     for hour in range(300):
         for zone in _ZONES.values():
             local = (_FIRST + timedelta(hours=hour)).astimezone(ZoneInfo(zone))
-            found[_DAYS[local.weekday()], local.hour] += 1
-    return found
+            result[_DAYS[local.weekday()], local.hour] += 1
+    return result
 
 
 def test_the_hours_and_the_map_are_those_of_the_file(page: Path, reader: Reader) -> None:

@@ -78,7 +78,7 @@ def test_groups_are_those_of_single_lookups(
     for kind, paths in KINDS.items():
         wanted, unknown = _counted(sample, addresses, paths)
         groups = groups_of(summary, kind, top, least)
-        assert all(wanted[each.members] == each.addresses >= least for each in groups.top)
+        assert all(wanted[entry.members] == entry.addresses >= least for entry in groups.top)
         every = groups_of(summary, kind, 100, least)
         assert (every.further, every.number) == (0, len(every.top))
         assert every.top[:top] == groups.top
@@ -91,7 +91,7 @@ def test_groups_are_those_of_single_lookups(
 
 def _check_hidden(wanted: Counter[tuple[Any, ...]], shown: Sequence[Count], least: int) -> None:
     """Check that what is hidden sums to nothing, to much or to all."""
-    hidden = wanted - Counter({each.members: each.addresses for each in shown})
+    hidden = wanted - Counter({item.members: item.addresses for item in shown})
     few = {members for members, n in wanted.items() if n < least}
     assert few <= hidden.keys()
     assert bool(few) or not hidden
@@ -101,15 +101,15 @@ def _check_hidden(wanted: Counter[tuple[Any, ...]], shown: Sequence[Count], leas
 def _counted(
     engine: geolookup.Engine, addresses: list[str], paths: tuple[str, ...]
 ) -> tuple[Counter[tuple[Any, ...]], int]:
-    found: Counter[tuple[Any, ...]] = Counter()
+    result: Counter[tuple[Any, ...]] = Counter()
     unknown = 0
     for address in addresses:
         data: Any = engine.lookup(address)["data"]
         if data is not None:
             members = tuple(data[group].get(name) for group, name in _split(paths))
-            found[members] += members[0] is not None
+            result[members] += members[0] is not None
             unknown += members[0] is None
-    return +found, unknown
+    return +result, unknown
 
 
 def _split(paths: tuple[str, ...]) -> list[list[str]]:
@@ -119,17 +119,17 @@ def _split(paths: tuple[str, ...]) -> list[list[str]]:
 def test_places_are_those_of_single_lookups(sample: geolookup.Engine) -> None:
     summary = Summary(sample)
     summary.add(pa.array([*LOCATED * 3, *OTHERS]))
-    found: Counter[Any] = Counter()
-    for place in zip(*summary.places(), strict=True):
-        latitude, longitude, weight = (float(each) for each in place)
-        found[None if np.isnan(latitude) else (latitude, longitude)] += int(weight)
+    result: Counter[Any] = Counter()
+    for cells in zip(*summary.places(), strict=True):
+        latitude, longitude, weight = (float(item) for item in cells)
+        result[None if np.isnan(latitude) else (latitude, longitude)] += int(weight)
     wanted: Counter[Any] = Counter()
     for address in [*LOCATED * 3, *OTHERS]:
         data: Any = sample.lookup(address)["data"]
         if data is not None:
             at = data["location"]["latitude"], data["location"]["longitude"]
             wanted[None if at[0] is None else at] += 1
-    assert +found == wanted
+    assert +result == wanted
 
 
 def test_hours_of_few_requests_are_hidden(sample: geolookup.Engine) -> None:
@@ -152,16 +152,16 @@ def test_no_city_is_found_by_subtraction_from_its_country(tmp_path: Path) -> Non
     cities = [("8.8.8.0/24", "SG", "Singapore"), ("8.8.9.0/24", "SG", "Jurong"),
               ("9.0.0.0/24", "FR", "Paris"), ("9.0.1.0/24", "FR", ""),
               ("9.0.2.0/24", "FR", "Lyon"), ("1.1.1.0/24", "AU", "Perth")]  # fmt: skip
-    rows = "".join(f"{','.join(each)}\n" for each in cities)
+    rows = "".join(f"{','.join(city)}\n" for city in cities)
     dataset, _ = build_at(tmp_path, {"a.csv": "network,country_code,city_name\n" + rows})
     counts = {"8.8.8.8": 90, "8.8.9.9": 2, "9.0.0.1": 9, "9.0.1.1": 3, "9.0.2.1": 3, "1.1.1.1": 7}
     with geolookup.open(dataset) as engine:
         summary = Summary(engine)
-        summary.add(pa.array([each for each, n in counts.items() for _ in range(n)]))
-    found = groups_of(summary, "cities", 10, 5)
-    assert [each.members[0] for each in found.top] == ["Paris", "Perth"]  # 92 - 90 would be 2
-    assert (found.hidden, found.unknown) == (95, 3)
-    assert [each.addresses for each in groups_of(summary, "countries", 10, 5).top] == [92, 15, 7]
+        summary.add(pa.array([item for item, n in counts.items() for _ in range(n)]))
+    result = groups_of(summary, "cities", 10, 5)
+    assert [entry.members[0] for entry in result.top] == ["Paris", "Perth"]  # 92 - 90 would be 2
+    assert (result.hidden, result.unknown) == (95, 3)
+    assert [entry.addresses for entry in groups_of(summary, "countries", 10, 5).top] == [92, 15, 7]
     assert groups_of(summary, "cities", 10, 1).hidden == 0
 
 
@@ -190,7 +190,7 @@ def _contents(page: str) -> Iterator[bytes]:
     """Yield a page, and what its packed arrays unpack to: bytes in each order, and numbers."""
     yield page.encode()
     data = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
-    for text in _texts([json.loads(each) for each in data]):
+    for text in _texts([json.loads(item) for item in data]):
         try:
             planes = inflated(text)
         except (ValueError, IndexError, zlib.error):
@@ -200,22 +200,22 @@ def _contents(page: str) -> Iterator[bytes]:
             with suppress(ValueError):
                 numbers = unpack(text)
                 yield numbers.tobytes()
-                yield " ".join(f"{each:.0f}" for each in numbers).encode()
+                yield " ".join(f"{number:.0f}" for number in numbers).encode()
 
 
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts(each)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
 
 
 @MADE
 def test_a_reader_finds_nobody(tmp_path: Path) -> None:
     folder = tmp_path / "home of jdoe"
     folder.mkdir()
-    lines = [_LINE.format(each, at) for at, each in enumerate([*LOCATED * 6, *OTHERS * 6])]
+    lines = [_LINE.format(item, at) for at, item in enumerate([*LOCATED * 6, *OTHERS * 6])]
     (folder / "access.log").write_text("".join(lines), encoding="utf-8")
     page = _page(tmp_path, str(folder / "access.log"), "--min-count", "1", "--top", "100")
     contents = list(_contents(page))
@@ -249,7 +249,7 @@ def test_a_name_is_stated_unless_it_is_an_address() -> None:
 def test_places_hours_and_groups_of_few_requests_are_hidden(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     counts = {"93.180.39.77": 4, "89.207.57.131": 5, "68.181.17.93": 6}  # Moscow, Dublin
-    path.write_text("".join(_LINE.format(each, 1) * n for each, n in counts.items()), "utf-8")
+    path.write_text("".join(_LINE.format(item, 1) * n for item, n in counts.items()), "utf-8")
     page = _page(tmp_path, str(path))
     assert "fewer than 5 requests" in page
     assert "Los Angeles" in page
@@ -276,7 +276,7 @@ def test_malformed_lines_standard_input_and_pictures(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stderr == f"{path}: 1 line is malformed: 10\n"
     assert "broken" not in output.read_text(encoding="utf-8")
-    names = {each.name for each in (tmp_path / "png").iterdir()}
+    names = {item.name for item in (tmp_path / "png").iterdir()}
     assert {"hours.png", "top-networks.png", "top-cities.png", "top-countries.png"} <= names
     data = b"\x80<\xff\n93.180.39.77\n"  # not all of it is text
     assert pipe("map", "-", "--output", str(output), "--force", data=data).returncode == 0

@@ -17,7 +17,7 @@ from geolookup.reports.section import Section
 from geolookup.reports.world_map import _notes, world_section
 from tests.browser import Reader
 from tests.pictures.unpacking import unpack_floats, unpack_integers
-from tests.reports.conftest import hover, pixel, place, projected, steps
+from tests.reports.conftest import canvas_point, hover, pixel, projected, steps
 from tests.skips import needs
 
 pytestmark = needs("jinja2", "vl_convert", "playwright", "axe_playwright_python")
@@ -76,8 +76,8 @@ def test_each_density_is_a_picture() -> None:
     (circle,) = drawn["world-requests"].iter("{http://www.w3.org/2000/svg}circle")
     x, y = project(np.array([_SUVA[0]]), np.array([_SUVA[1]]))
     scale = 1200 / (2 * WIDTH)
-    place = [float(circle.get("cx", 0)), float(circle.get("cy", 0))]
-    assert place == pytest.approx([(x[0] + WIDTH) * scale, (HEIGHT - y[0]) * scale], abs=0.1)
+    canvas_point = [float(circle.get("cx", 0)), float(circle.get("cy", 0))]
+    assert canvas_point == pytest.approx([(x[0] + WIDTH) * scale, (HEIGHT - y[0]) * scale], abs=0.1)
 
 
 @pytest.mark.long
@@ -87,8 +87,8 @@ def test_the_browser_reads_what_python_packed(opened: Callable[[Section], Reader
     reader = opened(world_section("world", "World", densities))
     assert reader.page.evaluate(f"[...{_MAP}.cells.cells]") == world.cells.tolist()
     for number, layer in enumerate(world.layers):
-        found = reader.page.evaluate(f"[...{_MAP}.layers[{number}].weights]")
-        assert np.array_equal(np.array(found, float), layer.weights)
+        evaluation = reader.page.evaluate(f"[...{_MAP}.layers[{number}].weights]")
+        assert np.array_equal(np.array(evaluation, float), layer.weights)
     x, y = project(*world.centres)
     read = [reader.page.evaluate(f"[...{_MAP}.cells.{axis}]") for axis in "xy"]
     assert np.allclose(read, [x, y], atol=1e-6)
@@ -109,11 +109,11 @@ def test_a_place_is_drawn_and_told_where_it_is(
     colours = section.data["world-map"]["colours"]  # type: ignore[index]
     most, least = (colours[0], colours[-1]) if scheme == "light" else (colours[-1], colours[0])
     for where, colour in ((_BERLIN, most), (_SUVA, least)):
-        assert pixel(reader, *place(reader, *where)) == [*bytes.fromhex(colour[1:]), 255]
-    said = hover(reader, *place(reader, *_BERLIN))
+        assert pixel(reader, *canvas_point(reader, *where)) == [*bytes.fromhex(colour[1:]), 255]
+    said = hover(reader, *canvas_point(reader, *_BERLIN))
     assert "12,345 requests, 99.96 %" in said
     assert re.match(r"5\d° N, 1\d° E|5\d\.\d° N, 1\d\.\d° E", said)
-    assert "no requests" in hover(reader, *place(reader, 0, 0))
+    assert "no requests" in hover(reader, *canvas_point(reader, 0, 0))
 
 
 @pytest.mark.long
@@ -123,15 +123,15 @@ def test_every_zoom_tells_the_same_sum(opened: Callable[[Section], Reader]) -> N
     places = [(*_BERLIN, 1000.0), *((x, y, 1.0) for x, y in rng.uniform(-60, -10, (200, 2)))]
     reader = opened(world_section("world", "World", [_density(places)]))
     for _ in range(24):
-        found = reader.page.evaluate(
+        evaluation = reader.page.evaluate(
             f"[[...{_MAP}.areas.weights].reduce((a, b) => a + b), {_MAP}.areas.constructor.name]"
         )
-        assert found[0] == 1200
+        assert evaluation[0] == 1200
         x, y = reader.page.evaluate(f"{_MAP}.window.canvas(...{projected(_BERLIN)})")
         assert "1,000 requests" in hover(reader, x, y)
         reader.page.evaluate(f"{_MAP}.zoom(2, {x}, {y})")
         steps(reader)
-    assert found[1] == "CellAreas"
+    assert evaluation[1] == "CellAreas"
 
 
 @pytest.mark.long
@@ -140,7 +140,7 @@ def test_the_keys_do_what_the_pointer_does(opened: Callable[[Section], Reader]) 
     densities = [_density([(*_BERLIN, 7), (*_SUVA, 5)]), _density([(*_BERLIN, 9)], "networks")]
     reader = opened(world_section("world", "World", densities, [default]))
     assert "Default coordinates: Fiji, no city, 5 addresses, 50.00 %" in hover(
-        reader, *place(reader, *_SUVA)
+        reader, *canvas_point(reader, *_SUVA)
     )
     reader.page.focus("canvas")
     reader.page.evaluate(f"{_MAP}.point({projected((52.52, 0))})")
@@ -169,7 +169,7 @@ def test_the_keys_do_what_the_pointer_does(opened: Callable[[Section], Reader]) 
 @pytest.mark.long
 def test_wheel_drag_and_buttons_move_the_map(opened: Callable[[Section], Reader]) -> None:
     reader = opened(world_section("world", "World", _many()))
-    x, y = place(reader, *_BERLIN)
+    x, y = canvas_point(reader, *_BERLIN)
     reader.page.hover("canvas", position={"x": x, "y": y})
     reader.page.mouse.wheel(0, -300)
     assert reader.page.evaluate(f"{_MAP}.window.zoomed") == 1  # the page's, without focus
@@ -205,7 +205,7 @@ def test_a_pointer_that_moves_paints_no_areas(opened: Callable[[Section], Reader
     }}""")
     reader.page.focus("canvas")
     for latitude in (0, 10, 20):
-        hover(reader, *place(reader, latitude, 10))
+        hover(reader, *canvas_point(reader, latitude, 10))
         steps(reader)
     assert reader.page.evaluate("painted") == 0
     reader.page.keyboard.press("+")
@@ -240,7 +240,7 @@ def test_countries_come_first_where_most_has_no_coordinates() -> None:
     density = Density("some", "Some", "requests", unknown, unknown, np.ones(1))
     countries = CountryDensity("countries", "By country", "requests", _ROWS)
     section = world_section("where", "Where", [density], countries=countries)
-    assert [each.name for each in section.pictures] == ["where-countries"]
+    assert [picture.name for picture in section.pictures] == ["where-countries"]
     assert section.data
 
 
@@ -249,7 +249,7 @@ def test_the_table_tells_what_has_no_area_and_what_is_hidden() -> None:
     assert section.values["shown"].rows[0] == ("Requests by country", "1,010", "3", "5")
     assert "Australia" not in str(section.data)
     assert "Réunion" not in str(section.data)
-    assert [each.name for each in section.pictures] == [
+    assert [picture.name for picture in section.pictures] == [
         "where-requests",
         "where-requests-countries",
     ]
@@ -264,8 +264,8 @@ def test_a_country_is_filled_and_named(opened: Callable[[Section], Reader], sche
     scale = COLOURS[::-1] if scheme == "light" else COLOURS
     middle = scale[round((len(scale) - 1) / 3)]
     for where, colour in zip(_PLACES, (scale[-1], middle, scale[0]), strict=False):
-        assert pixel(reader, *place(reader, *where)) == [*bytes.fromhex(colour[1:]), 255]
-    said = [hover(reader, *place(reader, *where)) for where in _PLACES]
+        assert pixel(reader, *canvas_point(reader, *where)) == [*bytes.fromhex(colour[1:]), 255]
+    said = [hover(reader, *canvas_point(reader, *where)) for where in _PLACES]
     assert said[0] == "Germany: 1,000 requests, 98.91 %"
     assert said[1] == "Brazil </script><b>: 10 requests, 0.99 %"
     assert said[3].endswith(": no requests")
@@ -275,17 +275,17 @@ def test_a_country_is_filled_and_named(opened: Callable[[Section], Reader], sche
     assert reader.page.locator("output").inner_text().endswith(": no requests")
     reader.page.get_by_label("Requests", exact=True).check()
     steps(reader)
-    assert "10 requests, 100.00 %" in hover(reader, *place(reader, 50, 50))
+    assert "10 requests, 100.00 %" in hover(reader, *canvas_point(reader, 50, 50))
     reader.check()
 
 
 @pytest.mark.long
 def test_a_country_of_few_is_land(opened: Callable[[Section], Reader]) -> None:
     reader = opened(_section(least=5))
-    australia, chad = (pixel(reader, *place(reader, *_PLACES[at])) for at in (2, 3))
+    australia, chad = (pixel(reader, *canvas_point(reader, *_PLACES[at])) for at in (2, 3))
     assert australia == chad
-    assert hover(reader, *place(reader, *_PLACES[2])).endswith(": no requests")
-    assert hover(reader, *place(reader, *_PLACES[1])).startswith("Brazil")
+    assert hover(reader, *canvas_point(reader, *_PLACES[2])).endswith(": no requests")
+    assert hover(reader, *canvas_point(reader, *_PLACES[1])).startswith("Brazil")
 
 
 @pytest.mark.long

@@ -16,15 +16,15 @@ pytestmark = [
 
 
 def test_every_page_on_a_narrow_screen(site: Path, reader: Reader) -> None:
-    found, looks = {}, list[str]()
+    actual, looks = {}, list[str]()
     for path in sorted(site.rglob("*.html")):
         reader.problems.clear()
         reader.open(path.as_uri())
         reader.check_width()
         reader.check(looks)
         if reader.problems:
-            found[str(path.relative_to(site))] = list(reader.problems)
-    assert found == {}
+            actual[str(path.relative_to(site))] = list(reader.problems)
+    assert actual == {}
 
 
 def test_a_check_finds_what_is_wrong(site: Path, reader: Reader) -> None:
@@ -36,8 +36,8 @@ def test_a_check_finds_what_is_wrong(site: Path, reader: Reader) -> None:
     )
     reader.check_width()
     reader.check()
-    found = {problem.partition(": ")[2].partition(":")[0] for problem in reader.problems}
-    assert {"image-alt", "color-contrast"} <= found
+    actual = {problem.partition(": ")[2].partition(":")[0] for problem in reader.problems}
+    assert {"image-alt", "color-contrast"} <= actual
     assert "scrolls sideways" in reader.problems
 
 

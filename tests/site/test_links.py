@@ -28,10 +28,10 @@ class _Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attrs}
-        self.anchors.add(found.get("id", ""))
-        if tag == "a" and "href" in found:
-            self.links.append(found["href"])
+        actual = {name: value or "" for name, value in attrs}
+        self.anchors.add(actual.get("id", ""))
+        if tag == "a" and "href" in actual:
+            self.links.append(actual["href"])
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +58,9 @@ def test_links_inside_lead_to_pages_and_anchors(pages: dict[Path, _Page]) -> Non
 def test_links_to_the_project_lead_to_its_files(pages: dict[Path, _Page]) -> None:
     links = {link for page in pages.values() for link in page.links if link.startswith(f"{HOME}/")}
     for link in links:
-        found = re.fullmatch(r"/(\w+)/main/([^#]+)(#.*)?", link.removeprefix(HOME))
-        if found is not None:
-            assert KINDS[found[1]](ROOT / found[2]), link
+        match = re.fullmatch(r"/(\w+)/main/([^#]+)(#.*)?", link.removeprefix(HOME))
+        if match is not None:
+            assert KINDS[match[1]](ROOT / match[2]), link
     assert any("/recipes/world.toml" in link for link in links)
 
 

@@ -172,7 +172,7 @@ def _score_dataset(
     by = {**groupings(truth, joint), "source": by_source}
     sides = Sides(
         answers=joint.datasets[at],
-        truth_place=truth.rows.place[joint.row],
+        truth_place=truth.rows.location[joint.row],
         truth=truth.places,
         sources=list(by_source.names),
         widened=truth.of_addresses or joint.requests is not None,
@@ -185,22 +185,22 @@ def _part(
     part: Weights, verdicts: Judged, by: Mapping[str, Grouping], sides: Sides, worst: int
 ) -> ScoredPart:
     rows = np.flatnonzero(part.weight)
-    chosen, weight = verdicts.take(rows), part.weight[rows]
+    selection, weight = verdicts.take(rows), part.weight[rows]
     # One group: all rows have its number, 0.
-    total = measure(chosen, weight, np.zeros(len(rows), np.int64), 1)[0]
+    total = measure(selection, weight, np.zeros(len(rows), np.int64), 1)[0]
     return ScoredPart(
         unit=part.unit,
         score=total,
-        by={key: _groups(grouping, chosen, weight, rows) for key, grouping in by.items()},
+        by={key: _groups(grouping, selection, weight, rows) for key, grouping in by.items()},
         country_pairs=country_pairs(sides, verdicts, part.weight, worst),
         worst=worst_networks(sides, verdicts, part.weight, worst),
         metrics=metrics(total),
     )
 
 
-def _groups(grouping: Grouping, chosen: Judged, weight: Any, rows: Any) -> list[Group]:
+def _groups(grouping: Grouping, judged: Judged, weight: Any, rows: Any) -> list[Group]:
     """Return the groups with any weight, in the order of their names' numbers."""
-    scores = measure(chosen, weight, grouping.group[rows], len(grouping.names))
+    scores = measure(judged, weight, grouping.group[rows], len(grouping.names))
     return [
         Group(name, score) for name, score in zip(grouping.names, scores, strict=True) if score.of
     ]

@@ -183,9 +183,9 @@ def _errors(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> list
     bounds = np.searchsorted(group[with_distance], np.arange(groups + 1))
     located_weight = np.bincount(group, weight * rows.located, minlength=groups)
     return [
-        _error(rows.distance[chosen], weight[chosen], located_weight[at])
+        _error(rows.distance[selection], weight[selection], located_weight[at])
         for at in range(groups)
-        for chosen in [with_distance[bounds[at] : bounds[at + 1]]]
+        for selection in [with_distance[bounds[at] : bounds[at + 1]]]
     ]
 
 

@@ -54,7 +54,7 @@ def sources(joint: Joint, at: int, metadata: Metadata) -> Grouping:
 def _countries(truth: Truth, joint: Joint) -> Grouping:
     """Group by country; codes of the truth's own table, where equal ones may repeat."""
     column = truth.places.names["country_code"]
-    codes = column.codes[truth.rows.place[joint.row]]
+    codes = column.codes[truth.rows.location[joint.row]]
     texts = [None, *column.values.to_pylist()]
     names = list(dict.fromkeys(texts))
     numbers = {name: number for number, name in enumerate(names)}
@@ -136,7 +136,7 @@ def _of_level(
             network=_name(sides.answers.starts, int(networks[at]), sides.widened),
             wrong=share(sums[at], of[at]),
             truth=_text(sides.truth, level, int(sides.truth_place[row])),
-            dataset=_text(sides.answers.places, level, int(sides.answers.place[row])),
+            dataset=_text(sides.answers.places, level, int(sides.answers.location[row])),
             source=sides.sources[int(sides.answers.source[row])],
         )
 
@@ -147,7 +147,7 @@ def country_pairs(sides: Sides, judged: Judged, weight: F64, most: int) -> list[
     wrong = np.flatnonzero((verdict == WRONG) & (weight > 0))
     truth, dataset = sides.truth.names["country_code"], sides.answers.places.names["country_code"]
     keys = truth.codes[sides.truth_place[wrong]].astype(np.int64) * len(dataset.values)
-    keys += dataset.codes[sides.answers.place[wrong]]
+    keys += dataset.codes[sides.answers.location[wrong]]
     pairs, group = np.unique(keys, return_inverse=True)
     sums: Counter[tuple[str, str]] = Counter()
     # Equal codes may repeat in the truth's table.
@@ -165,8 +165,8 @@ def _heaviest(places: NDArray[Any], weight: F64, rows: NDArray[Any]) -> int:
     return int(rows[first[np.argmax(np.bincount(group, weight, minlength=len(first)))]])
 
 
-def _text(places: Places, level: str, place: int) -> str | None:
-    texts = (places.names[name].text(place) for name in FIELDS[level])
+def _text(places: Places, level: str, location: int) -> str | None:
+    texts = (places.names[name].text(location) for name in FIELDS[level])
     return next((text for text in texts if text is not None), None)
 
 

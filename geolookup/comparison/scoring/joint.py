@@ -40,7 +40,7 @@ class DatasetAnswers:
 
     side: Stated
     places: Places  # of its location table
-    place: Numbers  # row of that table
+    location: Numbers  # row of that table
     source: Numbers  # number of the source that decided the location; 0: none
     interval: Numbers  # its interval; those of IPv6 follow those of IPv4
     starts: Mapping[int, Addresses]  # of its intervals, by family
@@ -75,10 +75,10 @@ def overlaid(truth: Truth, datasets: Sequence[Dataset], traffic: Traffic | None)
     families = {family: _of_family(truth, datasets, family) for family in FAMILIES}
     answers = [_answers(families, at) for at in range(len(datasets))]
     row = np.concatenate([part.row for part in families.values()])
-    place = truth.rows.place[row]
+    location = truth.rows.location[row]
     places = [of_dataset(dataset) for dataset in datasets]
     sides = answers_of_sides(
-        [truth.places, *places], [place, *(columns["place"] for columns in answers)]
+        [truth.places, *places], [location, *(columns["location"] for columns in answers)]
     )
     family = np.repeat(np.array(FAMILIES, np.uint8), [len(part.row) for part in families.values()])
     requests, weights = _requests(families, traffic)
@@ -104,7 +104,7 @@ def _of_family(truth: Truth, datasets: Sequence[Dataset], family: int) -> _OfFam
         partitions += [side.decided, side.starts]
     starts, at = overlay(partitions)
     row = decided.row[at[1]]
-    intervals = np.flatnonzero((row > 0) & (truth.rows.place[row] > 0) & ~is_blocked[at[0]])
+    intervals = np.flatnonzero((row > 0) & (truth.rows.location[row] > 0) & ~is_blocked[at[0]])
     # Partitions: special space, truth, then provenance and intervals of each dataset.
     pairs = [
         (at[2 * number + 3][intervals], at[2 * number + 2][intervals])
@@ -115,15 +115,15 @@ def _of_family(truth: Truth, datasets: Sequence[Dataset], family: int) -> _OfFam
 
 def _answers(families: Mapping[int, _OfFamily], at: int) -> dict[str, Any]:
     """Return the columns of one dataset over both families."""
-    place, source, interval, before = [], [], [], 0
+    location, source, interval, before = [], [], [], 0
     for part in families.values():
         side, (of_starts, of_decided) = part.sides[at], part.at[at]
-        place.append(side.locations[of_starts])
+        location.append(side.locations[of_starts])
         source.append(side.sources[of_decided])
         interval.append(of_starts + before)
         before += len(side.starts)
     return {
-        "place": np.concatenate(place),
+        "location": np.concatenate(location),
         "source": np.concatenate(source),
         "interval": np.concatenate(interval),
         "starts": {family: part.sides[at].starts for family, part in families.items()},

@@ -39,9 +39,9 @@ class Names:
     codes: Codes
     values: pa.StringArray
 
-    def text(self, place: int) -> str | None:
+    def text(self, location: int) -> str | None:
         """Return the name of a place as its source spells it."""
-        code = int(self.codes[place])
+        code = int(self.codes[location])
         return None if code < 0 else str(self.values[code].as_py())
 
 
@@ -101,8 +101,8 @@ def answers_of_sides(
     """Return the answers of each side, by its place in each of n joint intervals."""
     common = {name: _in_common([side.names[name] for side in sides], name) for name in NAMES}
     return [
-        Stated({name: common[name][at][place] for name in NAMES}, side.coordinates[:, place])
-        for at, (side, place) in enumerate(zip(sides, places, strict=True))
+        Stated({name: common[name][at][location] for name in NAMES}, side.coordinates[:, location])
+        for at, (side, location) in enumerate(zip(sides, places, strict=True))
     ]
 
 
@@ -152,7 +152,7 @@ class TruthRows:
 
     family: NDArray[np.uint8]
     length: NDArray[np.int16]  # of the prefix, else NO_PREFIX
-    place: I64  # the place that it states; 0: none
+    location: I64  # the place that it states; 0: none
 
     def __len__(self) -> int:
         return len(self.family)
@@ -198,13 +198,13 @@ def _over(above: Truth, below: Truth) -> Truth:
     rows = TruthRows(
         np.concatenate([above.rows.family, below.rows.family]),
         np.concatenate([above.rows.length, below.rows.length]),
-        np.concatenate([above.rows.place, _after(below.rows.place, len(above.places))]),
+        np.concatenate([above.rows.location, _after(below.rows.location, len(above.places))]),
     )
     lower = {
         family: Partition(partition.starts, _after(partition.row, len(above.rows)))
         for family, partition in below.partitions.items()
     }
-    states = above.rows.place > 0
+    states = above.rows.location > 0
     partitions = {f: first_stating(states, [above.partitions[f], lower[f]]) for f in FAMILIES}
     places = join([above.places, below.places])
     return Truth([*above.files, *below.files], rows, partitions, places)

@@ -59,7 +59,7 @@ def read_ranges(path: str, format_name: str) -> Truth:
         rejected = sum(source.rejected.total() for source in report.sources)
         nulled = sum(source.nulled.total() for source in report.sources)
         rows, places = _rows(output)
-        partitions = {family: _partition(output, family, rows.place > 0) for family in FAMILIES}
+        partitions = {family: _partition(output, family, rows.location > 0) for family in FAMILIES}
         file = TruthFile(path, _format(output), read, rejected, nulled)
     return Truth([file], rows, partitions, places)
 

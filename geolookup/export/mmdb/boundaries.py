@@ -60,7 +60,7 @@ def boundaries(dataset: Dataset, pairs_of: PairsOf, progress: Progress) -> Bound
 def _of_family(
     dataset: Dataset, family: int, pairs_of: PairsOf, progress: Progress
 ) -> Iterator[_Changes]:
-    for ranges in public_ranges(dataset, family, chosen=any_known):
+    for ranges in public_ranges(dataset, family, selector=any_known):
         progress.rows(len(ranges.first_low))
         yield _changes(
             Addresses(ranges.first_low, ranges.first_high),

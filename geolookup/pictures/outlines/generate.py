@@ -36,9 +36,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make the outlines of Natural Earth.")
     parser.add_argument("--package", type=Path, help=f"the .tgz of {PACKAGE}")
     parser.add_argument("--check", action="store_true", help="compare, do not write")
-    chosen = parser.parse_args()
-    outlines = generate(chosen.package) if chosen.package else _fetch()
-    if not chosen.check:
+    arguments = parser.parse_args()
+    outlines = generate(arguments.package) if arguments.package else _fetch()
+    if not arguments.check:
         write(outlines, FILE)
     elif not same(outlines, read()):
         raise SystemExit(f"{FILE} is not what {PACKAGE} gives")

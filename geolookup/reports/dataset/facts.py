@@ -69,7 +69,7 @@ def known_space(dataset: Dataset, family: int) -> KnownSpace:
     locations = RowCounts.empty(len(dataset.locations))
     networks = RowCounts.empty(len(dataset.networks))
     lengths = np.zeros(BITS[family] + 1, np.int64)
-    for batch in public_ranges(dataset, family, chosen=any_known):
+    for batch in public_ranges(dataset, family, selector=any_known):
         prefixes, of = prefixes_of(_spans(batch))
         lengths += np.bincount(prefixes.lengths, minlength=len(lengths))
         # Prefixes by interval; an interval belongs to one row of each table.
@@ -87,7 +87,7 @@ def prefix_counts(dataset: Dataset, family: int, groups: I64) -> I64:
     counts = np.zeros(int(groups.max(initial=0)) + 1, np.int64)
     batches = (
         _spans(batch, groups[batch.network_rows].astype(np.int32))
-        for batch in public_ranges(dataset, family, chosen=any_known)
+        for batch in public_ranges(dataset, family, selector=any_known)
     )
     for spans in join(batches):
         _, of = prefixes_of(spans)

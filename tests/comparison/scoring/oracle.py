@@ -68,7 +68,7 @@ def differ(level: str, one: Cells, other: Cells) -> bool | None:
     if level == "country":
         return country
     keys = ("region_code", "region_name") if level == "region" else ("city_name",)
-    said = [found for key in keys if (found := _differ(one, other, key)) is not None]
+    said = [result for key in keys if (result := _differ(one, other, key)) is not None]
     return (said[0] or bool(country)) if said else None
 
 
@@ -77,13 +77,13 @@ def states(level: str, cells: Cells) -> bool:
     return any(cells.get(key) is not None for key in keys.get(level, ("country_code",)))
 
 
-def verdict(level: str, truth: Cells, found: Cells) -> str | None:
+def verdict(level: str, truth: Cells, measured: Cells) -> str | None:
     """``agree``, ``wrong`` or ``null``; None where it does not count."""
     if not states(level, truth):
         return None
-    if not states(level, found):
+    if not states(level, measured):
         return "null"
-    different = differ(level, truth, found)
+    different = differ(level, truth, measured)
     return None if different is None else "wrong" if different else "agree"
 
 
@@ -100,48 +100,48 @@ def _share(pairs: Iterable[tuple[bool, Fraction]]) -> tuple[Fraction, Fraction]:
     return sum((w for hit, w in listed if hit), Fraction()), sum((w for _, w in listed), Fraction())
 
 
-def _same(found: Any, expected: tuple[Fraction, Fraction], approx: Any) -> None:
+def _same(measured: Any, expected: tuple[Fraction, Fraction], approx: Any) -> None:
     count, of = map(float, expected)
-    assert found.count == approx(count, rel=1e-9, abs=1e-12)
-    assert found.of == approx(of, rel=1e-9, abs=1e-12)
-    assert found.share == approx(count / of if of else 0.0, rel=1e-9, abs=1e-12)
+    assert measured.count == approx(count, rel=1e-9, abs=1e-12)
+    assert measured.of == approx(of, rel=1e-9, abs=1e-12)
+    assert measured.share == approx(count / of if of else 0.0, rel=1e-9, abs=1e-12)
 
 
 def _check_measured(
-    found: Any, cases: Sequence[Case], at: int, weights: Weights, approx: Any
+    measured: Any, cases: Sequence[Case], at: int, weights: Weights, approx: Any
 ) -> None:
-    assert found.of == approx(float(sum(weights)), rel=1e-9)
+    assert measured.of == approx(float(sum(weights)), rel=1e-9)
     for level in LEVELS:
-        verdicts = [verdict(level, each.truth, each.answers[at]) for each in cases]
+        verdicts = [verdict(level, case.truth, case.answers[at]) for case in cases]
         for kind in ("agree", "wrong", "null"):
             hits = ((v == kind, w) for v, w in zip(verdicts, weights, strict=True) if v)
-            _same(getattr(getattr(found, level), kind), _share(hits), approx)
-    _check_kilometres(found.kilometres, cases, at, weights, approx)
+            _same(getattr(getattr(measured, level), kind), _share(hits), approx)
+    _check_kilometres(measured.kilometres, cases, at, weights, approx)
 
 
 def _check_kilometres(
-    found: Any, cases: Sequence[Case], at: int, weights: Weights, approx: Any
+    measured: Any, cases: Sequence[Case], at: int, weights: Weights, approx: Any
 ) -> None:
-    far = [kilometres(each.truth, each.answers[at]) for each in cases]
+    far = [kilometres(case.truth, case.answers[at]) for case in cases]
     pairs = sorted((km, w) for km, w in zip(far, weights, strict=True) if km is not None)
     total = sum((w for _, w in pairs), Fraction())
-    assert found.of == approx(float(total), rel=1e-9)
+    assert measured.of == approx(float(total), rel=1e-9)
     for name, percent in (("p50", 50), ("p90", 90), ("max", 100)):
-        _check_quantile(getattr(found, name), percent, pairs, total)
+        _check_quantile(getattr(measured, name), percent, pairs, total)
     for limit in (50, 100):
         near = sum((w for km, w in pairs if km <= limit), Fraction())
         share = float(near / total) if total else 0.0
-        assert getattr(found, f"within_{limit}") == approx(share, rel=1e-9, abs=1e-12)
+        assert getattr(measured, f"within_{limit}") == approx(share, rel=1e-9, abs=1e-12)
     located = [
         (km is None, w)
-        for each, km, w in zip(cases, far, weights, strict=True)
-        if each.truth.get("latitude") is not None and each.truth.get("longitude") is not None
+        for item, km, w in zip(cases, far, weights, strict=True)
+        if item.truth.get("latitude") is not None and item.truth.get("longitude") is not None
     ]
-    _same(found.null, _share(located), approx)
+    _same(measured.null, _share(located), approx)
 
 
 def _check_quantile(
-    found: float, percent: int, pairs: list[tuple[float, Fraction]], total: Fraction
+    measured: float, percent: int, pairs: list[tuple[float, Fraction]], total: Fraction
 ) -> None:
     """Thirds are rounded as floats, so that a neighbour may be chosen where it is a tie."""
     slack, passed, legal = total * Fraction(1, 10**9), Fraction(), []
@@ -151,7 +151,7 @@ def _check_quantile(
         ):
             legal.append(km)
         passed += weight
-    assert any(abs(found - km) < 1e-6 for km in legal or [0.0])
+    assert any(abs(measured - km) < 1e-6 for km in legal or [0.0])
 
 
 Key = Callable[[Case], str | None]
@@ -165,8 +165,8 @@ def check(
     # Networks that are widened may have the same name.
     exact = score.requests is None and score.truth[0].format == "csv"
     for name, weight in parts.items():
-        chosen = [at for at in range(len(cases)) if weight.get(at)]
-        here, weights = [cases[at] for at in chosen], [weight[at] for at in chosen]
+        selection = [at for at in range(len(cases)) if weight.get(at)]
+        here, weights = [cases[at] for at in selection], [weight[at] for at in selection]
         for at, dataset in enumerate(score.datasets):
             _check_part(dataset.parts[name], here, at, weights, approx, exact=exact)
         for pair in score.pairs:
@@ -188,17 +188,17 @@ def _check_part(
 ) -> None:
     _check_measured(part.score, cases, at, weights, approx)
     keys: dict[str, Key] = {
-        "family": lambda each: f"ipv{each.address.version}",
-        "country": lambda each: each.truth.get("country_code"),
-        "prefix_length": lambda each: each.prefix,
-        "source": lambda each: each.sources[at],
+        "family": lambda case: f"ipv{case.address.version}",
+        "country": lambda case: case.truth.get("country_code"),
+        "prefix_length": lambda case: case.prefix,
+        "source": lambda case: case.sources[at],
     }
     assert set(part.by) == set(keys)
     for kind, key in keys.items():
         groups: dict[str | None, list[int]] = defaultdict(list)
-        for number, each in enumerate(cases):
-            groups[key(each)].append(number)
-        assert Counter(each.name for each in part.by[kind]) == Counter(dict.fromkeys(groups, 1))
+        for number, case in enumerate(cases):
+            groups[key(case)].append(number)
+        assert Counter(item.name for item in part.by[kind]) == Counter(dict.fromkeys(groups, 1))
         for group in part.by[kind]:
             rows = groups[group.name]
             some, their = [cases[row] for row in rows], [weights[row] for row in rows]
@@ -207,12 +207,14 @@ def _check_part(
     for level in LEVELS:
         networks = part.worst[level]
         total = getattr(part.score, level).wrong.count
-        assert sum(each.wrong.count for each in networks) == approx(total, rel=1e-9, abs=1e-12)
-        counts = [each.wrong.count for each in networks]
+        assert sum(network.wrong.count for network in networks) == approx(
+            total, rel=1e-9, abs=1e-12
+        )
+        counts = [network.wrong.count for network in networks]
         assert counts == sorted(counts, reverse=True)
         if exact:
-            assert len({each.network for each in networks}) == len(networks)
-        assert all(each.truth and each.dataset for each in networks)
+            assert len({network.network for network in networks}) == len(networks)
+        assert all(network.truth and network.dataset for network in networks)
 
 
 def _check_country_pairs(
@@ -220,11 +222,11 @@ def _check_country_pairs(
 ) -> None:
     wrong: defaultdict[tuple[str, str], Fraction] = defaultdict(Fraction)
     of = Fraction()
-    for each, weight in zip(cases, weights, strict=True):
-        found = verdict("country", each.truth, each.answers[at])
-        of += weight if found else 0
-        if found == "wrong":
-            wrong[each.truth["country_code"], each.answers[at]["country_code"]] += weight
+    for item, weight in zip(cases, weights, strict=True):
+        result = verdict("country", item.truth, item.answers[at])
+        of += weight if result else 0
+        if result == "wrong":
+            wrong[item.truth["country_code"], item.answers[at]["country_code"]] += weight
     pairs = {(pair.truth, pair.dataset): pair.wrong for pair in part.country_pairs}
     assert set(pairs) == set(wrong)
     for codes, share in pairs.items():
@@ -234,23 +236,23 @@ def _check_country_pairs(
 
 
 def _check_pair(
-    found: Any, cases: Sequence[Case], one: int, other: int, weights: Weights, approx: Any
+    measured: Any, cases: Sequence[Case], one: int, other: int, weights: Weights, approx: Any
 ) -> None:
     for level in LEVELS:
-        said = (differ(level, each.answers[one], each.answers[other]) for each in cases)
+        said = (differ(level, case.answers[one], case.answers[other]) for case in cases)
         pairs = ((not d, w) for d, w in zip(said, weights, strict=True) if d is not None)
-        _same(getattr(found, level), _share(pairs), approx)
-    far = [kilometres(each.answers[one], each.answers[other]) for each in cases]
+        _same(getattr(measured, level), _share(pairs), approx)
+    far = [kilometres(case.answers[one], case.answers[other]) for case in cases]
     for limit in (50, 100):
         near = ((km <= limit, w) for km, w in zip(far, weights, strict=True) if km is not None)
-        _same(getattr(found, f"within_{limit}"), _share(near), approx)
+        _same(getattr(measured, f"within_{limit}"), _share(near), approx)
 
 
 def _leader(level: str, answers: Sequence[Cells]) -> int | None:
     """The dataset that says what more than half of those say that say anything, if two do."""
-    voters = [at for at, each in enumerate(answers) if states(level, each)]
+    voters = [at for at, item in enumerate(answers) if states(level, item)]
     votes = {
-        at: sum(differ(level, answers[at], answers[each]) is False for each in voters)
+        at: sum(differ(level, answers[at], answers[voter]) is False for voter in voters)
         for at in voters
     }
     best = max(votes, key=lambda at: (votes[at], -at), default=None)
@@ -259,12 +261,12 @@ def _leader(level: str, answers: Sequence[Cells]) -> int | None:
     return best
 
 
-def _check_majority(found: Any, cases: Sequence[Case], weights: Weights, approx: Any) -> None:
+def _check_majority(measured: Any, cases: Sequence[Case], weights: Weights, approx: Any) -> None:
     for level in LEVELS:
-        vote, results = getattr(found, level), []
-        leaders = [_leader(level, each.answers) for each in cases]
-        for each, leader in zip(cases, leaders, strict=True):
-            verdicts = [verdict(level, each.truth, one) for one in each.answers]
+        vote, results = getattr(measured, level), []
+        leaders = [_leader(level, case.answers) for case in cases]
+        for entry, leader in zip(cases, leaders, strict=True):
+            verdicts = [verdict(level, entry.truth, one) for one in entry.answers]
             counted = any(v is not None for v in verdicts)
             none = "none" if counted else None
             results.append(none if leader is None else verdicts[leader])
@@ -273,8 +275,8 @@ def _check_majority(found: Any, cases: Sequence[Case], weights: Weights, approx:
             _same(getattr(vote, kind), _share(hits), approx)
         for at, share in enumerate(vote.differs):
             said = [
-                (differ(level, each.answers[at], each.answers[leader]), w)
-                for each, leader, w in zip(cases, leaders, weights, strict=True)
+                (differ(level, item.answers[at], item.answers[leader]), w)
+                for item, leader, w in zip(cases, leaders, weights, strict=True)
                 if leader is not None
             ]
             _same(share, _share((bool(d), w) for d, w in said if d is not None), approx)

@@ -37,7 +37,7 @@ _CELLS = {
 }
 _PLACES = (("50.9", "7.0"), ("50.7", "7.1"), ("50.2", "6.9"), ("-33.8688", "151.2"))
 _NAMES = [*_CELLS, "latitude", "longitude"]
-_addresses = [str(ip_address(each) + at) for each, size in WINDOWS.items() for at in range(size)]
+_addresses = [str(ip_address(item) + at) for item, size in WINDOWS.items() for at in range(size)]
 
 Row = tuple[str, str, tuple[str, ...]]
 
@@ -52,7 +52,7 @@ def _cells(draw: st.DrawFn) -> tuple[str, ...]:
 def _row(draw: st.DrawFn) -> Row:
     window = draw(st.sampled_from(list(WINDOWS)))
     one, other = sorted(draw(st.tuples(*[st.integers(0, WINDOWS[window] - 1)] * 2)))
-    first, last = (str(ip_address(window) + each) for each in (one, other))
+    first, last = (str(ip_address(window) + item) for item in (one, other))
     return first, last, draw(_cells())
 
 
@@ -82,7 +82,7 @@ def _values(row: SourceRow) -> dict[str, Any]:
 
 
 def _cases(truths: list[list[SourceRow]], engines: list[geolookup.Engine]) -> list[oracle.Case]:
-    found = []
+    actual = []
     for text in _addresses:
         address = ip_address(text)
         rows = (deciding(truth, address) for truth in truths)
@@ -90,28 +90,28 @@ def _cases(truths: list[list[SourceRow]], engines: list[geolookup.Engine]) -> li
         answers = [oracle.answer(engine, address) for engine in engines]
         if row is None or None in answers:
             continue
-        cells, sources = zip(*(each for each in answers if each), strict=True)
-        found.append(
+        cells, sources = zip(*(answer for answer in answers if answer), strict=True)
+        actual.append(
             oracle.Case(address, id(row), oracle.prefix(row), _values(row), cells, sources)
         )
-    return found
+    return actual
 
 
 def _parts(
     cases: list[oracle.Case], unit: Fraction, asked: list[str] | None
 ) -> dict[str, dict[int, Fraction]]:
-    sizes = [unit if each.address.version == 6 else Fraction(1) for each in cases]
-    rows = Counter(each.row for each in cases)
+    sizes = [unit if case.address.version == 6 else Fraction(1) for case in cases]
+    rows = Counter(case.row for case in cases)
     parts = {
         f"ipv{family}": {
-            at: sizes[at] for at, each in enumerate(cases) if each.address.version == family
+            at: sizes[at] for at, item in enumerate(cases) if item.address.version == family
         }
         for family in (4, 6)
     }
-    parts["networks"] = {at: Fraction(1, rows[each.row]) for at, each in enumerate(cases)}
+    parts["networks"] = {at: Fraction(1, rows[entry.row]) for at, entry in enumerate(cases)}
     if asked is not None:
-        counts = Counter(ip_address(each) for each in asked)
-        parts["requests"] = {at: Fraction(counts[each.address]) for at, each in enumerate(cases)}
+        counts = Counter(ip_address(request) for request in asked)
+        parts["requests"] = {at: Fraction(counts[entry.address]) for at, entry in enumerate(cases)}
     return parts
 
 
@@ -125,21 +125,21 @@ def _score_and_check(
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder, paths = Path(name), []
         for at, sources in enumerate(datasets):
-            texts = {f"s{number}": _csv(each) for number, each in enumerate(sources)}
+            texts = {f"s{number}": _csv(item) for number, item in enumerate(sources)}
             paths.append(dataset(folder / f"d{at}", **texts))
         for file, text in truths.items():
             (folder / file).write_text(text, encoding="utf-8")
         traffic = folder / "asked.txt"
         traffic.write_text("\n".join([*(asked or []), "10.0.0.1", "x", ""]), encoding="utf-8")
-        cases = _cases(rows, [stack.enter_context(geolookup.open(each)) for each in paths])
+        cases = _cases(rows, [stack.enter_context(geolookup.open(path)) for path in paths])
         files = [folder / file for file in truths]
         options: dict[str, Any] = {"worst": 1000, "traffic": None if asked is None else traffic}
         if not cases:
             with pytest.raises(geolookup.DiffError, match="no row"):
                 geolookup.score(paths, truth=files, **options)
             return
-        found = geolookup.score(paths, truth=files, **options)
-        oracle.check(found, cases, _parts(cases, unit, asked), pytest.approx)
+        report = geolookup.score(paths, truth=files, **options)
+        oracle.check(report, cases, _parts(cases, unit, asked), pytest.approx)
 
 
 _SMALL = Fraction(1, 2**64)
@@ -149,7 +149,7 @@ _SMALL = Fraction(1, 2**64)
 @given(st.lists(_datasets, min_size=1, max_size=3), st.lists(_sources, min_size=1, max_size=2))
 def test_ranges(datasets: list[list[list[Row]]], truths: list[list[Row]]) -> None:
     texts = {f"truth{at}.csv": _csv(rows) for at, rows in enumerate(truths)}
-    rows = [_source_rows(each) for each in truths]
+    rows = [_source_rows(truth) for truth in truths]
     _score_and_check(datasets, texts, rows, _SMALL, None)
 
 

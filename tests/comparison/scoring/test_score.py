@@ -24,15 +24,15 @@ def feed(tmp_path: Path) -> Path:
 
 
 def test_worst_networks_are_ranked_and_cut(pair: tuple[Path, Path], feed: Path) -> None:
-    found = geolookup.score(pair[1], truth=feed)
-    worst = found.datasets[0].parts["ipv4"].worst
+    report = geolookup.score(pair[1], truth=feed)
+    worst = report.datasets[0].parts["ipv4"].worst
     country, *more = worst["country"]
     assert more == []
     assert (country.network, country.truth, country.dataset) == ("8.8.8.128/26", "US", "CA")
     assert (country.wrong.count, country.wrong.of, country.source) == (64, 64, "world.csv")
     [city] = worst["city"]
     assert (city.network, city.truth, city.dataset) == ("8.8.8.128/26", "Boston", "Ottawa")
-    [network] = found.datasets[0].parts["ipv6"].worst["country"]
+    [network] = report.datasets[0].parts["ipv6"].worst["country"]
     assert network.network == "2a00:0:8000::/33"
     none = geolookup.score(pair[1], truth=feed, worst=0).datasets[0].parts["ipv4"]
     assert list(none.worst.values()) == [[], [], []]
@@ -46,12 +46,12 @@ def test_wrong_countries_are_ranked_and_cut(tmp_path: Path) -> None:
     truth = "8.8.8.0/25,US,,Boston,\n8.8.8.128/25,US,,Reno,\n8.8.9.0/24,DE,,,\n9.9.9.0/24,US,,,\n"
     (tmp_path / "t.csv").write_text(truth, encoding="utf-8")
     for most in (10, 1):
-        found = (
+        actual = (
             geolookup.score(data, truth=tmp_path / "t.csv", worst=most).datasets[0].parts["ipv4"]
         )
-        pairs = [(each.truth, each.dataset, each.wrong.count) for each in found.country_pairs]
+        pairs = [(pair.truth, pair.dataset, pair.wrong.count) for pair in actual.country_pairs]
         assert pairs == [("US", "DE", 256), ("DE", "FR", 128)][:most]
-        assert found.country_pairs[0].wrong.of == 768
+        assert actual.country_pairs[0].wrong.of == 768
 
 
 def test_a_network_that_is_no_prefix_is_a_range(tmp_path: Path) -> None:
@@ -72,12 +72,12 @@ def test_addresses_are_never_shown(tmp_path: Path) -> None:
     feed.write_text("8.8.8.0/24,US,,,\n2a00::/32,US,,,\n", encoding="utf-8")
     asked = tmp_path / "asked.txt"
     asked.write_text("8.8.8.77\n2a00::77\n", encoding="utf-8")
-    for found in (
+    for item in (
         geolookup.score(data, truth=table),
         geolookup.score(data, truth=[feed, table]),
         geolookup.score(data, truth=feed, traffic=asked),
     ):
-        text = json.dumps(asdict(found)) + "\n".join(lines(found))
+        text = json.dumps(asdict(item)) + "\n".join(lines(item))
         assert "::77" not in text
         assert "8.8.77" not in text
         assert "8.8.8.0/24" in text
@@ -94,12 +94,12 @@ def test_gates(pair: tuple[Path, Path], feed: Path) -> None:
         "networks.country_wrong > 0.249",
         "city_agree == 0",
     ]
-    found = geolookup.score(pair[1], truth=feed, fail_if=gates)
+    report = geolookup.score(pair[1], truth=feed, fail_if=gates)
     measured = {
-        gate: dict(verdict.measured) for gate, verdict in zip(gates, found.gates, strict=True)
+        gate: dict(verdict.measured) for gate, verdict in zip(gates, report.gates, strict=True)
     }
     assert measured[gates[1]] == {"ipv4.country_agree": 0.625}
-    assert [verdict.gate for verdict in found.failed] == gates[:4]
+    assert [verdict.gate for verdict in report.failed] == gates[:4]
     assert measured[gates[3]] == {"networks.country_wrong": pytest.approx(0.25)}
     both = geolookup.score(pair, truth=feed, fail_if="ipv4.country_agree < 90%")
     assert both.failed[0].failed == ["2.ipv4.country_agree"]
@@ -124,10 +124,10 @@ def test_a_gate_does_not_pass_unmeasured(pair: tuple[Path, Path], feed: Path) ->
 
 def test_every_metric_is_measured(pair: tuple[Path, Path]) -> None:
     truth = pair[0].parent / "world.csv"
-    found = geolookup.score(pair[1], truth=truth)
-    for part in found.datasets[0].parts.values():
+    report = geolookup.score(pair[1], truth=truth)
+    for part in report.datasets[0].parts.values():
         assert list(part.metrics) == list(NAMES)
-    metrics = found.datasets[0].parts["ipv4"].metrics
+    metrics = report.datasets[0].parts["ipv4"].metrics
     unmeasured = [name for name, value in metrics.items() if value is None]
     assert unmeasured == ["region_agree", "region_wrong", "region_null"]
     gates = SCORE_METRICS.gates(f"{name} > 0" for name in NAMES)
@@ -137,10 +137,10 @@ def test_every_metric_is_measured(pair: tuple[Path, Path]) -> None:
 def test_requests_weigh(pair: tuple[Path, Path], feed: Path, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("who,n\n8.8.8.129,3\n8.8.8.1,1\n10.0.0.1,7\nx,2\n11.0.0.1,5\n", "utf-8")
-    found = geolookup.score(pair[1], truth=feed, traffic=path, ip_column="who", traffic_count="n")
-    assert found.requests is not None
-    assert (found.requests.total, found.requests.private, found.requests.invalid) == (18, 7, 2)
-    country = found.datasets[0].parts["requests"].score.country
+    report = geolookup.score(pair[1], truth=feed, traffic=path, ip_column="who", traffic_count="n")
+    assert report.requests is not None
+    assert (report.requests.total, report.requests.private, report.requests.invalid) == (18, 7, 2)
+    country = report.datasets[0].parts["requests"].score.country
     assert (country.agree.count, country.wrong.count, country.agree.of) == (1, 3, 4)
 
 
@@ -159,10 +159,10 @@ def test_a_registry_is_scored_at_scale(shared_data: Path, tmp_path: Path) -> Non
         f'[dataset]\nname = "s"\n[[source]]\nformat = "sapics"\npath = "{source}"\n', "utf-8"
     )
     geolookup.build(recipe, tmp_path / "data")
-    found = geolookup.score(tmp_path / "data", truth=shared_data / "rir" / "rir-countries.csv.gz")
-    assert (found.truth[0].rows, found.truth[0].rejected) == (243_034, 0)
-    part = found.datasets[0].parts["ipv4"]
-    assert part.score.of == sum(each.score.of for each in part.by["country"])
+    report = geolookup.score(tmp_path / "data", truth=shared_data / "rir" / "rir-countries.csv.gz")
+    assert (report.truth[0].rows, report.truth[0].rejected) == (243_034, 0)
+    part = report.datasets[0].parts["ipv4"]
+    assert part.score.of == sum(item.score.of for item in part.by["country"])
     country = part.score.country
     assert country.agree.count + country.wrong.count + country.null.count == country.agree.of
     assert country.agree.share > 0.9

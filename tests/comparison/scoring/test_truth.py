@@ -45,9 +45,9 @@ def score(scored: Path, tmp_path: Path) -> Scored:
     return scored_by
 
 
-def counts(found: Score, part: str = "networks") -> dict[str, tuple[float, float, float]]:
+def counts(result: Score, part: str = "networks") -> dict[str, tuple[float, float, float]]:
     """By level: how many agree, are wrong and are null."""
-    score = found.datasets[0].parts[part].score
+    score = result.datasets[0].parts[part].score
     return {
         level: tuple(getattr(getattr(score, level), kind).count for kind in KINDS)
         for level in ("country", "region", "city")
@@ -59,28 +59,28 @@ KINDS = ("agree", "wrong", "null")
 
 def test_geofeeds_from_the_wild(scored: Path, shared_data: Path) -> None:
     for name in ("geofeed-valid.csv", "geofeed-valid-lax.csv", "geofeed-valid-utf8-bom.csv"):
-        found = geolookup.score(scored, truth=shared_data / "geofeed" / name)
-        assert found.truth[0].format == "geofeed"
-        assert (found.truth[0].rows, found.truth[0].rejected) == (3, 0)
-        assert counts(found) == {"country": (3, 0, 0), "region": (3, 0, 0), "city": (2, 1, 0)}
-        assert counts(found, "ipv4")["city"] == (9, 0, 0)
-        assert counts(found, "ipv6")["city"] == (0, 1 << 35, 0)
-        lengths = {each.name for each in found.datasets[0].parts["networks"].by["prefix_length"]}
+        report = geolookup.score(scored, truth=shared_data / "geofeed" / name)
+        assert report.truth[0].format == "geofeed"
+        assert (report.truth[0].rows, report.truth[0].rejected) == (3, 0)
+        assert counts(report) == {"country": (3, 0, 0), "region": (3, 0, 0), "city": (2, 1, 0)}
+        assert counts(report, "ipv4")["city"] == (9, 0, 0)
+        assert counts(report, "ipv6")["city"] == (0, 1 << 35, 0)
+        lengths = {item.name for item in report.datasets[0].parts["networks"].by["prefix_length"]}
         assert lengths == {"ipv4 /29", "ipv4 /32", "ipv6 /29"}
     path = shared_data / "geofeed" / "geofeed-invalid-network.csv"
-    found = geolookup.score(scored, truth=path, truth_format="geofeed")
-    assert (found.truth[0].rows, found.truth[0].rejected) == (2, 1)
-    assert counts(found)["country"] == (1, 0, 0)
+    report = geolookup.score(scored, truth=path, truth_format="geofeed")
+    assert (report.truth[0].rows, report.truth[0].rejected) == (2, 1)
+    assert counts(report)["country"] == (1, 0, 0)
 
 
 def test_the_first_truth_decides(scored: Path, tmp_path: Path) -> None:
     one, other = tmp_path / "one.csv", tmp_path / "other.csv"
     one.write_text("202.196.224.0/25,AT,,,\n202.196.225.0/24,,,,\n", encoding="utf-8")
     other.write_text("ip,country\n202.196.224.1,DE\n202.196.224.200,DE\n2a02:ecc0::1,US\n", "utf-8")
-    found = geolookup.score(scored, truth=[one, other])
-    assert [file.format for file in found.truth] == ["geofeed", "addresses"]
-    assert counts(found, "ipv4")["country"] == (128, 1, 0)
-    assert counts(found)["country"] == (2, 1, 0)
+    report = geolookup.score(scored, truth=[one, other])
+    assert [file.format for file in report.truth] == ["geofeed", "addresses"]
+    assert counts(report, "ipv4")["country"] == (128, 1, 0)
+    assert counts(report)["country"] == (2, 1, 0)
     assert counts(geolookup.score(scored, truth=[other, one]), "ipv4")["country"] == (127, 2, 0)
 
 
@@ -99,12 +99,12 @@ def test_tables_of_every_format(scored: Path, tmp_path: Path) -> None:
     encoded = table.set_column(0, "Address", table["Address"].dictionary_encode())
     parquet.write_table(encoded, tmp_path / "t.parquet")
     for name in ("t.csv", "t.jsonl", "t.parquet"):
-        found = geolookup.score(scored, truth=tmp_path / name)
-        file = found.truth[0]
+        report = geolookup.score(scored, truth=tmp_path / name)
+        file = report.truth[0]
         assert (file.format, file.rows, file.rejected, file.nulled) == ("addresses", 3, 0, 0)
         # The region of the second is a name, the dataset's a code: they cannot be compared.
         levels = {"country": (2, 0, 0), "region": (1, 0, 0), "city": (1, 0, 0)}
-        assert counts(found, "ipv4") == levels, name
+        assert counts(report, "ipv4") == levels, name
 
 
 def test_countries_by_another_code(scored: Path, tmp_path: Path) -> None:
@@ -123,9 +123,9 @@ def test_columns_of_values_that_are_no_texts(scored: Path, tmp_path: Path) -> No
     ip = {"ip": ["202.196.224.1"]}
     table = {**ip, "country": ["AT"], "latitude": [nan], "longitude": [nan]}
     parquet.write_table(pa.table(table), path)
-    found = geolookup.score(scored, truth=path)
-    assert found.truth[0].nulled == 0
-    assert counts(found, "ipv4")["country"] == (1, 0, 0)
+    report = geolookup.score(scored, truth=path)
+    assert report.truth[0].nulled == 0
+    assert counts(report, "ipv4")["country"] == (1, 0, 0)
     entries = pa.array([[("a", "US")]], pa.map_(pa.string(), pa.string()))
     for column in (pa.array([["US"]]), pa.array([{"a": "US"}]), entries, pa.array([b"K\xf6ln"])):
         parquet.write_table(pa.table({**ip, "city": column}), path)
@@ -154,17 +154,17 @@ def test_the_row_that_damages_a_table_is_told(score: Scored) -> None:
 
 def test_mapped_ranges_count_as_ipv4_and_carried_ones_not(score: Scored) -> None:
     rows = "::ffff:202.196.224.0/120,AT\n2002:cac4:e000::/40,AT\n64:ff9b::cac4:e000/120,AT\n"
-    found = score("network,country_code\n" + rows)
-    assert counts(found, "ipv4")["country"] == (256, 0, 0)
-    assert found.datasets[0].parts["ipv6"].score.of == 0
+    report = score("network,country_code\n" + rows)
+    assert counts(report, "ipv4")["country"] == (256, 0, 0)
+    assert report.datasets[0].parts["ipv6"].score.of == 0
 
 
 def test_invalid_values_state_nothing(score: Scored) -> None:
     rows = ["202.196.224.1,Austria,48,16", "202.196.224.2,AT,91,16", "202.196.224.3,AT,x,16"]
-    found = score("\n".join(["ip,country,lat,lon", *rows, "202.196.224.4,AT,48.2,16.37", ""]))
-    assert found.truth[0].nulled == 3
-    assert found.datasets[0].parts["ipv4"].score.of == 1
-    assert found.datasets[0].parts["ipv4"].metrics["km_p50"] == pytest.approx(0, abs=1e-6)
+    report = score("\n".join(["ip,country,lat,lon", *rows, "202.196.224.4,AT,48.2,16.37", ""]))
+    assert report.truth[0].nulled == 3
+    assert report.datasets[0].parts["ipv4"].score.of == 1
+    assert report.datasets[0].parts["ipv4"].metrics["km_p50"] == pytest.approx(0, abs=1e-6)
 
 
 def test_addresses_of_ipv6_are_counted_as_such(score: Scored) -> None:
@@ -183,13 +183,13 @@ def test_a_folder_a_glob_and_odd_names(scored: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     folder.rename(plain)
     for path in (plain, f"{plain}/*.csv"):
-        found = geolookup.score(
+        report = geolookup.score(
             scored, truth=path, truth_format="geofeed" if path != plain else "auto"
         )
-        assert counts(found, "ipv4")["country"] == (128, 256, 0)
+        assert counts(report, "ipv4")["country"] == (128, 256, 0)
     (plain / "z.csv").write_text("202.196.224.0/24,DE,,,\n", encoding="utf-8")  # one truth
-    found = geolookup.score(scored, truth=f"{plain}/*.csv", truth_format="geofeed")
-    assert counts(found, "ipv4")["country"] == (128, 384, 0)
+    report = geolookup.score(scored, truth=f"{plain}/*.csv", truth_format="geofeed")
+    assert counts(report, "ipv4")["country"] == (128, 384, 0)
 
 
 _UNUSABLE = (
