@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.http.clients import allow_descriptors, beside_silent, kept, p99
+from tests.http.clients import allow_descriptors, ask_each_second, beside_silent, p99
 from tests.http.serving import serving, sqlite_store
 
 _SILENT, _HONEST, _SECONDS = 3_000, 2_000, 12
@@ -19,7 +19,7 @@ def attack() -> None:
         store = sqlite_store(Path(text))
         key = store.key()
         with serving(store, Path(text), workers=2) as server:
-            clients = asyncio.run(kept(server, key, _HONEST, _SECONDS))
+            clients = asyncio.run(ask_each_second(server, key, _HONEST, _SECONDS))
             took = [item for client in clients for item in client]
             print(f"{_HONEST} honest clients: p99 {p99(took) * 1e3:.1f} ms", flush=True)
             assert max(took) < 1  # so each asked and was answered in every second

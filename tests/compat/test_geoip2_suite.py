@@ -42,7 +42,7 @@ DATABASES = {
 }
 
 
-def stated(heading: str) -> set[str]:
+def words_below(heading: str) -> set[str]:
     """Return the words in code of the first column of the table below a heading of the page."""
     _, actual, after = PAGE.partition(f"\n## {heading}\n")
     assert actual, heading
@@ -51,7 +51,7 @@ def stated(heading: str) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The source distribution, unpacked."""
     if SDIST not in os.environ:
         pytest.skip(f"set {SDIST}: pip download --no-deps --no-binary geoip2 geoip2")
@@ -63,18 +63,18 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def compiled(unpacked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def datasets(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which each dataset has the path of the database that it is compiled from."""
     folder = tmp_path_factory.mktemp("compiled")
     (folder / DATA).mkdir(parents=True)
     for name in DATABASES:
-        geolookup.build(unpacked / DATA / f"{name}.mmdb", folder / DATA / f"{name}.mmdb")
+        geolookup.build(sources / DATA / f"{name}.mmdb", folder / DATA / f"{name}.mmdb")
     return folder
 
 
-def _tests_of(unpacked: Path) -> ModuleType:
+def _tests_of(sources: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(
-        "tests_of_geoip2", unpacked / "tests/database_test.py"
+        "tests_of_geoip2", sources / "tests/database_test.py"
     )
     assert spec
     assert spec.loader
@@ -84,17 +84,17 @@ def _tests_of(unpacked: Path) -> ModuleType:
 
 
 def test_the_tests_of_geoip2(
-    unpacked: Path, compiled: Path, monkeypatch: pytest.MonkeyPatch
+    sources: Path, datasets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(compiled)
+    monkeypatch.chdir(datasets)
     monkeypatch.setattr("sys.path", [*sys.path])  # the module appends to it
     monkeypatch.setattr(database, "Reader", Reader)
-    suite = unittest.defaultTestLoader.loadTestsFromModule(_tests_of(unpacked))
+    suite = unittest.defaultTestLoader.loadTestsFromModule(_tests_of(sources))
     result = unittest.TestResult()
     suite.run(result)
     failed = {test.id().rpartition(".")[2] for test, _ in [*result.failures, *result.errors]}
     assert result.testsRun > 15
-    assert failed == stated("The tests of geoip2")
+    assert failed == words_below("The tests of geoip2")
     said = re.search(r"(\d+) of the (\d+) tests\s+pass", PAGE)
     assert said
     assert [int(group) for group in said.groups()] == [
@@ -105,15 +105,15 @@ def test_the_tests_of_geoip2(
 
 @pytest.mark.parametrize(("name", "method"), [*DATABASES.items()])
 def test_every_attribute_that_differs_is_on_the_page(
-    unpacked: Path, compiled: Path, name: str, method: str
+    sources: Path, datasets: Path, name: str, method: str
 ) -> None:
-    patterns = stated("What differs")
+    patterns = words_below("What differs")
     compared = 0
     path = Path(DATA, f"{name}.mmdb")
-    with database.Reader(unpacked / path) as theirs, Reader(compiled / path) as ours:
-        for address in _addresses(unpacked / path):
+    with database.Reader(sources / path) as theirs, Reader(datasets / path) as ours:
+        for address in _addresses(sources / path):
             expected, actual = (_attributes(item, method, address) for item in (theirs, ours))
-            if not actual:  # a record of flags alone
+            if not actual:  # a record of flags only
                 kept = {path for path, item in expected.items() if item is not True}
                 undescribed = {path for path in kept if not _differs(path, patterns)}
                 assert undescribed <= {"traits.ip_address", "traits.network"}

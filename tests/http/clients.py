@@ -16,7 +16,7 @@ from tests.servers import PATIENCE
 
 
 def allow_descriptors(count: int) -> None:
-    """Raise the limit of this process, so that it can hold so many connections; else skip."""
+    """Raise the limit of this process, to so many connections; skip if that is impossible."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 0 <= hard < count:  # below 0: without bound
         pytest.skip(f"needs {count} open files; the hard limit is {hard}")
@@ -58,7 +58,9 @@ async def _ask(server: Server, key: str, times: int = 1, begin: float = 0.0) -> 
     return took
 
 
-async def kept(server: Server, key: str, clients: int, seconds: int) -> list[list[float]]:
+async def ask_each_second(
+    server: Server, key: str, clients: int, seconds: int
+) -> list[list[float]]:
     """Ask once a second on so many connections; return the seconds of the answers of each."""
     begin = time.monotonic() + clients / 2000  # when all are connected, on a machine that is idle
     asked = (_ask(server, key, seconds, begin + number / clients) for number in range(clients))

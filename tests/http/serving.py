@@ -32,7 +32,7 @@ quota = 2
 
 
 class Reply(NamedTuple):
-    """What came back. Header names are in lower case."""
+    """An answer. Header names are in lower case."""
 
     status: int
     headers: dict[str, str]
@@ -61,7 +61,7 @@ def store_at(url: str, folder: Path) -> Store:
     return Store(url, plans)
 
 
-def connected(port: int) -> AbstractContextManager[socket.socket]:
+def connection_to(port: int) -> AbstractContextManager[socket.socket]:
     """Connect to a port of this machine, for the block."""
     return closing(socket.create_connection(("127.0.0.1", port), PATIENCE))
 
@@ -80,7 +80,7 @@ class Server:
 
     def raw(self, request: bytes) -> Reply:
         """Send bytes, read one answer; HEAD is told by its first word."""
-        with connected(self.port) as line:
+        with connection_to(self.port) as line:
             line.sendall(request)
             method = request.partition(b" ")[0].decode("latin-1")
             answer = http.client.HTTPResponse(line, method=method)
@@ -115,7 +115,7 @@ class Server:
         self.becomes(lambda: self.show("/readyz").status == status)
 
     def becomes(self, condition: Callable[[], object]) -> None:
-        """Wait for what the running server brings about."""
+        """Wait for a condition while the server runs."""
         until(lambda: condition() or self.process.poll() is not None, lambda: self.log)
         assert self.process.poll() is None, self.log
 

@@ -29,7 +29,7 @@ def test_counts_are_those_of_all_workers(own_store: Store, tmp_path: Path) -> No
     header = [("X-API-Key", own_store.key())]
     asked = {"200": 40, "400": 3, "401": 2, "404": 1, "405": 1}
     with serving(own_store, tmp_path, workers=2) as server:
-        for _ in range(asked["200"]):  # a connection each, so that both workers get some
+        for _ in range(asked["200"]):  # a connection each: both workers get some
             assert server.ask("?ip=8.8.8.8", header).status == 200
         for query in ("?ip=x", "?ip=10.0.0.1", ""):
             assert server.ask(query, header).status == 400
@@ -105,8 +105,8 @@ def test_a_full_disk_costs_counters_only(tmp_path: Path, caplog: pytest.LogCaptu
 def test_a_server_without_options_has_no_admin_port_and_trusts_nobody(
     own_store: Store, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its processes listen on the port of the service alone, which does not show metrics, and each
-    worker tells of old data.
+    """Its processes listen on the port of the service only. That port has no metrics. Each worker
+    logs that the data are old.
     """
     monkeypatch.delenv("GEOLOOKUP_AGE_NOTICE")
     old = str(numbered(tmp_path / "old", 1, date=days_ago(200)))

@@ -13,7 +13,7 @@ from geolookup.errors import SettingsError
 from geolookup.http import admin_port
 from geolookup.http.admin_port import PLAIN, AdminPort, Page
 from geolookup.http.settings import HEAD_LIMIT
-from tests.http.serving import connected
+from tests.http.serving import connection_to
 from tests.servers import free_port, until
 
 _ASKED = b"GET /well HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -32,7 +32,7 @@ def port() -> Iterator[int]:
 
 def ask(port: int, request: bytes = _ASKED) -> tuple[bytes, bytes]:
     """Return the status line and the body of an answer."""
-    with connected(port) as line:
+    with connection_to(port) as line:
         line.sendall(request)
         answer = b""
         while part := line.recv(65_536):
@@ -54,7 +54,7 @@ def test_answers(port: int) -> None:
 
 def test_a_head_that_trickles_ends_in_time(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admin_port, "DEADLINE", 0.3)
-    with connected(port) as slow:
+    with connection_to(port) as slow:
         while not select.select([slow], [], [], 0.05)[0]:
             slow.send(b"x")
         assert slow.recv(1) == b""
@@ -66,7 +66,7 @@ def test_silent_connections_shut_no_probe_out(port: int, monkeypatch: pytest.Mon
     monkeypatch.setattr(admin_port, "CONNECTIONS", 8)
     threads = threading.active_count()
     with ExitStack() as stack:
-        silent = [stack.enter_context(connected(port)) for _ in range(50)]
+        silent = [stack.enter_context(connection_to(port)) for _ in range(50)]
         assert ask(port) == (b"HTTP/1.1 200 OK", b"well\n")
         assert threading.active_count() == threads
         until(lambda: set(select.select(silent, [], [], 0)[0]) >= set(silent[:42]))
@@ -76,7 +76,7 @@ def test_it_ends_with_open_connections() -> None:
     number = free_port()
     with ExitStack() as stack:
         with AdminPort(f"127.0.0.1:{number}", _page):
-            line = stack.enter_context(connected(number))
+            line = stack.enter_context(connection_to(number))
             ask(number)  # accepted in order, so after the first connection
         assert line.recv(1) == b""
 

@@ -64,7 +64,7 @@ def test_an_answer_is_the_engines(server: Server, key: str, sample: geolookup.En
 
 
 def test_a_trusted_proxy_is_believed(server: Server, key: str, sample: geolookup.Engine) -> None:
-    """The rules are those of ``geolookup.contract.proxies``; this machine is the proxy."""
+    """By the rules of ``geolookup.contract.proxies``; this machine is the proxy."""
     for name, value in (
         ("X-Forwarded-For", "9.9.9.9, 8.8.8.8"),
         ("Forwarded", 'for=9.9.9.9, for="8.8.8.8:80"'),
@@ -108,7 +108,7 @@ def test_20002(server: Server, key: str, sample: geolookup.Engine) -> None:
 
 
 def until_refused(server: Server, key: str) -> Reply:
-    """Ask for what is no address until something else says no; a slow machine takes a second."""
+    """Ask for a malformed address until another error comes; a slow machine takes a second."""
     while (reply := server.ask("?ip=x", with_key(key))).status == 400:
         pass
     return reply
@@ -176,9 +176,9 @@ def session() -> Any:
     return requests.Session()
 
 
-def sent(case: Any, session: Any, server: Server, key: str | None) -> Any:
-    """Send a generated request; return the answer, which is as the document says."""
-    # What HTTP itself cannot carry is no request.
+def reply_to(case: Any, session: Any, server: Server, key: str | None) -> Any:
+    """Send a generated request; return the answer after a check against the document."""
+    # HTTP cannot carry some generated headers.
     case.headers = {
         name: value for name, value in (case.headers or {}).items() if name != "X-API-Key"
     }
@@ -201,7 +201,9 @@ def outcome(reply: Any) -> tuple[int, int | None]:
     return reply.status_code, answer.get("error_code")
 
 
-def generated(mode: Any, count: int) -> Callable[[Callable[..., None]], Callable[[], None]]:
+def generated_requests(
+    mode: Any, count: int
+) -> Callable[[Callable[..., None]], Callable[[], None]]:
     cases = operation(DOCUMENT).as_strategy(generation_mode=mode)
     quick = settings(
         max_examples=count,
@@ -217,17 +219,17 @@ def generated(mode: Any, count: int) -> Callable[[Callable[..., None]], Callable
 def test_well_formed_requests(server: Server, store: Store, session: Any) -> None:
     """Every outcome of the contract is met, and each is as the document says."""
     keys = [store.key(), None, "unknown", store.key("small"), store.key("slow")]
-    #: Each key with each address and with the query that was generated; the slow one last, so
-    #: that its requests follow upon each other.
+    #: Each key with each address and with the generated query; the slow one last: its requests
+    #: follow upon each other.
     turns = itertools.cycle([(key, address) for key in keys for address in (None, *ADDRESSES)])
     met = Counter[tuple[int, int | None]]()
 
-    @generated(GenerationMode.POSITIVE, WELL_FORMED)
+    @generated_requests(GenerationMode.POSITIVE, WELL_FORMED)
     def ask(case: Any) -> None:
         key, address = next(turns)
         if address is not None:
             case.query = {"ip": address}
-        met[outcome(sent(case, session, server, key))] += 1
+        met[outcome(reply_to(case, session, server, key))] += 1
 
     ask()
     assert met.total() >= WELL_FORMED
@@ -240,9 +242,9 @@ def test_well_formed_requests(server: Server, store: Store, session: Any) -> Non
 def test_malformed_requests(server: Server, key: str, session: Any) -> None:
     keys = itertools.cycle([key, key, key, None])
 
-    @generated(GenerationMode.NEGATIVE, MALFORMED)
+    @generated_requests(GenerationMode.NEGATIVE, MALFORMED)
     def ask(case: Any) -> None:
-        outcome(sent(case, session, server, next(keys)))
+        outcome(reply_to(case, session, server, next(keys)))
 
     ask()
 

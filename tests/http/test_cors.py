@@ -24,7 +24,7 @@ CORS = {"vary", "access-control-allow-origin", "access-control-expose-headers", 
 
 
 @pytest.fixture(scope="module")
-def listed(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def sharing(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server whose answers pages of two origins may read."""
     options = ("--cors", APP, "--cors", "http://localhost:3000")
     with serving(store, tmp_path_factory.mktemp("listed"), *options) as running:
@@ -44,10 +44,10 @@ def preflight(server: Server, *lines: str, path: str = PATH, method: str = "OPTI
 ASKED = ("Access-Control-Request-Method: GET", "Access-Control-Request-Headers: x-api-key")
 
 
-def test_a_preflight_needs_no_key_and_counts_nothing(listed: Server, store: Store) -> None:
-    before = listed.metric('geolookup_http_requests_total{status="204",code=""}')
+def test_a_preflight_needs_no_key_and_counts_nothing(sharing: Server, store: Store) -> None:
+    before = sharing.metric('geolookup_http_requests_total{status="204",code=""}')
     for origin in (APP, "http://localhost:3000"):
-        reply = preflight(listed, f"Origin: {origin}", *ASKED, path=f"{PATH}?ip=8.8.8.8")
+        reply = preflight(sharing, f"Origin: {origin}", *ASKED, path=f"{PATH}?ip=8.8.8.8")
         assert (reply.status, reply.body) == (204, b"")
         allowed = {
             "access-control-allow-origin": origin,
@@ -56,10 +56,10 @@ def test_a_preflight_needs_no_key_and_counts_nothing(listed: Server, store: Stor
         }
         assert of_cors(reply) == PREFLIGHT | allowed
         assert "content-length" not in reply.headers
-    assert listed.metric('geolookup_http_requests_total{status="204",code=""}') == before + 2
+    assert sharing.metric('geolookup_http_requests_total{status="204",code=""}') == before + 2
     key = [("X-API-Key", store.key("small")), ("Origin", APP)]
-    preflight(listed, f"Origin: {APP}", f"X-API-Key: {key[0][1]}", *ASKED)
-    assert [listed.ask("?ip=8.8.8.8", key).status for _ in range(3)] == [200, 200, 429]
+    preflight(sharing, f"Origin: {APP}", f"X-API-Key: {key[0][1]}", *ASKED)
+    assert [sharing.ask("?ip=8.8.8.8", key).status for _ in range(3)] == [200, 200, 429]
 
 
 @pytest.mark.parametrize(
@@ -76,32 +76,32 @@ def test_a_preflight_needs_no_key_and_counts_nothing(listed: Server, store: Stor
         [f"Origin: {APP}", f"Origin: {OTHER}"],
     ],
 )
-def test_other_origins_are_allowed_nothing(listed: Server, key: str, lines: list[str]) -> None:
-    reply = preflight(listed, *lines, *ASKED)
+def test_other_origins_are_allowed_nothing(sharing: Server, key: str, lines: list[str]) -> None:
+    reply = preflight(sharing, *lines, *ASKED)
     assert (reply.status, of_cors(reply)) == (204, {"vary": "Origin"})
     headers = [("X-API-Key", key), *((line.split(": ")[0], line.split(": ")[1]) for line in lines)]
-    reply = listed.ask("?ip=8.8.8.8", headers)
+    reply = sharing.ask("?ip=8.8.8.8", headers)
     assert (reply.status, of_cors(reply)) == (200, {"vary": "Origin"})
 
 
-def test_what_is_not_a_preflight_is_as_without_the_option(listed: Server) -> None:
+def test_what_is_not_a_preflight_is_as_without_the_option(sharing: Server) -> None:
     for lines, method in (
         ([f"Origin: {APP}"], "OPTIONS"),
         ([*ASKED], "OPTIONS"),
         ([f"Origin: {APP}", *ASKED], "POST"),
         ([f"Origin: {APP}", *ASKED], "options"),
     ):
-        reply = preflight(listed, *lines, method=method)
+        reply = preflight(sharing, *lines, method=method)
         assert (reply.status, reply.headers["allow"]) == (405, "GET, HEAD"), (lines, method)
         assert "access-control-allow-methods" not in reply.headers
-    assert preflight(listed, f"Origin: {APP}", *ASKED, path="/").status == 404
-    assert preflight(listed, f"Origin: {APP}", "Host: y", *ASKED).status == 400
+    assert preflight(sharing, f"Origin: {APP}", *ASKED, path="/").status == 404
+    assert preflight(sharing, f"Origin: {APP}", "Host: y", *ASKED).status == 400
 
 
-def test_every_answer_names_the_origin(listed: Server, store: Store, key: str) -> None:
+def test_every_answer_names_the_origin(sharing: Server, store: Store, key: str) -> None:
     """Also errors: else a page would see a network error in their place."""
     slow = store.key("slow")
-    listed.ask("?ip=x", [("X-API-Key", slow)])
+    sharing.ask("?ip=x", [("X-API-Key", slow)])
     for query, api_key, status in (
         ("?ip=8.8.8.8", key, 200),
         ("?ip=x", key, 400),
@@ -111,7 +111,7 @@ def test_every_answer_names_the_origin(listed: Server, store: Store, key: str) -
         ("?ip=8.8.8.8", slow, 429),
         ("/nothing", key, 404),
     ):
-        reply = listed.ask(query, [("Origin", APP), ("X-API-Key", api_key)])
+        reply = sharing.ask(query, [("Origin", APP), ("X-API-Key", api_key)])
         assert reply.status == status
         assert reply.headers["access-control-allow-origin"] == APP, query
         assert reply.headers["access-control-expose-headers"] == EXPOSED
@@ -134,13 +134,13 @@ def test_any_origin(store: Store, key: str, tmp_path: Path) -> None:
         assert of_cors(server.ask("?ip=8.8.8.8")) == shared
 
 
-def test_without_the_option_nothing_changes(server: Server, listed: Server, key: str) -> None:
+def test_without_the_option_nothing_changes(server: Server, sharing: Server, key: str) -> None:
     reply = preflight(server, f"Origin: {APP}", *ASKED)
     assert (reply.status, reply.headers["allow"]) == (405, "GET, HEAD")
     assert of_cors(reply) == {}
     headers = [("X-API-Key", key), ("Origin", APP)]
     for query in ("?ip=8.8.8.8", "?ip=x", "/nothing"):
-        plain, crossing = (one.ask(query, headers) for one in (server, listed))
+        plain, crossing = (one.ask(query, headers) for one in (server, sharing))
         assert of_cors(plain) == {}
         assert {*crossing.headers} - {*plain.headers} == {*of_cors(crossing)}
 

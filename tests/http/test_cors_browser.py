@@ -52,7 +52,9 @@ def origin() -> Iterator[str]:
         pages.shutdown()
 
 
-def fetched(browser: Browser, origin: str, port: int, *requests: tuple[str, str]) -> list[Any]:
+def fetch_from_page(
+    browser: Browser, origin: str, port: int, *requests: tuple[str, str]
+) -> list[Any]:
     """Return the results of requests, each a query and a key, that a page of an origin makes."""
     with closing(browser.new_page()) as page:
         page.goto(origin)
@@ -66,7 +68,7 @@ def test_an_allowed_page_reads_answers(
 ) -> None:
     slow = store.key("slow")
     with serving(store, tmp_path, "--cors", "*" if is_any else origin) as server:
-        answers = fetched(
+        answers = fetch_from_page(
             *(browser, origin, server.port),
             *(("?ip=8.8.8.8", key), ("?ip=x", key), ("?ip=8.8.8.8", "unknown")),
             *[("?ip=8.8.8.8", slow)] * 20,
@@ -88,6 +90,6 @@ def test_another_page_reads_none(
 ) -> None:
     for options in ((), ("--cors", "https://app.example")):
         with serving(store, tmp_path, *options) as server:
-            results = fetched(browser, origin, server.port, ("?ip=8.8.8.8", key))
+            results = fetch_from_page(browser, origin, server.port, ("?ip=8.8.8.8", key))
             assert results == ["TypeError"], options
             assert server.metric('geolookup_http_requests_total{status="200",code=""}') == 0

@@ -1,4 +1,4 @@
-"""``geolookup serve`` and its deployment files: what starts, what is refused, what passes nginx."""
+"""``geolookup serve`` and its deployment files: starts, refusals, and requests through nginx."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from geolookup.http.settings import Settings
 from tests import servers
 from tests.cli.program import run
 from tests.conftest import ROOT
-from tests.http.serving import PATH, Server, Store, connected, serving
+from tests.http.serving import PATH, Server, Store, connection_to, serving
 from tests.servers import free_port
 from tests.skips import needs, optional
 
@@ -60,8 +60,8 @@ def _settings(arguments: list[str]) -> Settings:
 
 @needs("yaml")
 def test_the_command_lines_are_understood() -> None:
-    stated = (*map(_arguments, ("Dockerfile", "geolookup.service")), _container()[1]["args"])
-    for arguments in stated:
+    command_lines = (*map(_arguments, ("Dockerfile", "geolookup.service")), _container()[1]["args"])
+    for arguments in command_lines:
         assert arguments[0] == "serve"
         settings = _settings(arguments)
         assert (settings.admin or "").endswith(":9090")
@@ -136,7 +136,7 @@ def test_answers_pass_and_lies_do_not(front: Server, server: Server, key: str) -
     assert front.ask("?ip=8.8.8.8", header * 2).status == 401
     lies = [("X-Forwarded-For", "8.8.8.8"), ("Forwarded", "for=8.8.8.8"), ("X-Real-IP", "8.8.8.8")]
     reply = front.ask("", [("X-API-Key", key), *lies])
-    assert json.loads(reply.body)["error_code"] == 10002  # the client, which is this machine
+    assert json.loads(reply.body)["error_code"] == 10002  # the client: this machine
     for path in ("/v1%2Fgeo/lookup", "/v1/geo/%6cookup", "/", f"{PATH}/"):
         assert front.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).status == 404, path
 
@@ -146,7 +146,7 @@ def test_idle_connections_are_closed_to_make_room(server: Server, key: str, tmp_
     with nginx(tmp_path, server.port, few) as port, ExitStack() as stack:
         front = replace(server, port=port)
         for _ in range(100):
-            stack.enter_context(connected(port))
+            stack.enter_context(connection_to(port))
             assert front.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status == 200
 
 
@@ -155,7 +155,7 @@ def test_requests_in_progress_are_limited_by_address(tmp_path: Path) -> None:
     five = {"limit_conn callers 100;": "limit_conn callers 5;"}
     with closing(socket.create_server(("127.0.0.1", 0))) as silent, ExitStack() as stack:
         port = stack.enter_context(nginx(tmp_path, silent.getsockname()[1], five))
-        lines = [stack.enter_context(connected(port)) for _ in range(6)]
+        lines = [stack.enter_context(connection_to(port)) for _ in range(6)]
         for line in lines:
             line.sendall(asked)
         answered, _, _ = select.select(lines, [], [], servers.PATIENCE)
@@ -165,7 +165,7 @@ def test_requests_in_progress_are_limited_by_address(tmp_path: Path) -> None:
 httpx = optional("httpx")
 
 
-def refused(*options: str) -> str:
+def refusal(*options: str) -> str:
     """Return the line that the command ends with."""
     done = run("serve", *options)
     assert done.returncode == 2, done.stderr
@@ -173,12 +173,12 @@ def refused(*options: str) -> str:
     return done.stderr
 
 
-def test_what_cannot_be_served(own_store: Store, server: Server, tmp_path: Path) -> None:
+def test_refusals_at_the_start(own_store: Store, server: Server, tmp_path: Path) -> None:
     good = ("--accounts", own_store.url)
     nothing, plans = str(tmp_path / "nothing"), str(own_store.plans)
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    taken = f"127.0.0.1:{server.admin}"
+    used_address = f"127.0.0.1:{server.admin}"
     for options, says in (
         ((*good, "--dataset", nothing), "no dataset here"),
         (("--accounts", f"sqlite:///{nothing}"), "cannot be opened"),
@@ -193,9 +193,9 @@ def test_what_cannot_be_served(own_store: Store, server: Server, tmp_path: Path)
         ((*good, "--tls-certificate", plans, "--tls-key", plans), "not a certificate"),
         ((*good, "--tls-certificate", str(fifo), "--tls-key", plans), "not a regular file"),
         ((*good, "--port", str(server.port)), f"port {server.port}: "),  # of another server
-        ((*good, "--admin", taken, "--port", str(free_port())), f"--admin {taken}: "),
+        ((*good, "--admin", used_address, "--port", str(free_port())), f"--admin {used_address}: "),
     ):
-        assert says in refused(*options), options
+        assert says in refusal(*options), options
 
 
 @needs("httpx")
@@ -203,12 +203,12 @@ def test_what_cannot_be_served(own_store: Store, server: Server, tmp_path: Path)
 def test_tls_on_ipv4_and_ipv6(own_store: Store, tmp_path: Path) -> None:
     certificate, private = tmp_path / "certificate.pem", tmp_path / "key.pem"
     subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,IP:::1"]
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject]
-    made += ["-out", str(certificate), "-keyout", str(private)]
-    subprocess.run(made, check=True, capture_output=True)
+    command_line = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject]
+    command_line += ["-out", str(certificate), "-keyout", str(private)]
+    subprocess.run(command_line, check=True, capture_output=True)
     dual = False
     with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
-        dual = socket.has_dualstack_ipv6()  # and ::1 exists, which containers may lack
+        dual = socket.has_dualstack_ipv6()  # and ::1 exists: some containers lack it
     options = ["--tls-certificate", str(certificate), "--tls-key", str(private)]
     options += ["--host", "::" if dual else "127.0.0.1"]
     context = ssl.create_default_context(cafile=str(certificate))

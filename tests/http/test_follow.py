@@ -46,7 +46,7 @@ def options(edge: Edge) -> list[str]:
     return ["--follow", edge.site.url, "--dataset", str(edge.store), *every]
 
 
-def answered(server: Server, key: str) -> str:
+def generation_of(server: Server, key: str) -> str:
     """Return the generation that answers."""
     reply = server.ask("?ip=8.8.8.8", [("X-API-Key", key)])
     assert reply.status == 200
@@ -59,9 +59,9 @@ def test_what_a_mirror_publishes_is_answered(edge: Edge, own_store: Store, tmp_p
     key, first = own_store.key(), edge.publish(0)
     with serving(own_store, tmp_path, *options(edge)) as server:
         assert "has no generation; fetching one" in server.output.read_text(encoding="utf-8")
-        assert answered(server, key) == first
+        assert generation_of(server, key) == first
         second = edge.publish(1)
-        until(lambda: answered(server, key) == second)
+        until(lambda: generation_of(server, key) == second)
         assert b"\nfollowing: last success 2" in server.show("/readyz").body
         assert server.metric('geolookup_follow_polls_total{result="updated"}') == 2
         assert server.metric("geolookup_follow_failures") == 0
@@ -79,13 +79,13 @@ def test_a_server_starts_without_its_mirror(edge: Edge, own_store: Store, tmp_pa
     publish(edge.datasets[0], edge.store)
     edge.site.plan[:] = [status(403)]
     with serving(own_store, tmp_path, *options(edge)) as server:
-        assert answered(server, key) == generation(edge.datasets[0])
+        assert generation_of(server, key) == generation(edge.datasets[0])
         until(lambda: b"failed polls in a row, last success never" in server.show("/readyz").body)
         assert server.show("/readyz").status == 200
         assert server.metric("geolookup_follow_failures") > 0
         edge.publish(1)
         edge.site.plan[:] = [folder_act(edge.folder)]
-        until(lambda: answered(server, key) == generation(edge.datasets[1]))
+        until(lambda: generation_of(server, key) == generation(edge.datasets[1]))
 
 
 @pytest.mark.long
@@ -96,7 +96,7 @@ def test_a_dead_follower_is_started_again(edge: Edge, own_store: Store, tmp_path
         os.kill(first, signal.SIGKILL)
         until(lambda: followers(edge) not in ([], [first]))
         second = edge.publish(1)
-        until(lambda: answered(server, own_store.key()) == second)
+        until(lambda: generation_of(server, own_store.key()) == second)
         server.until("starting it again in")
     until(lambda: not followers(edge))
 

@@ -15,7 +15,7 @@ import pytest
 from geolookup.http.listener import limit
 from geolookup.http.settings import BUFFER
 from tests.http.clients import request
-from tests.http.serving import Server, Store, connected, serving
+from tests.http.serving import Server, Store, connection_to, serving
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.skipif(
@@ -31,7 +31,10 @@ def limited_pair(stall: int) -> Iterator[tuple[socket.socket, socket.socket]]:
         limit(listener, stall=stall)
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        with connected(listener.getsockname()[1]) as client, closing(listener.accept()[0]) as end:
+        with (
+            connection_to(listener.getsockname()[1]) as client,
+            closing(listener.accept()[0]) as end,
+        ):
             end.settimeout(PATIENCE)
             yield end, client
 
@@ -69,7 +72,7 @@ def pipeline(stack: ExitStack, server: Server, count: int) -> list[socket.socket
     """Fill connections with requests without a key, and read nothing, until no more is accepted."""
     asked, attackers = request("x") * 1_000, list[socket.socket]()
     for _ in range(count):
-        client = stack.enter_context(connected(server.port))
+        client = stack.enter_context(connection_to(server.port))
         client.setblocking(False)
         attackers.append(client)
     open_ones = attackers
@@ -81,7 +84,7 @@ def pipeline(stack: ExitStack, server: Server, count: int) -> list[socket.socket
 
 @pytest.mark.long
 def test_slow_readers_shut_nobody_out(own_store: Store, tmp_path: Path) -> None:
-    """The honest client waits for one of the connections, which all belong to attackers."""
+    """The honest client waits for one of the connections; attackers hold all of them."""
     header = [("X-API-Key", own_store.key())]
     with serving(own_store, tmp_path, "--connections", "20") as server, ExitStack() as stack:
         attackers = pipeline(stack, server, 20)

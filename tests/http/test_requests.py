@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from geolookup.http.application import ip_parameter
 from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT
-from tests.http.clients import allow_descriptors, beside_silent, kept, request
-from tests.http.serving import PATH, Server, Store, connected, serving
+from tests.http.clients import allow_descriptors, ask_each_second, beside_silent, request
+from tests.http.serving import PATH, Server, Store, connection_to, serving
 
 #: The query of a request, and the error code of its answer.
 QUERIES: list[tuple[str, int | None]] = [
@@ -48,7 +48,7 @@ QUERIES: list[tuple[str, int | None]] = [
     ("?ip=" + "%00" * 4_000, 10001),
     ("?" + "ip=8.8.8.8&" * 1_000, 10001),
     ("?" + "a=b&" * 3_000 + "ip=8.8.8.8", None),
-    ("?", 10002),  # no address: the caller, which is this machine
+    ("?", 10002),  # no address: the caller is this machine
     ("?ip2=8.8.8.8", 10002),
 ]
 
@@ -69,14 +69,14 @@ def test_the_query_is_read_as_the_library_reads_forms(pairs: list[tuple[str, str
 
 
 def test_a_long_query_costs_what_a_short_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted in values that are decoded: those of other parameters, and long ones, are not."""
+    """Counted in decoded values: other parameters and long values are not decoded."""
     decoded = list[str]()
 
-    def counted(text: str) -> str:
+    def decode(text: str) -> str:
         decoded.append(text)
         return unquote_plus(text)
 
-    monkeypatch.setattr("geolookup.http.application.unquote_plus", counted)
+    monkeypatch.setattr("geolookup.http.application.unquote_plus", decode)
     for query, values in (
         ("%61=%62&" * 2_000 + "ip=%38", ["%38"]),
         ("%69%70=%38", ["%38"]),
@@ -128,7 +128,7 @@ def test_other_targets_are_404(server: Server, key: str) -> None:
 
 def test_bodies_and_odd_headers_do_not_matter(server: Server, key: str) -> None:
     one = f"GET {PATH}?ip=8.8.8.8 HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\n"
-    with connected(server.port) as line:
+    with connection_to(server.port) as line:
         line.sendall(f"{one}Content-Length: 5\r\n\r\nhello{one}Connection: close\r\n\r\n".encode())
         answers = b""
         while part := line.recv(65536):
@@ -140,7 +140,7 @@ def test_bodies_and_odd_headers_do_not_matter(server: Server, key: str) -> None:
 
 def statuses(server: Server, request: bytes) -> list[int]:
     """Return the status of each answer to some bytes; the last request ends the connection."""
-    with connected(server.port) as line:
+    with connection_to(server.port) as line:
         line.sendall(request)
         answers = b""
         while part := line.recv(65_536):
@@ -195,9 +195,9 @@ def test_line_feeds_alone_end_lines_and_a_fragment_is_dropped(server: Server, ke
 
 
 def test_half_closed_connections_end(server: Server, key: str) -> None:
-    """With or without an answer, which depends on when the server notices (``docs/http.md``)."""
+    """With or without an answer: the moment of the notice decides (``docs/http.md``)."""
     for _ in range(20):
-        with connected(server.port) as line:
+        with connection_to(server.port) as line:
             line.sendall(request(key))
             line.shutdown(socket.SHUT_WR)
             while line.recv(65_536):
@@ -253,7 +253,7 @@ def test_silent_connections_shut_nobody_out(server: Server, key: str) -> None:
 @pytest.mark.long
 def test_many_honest_clients_are_all_answered(server: Server, key: str) -> None:
     allow_descriptors(4_096)
-    clients = asyncio.run(kept(server, key, clients=2_000, seconds=4))
+    clients = asyncio.run(ask_each_second(server, key, clients=2_000, seconds=4))
     assert {len(took) for took in clients} == {4}
 
 
@@ -262,7 +262,7 @@ def test_what_sends_no_complete_head_in_time_is_closed(server: Server, key: str)
     asked = request(key)
     with ExitStack() as stack:
         silent, partial, trickled, idle = (
-            stack.enter_context(connected(server.port)) for _ in range(4)
+            stack.enter_context(connection_to(server.port)) for _ in range(4)
         )
         partial.sendall(asked[:20])
         idle.sendall(asked)
@@ -282,9 +282,9 @@ def test_a_connection_beyond_the_limit_waits_for_an_end(own_store: Store, tmp_pa
     asked = request(own_store.key())
     with (
         serving(own_store, tmp_path, "--connections", "2") as server,
-        connected(server.port) as first,
-        connected(server.port) as second,
-        connected(server.port) as third,
+        connection_to(server.port) as first,
+        connection_to(server.port) as second,
+        connection_to(server.port) as third,
     ):
         for line in (first, second):
             line.sendall(asked)

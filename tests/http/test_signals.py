@@ -35,8 +35,8 @@ class Load:
     """Threads with a kept connection each, while in use as a context.
 
     ``outcomes`` counts statuses, ``broken`` requests that were sent and not
-    answered. Who is told to leave connects anew; who then finds nobody
-    listening stops, for that was no request yet.
+    answered. A thread that is told to leave connects anew, and stops if nobody
+    listens: it has sent no request then.
     """
 
     def __init__(self, server: Server, key: str, threads: int = 4) -> None:
@@ -60,7 +60,7 @@ class Load:
         self.stop()
 
     def stop(self) -> None:
-        """Stop asking; what is under way ends."""
+        """Stop asking; requests in progress end."""
         self._stop.set()
         for thread in self._threads:
             thread.join()
@@ -211,7 +211,7 @@ def datasets(tmp_path: Path) -> dict[str, str]:
 
 def test_generations_under_load(own_store: Store, tmp_path: Path, datasets: dict[str, str]) -> None:
     store = tmp_path / "store"
-    # One of the two knows the country alone.
+    # One of the two knows the country only.
     options = ("--dataset", str(store), "--watch", "0.05", "--allow-lost-fields")
     key = own_store.key()
     with serving(own_store, tmp_path, *options, workers=2) as server:

@@ -43,7 +43,7 @@ def statuses(server: Server, key: str, count: int) -> Counter[int]:
 
 
 def test_workers_on_redis_keep_one_quota(server_of_accounts: Redis, tmp_path: Path) -> None:
-    # A stall of over a second, which is 503, is not the subject.
+    # A stall of over a second is 503, and not the subject.
     store = store_at(f"{server_of_accounts.url}?socket_timeout={PATIENCE}", tmp_path)
     small, endless = store.key("small"), store.key()
     with serving(store, tmp_path, workers=3) as server:
@@ -158,7 +158,7 @@ def test_a_silent_redis_delays_nobody_for_long(server_of_accounts: Redis, tmp_pa
 
 
 def test_an_accounts_file_that_is_removed_and_replaced(own_store: Store, tmp_path: Path) -> None:
-    """Without it nobody is admitted, and what a restored one says counts."""
+    """Without it nobody is admitted; a restored one counts."""
     key, file, backup = own_store.key(), tmp_path / "accounts.db", tmp_path / "backup"
     back_up(own_store.url, backup)
     late = own_store.key()
@@ -167,7 +167,7 @@ def test_an_accounts_file_that_is_removed_and_replaced(own_store: Store, tmp_pat
         wanted = [of_key] * 8 + [of_late] * 8
         server.becomes(lambda: [status(server, key) for key in keys] == wanted)
 
-    keys = [key] * 8 + [late] * 8  # so that both workers are asked
+    keys = [key] * 8 + [late] * 8  # both workers are asked
     with serving(own_store, tmp_path, workers=2) as server:
         server.until_ready(200)
         becomes(200, 200)
@@ -193,7 +193,7 @@ def test_an_accounts_file_that_is_removed_and_replaced(own_store: Store, tmp_pat
 
 
 def test_a_damaged_dataset_is_503_where_it_is_damaged(own_store: Store, tmp_path: Path) -> None:
-    """IPv4 intervals name rows that are not there; a row of IPv6 is no JSON."""
+    """IPv4 intervals name missing rows; a row of IPv6 is not JSON."""
     dataset = tmp_path / "damaged"
     shutil.copytree(SMALL, dataset)
     _point_outside(dataset)
@@ -211,7 +211,7 @@ def test_a_damaged_dataset_is_503_where_it_is_damaged(own_store: Store, tmp_path
 
 
 def _point_outside(dataset: Path) -> None:
-    """Let every IPv4 interval name rows that are not there."""
+    """Let every IPv4 interval name missing rows."""
     manifest = json.loads((dataset / "manifest.json").read_text(encoding="utf-8"))
     columns = manifest["files"]["ipv4.arrow"]["columns"]
     path = dataset / "ipv4.arrow"

@@ -29,7 +29,7 @@ def workers(server: Server) -> list[int]:
 
 
 def kill_workers(server: Server, times: int) -> None:
-    """Kill each worker as soon as it is started, so often."""
+    """Kill each worker at its start, so often."""
     killed: set[int] = set()
 
     def all_are() -> bool:

@@ -1,4 +1,4 @@
-"""``serve --trusted-key``: only what a trusted key signed is served, also after a reload."""
+"""``serve --trusted-key``: a dataset is served only with the signature of a trusted key."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.store.numbered import id_of, shared
 pytestmark = needs("cryptography")
 
 
-def signed(number: int, place: Path, key: Path) -> Path:
-    dataset = copied(shared(number), place)
+def signed_copy(number: int, target: Path, key: Path) -> Path:
+    dataset = copied(shared(number), target)
     sign(dataset, key)
     return dataset
 
@@ -27,13 +27,13 @@ def test_a_store_without_follower(own_store: Store, tmp_path: Path) -> None:
     ours, theirs, _ = key_files()
     store = tmp_path / "store"
     options = ("--dataset", str(store), "--trusted-key", str(public(ours)), "--watch", "0.05")
-    publish(signed(1, tmp_path / "theirs", theirs), store)
+    publish(signed_copy(1, tmp_path / "theirs", theirs), store)
     command = ("serve", "--accounts", own_store.url, "--port", str(free_port()), *options)
     done = run(*command)
     assert done.returncode == 2
     assert "signed by no trusted key" in done.stderr
     assert done.stderr.count("\n") == 1
-    publish(signed(0, tmp_path / "ours", ours), store)
+    publish(signed_copy(0, tmp_path / "ours", ours), store)
     headers = [("X-API-Key", own_store.key())]
     with serving(own_store, tmp_path, *options) as server:
         generation = server.ask("?ip=8.8.8.8", headers).headers["x-dataset-generation"]
@@ -41,7 +41,7 @@ def test_a_store_without_follower(own_store: Store, tmp_path: Path) -> None:
         for refused in (shared(2), tmp_path / "theirs"):
             publish(refused, store)
             server.until("still answering from generation", 1 + (refused != shared(2)))
-        publish(signed(3, tmp_path / "newer", ours), store)
+        publish(signed_copy(3, tmp_path / "newer", ours), store)
         server.until(f"answering from generation {id_of(3)}")
         answer = server.ask("?ip=8.8.8.8", headers)
         assert answer.headers["x-dataset-generation"] == id_of(3)

@@ -1,4 +1,4 @@
-"""Applications that answer with what the middleware gives them, for real servers."""
+"""Applications that answer with the value of the middleware, for real servers."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ IP, PROXY = "8.8.8.8", "10.0.0.1"
 def asgi(
     engine: geolookup.Engine | None, scope: dict[str, Any], proxies: tuple[str, ...] = ()
 ) -> Any:
-    """What an application finds in the scope."""
+    """Return the answer in the scope of an application."""
     answers = []
 
     async def application(scope: MutableMapping[str, Any], _receive: Any, _send: Any) -> None:
@@ -38,7 +38,7 @@ def asgi(
 def wsgi(
     engine: geolookup.Engine | None, environ: dict[str, Any], proxies: tuple[str, ...] = ()
 ) -> Any:
-    """What an application finds in its environment."""
+    """Return the answer in the environment of an application."""
     answers = []
 
     def application(environ: dict[str, Any], _start_response: Any) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Fields in logs in place of the address, with the real ``logging`` and the real structlog."""
+"""Fields replace the address in logs, with the real ``logging`` and the real structlog."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IPV6 = "2001:4860:4860::8888"
 Log = tuple[logging.Logger, io.StringIO]
 
 
-#: Where and when a record was made, which may have the digits of an address by chance.
+#: Place and time of a record; they can have the digits of an address by chance.
 _CIRCUMSTANCES = {"created", "lineno", "msecs", "pathname", "process", "relativeCreated", "thread"}
 
 
@@ -43,7 +43,7 @@ def log(sample: geolookup.Engine) -> Iterator[Callable[..., Log]]:
         handler = logging.StreamHandler(written)
         handler.setFormatter(Everything("%(country)s AS%(asn)s %(message)s"))
         handler.addFilter(GeoFilter(*arguments, engine=sample, **options))
-        logger = logging.Logger("test")  # noqa: LOG001 - of this test alone
+        logger = logging.Logger("test")  # noqa: LOG001 - of this test only
         logger.addHandler(handler)
         loggers.append(logger)
         return logger, written
@@ -58,8 +58,8 @@ class Request:
         return f"<request from {IP}>"
 
 
-class Shown:
-    """An object that shows its client to a programmer alone."""
+class HiddenClient:
+    """An object that shows its client to programmers only."""
 
     def __repr__(self) -> str:
         return f"<client {IP}>"
@@ -79,7 +79,7 @@ def _fail(text: str) -> None:
     raise ValueError(text)
 
 
-def _nested() -> dict[str, Any]:
+def _circle() -> dict[str, Any]:
     circle: dict[str, Any] = {"peer": IP}
     circle["again"] = circle
     return circle
@@ -93,14 +93,14 @@ RECORDS: list[tuple[object, tuple[Any, ...]]] = [
     ("login from %s", (IP,)),
     ("login from %s and %r", (ipaddress.ip_address(IP), ipaddress.ip_address(IP))),
     ("hops %s", ([IP, ("x", {IP: {"peer": IP}})],)),
-    ("hops %s", (_nested(),)),
+    ("hops %s", (_circle(),)),
     ("hops %s", ([[[[[[[[[IP]]]]]]]]],)),
     ("set %s", ({IP},)),
     ("bytes %s", (IP.encode(),)),
     ("%(client)s", ({"client": IP},)),
     ("%s.%s.%s.%s", (8, 8, 8, 8)),
     ("%s", (Request(),)),
-    ("%s", (Shown(),)),
+    ("%s", (HiddenClient(),)),
     ("%s", (ValueError(f"no route to {IP}"),)),
     (ValueError(IP), ()),
     (Request(), ()),
@@ -111,7 +111,7 @@ RECORDS: list[tuple[object, tuple[Any, ...]]] = [
 def test_the_address_is_in_nothing_that_a_record_holds(log: Callable[..., Log]) -> None:
     for message, args in RECORDS:
         logger, written = log()
-        extra = {"ip": IP, "peers": [IP], "request": Request(), "client": Shown()}
+        extra = {"ip": IP, "peers": [IP], "request": Request(), "client": HiddenClient()}
         logger.error(message, *args, extra=extra)
         assert IP not in written.getvalue(), (message, args)
         assert written.getvalue().startswith("US AS15169 "), (message, args)
@@ -340,7 +340,7 @@ def test_structlog_for_records_of_logging(sample: geolookup.Engine) -> None:
             ],
         )
     )
-    logger = logging.Logger("test")  # noqa: LOG001 - of this test alone
+    logger = logging.Logger("test")  # noqa: LOG001 - of this test only
     logger.addHandler(handler)
     logger.error("from %s", IP, extra={"ip": IP})
     assert '"event": "from [address]"' in written.getvalue()

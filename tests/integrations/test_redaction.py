@@ -1,4 +1,4 @@
-"""What is removed, whatever it is in; and that nothing else is."""
+"""The address is removed from any object, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from geolookup.integrations.redaction import REMOVED, Redaction, plain
 
 IP, IPV6 = "8.8.8.8", "2001:4860:4860::8888"
-#: What may stand beside an address without making it another one.
+#: Text beside an address that does not make it another one.
 _BESIDE = st.text(alphabet="xyz [](){}<>=,;'\"/\\\n\u20ac")
 _TEXTS = st.tuples(_BESIDE, st.sampled_from([IP, IPV6]), _BESIDE).map("".join)
 _LEAVES = _TEXTS | st.none() | st.integers() | st.booleans() | _TEXTS.map(lambda t: t.encode())

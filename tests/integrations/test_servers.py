@@ -1,4 +1,4 @@
-"""The middleware in real servers, behind the real nginx, which sees clients of any address."""
+"""The middleware in real servers, behind the real nginx; its clients have any address."""
 
 from __future__ import annotations
 
@@ -89,10 +89,10 @@ def ask(port: int, client: str, *lines: str) -> Any:
     family = "TCP6" if ":" in client else "TCP4"
     own = "::1" if ":" in client else "127.0.0.1"
     head = f"PROXY {family} {client} {own} 51000 80\r\n"
-    return _asked(port, head, lines)
+    return _ask(port, head, lines)
 
 
-def _asked(port: int, head: str, lines: Sequence[str]) -> Any:
+def _ask(port: int, head: str, lines: Sequence[str]) -> Any:
     with closing(socket.create_connection(("127.0.0.1", port), servers.PATIENCE)) as connection:
         request = ["GET / HTTP/1.1", "Host: x", *lines, "Connection: close", "", ""]
         connection.sendall((head + "\r\n".join(request)).encode("latin-1"))
@@ -137,7 +137,7 @@ def test_workers_that_were_forked_follow_the_store(
     with serving("gunicorn") as port:
         publish("Lyon")
         assert isinstance(port, int)
-        asked = partial(_asked, port, "", [f"X-Forwarded-For: {IP}"])
+        asked = partial(_ask, port, "", [f"X-Forwarded-For: {IP}"])
         servers.until(lambda: asked()["city"] == "Lyon")
         assert asked()["forked"]
 

@@ -1,4 +1,4 @@
-"""Django, set up once: with the middleware, and one view that shows what it gets."""
+"""Django, set up once: with the middleware, and one view that shows its value."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ latitude,longitude,time_zone
 1.2.3.0/24,EU,DE,,,Berlin,,52.5,13.4,Europe/Berlin
 """
 ADDRESSES = ("8.8.8.8", "2001:4860::1", "1.2.3.4")
-#: Addresses, and what is none or has no row.
+#: Addresses, malformed ones, and ones without a row.
 QUERIES = (*ADDRESSES, ipaddress.ip_address("8.8.8.8"), "10.0.0.1", "9.9.9.9", 5, None, "", "a b")
-#: Methods and what they are asked; ``geos`` looks for its libraries anew each time.
+#: Methods and their arguments; ``geos`` looks for its libraries anew each time.
 METHODS = {
     **dict.fromkeys(("city", "country", "country_code", "country_name"), QUERIES),
     **dict.fromkeys(("lon_lat", "lat_lon", "coords"), QUERIES),
@@ -92,7 +92,7 @@ def outcome(geoip: Any, method: str, query: object) -> Any:
         warnings.simplefilter("always")
         try:
             result = getattr(geoip, method)(query)
-        except Exception as error:  # noqa: BLE001 - what is compared
+        except Exception as error:  # noqa: BLE001 - it is compared
             result = type(error)
     return result, [item.category for item in warned]
 

@@ -62,7 +62,7 @@ def test_a_wrong_setting_ends_the_start(tmp_path: Any) -> None:
         ask("/")
 
 
-def found(setting: object) -> list[tuple[str | None, str]]:
+def check_results(setting: object) -> list[tuple[str | None, str]]:
     from django.core.checks import run_checks
     from django.test import override_settings
 
@@ -84,7 +84,7 @@ def test_nothing_is_wrong() -> None:
         "PRELOAD": True,
         "TRUSTED_PROXIES": ["10.0.0.0/8", "unix:"],
     }
-    assert found(everything) == []
+    assert check_results(everything) == []
 
 
 def test_a_wrong_setting() -> None:
@@ -101,7 +101,7 @@ def test_a_wrong_setting() -> None:
         ({"DATASET": 5}, "DATASET"),
     ]
     for setting, says in settings:
-        ((name, shown),) = found(setting)
+        ((name, shown),) = check_results(setting)
         assert name == "geolookup.E001", setting
         assert says in shown, setting
         assert "\n" not in shown, setting
@@ -109,12 +109,15 @@ def test_a_wrong_setting() -> None:
 
 
 def test_a_dataset_that_cannot_be_used(tmp_path: Path) -> None:
-    ((name, text),) = found({"DATASET": tmp_path})
+    ((name, text),) = check_results({"DATASET": tmp_path})
     assert name == "geolookup.E002"
     assert str(tmp_path) in text
     assert "; " in text
     assert "\n" not in text
     folder = copytree(SMALL, tmp_path / "dataset")
     (folder / "location.arrow").unlink()
-    assert found({"DATASET": folder})[0][0] == "geolookup.E002"
-    assert found({"DATASET": SMALL, "MAX_AGE": 1, "ON_STALE": "refuse"})[0][0] == "geolookup.E002"
+    assert check_results({"DATASET": folder})[0][0] == "geolookup.E002"
+    assert (
+        check_results({"DATASET": SMALL, "MAX_AGE": 1, "ON_STALE": "refuse"})[0][0]
+        == "geolookup.E002"
+    )

@@ -1,4 +1,4 @@
-"""Views that show what the middleware set."""
+"""Views that show the value of the middleware."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from django.urls import path
 _TEMPLATE = "{{ request.geo.location.country_code }} {% if request.geo %}known{% endif %}"
 
 
-def shown(request: Any) -> JsonResponse:
+def show(request: Any) -> JsonResponse:
     return JsonResponse({"ip": request.geo.ip, "code": request.geo.error_code})
 
 
-async def shown_async(request: Any) -> JsonResponse:
-    return shown(request)
+async def show_async(request: Any) -> JsonResponse:
+    return show(request)
 
 
-def rendered(request: HttpRequest) -> HttpResponse:
+def render(request: HttpRequest) -> HttpResponse:
     return HttpResponse(Engine().from_string(_TEMPLATE).render(Context({"request": request})))
 
 
-urlpatterns = [path("", shown), path("async", shown_async), path("rendered", rendered)]
+urlpatterns = [path("", show), path("async", show_async), path("rendered", render)]
