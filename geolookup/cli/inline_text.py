@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from geolookup.dataset.intervals import U8
 
 _COLOUR = "cyan"
-_TEMPLATE = "{location.country_code} AS{network.asn}"
+_TEMPLATE = "{country} AS{asn}"
 #: Around an address that meets the conditions, as ``grep`` marks a match.
 _MARK = "\x1b[01;31m", "\x1b[m"
 _color = click.option(
@@ -44,7 +44,7 @@ _color = click.option(
     metavar="TEXT",
     default=_TEMPLATE,
     show_default=True,
-    help="Text of a tag, with paths of fields in braces.",
+    help="Text of a tag, with fields in braces.",
 )
 @click.option("--follow", is_flag=True, help="Wait for more lines of FILE, also after a rotation.")
 @_color
@@ -57,8 +57,8 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     compressed (.gz, .bz2, .xz, .zst). Except for the tags, all bytes stay as they are.
 
     An unknown value is written as -. The tag of an unknown address is [unknown], of a
-    private one [private]. --template takes members of
-    location, currency and network, and time.zone; {{ and }} are braces.
+    private one [private]. --template takes the fields that a dataset stores; {{ and }}
+    are braces.
 
     --follow begins with the last 10 lines. It reads on when the file is truncated, and when
     another one takes its name.
@@ -70,9 +70,9 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     exit_on_signals()
     require_output("the text is written there")
     try:
-        tag_template = Template(template, value_text)
+        tag_template = Template(template, value_text, "--template")
     except ValueError as error:
-        fail(f"--template: {error}")
+        fail(str(error))
     encode = _tag_encoder(is_colored=_is_colored(color))
     with geolookup.open(dataset) as engine:
         note_age(engine)
@@ -110,7 +110,8 @@ def _tell(text: str) -> None:
 
 @command("grep", "Keep the lines whose addresses meet conditions.")
 @click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
-@options.conditions
+@options.where
+@options.not_
 @click.option("--all", "every", is_flag=True, help="All public addresses of a line must meet them.")
 @click.option("-v", "--invert-match", "inverted", is_flag=True, help="Keep the other lines.")
 @click.option("-c", "--count", is_flag=True, help="Print only how many lines are kept.")
@@ -130,34 +131,29 @@ def grep(
     """Write the lines of FILE, any text, that have an address which meets all conditions.
 
     Without FILE, or for -, read standard input. FILE may be compressed (.gz, .bz2, .xz, .zst).
-    Conditions are as for `geolookup prefixes`: location.country_code=AT,DE, network.asn>=64512,
-    location.city_name^=San, location~48.2,16.4,50km, network.isp=null. A private address meets
-    none.
+    Conditions are those of `geolookup prefixes`: country=AT,DE, asn>=64512, city^=San,
+    location~48.2,16.4,50km, isp=null. A private address meets none.
 
     Exits with 0 if a line was kept, 1 if none was, 2 for misuse or an unusable file.
 
-    Example: geolookup grep --where location.country_code=US access.log
+    Example: geolookup grep --where country=US access.log
     """
+    from geolookup.cli.conditions import note_absent_values, read_conditions
     from geolookup.inline.blocks import blocks_of
     from geolookup.inline.grep import LineFilter, Lines
-    from geolookup.prefixes.conditions import conditions_of
-    from geolookup.prefixes.select import absent_values, row_masks
+    from geolookup.prefixes.select import row_masks
 
     exit_on_signals()
     require_output("lines are written there")
     if not where and not not_:
-        fail("name a condition, such as --where location.country_code=AT,DE")
-    try:
-        conditions = conditions_of(where, not_)
-    except ValueError as error:
-        fail(str(error))
+        fail("grep needs a condition, such as --where country=AT,DE")
+    conditions = read_conditions(where, "--where", not_)
     before, after = (own_sequence(sequence, sys.stdout).encode() for sequence in _MARK)
     mark = (before, after) if _is_colored(color) and not inverted else None
     with geolookup.open(dataset) as engine:
         note_age(engine)
         state = engine.snapshot()
-        for line in absent_values(state.dataset, conditions):
-            click.echo(f"geolookup: {line}", err=True)
+        note_absent_values(state.dataset, conditions)
         masks = row_masks(state.dataset, conditions)
         lines = Lines(state, LineFilter(masks.mark, every, inverted, mark), source)
         matching = lines.matching(blocks_of(source))

@@ -110,22 +110,18 @@ def fields_of(paths: tuple[str, ...]) -> tuple[Field, ...]:
         fail(str(error))
 
 
-#: ``--where`` and ``--not``, the arguments of ``conditions_of``.
-conditions = group(
-    click.option(
-        "--where",
-        metavar="CONDITION",
-        multiple=True,
-        help="Condition on the answer, such as location.country_code=AT,DE; repeatable: "
-        "all must be met.",
-    ),
-    click.option(
-        "--not",
-        "not_",
-        metavar="CONDITION",
-        multiple=True,
-        help="Condition that must not be met; repeatable: none may be met.",
-    ),
+where = click.option(
+    "--where",
+    metavar="CONDITION",
+    multiple=True,
+    help="Condition on the answer, such as country=AT,DE; repeatable: all must be met.",
+)
+not_ = click.option(
+    "--not",
+    "not_",
+    metavar="CONDITION",
+    multiple=True,
+    help="Condition that must not be met; repeatable: none may be met.",
 )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -19,8 +19,10 @@ from geolookup.prefixes.list_text import Changes, Lists, Settings, Syntax
 from geolookup.prefixes.syntaxes import SYNTAXES
 
 if TYPE_CHECKING:
-    from geolookup.engine import Engine
-    from geolookup.prefixes.select import Question
+    from geolookup.prefixes.select import Question, Selection
+
+_STANDARD = Path("-")
+_NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
 
 
 def _names(command: options.F) -> options.F:
@@ -32,9 +34,18 @@ def _names(command: options.F) -> options.F:
     return command
 
 
+def _refuse_where(_context: object, _option: object, value: str | None) -> None:
+    if value is not None:
+        example = "geolookup prefixes country=AT,DE"
+        fail(f"prefixes has no option --where; write the condition without it: {example}")
+
+
 @command("prefixes", "List the prefixes whose answers meet conditions.")
-@options.conditions
-@click.option("--within", metavar="PREFIX", help="Only addresses of this prefix.")
+@click.argument("where", metavar="[CONDITION]...", nargs=-1)
+@click.option("--where", "refused", hidden=True, expose_value=False, is_flag=False, flag_value="",
+              callback=_refuse_where)  # fmt: skip
+@options.not_
+@click.option("--within", metavar="NETWORK", help="Only addresses in this network.")
 @click.option(
     "--family", type=click.Choice(["4", "6"]), help="Only IPv4 or IPv6. [default: both, IPv4 first]"
 )
@@ -49,7 +60,7 @@ def _names(command: options.F) -> options.F:
 @click.option(
     "--by",
     "by",
-    metavar="PATH,...",
+    metavar="FIELD,...",
     multiple=True,
     callback=options.split_values,
     shell_complete=options.complete_paths,
@@ -73,13 +84,13 @@ def _names(command: options.F) -> options.F:
     "a store. Standard error has the counts.",
 )
 @options.output(
-    "File to write, completely or not at all. [default: standard output]", required=False
+    "File to write, completely or not at all; - is standard output. [default: -]", required=False
 )
 @options.force("an existing file")
 @click.option(
-    "--fail-if-empty",
+    "--allow-empty",
     is_flag=True,
-    help="Exit with 1, and write no file, if no prefix meets the conditions.",
+    help="Write a list without prefixes if nothing meets the conditions.",
 )
 @options.dataset()
 @options.age_notice
@@ -94,44 +105,70 @@ def prefixes(
     since: str | None,
     output: Path | None,
     force: bool,
-    fail_if_empty: bool,
+    allow_empty: bool,
     dataset: str | None,
     **names: str | None,
 ) -> None:
     """List the fewest prefixes whose answers meet all conditions.
 
-    A condition is PATH=VALUE,... for one of several values; the value null is unknown.
-    > >= < <= compare numbers, ^= compares the beginning of a text, and
-    location~48.2,16.4,50km or location~SOUTH,WEST,NORTH,EAST tests coordinates. Short
-    names of fields, such as country and asn, are accepted. Prefixes are in address
-    order, IPv4 first. Special-purpose space and networks about which nothing is known
-    are left out.
+    A condition is FIELD=VALUE,... for one of several values; the value null is unknown.
+    > >= < <= compare numbers and ^= the beginning of a text; quote them for the shell.
+    location~48.2,16.4,50km and location~SOUTH,WEST,NORTH,EAST test coordinates.
 
-    Example: geolookup prefixes --where country=AT,DE --not asn=15169 --format nft
+    Prefixes are in address order, IPv4 first. The list omits special-purpose space and
+    networks about which nothing is known. If nothing meets the conditions, the command
+    writes nothing and exits with 1, unless --allow-empty is set.
+
+    Example: geolookup prefixes country=AT,DE --not asn=15169 --format nft
     """
-    from geolookup.prefixes.select import absent_values, question
+    from geolookup.cli.conditions import note_absent_values
+    from geolookup.prefixes.select import Selection
 
     exit_on_signals()
     syntax = SYNTAXES[form]
     if by and syntax.entries != "row":
-        fail(f"--by is for csv and json: {form} has no place for values")
+        fail(f"--by is for csv and json: {form} has no values")
     _check_since(since, syntax, output)
     settings = _settings(syntax, names)
-    only = None if family is None else int(family)
+    query = _question(where, not_, within, family, aggregate=aggregate, by=by)
+    with geolookup.open(dataset) as engine, _output_stream(output, force=force) as stream:
+        data = engine.snapshot().dataset
+        note_absent_values(data, query.conditions)
+        selection = Selection(data, query)
+        note_age(engine)
+        if not allow_empty and selection.is_empty():
+            click.echo(f"geolookup: {_NOTHING}", err=True)
+            sys.exit(1)
+        for block in _content(selection, query, syntax, settings, since):
+            stream.write(block)
+
+
+def _question(
+    where: tuple[str, ...],
+    not_: tuple[str, ...],
+    within: str | None,
+    family: str | None,
+    *,
+    aggregate: bool,
+    by: tuple[str, ...],
+) -> Question:
+    """Return the question of the options; exits with status 2 if one is malformed."""
+    from geolookup.cli.conditions import read_conditions
+    from geolookup.dataset.networks import limits_of
+    from geolookup.prefixes.select import FAMILIES, Question
+    from geolookup.prefixes.value_shape import ValueShape
+
+    conditions = read_conditions(where, "prefixes", not_)
     try:
-        query = question(where, not_=not_, within=within, family=only, aggregate=aggregate, by=by)
+        limits_of(within)
+    except ValueError as error:
+        fail(f"--{error}")
+    try:
+        shape = ValueShape(by, "--by")
     except ValueError as error:
         fail(str(error))
-    with geolookup.open(dataset) as engine, _output_stream(output, force=force) as stream:
-        for line in absent_values(engine.snapshot().dataset, query.conditions):
-            click.echo(f"geolookup: {line}", err=True)
-        tally = _Tally()
-        for block in _content(engine, query, syntax, settings, since, tally):
-            stream.write(block)
-        note_age(engine)
-        if fail_if_empty and not tally.count:
-            click.echo("geolookup: no prefix meets the conditions", err=True)
-            sys.exit(1)
+    families = (int(family),) if family else FAMILIES
+    return Question(conditions, within, families, aggregate, shape)
 
 
 def _check_since(since: str | None, syntax: Syntax, output: Path | None) -> None:
@@ -140,51 +177,33 @@ def _check_since(since: str | None, syntax: Syntax, output: Path | None) -> None
         return
     if syntax.changes is None:
         fail(f"--since: {syntax.name} has no form for changes; write the whole list, or use cidr")
-    if output and output.resolve() == Path(since).resolve():
+    if output and output != _STANDARD and output.resolve() == Path(since).resolve():
         fail("--output is OLD, which its changes would replace; name another file")
 
 
-class _Tally:
-    """Counts the entries of lists while they are written."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def of(self, lists: Lists) -> Lists:
-        """Return the lists, counted as they are read."""
-        return {family: self._counting(batches) for family, batches in lists.items()}
-
-    def _counting(self, batches: Iterable[Any]) -> Iterator[Any]:
-        for entries in batches:
-            self.count += len(entries)
-            yield entries
-
-
 def _settings(syntax: Syntax, names: Mapping[str, str | None]) -> Settings:
-    """Return the names for an output; exits with status 2 for one that the syntax does not take."""
-    chosen = {name: text for name, text in names.items() if text is not None}
-    for name in chosen.keys() - syntax.takes:
-        having = [other.name for other in SYNTAXES.values() if name in other.takes]
-        fail(f"--{name} is for {', '.join(having)}, not for {syntax.name}")
+    """Return the names for an output; exits with status 2 for one that the syntax does not have."""
+    settings = {name: text for name, text in names.items() if text is not None}
+    for name in settings.keys() - syntax.settings:
+        formats = [other.name for other in SYNTAXES.values() if name in other.settings]
+        fail(f"--{name} is for {', '.join(formats)}, not for {syntax.name}")
     try:
-        return Settings(**chosen)
+        return Settings(**settings)
     except ValueError as error:
         fail(f"--{error}")
 
 
 def _content(
-    engine: Engine,
+    selection: Selection,
     query: Question,
     syntax: Syntax,
     settings: Settings,
     since: str | None,
-    tally: _Tally,
 ) -> Iterator[bytes]:
     """Yield the bytes of a list, or of what changed in it."""
     from geolookup.prefixes.lists import lists
-    from geolookup.prefixes.select import Selection
 
-    current = tally.of(lists(Selection(engine.snapshot().dataset, query), syntax.entries))
+    current = lists(selection, syntax.entries)
     if since is None or syntax.changes is None:
         yield from syntax.list_text(current, settings)
     else:
@@ -214,7 +233,7 @@ def _output_stream(output: Path | None, *, force: bool) -> Iterator[BinaryIO]:
     """Yield a stream; a file gets its name only if the block succeeds."""
     from geolookup.filesystem.atomic import check_file, staged_file
 
-    if output is None:
+    if output is None or output == _STANDARD:
         require_output("name a file with --output")
         yield sys.stdout.buffer
         return

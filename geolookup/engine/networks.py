@@ -134,7 +134,9 @@ class NetworkAnswers(ManyAnswers):
         from geolookup.prefixes.lists import networks, networks_with_values
         from geolookup.prefixes.select import Selection, question
 
-        query = question(where, by=by, within=within, family=family, aggregate=aggregate)
+        query = question(
+            "prefixes", where, by=by, within=within, family=family, aggregate=aggregate
+        )
         selection = Selection(self._open_state().dataset, query)
         return networks(selection) if by is None else networks_with_values(selection)
 
@@ -156,5 +158,7 @@ class NetworkAnswers(ManyAnswers):
         from geolookup.prefixes.lists import table
         from geolookup.prefixes.select import Selection, question
 
-        query = question(where, by=by, within=within, family=family, aggregate=aggregate)
+        query = question(
+            "prefix_table", where, by=by, within=within, family=family, aggregate=aggregate
+        )
         return table(Selection(self._open_state().dataset, query))

@@ -155,7 +155,7 @@ class FieldRanges:
         try:
             limits_of(self._within)
         except ValueError as error:
-            raise ExportError(str(error), "write it like 8.0.0.0/8") from None
+            raise ExportError(*str(error).split("; ")) from None
 
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the ranges of a family; their codes are the rows of locations and of networks."""

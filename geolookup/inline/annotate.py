@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geolookup.contract.fields import FIELDS
-from geolookup.contract.paths import unknown_field
+from geolookup.contract.fields import FIELDS, STORED
+from geolookup.contract.paths import resolve_field
 from geolookup.dataset.intervals import U8
 from geolookup.inline import Part, Rows, Scanner, rows_of, with_texts
 
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 #: The texts of an unknown value, of a tag without known values, and of a private address.
 _UNKNOWN, _ALL_UNKNOWN, _PRIVATE = "-", "unknown", "private"
-_ZONE = "time.zone"
-#: The fields that follow from the rows of an address.
-_PATHS = {field.path for field in FIELDS if field.group not in ("", "time")} | {_ZONE}
 #: The most tags that are kept. With more, all are rendered again.
 _MOST = 1 << 17
 #: Pairs of rows after which the rows of equal values count as one.
@@ -53,16 +50,16 @@ def annotate_blocks(state: State, blocks: Iterable[bytes], tags: Tags) -> Iterat
 
 
 class Template:
-    """A text with the paths of fields in braces; ``{{`` and ``}}`` are braces.
+    """A text with fields in braces, such as ``{country} AS{asn}``; ``{{`` and ``}}`` are braces.
 
-    Raises ValueError for an unknown path, and for one whose value depends on more than the network
-    that the address is in: ``ip``, ``ip_type`` and, but for ``time.zone``, the members of ``time``.
-    ``value_text`` writes a value that is known.
+    A field is one that a dataset stores: its value depends only on the network that the address
+    is in. ``value_text`` writes a value that is known. ``call`` is the call or option that has the
+    text. Raises ValueError for any other field, and for a malformed text.
     """
 
-    def __init__(self, text: str, value_text: Callable[[Any], str]) -> None:
+    def __init__(self, text: str, value_text: Callable[[Any], str], call: str) -> None:
         self._value_text = value_text
-        self._form, self.paths = _parse(text)
+        self._form, self.paths = _parse(text, call)
 
     def tag(self, values: Sequence[Any]) -> str:
         """Return the tag for the values of ``paths``."""
@@ -76,26 +73,24 @@ class Template:
         return _PRIVATE if self.paths else self._form % ()
 
 
-def _parse(text: str) -> tuple[str, tuple[str, ...]]:
+def _parse(text: str, call: str) -> tuple[str, tuple[str, ...]]:
     """Return the text as the left side of the ``%`` operator, and the paths of its fields."""
     parts, paths = [], []
-    for literal, path, form, conversion in Formatter().parse(text):
+    for literal, name, form, conversion in _pieces(text, call):
         parts.append(literal.replace("%", "%%"))
-        if path is not None:
+        if name is not None:
             if form or conversion:
-                raise ValueError(f"{{{path}}} takes no format; write the path alone")
-            paths.append(_check(path))
+                raise ValueError(f"{call}: {{{name}}} takes no format; write only the field")
+            paths.append(resolve_field(name, STORED, call).path)
             parts.append("%s")
     return "".join(parts), tuple(paths)
 
 
-def _check(path: str) -> str:
-    if path in _PATHS:
-        return path
-    if path in {field.path for field in FIELDS}:
-        remedy = f"write a member of location, currency or network, or {_ZONE}"
-        raise ValueError(f"{{{path}}} depends on more than the network of the address; {remedy}")
-    raise unknown_field(path, "tag")
+def _pieces(text: str, call: str) -> list[tuple[str, str | None, str | None, str | None]]:
+    try:
+        return list(Formatter().parse(text))
+    except ValueError as error:  # a brace without its partner
+        raise ValueError(f"{call}: {error}; {{{{ and }}}} are braces") from None
 
 
 class Tags:

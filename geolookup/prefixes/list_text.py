@@ -126,7 +126,7 @@ class Syntax:
     write: Callable[[Lists], Iterator[bytes]] | None = None
 
     @property
-    def takes(self) -> set[str]:
+    def settings(self) -> set[str]:
         """The members of ``Settings`` that a text of this syntax has."""
         blank = Settings(**{name: f"x{name}" for name in vars(Settings())})
         steps = [*_steps(self.whole, (4, 6)), *_steps(self.changes or (), (4, 6))]

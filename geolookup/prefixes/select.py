@@ -9,7 +9,7 @@ values that keep ranges apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -22,22 +22,14 @@ from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.networks import limits_of
 from geolookup.dataset.public_ranges import U32, any_known, public_ranges
-from geolookup.errors import near_match
-from geolookup.prefixes.conditions import (
-    Condition,
-    Where,
-    conditions_of,
-    value_for_message,
-)
+from geolookup.prefixes.conditions import Condition, Where, conditions_of
 from geolookup.prefixes.field_columns import FieldColumns
-from geolookup.prefixes.predicates import Among, distinct
+from geolookup.prefixes.possible_values import check_values
 from geolookup.prefixes.spans import Spans, join
 from geolookup.prefixes.value_shape import ValueShape
 from geolookup.tables.row_tables import RowTables, row_tables, table_of
 
-_FAMILIES = (4, 6)
-#: The values of a condition that are named: to find a city that is like one takes half a second.
-_NAMED = 5
+FAMILIES = (4, 6)
 
 
 class RowMasks(NamedTuple):
@@ -53,12 +45,13 @@ class RowMasks(NamedTuple):
         return marks
 
 
-def row_masks(dataset: Dataset, conditions: Iterable[Condition]) -> RowMasks:
+def row_masks(dataset: Dataset, conditions: Sequence[Condition]) -> RowMasks:
     """Return the rows that meet all conditions.
 
-    Row 0 (unknown) is marked if unknown values meet the conditions. Raises DatasetError if the
-    dataset is damaged.
+    Row 0 (unknown) is marked if unknown values meet the conditions. Raises ValueError for a value
+    that no answer can have, and DatasetError if the dataset is damaged.
     """
+    check_values(dataset, conditions)
     tables = row_tables(dataset)
     marks = {
         LOCATION: np.ones(len(dataset.locations), bool),
@@ -81,26 +74,6 @@ def _marks(tables: RowTables, condition: Condition) -> Bools:
     return marks
 
 
-def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator[str]:
-    """Yield a line for each value of a condition that no row of the dataset has.
-
-    Of a condition with many of them, one more line states how many others there are.
-    """
-    tables = row_tables(dataset)
-    for condition in conditions:
-        if isinstance(condition.predicate, Among):
-            (field,) = condition.fields
-            column = tables.column(field)
-            absent = list(dict.fromkeys(condition.predicate.absent(column)))
-            for value in absent[:_NAMED]:
-                names = distinct(column).to_pylist() if isinstance(value, str) else ()
-                hint = near_match(value, names, fallback="check its spelling")
-                line = f"no answer has the {field.path} {value_for_message(value)}"
-                yield line + (f"; {hint}" if names else "")
-            if len(absent) > _NAMED:
-                yield f"no answer has {len(absent) - _NAMED:,} more values of {field.path}"
-
-
 @dataclass(frozen=True, slots=True)
 class Question:
     """Conditions, limits and values of a list of prefixes; ``question`` makes one of arguments."""
@@ -119,7 +92,7 @@ class Selection:
     """
 
     def __init__(self, dataset: Dataset, query: Question) -> None:
-        """Raise DatasetError if the tables of the dataset are damaged."""
+        """Raise ValueError for a value that no answer can have, DatasetError for damaged tables."""
         self.families, self.shape = query.families, query.shape
         self.columns = FieldColumns(dataset, query.shape.fields)
         self._dataset, self._query = dataset, query
@@ -144,22 +117,25 @@ class Selection:
 
 
 def question(
+    call: str,
     where: Where = None,
     *,
-    not_: Where = None,
+    by: str | Iterable[str] | None = None,
     within: object = None,
     family: int | None = None,
     aggregate: bool = True,
-    by: str | Iterable[str] | None = None,
 ) -> Question:
-    """Return the question that the arguments state; ``Engine.prefixes`` describes them.
+    """Return the question that the arguments of a call state; ``Engine.prefixes`` describes them.
 
     Raises ValueError for a malformed condition, a name that no stored field has, ``within``
     that is not a network, and a family other than 4 and 6; TypeError for another type.
     """
-    conditions = conditions_of(where, not_)
-    if family not in (None, *_FAMILIES):
-        raise ValueError("family must be 4 or 6")
-    limits_of(within)  # raises here, not at the first step of an iteration
-    families = (family,) if family else _FAMILIES
-    return Question(conditions, within, families, aggregate, ValueShape(by, "prefixes"))
+    conditions = conditions_of(where, call)
+    if family not in (None, *FAMILIES):
+        raise ValueError(f"{call}: family must be 4 or 6")
+    try:
+        limits_of(within)  # raises here, not at the first step of an iteration
+    except ValueError as error:
+        raise ValueError(f"{call}: {error}") from None
+    families = (family,) if family else FAMILIES
+    return Question(conditions, within, families, aggregate, ValueShape(by, call))

@@ -25,9 +25,13 @@ def test_annotate_grep_and_their_misuse() -> None:
     done = pipe("grep", "--where", "country=AU,US", "--not", "asn=15169", data=TEXT)
     assert (done.stdout, done.returncode) == (b"1.1.1.1\n", 0)
     for args, problem in (
-        (("grep",), "name a condition"),
-        (("grep", "--where", "x=1"), "no field 'x'"),
-        (("annotate", "--template", "{ip}"), "--template: {ip} depends on more"),
+        (("grep",), "grep needs a condition, such as --where country=AT,DE"),
+        (("grep", "--where", "x=1"), "--where: no field 'x'"),
+        (("grep", "--not", "country=UK"), "--not: 'UK' is not an ISO 3166 code"),
+        (
+            ("annotate", "--template", "{ip}"),
+            "--template: ip follows from the address or the time, and is not stored",
+        ),
         (("annotate", "--follow"), "--follow is for a file"),
         (("annotate", "--color", "red"), "'red' is not one of"),
     ):
@@ -61,8 +65,10 @@ def test_the_exit_status_of_grep() -> None:
     ):
         done = run("grep", *options, text="8.8.8.8 x\nnone\n")
         assert (done.returncode, done.stdout) == (status, printed), options
-    told = refusal("grep", "--where", "country=USA", status=1, text="8.8.8.8 x\n")
-    assert "no answer has the location.country_code 'USA'; did you mean 'US'" in told
+    told = refusal("grep", "--where", "city=Mountain Vew", status=1, text="8.8.8.8 x\n")
+    assert (
+        "no answer has the location.city_name 'Mountain Vew'; did you mean 'Mountain View'" in told
+    )
 
 
 def test_values_do_not_act_on_a_terminal(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import geolookup
+from geolookup.prefixes.syntaxes import SYNTAXES
 from tests.cli.program import refusal, refused, run, started
 from tests.conftest import build_at
 from tests.datasets import SMALL
@@ -31,13 +32,13 @@ def test_help_imports_no_arrow() -> None:
 
 
 def test_names_in_an_output() -> None:
-    asked = ("prefixes", "--where", "country=US", "--family", "4")
+    asked = ("prefixes", "country=US", "--family", "4")
     named = run(*asked, "--format", "nft", "--name", "listed", "--table", "my-filter")
     assert named.stdout.startswith("add table inet my-filter\nadd set inet my-filter listed_v4 ")
 
 
 def test_formats_have_the_same_prefixes(sample: geolookup.Engine) -> None:
-    question = ("--where", "country=US", "--not", "asn=null", "--dataset", str(sample.path))
+    question = ("country=US", "--not", "asn=null", "--dataset", str(sample.path))
     where = {"location.country_code": "US", "not": {"network.asn": None}}
     expected = [str(each) for each in sample.prefixes(where)]
     assert len(expected) > 10
@@ -66,52 +67,78 @@ def test_values_and_no_values(sample: geolookup.Engine) -> None:
         {name: "" if value is None else str(value) for name, value in row.items()}
         for row in table.to_pylist()
     ]
-    problem = "--by is for csv and json: cidr has no place for values"
+    problem = "--by is for csv and json: cidr has no values"
     assert refusal("prefixes", *asked) == problem
-    none = ("--where", "country=XX", "--dataset", str(sample.path))
-    problem = refused("prefixes", *none, status=0)
-    assert problem.startswith("geolookup: no answer has the location.country_code 'XX'")
-    assert json.loads(run("prefixes", *none, "--format", "json").stdout) == []
-    by_asn = run("prefixes", *none, "--by", "asn", "--format", "csv")
+
+
+NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
+
+
+def test_an_empty_list_is_an_error_unless_it_is_allowed(sample: geolookup.Engine) -> None:
+    """An empty allow-list of a firewall would admit nobody."""
+    none = ("prefixes", "country=AQ", "--dataset", str(sample.path))
+    for form in SYNTAXES:
+        told = refused(*none, "--format", form, status=1).splitlines()
+        assert told == [
+            "geolookup: no answer has the location.country_code 'AQ'",
+            f"geolookup: {NOTHING}",
+        ]
+        assert run(*none, "--format", form, "--allow-empty").returncode == 0
+    assert json.loads(run(*none, "--format", "json", "--allow-empty").stdout) == []
+    by_asn = run(*none, "--by", "asn", "--format", "csv", "--allow-empty")
     assert by_asn.stdout == "network,network_asn\n"
+    impossible = ("prefixes", "country=UK", "--allow-empty")
+    assert refusal(*impossible).endswith("; did you mean 'GB'?")
 
 
 def test_a_file_is_written_whole_or_not_at_all(sample: geolookup.Engine, tmp_path: Path) -> None:
     output = tmp_path / "list.txt"
-    asked = ("--where", "country=US", "--dataset", str(sample.path), "--output", str(output))
+    asked = ("country=US", "--dataset", str(sample.path), "--output", str(output))
     assert run("prefixes", *asked).returncode == 0
     before = output.read_text(encoding="utf-8")
     assert before.splitlines() == [str(each) for each in sample.prefixes("country=US")]
     assert "exists already" in run("prefixes", *asked).stderr
-    assert run("prefixes", *asked, "--force", "--not", "country=US").returncode == 0
+    nothing = ("prefixes", *asked, "--force", "--not", "country=US")
+    assert refusal(*nothing, status=1) == NOTHING
+    assert output.read_text(encoding="utf-8") == before
+    assert run(*nothing, "--allow-empty").returncode == 0
     assert output.read_text(encoding="utf-8") == ""
     assert list(tmp_path.iterdir()) == [output]
-    output.write_text("before", encoding="utf-8")
-    asked = ("--format", "nft", "--output", str(output), "--force", "--fail-if-empty")
-    done = run("prefixes", "--where", "country=XX", *asked)
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == "geolookup: no prefix meets the conditions"
-    assert output.read_text(encoding="utf-8") == "before"
-    assert list(tmp_path.iterdir()) == [output]
-    assert run("prefixes", "--where", "country=US", *asked).returncode == 0
+    asked = ("--format", "nft", "--output", str(output), "--force")
+    assert run("prefixes", "country=US", *asked).returncode == 0
     assert "add element inet geolookup geolookup_v4" in output.read_text(encoding="utf-8")
 
 
+def test_standard_output_has_a_name() -> None:
+    asked = ("prefixes", "country=US", "--family", "4")
+    assert run(*asked, "--output", "-").stdout == run(*asked).stdout != ""
+
+
 def test_misuse_is_one_line(tmp_path: Path) -> None:
-    for form, option, value, message in (
-        ("csv", "--where", "locaton.country_code=AT", "did you mean 'location.country_code'?"),
-        ("csv", "--where", "country", "a condition has a path, an operator and a value"),
-        ("csv", "--not", "asn=x", "the values of network.asn are numbers; 'x' is none"),
-        ("csv", "--within", "8.8.8.8/8", "within must be a network"),
-        ("csv", "--by", "time.abbr", "time.abbr follows from the address or the time"),
-        ("nft", "--name", "a; flush ruleset", "--name 'a; flush ruleset' is not a letter, then"),
-        ("nft", "--name", "a\nb", r"--name 'a\\nb' is not a letter, then"),
-        ("nft", "--value", "1", "--value is for nginx-geo, not for nft"),
-        ("nft", "--since", str(tmp_path / "none"), "none"),
-        ("pf", "--since", "list", "--since: pf has no form for changes; write the whole list, or"),
+    for arguments, message in (
+        (("locaton.country_code=AT",), "prefixes: no field 'locaton.country_code'; did you mean "),
+        (("country",), "prefixes: a condition has a field, an operator and a value; write"),
+        (("8.8.8.8",), "prefixes: a condition has a field, an operator and a value; write"),
+        (("--not", "asn=x"), "--not: 'x' is not a network.asn: its values are numbers"),
+        (("--within", "8.8.8.8/8"), "--within is not a network without host bits; write it like"),
+        (("--by", "time.abbr"), "--by: time.abbr follows from the address or the time"),
+        (("--by", "contry"), "--by: no field 'contry'; did you mean 'country'?"),
+        (("--where", "country=AT"), WITHOUT_WHERE),
+        (("--where=country=AT",), WITHOUT_WHERE),
+        (("--format", "nft", "--name", "a; flush ruleset"), "--name 'a; flush ruleset' is not a"),
+        (("--format", "nft", "--name", "a\nb"), r"--name 'a\\nb' is not a letter, then"),
+        (("--format", "nft", "--value", "1"), "--value is for nginx-geo, not for nft"),
+        (("--format", "nft", "--since", str(tmp_path / "none")), str(tmp_path / "none")),
+        (("--format", "pf", "--since", "list"), "--since: pf has no form for changes; write the"),
     ):
-        where = () if option == "--where" else ("--where", "country=US")
-        assert message in refusal("prefixes", *where, "--format", form, option, value)
+        form = () if "--format" in arguments else ("--format", "csv")
+        assert refusal("prefixes", *arguments, *form).startswith(message)
+
+
+WITHOUT_WHERE = (
+    "prefixes has no option --where; write the condition without it: "
+    "geolookup prefixes country=AT,DE"
+)
 
 
 def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:
@@ -119,7 +146,7 @@ def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:
     for name, rows in (("old", OLD), ("new", NEW)):
         (tmp_path / name).mkdir()
         folders.append(str(build_at(tmp_path / name, {"a.csv": rows})[0]))
-    old, new = (("prefixes", "--where", "country=US", "--dataset", each) for each in folders)
+    old, new = (("prefixes", "country=US", "--dataset", each) for each in folders)
     written = tmp_path / "list.nft"
     assert run(*old, "--format", "nft", "--output", str(written)).returncode == 0
     changes = run(*new, "--format", "nft", "--since", str(written))

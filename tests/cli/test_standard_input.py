@@ -179,7 +179,7 @@ def test_a_closed_standard_output_is_one_line(tmp_path: Path) -> None:
             ("lookup", "8.8.8.8"),
             *(("fields",), ("info",), ("info", "--json"), ("--help",), ("summarize", "many.txt")),
             *(("annotate", "many.txt"), ("grep", "--where", "country=US", "many.txt")),
-            ("prefixes", "--where", "country=US", "--by", "country", "--format", "csv"),
+            ("prefixes", "country=US", "--by", "country", "--format", "csv"),
             ("enrich", "many.txt", "--output", "-", "--output-format", "parquet"),
             ("export", str(SMALL), "--format", "csv", "--output", "-"),
         ],
@@ -207,7 +207,7 @@ _MANY = (
 )
 _CLOSED: list[tuple[int, tuple[str, ...]]] = [
     *((0, args) for args in (("fields",), ("lookup", "1.1.1.1"), ("--help",))),
-    (0, ("prefixes", "--where", "country=AU")),
+    (0, ("prefixes", "country=AU")),
     (10, ("lookup",)),
     *((10, (*args, "--output", "-")) for args in _MANY),
 ]

@@ -66,9 +66,9 @@ _PRINTING = {
     "pack": ("{} {}.tar.zst --force",),
     "accounts plans": ("--plans {}.none",),
     "prefixes": (
-        *("--where country=US --by location.city_name --format csv --dataset {}",),
-        *("--where country=US --by location.city_name --format json --dataset {}",),
-        *("--where country={} --dataset {}", "--where country=US --since {}.none --format cidr"),
+        *("country=US --by location.city_name --format csv --dataset {}",),
+        *("country=US --by location.city_name --format json --dataset {}",),
+        *("city={} --dataset {}", "country=US --since {}.none --format cidr"),
     ),
     "prune": ("{}.none",),
     "publish": ("{}.none x",),
@@ -154,7 +154,7 @@ def test_a_pipe_has_the_bytes_that_a_terminal_must_not_obey(outside: Path) -> No
     assert pipe("grep", "log.txt", *where, folder=outside).stdout == log
     for arguments in (
         ("export", HOSTILE, "--format", "csv", "--output", "-"),
-        ("prefixes", *where, "--by", "location.city_name", "--format", "csv"),
+        ("prefixes", *where[1:], "--by", "location.city_name", "--format", "csv"),
         ("api-keys", "list", "--accounts", "sqlite:///accounts.db"),
     ):
         assert HOSTILE.encode() in pipe(*arguments, folder=outside).stdout, arguments

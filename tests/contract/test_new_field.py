@@ -152,7 +152,7 @@ def test_every_command_has_the_field(tree: Path, run: Run, tmp_path: Path) -> No
     )
     assert "network.is_anycast" in run("fields")
     assert "network.is_anycast" in run("info")
-    assert run("prefixes", "--where", "network.is_anycast=false").split() == ["9.9.9.0/24"]
+    assert run("prefixes", "network.is_anycast=false").split() == ["9.9.9.0/24"]
     assert "  is_anycast       yes" in run("explain", "1.1.1.1")
     changed = [line.split() for line in run("diff", "old", "new").splitlines()]
     assert ["network.is_anycast", "0", "0", "256"] in changed

@@ -172,7 +172,7 @@ _IN_NAMESPACE = "tests/prefixes/syntaxes/test_packet_filters.py runs it in a net
 _IN_FORMAT = "tests/dataset/test_format_doc.py runs it"
 _OF_FORMAT = ("import duckdb", "WITH numbered AS (", "WITH sized AS (", "from ipaddress",
               "import polars", "import json")  # fmt: skip
-_OF_FIREWALLS = ("nft -c -f tv.nft", "geolookup prefixes --where country=TV --format nft",
+_OF_FIREWALLS = ("nft -c -f tv.nft", "geolookup prefixes country=TV --format nft",
                  "ipset restore", "iptables-restore", "nft -f changes.nft")  # fmt: skip
 #: Page, how the block begins, and the reason.
 NOT_RUN = (

@@ -37,7 +37,7 @@ def written(tag: str) -> bytes:
 
 
 def annotate(state: Any, *blocks: bytes, form: str = FORM) -> bytes:
-    tags = Tags(state, Template(form, str), written)
+    tags = Tags(state, Template(form, str, "annotate"), written)
     return b"".join(map(bytes, annotate_blocks(state, blocks, tags)))
 
 
@@ -65,17 +65,24 @@ def test_unknown_values(state: Any) -> None:
 
 def test_malformed_templates() -> None:
     for form, problem in (
-        ("{ip}", "more than the network"),
-        ("{time.abbr}", "more than the network"),
-        ("{country}", "did you mean 'location.country_code'"),
-        ("{}", "no field"),
-        ("{location}", "no field"),
-        ("{network.asn:x}", "no format"),
-        ("{network.asn!r}", "no format"),
+        ("{ip}", "ip follows from the address or the time"),
+        ("{time.abbr}", "time.abbr follows from the address or the time"),
+        ("{contry}", "no field 'contry'; did you mean 'country'?"),
+        ("{}", "no field ''"),
+        ("{location}", "location is a group; name one of its members: continent, "),
+        ("{network.asn:x}", "{network.asn} takes no format"),
+        ("{network.asn!r}", "{network.asn} takes no format"),
         ("{network.asn", "expected '}'"),
     ):
-        with pytest.raises(ValueError, match=problem):
-            Template(form, str)
+        with pytest.raises(ValueError, match=re.escape(f"annotate: {problem}")):
+            Template(form, str, "annotate")
+
+
+def test_short_names_and_groups_of_one_value() -> None:
+    template = Template("{country} AS{asn} {currency} {timezone}", str, "annotate")
+    assert template.paths == (
+        *("location.country_code", "network.asn", "currency.code", "time.zone"),
+    )
 
 
 @pytest.mark.parametrize("few", [0, 1, 1000])
@@ -85,7 +92,7 @@ def test_many_tags(state: Any, monkeypatch: pytest.MonkeyPatch, few: int) -> Non
     whole = annotate(state, text, form=form) * 3
     monkeypatch.setattr("geolookup.inline.annotate._FEW", few)
     monkeypatch.setattr("geolookup.inline.annotate._MOST", 2)
-    tags = Tags(state, Template(form, str), written)
+    tags = Tags(state, Template(form, str, "annotate"), written)
     assert b"".join(map(bytes, annotate_blocks(state, [text] * 3, tags))) == whole
     assert len(tags._cache) <= 6
 
@@ -165,7 +172,7 @@ TEXT = (
 
 
 def masks(state: Any, where: str) -> RowMasks:
-    return row_masks(state.dataset, conditions_of(where))
+    return row_masks(state.dataset, conditions_of(where, "grep"))
 
 
 def kept(state: Any, *blocks: bytes, where: str = "country=US", **options: Any) -> bytes:

@@ -168,11 +168,11 @@ def test_a_list_its_changes_and_an_empty_list() -> None:
     assert set(WHOLE) == set(EMPTY)
 
 
-def test_a_syntax_takes_the_names_that_its_texts_have() -> None:
+def test_a_syntax_has_the_settings_that_its_texts_show() -> None:
     for name, syntax in SYNTAXES.items():
         if syntax.entries == "prefix":
             shown = {each for each in vars(NAMED) if _texts(name, each) != _texts(name)}
-            assert syntax.takes == shown, name
+            assert syntax.settings == shown, name
 
 
 def _texts(name: str, *changed: str) -> list[str]:
@@ -203,7 +203,7 @@ def _listed(prefixes: dict[int, list[str]]) -> list[str]:
 
 
 def test_a_selection_read_back_is_what_the_engine_yields(sample: geolookup.Engine) -> None:
-    selected = Selection(sample._open_state().dataset, question("country=US"))
+    selected = Selection(sample._open_state().dataset, question("prefixes", "country=US"))
     found = sorted(str(each) for each in sample.prefixes("country=US"))
     assert found
     for name, read in READERS.items():

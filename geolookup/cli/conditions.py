@@ -1,0 +1,46 @@
+"""Conditions of ``geolookup prefixes`` and ``geolookup grep``: their errors and notices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from geolookup.cli import fail
+
+if TYPE_CHECKING:
+    from geolookup.dataset.files import Dataset
+    from geolookup.prefixes.conditions import Condition
+
+
+def read_conditions(
+    where: tuple[str, ...], where_name: str, not_: tuple[str, ...]
+) -> tuple[Condition, ...]:
+    """Return the conditions of both options; exits with status 2 for a malformed one.
+
+    ``where_name`` is the option, or the command, that states the conditions to meet.
+    """
+    from geolookup.prefixes.conditions import conditions_of
+
+    try:
+        return (
+            *conditions_of(where, where_name),
+            *conditions_of(not_, "--not", negated=True),
+        )
+    except ValueError as error:
+        fail(str(error))
+
+
+def note_absent_values(dataset: Dataset, conditions: tuple[Condition, ...]) -> None:
+    """Print a line for each value that no answer of the dataset has.
+
+    Exits with status 2 for a value that no answer can have.
+    """
+    from geolookup.prefixes.possible_values import absent_values, check_values
+
+    try:
+        check_values(dataset, conditions)
+    except ValueError as error:
+        fail(str(error))
+    for line in absent_values(dataset, conditions):
+        click.echo(f"geolookup: {line}", err=True)
