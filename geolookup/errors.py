@@ -56,6 +56,18 @@ def near_match(word: object, words: Iterable[object], *, fallback: str | None = 
     return f"known are {', '.join(names[:_LISTED])}{more}" if names else "none is known"
 
 
+def column_hint(name: object, columns: Iterable[object], argument: str) -> str:
+    """Return how to name another column than ``name``, which is not among ``columns``.
+
+    ``argument`` is the text before the value, such as ``column=`` or ``--ip-column `` with a blank.
+    """
+    hint = near_match(name, columns)
+    meant = "did you mean "
+    if argument and hint.startswith(meant):
+        return hint.replace(meant, f"{meant}{argument}", 1)
+    return f"name another by {argument.strip()}; {hint}" if argument else hint
+
+
 class RowNote(str):
     """A note of an error that states the row of a table: ``row``, counted from 0."""
 

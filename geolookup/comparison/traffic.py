@@ -75,8 +75,8 @@ def count_requests(
 def _add(sums: NDArray[np.float64], file: TableFile, traffic: Traffic, locator: _Locator) -> None:
     """Add the requests of one file to the sums by interval."""
     column = AddressColumn(traffic.column, traffic.delimiter, traffic.header)
-    more = [] if traffic.count is None else [traffic.count]
-    with open_addresses(file, column, *more) as table:
+    more = {} if traffic.count is None else {traffic.count: "--traffic-count"}
+    with open_addresses(file, column, more) as table:
         for batch in table.rows.batches:
             counts = None if traffic.count is None else _counts(batch, file.path, traffic.count)
             begin = 0

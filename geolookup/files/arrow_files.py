@@ -59,7 +59,7 @@ class ArrowIpc:
             # The magic and its padding are skipped: what follows is a stream.
             source = _Prefixed(b"" if is_file else first, stream.plain)
             reader = pa.ipc.open_stream(pa.PythonFile(source, "r"))
-        check_columns(options.name, reader.schema.names, options.keys)
+        check_columns(options, reader.schema.names)
         schema = reader.schema if options.others == "as_is" else plain_schema(reader.schema)
         if options.others == "dropped":
             schema = pa.schema([schema.field(key) for key in options.keys])
@@ -150,7 +150,7 @@ class Parquet:
         with explain_errors(options.name, _PARQUET):
             file = parquet.ParquetFile(stream.seekable(), buffer_size=_BUFFER, pre_buffer=False)
             schema = file.schema_arrow
-            check_columns(options.name, schema.names, options.keys)
+            check_columns(options, schema.names)
             if options.others != "as_is":
                 schema = plain_schema(schema)
             if options.others == "dropped":

@@ -65,9 +65,10 @@ class Delimited:
 def _check_header(names: list[str], options: ReadOptions) -> None:
     """Raise TableFileError for a missing column; the message quotes no cells of a data row."""
     if any(key not in names for key in options.keys) and any(map(holds_address, names)):
-        problem = "there is an address where the names of columns should be"
-        raise TableFileError(options.name, problem, "give --no-header", row=1)
-    check_columns(options.name, names, options.keys)
+        problem = "an address is among the names of columns"
+        remedy = "if the file has no header, pass --no-header"
+        raise TableFileError(options.name, problem, remedy, row=1)
+    check_columns(options, names)
 
 
 class _Table:

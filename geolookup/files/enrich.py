@@ -29,7 +29,7 @@ from geolookup.errors import (
 )
 from geolookup.files.byte_streams import input_name, open_output
 from geolookup.files.row_streams import ReadOptions, Rows, Sink, WriteOptions
-from geolookup.files.table_files import TableFile, open_table
+from geolookup.files.table_files import IP_COLUMN, TIME_COLUMN, TableFile, open_table
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.parallel import cores
 from geolookup.tables import enrich
@@ -226,14 +226,17 @@ def enrich_file(
 
 
 def _read_options(source: TableFile, target: TableFile, options: EnrichOptions) -> ReadOptions:
-    keys = [options.column, *([options.time_column] if options.time_column else [])]
+    key_options = {options.column: IP_COLUMN}
+    if options.time_column:
+        key_options.setdefault(options.time_column, TIME_COLUMN)
     return ReadOptions(
         input_name(source.path),
-        tuple(dict.fromkeys(keys)),
+        tuple(key_options),
         "as_is" if source.kind.format.is_like(target.kind.format) else "typed",
         options.delimiter,
         options.infer_types,
         options.header,
+        key_options=key_options,
     )
 
 

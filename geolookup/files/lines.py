@@ -78,8 +78,8 @@ class PlainList:
 
     def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return one column; lines need not be UTF-8."""
-        column, *others = options.keys
-        check_columns(options.name, [column], others)
+        column = options.keys[0]
+        check_columns(options, [column])
         schema = pa.schema([(column, pa.large_string())])
         numbers = RowNumbers()
 
@@ -109,8 +109,7 @@ class JsonLines:
         first = next(blocks, _NO_LINES)
         with explain_errors(options.name, "JSON"):
             columns = _first_schema(first, options)
-        names = columns.names if len(first.texts) else options.keys
-        check_columns(options.name, names, options.keys)
+        check_columns(options, columns.names if len(first.texts) else list(options.keys))
         keys = pa.schema([_key(columns, key) for key in options.keys])
         read = columns if options.others == "typed" else keys
         line = pa.field(LINE, pa.large_binary())

@@ -126,7 +126,7 @@ def _fields(blocks: Iterator[Lines], combined: bool, options: ReadOptions) -> Ro
 
 def _columns_to_read(names: list[str], options: ReadOptions) -> list[str]:
     """Return the names of the columns to read; TableFileError for an unknown column."""
-    check_columns(options.name, names, options.keys)
+    check_columns(options, names)
     if options.others != "dropped":
         return names
     times = [_FIELDS[_TIME]] if options.times else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 import pyarrow as pa
 
 from geolookup.contract.address import is_address
-from geolookup.errors import RowNote, TableFileError, near_match
+from geolookup.errors import RowNote, TableFileError, column_hint
 from geolookup.files.text_blocks import TextError
 from geolookup.filesystem.signatures import START_BYTES, looks_like
 from geolookup.filesystem.unpacking import DAMAGE
@@ -46,6 +46,7 @@ class ReadOptions:
     infer_types: bool = False
     header: bool = True  # of CSV: whether the first row names the columns
     times: bool = False  # of logs: whether their times are a column after the keys
+    key_options: Mapping[str, str] = field(default_factory=dict)  # by key: what names it
 
 
 class RowNumbers:
@@ -134,16 +135,18 @@ def holds_address(cell: str) -> bool:
     return bool(_IPV4.search(cell)) or any(map(is_address, _OTHER.split(cell)))
 
 
-def check_columns(name: str, present: Iterable[str], keys: Iterable[str]) -> None:
-    """Raise TableFileError for a wanted column that is missing or not unique."""
-    names = list(present)
-    for key in keys:
+def check_columns(options: ReadOptions, names: list[str]) -> None:
+    """Raise TableFileError if a key is not the name of exactly one column."""
+    for key in options.keys:
         if names.count(key) > 1:
-            raise TableFileError(name, f"column {key!r} occurs twice", "rename one of them")
+            problem, remedy = f"several columns are named {key!r}", "rename the others"
+            raise TableFileError(options.name, problem, remedy)
         if key not in names:
-            # A name may be an address, where a file lacks its header.
-            safe_names = [other for other in names if not holds_address(other)]
-            raise TableFileError(name, f"no column {key!r}", near_match(key, safe_names))
+            # A name may be an address if a file lacks its header.
+            safe_names = [name for name in names if not holds_address(name)]
+            option = options.key_options.get(key, "")
+            hint = column_hint(key, safe_names, option and f"{option} ")
+            raise TableFileError(options.name, f"no column {key!r}", hint)
 
 
 @contextmanager

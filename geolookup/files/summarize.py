@@ -22,6 +22,7 @@ from geolookup.dataset.files import outside
 from geolookup.engine import Engine
 from geolookup.files.enrich import Step
 from geolookup.files.table_files import (
+    TIME_COLUMN,
     AddressColumn,
     TableFile,
     TimeColumn,
@@ -202,9 +203,9 @@ def count_file(
 
     ``times`` is where the rows' instants are; None: they are not read.
     """
-    columns = [times.name] if times is not None and times.name else []
+    columns = {times.name: TIME_COLUMN} if times is not None and times.name else {}
     of_log = times is not None and not columns
-    with open_addresses(file, column, *columns, times=of_log) as table:
+    with open_addresses(file, column, columns, times=of_log) as table:
         before = summary.addresses
         for batch in table.rows.batches:
             begin = summary.addresses - before

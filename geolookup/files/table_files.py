@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -26,6 +26,8 @@ from geolookup.tables.times import Instants, instants_of
 
 _CSV, _TSV, _JSON, _PARQUET = Delimited(","), Delimited("\t"), JsonLines(), Parquet()
 _FILE, _STREAM = ArrowIpc(pa.ipc.new_file), ArrowIpc(pa.ipc.new_stream)
+#: The options that name columns, for messages.
+IP_COLUMN, TIME_COLUMN = "--ip-column", "--time-column"
 #: A log that was rotated: ``access.log.1``, ``access.log-20261120``.
 _ROTATED = re.compile(r"\.log[.-][0-9]+(?=\.|$)")
 
@@ -191,22 +193,32 @@ def open_table(file: TableFile, options: ReadOptions) -> Iterator[OpenTable]:
 
 @contextmanager
 def open_addresses(
-    file: TableFile, column: AddressColumn, *more: str, times: bool = False
+    file: TableFile,
+    column: AddressColumn,
+    more: Mapping[str, str] | None = None,
+    *,
+    times: bool = False,
 ) -> Iterator[OpenTable]:
     """Open a file to read its column of addresses, and ``more`` columns after it.
 
-    With ``times`` those of a log come last. Raises TableFileError for a missing column, and
-    if the type of the first holds no addresses.
+    ``more`` has the option that names each of them. With ``times`` the times of a log come last.
+    Raises TableFileError for a missing column, and if the type of the first holds no addresses.
     """
-    name, keys = input_name(file.path), tuple(dict.fromkeys((column.name, *more)))
+    name, key_options = input_name(file.path), {column.name: IP_COLUMN, **(more or {})}
     options = ReadOptions(
-        name, keys, "dropped", column.delimiter, header=column.header, times=times
+        name,
+        tuple(key_options),
+        "dropped",
+        column.delimiter,
+        header=column.header,
+        times=times,
+        key_options=key_options,
     )
     with open_table(file, options) as table:
         try:
             address_reader(table.rows.schema.field(column.name).type)
         except TypeError as error:
-            raise TableFileError(name, str(error), "name another by --ip-column") from error
+            raise TableFileError(name, str(error), f"name another by {IP_COLUMN}") from error
         yield table
 
 

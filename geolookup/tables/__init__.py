@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from geolookup.errors import near_match
+from geolookup.errors import column_hint
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.locate import CHUNK, column_of, locate
 from geolookup.tables.take import of_table, take
@@ -57,9 +57,9 @@ def check_names(
 ) -> None:
     """Raise KeyError for a missing column, ValueError for a new name that exists or is repeated."""
     names = list(present)
-    _check_column(names, column, "column")
+    _check_column(names, column, "column=")
     if time_column is not None:
-        _check_column(names, time_column, "time_column")
+        _check_column(names, time_column, "time_column=")
     existing = sorted(set(names) & set(new))
     if existing:
         raise ValueError(f"enrich: column {existing[0]!r} exists already; pass a prefix")
@@ -67,8 +67,7 @@ def check_names(
 
 def _check_column(names: list[str], name: str, argument: str) -> None:
     if name not in names:
-        hint = near_match(name, names, fallback=f"the columns are {', '.join(map(repr, names))}")
-        raise KeyError(f"enrich: no column {name!r} for {argument}=; {hint}")
+        raise KeyError(f"enrich: no column {name!r}; {column_hint(name, names, argument)}")
     if names.count(name) > 1:
         raise ValueError(f"enrich: several columns are named {name!r}; rename the others")
 
@@ -76,9 +75,7 @@ def _check_column(names: list[str], name: str, argument: str) -> None:
 def check_no_column(time_column: str | None) -> None:
     """Raise KeyError for a column of instants if the data are a single column."""
     if time_column is not None:
-        raise KeyError(
-            f"enrich: no column {time_column!r} for time_column=; the data are one column"
-        )
+        raise KeyError(f"enrich: no column {time_column!r}; the data are a single column")
 
 
 def in_one(column: pa.ChunkedArray) -> pa.Array:

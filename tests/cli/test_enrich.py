@@ -76,7 +76,7 @@ MISUSE = [
     (("IN", "--output", "IN"), "choose another folder"),
     (("IN", "--output", "IN/deeper"), "choose another folder"),
     (("IN", "--output", "IN/.."), "choose another folder"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--ip-column", "ipp"), "did you mean 'ip'?"),
+    (("IN/a.csv", "--output", "OUT/x.csv", "--ip-column", "ipp"), "did you mean --ip-column 'ip'?"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--fields", "location.citty"), "location.citty"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--at", "2026-01-01T00:00"), "needs an offset"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--at", "when"), "--at takes Unix seconds"),
@@ -347,5 +347,5 @@ def test_without_a_header() -> None:
     ):
         done = pipe("enrich", "-", "--output", "-", *COUNTRY, "--output-format", "csv", data=data)
         assert done.returncode == 2
-        assert b"give --no-header" in done.stderr
+        assert b"pass --no-header" in done.stderr
         assert not any(word in done.stderr for word in (b"8.8.8.8", b"4700", b"::1"))

@@ -116,5 +116,5 @@ def test_folders_and_files_without_names_of_columns(tmp_path: Path) -> None:
     told = _told(str(path), "--no-header", "--ip-column", "column1")
     assert (told["addresses"], told["located"], told["private"]) == (3, 2, 1)
     line = refusal("summarize", str(path))
-    assert "give --no-header" in line
+    assert "pass --no-header" in line
     assert "8.8.8.8" not in line

@@ -89,9 +89,19 @@ def test_no_requests_at_all(pair: tuple[Path, Path], tmp_path: Path) -> None:
 
 
 _ERRORS: tuple[tuple[str, str | None, str | None, str], ...] = (
-    ("t.csv", "8.8.8.8\n8.8.4.4\n", None, "give --no-header"),
-    ("t.csv", "address,n\n8.8.8.8,1\n", None, "no column 'ip'; known are address, n"),
-    ("t.csv", "ip,n\n8.8.8.8,1\n", "hits", "no column 'hits'; known are ip, n"),
+    ("t.csv", "8.8.8.8\n8.8.4.4\n", None, "pass --no-header"),
+    (
+        "t.csv",
+        "address,n\n8.8.8.8,1\n",
+        None,
+        "name another by --ip-column; known are address, n",
+    ),
+    (
+        "t.csv",
+        "ip,n\n8.8.8.8,1\n",
+        "hits",
+        "name another by --traffic-count; known are ip, n",
+    ),
     ("t.csv", "ip,n\n8.8.8.8,8.8.4.4\n", "n", "column 'n' holds a value that is not a count"),
     ("t.csv", "ip,n\n8.8.8.8,-1\n", "n", "not a count"),
     ("t.csv", "ip,n\n8.8.8.8,1.5\n", "n", "not a count"),
