@@ -70,19 +70,20 @@ def enrich(
 
     Example: geolookup enrich visits.csv --output located.csv --fields location,network.asn
     """
+    from geolookup.contract.fields import ERROR_CODE
     from geolookup.files.enrich import EnrichOptions
     from geolookup.files.enrich_job import EnrichJob
 
     exit_on_signals()
-    options.fields_of(paths)  # before the files are opened
+    fields = options.fields_of(paths)  # before the files are opened
     if at is not None and time_column is not None:
         fail("--at is for all rows, --time-column for each row; pass one of them")
     enriching = EnrichOptions(
         column=ip_column,
-        fields=paths,
+        fields=tuple(field.path for field in fields),
         at=at,
         time_column=time_column,
-        error_code=error_code or "error_code" in paths,
+        error_code=error_code or ERROR_CODE in fields,
         **parameters,
     )
     with geolookup.open(dataset) as engine:

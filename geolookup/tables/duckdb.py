@@ -9,24 +9,25 @@ import duckdb
 import pyarrow as pa
 
 from geolookup import Engine
-from geolookup.contract.fields import FIELDS
+from geolookup.contract.fields import COLUMNS, FIELDS, Field
 from geolookup.contract.localtime import instant
+from geolookup.contract.paths import names_of, resolve_field
+from geolookup.contract.types import ColumnPaths
 from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.tables import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.take import of_table
 
-#: The field that each function returns, by the suffix of its name; None: the data member.
-FUNCTIONS: dict[str, str | None] = {
-    "": None,
-    "_country": "location.country_code",
-    "_region": "location.region_name",
-    "_city": "location.city_name",
-    "_zone": "time.zone",
-    "_currency": "currency.code",
-    "_asn": "network.asn",
-    "_error": "error_code",
-}
+#: The fields of the functions that ``register`` adds by default.
+FIELDS_OF_FUNCTIONS: tuple[str, ...] = (
+    "country",
+    "region",
+    "city",
+    "zone",
+    "currency",
+    "asn",
+    "error_code",
+)
 
 #: As texts: the module of the enumerations depends on the version of DuckDB.
 _BY_VECTOR: dict[str, Any] = {"type": "arrow", "null_handling": "special"}
@@ -35,45 +36,55 @@ _BY_VECTOR: dict[str, Any] = {"type": "arrow", "null_handling": "special"}
 def register(
     connection: duckdb.DuckDBPyConnection,
     engine: Engine,
-    *,
+    *fields: ColumnPaths,
     prefix: str = "geo",
     clean: bool = False,
 ) -> None:
-    """Give a connection, and its cursors, SQL functions that answer from an engine.
+    """Add SQL functions that answer from an engine to a connection and its cursors.
 
-    ``geo(ip)`` is the data member of the answer as a STRUCT, without ``ip``; the
-    others are a member each, see FUNCTIONS. Addresses are VARCHAR, an ENUM,
-    UINTEGER (IPv4) or BLOB of 4 or 16 bytes. NULL and addresses without an answer
-    give NULL; ``geo_error`` says why (10001, 10002). A second argument is the instant
-    to answer for (TIMESTAMPTZ, or Unix time); without it, it is the one at which
-    DuckDB hands over a vector. ``clean`` is that of ``Engine.enrich``. Functions of these
-    names that were registered before are replaced. A query raises
-    duckdb.InvalidInputException for columns of other types and once the engine is closed.
+    ``geo(ip)`` is the data member of the answer as a STRUCT, without ``ip``. The others return one
+    field: ``geo_country(ip)``, and so on for each of ``fields``, by default
+    ``FIELDS_OF_FUNCTIONS``. They are several arguments or one list, named as in
+    ``Engine.enrich``, with dots replaced by underscores: ``geo_location_latitude``. ``currency``
+    is its code; other groups are members of ``geo(ip)``.
+
+    Addresses are VARCHAR, an ENUM, UINTEGER (IPv4) or BLOB of 4 or 16 bytes. NULL and addresses
+    without an answer give NULL; ``geo_error_code`` is 10001 or 10002 for them. A second argument
+    is the instant (TIMESTAMPTZ, or Unix time); without it, it is the time at which DuckDB passes a
+    vector. ``clean`` is that of ``Engine.enrich``. Functions of the same names are replaced.
+
+    Raises ValueError for an unknown field. A query raises duckdb.InvalidInputException for columns
+    of other types, and after the engine is closed.
     """
-    for suffix, path in FUNCTIONS.items():
-        function = _Function(engine, path, clean=clean)
-        name = prefix + suffix
-        with suppress(duckdb.InvalidInputException):  # not registered before
-            connection.remove_function(name)
-        connection.create_function(name, function.answer, return_type=function.type(), **_BY_VECTOR)
+    _add(connection, prefix, _Function(engine, None, clean=clean))
+    for name in names_of(fields) or FIELDS_OF_FUNCTIONS:
+        field = resolve_field(name, COLUMNS, "register")
+        function = _Function(engine, field, clean=clean)
+        _add(connection, f"{prefix}_{str(name).replace('.', '_')}", function)
+
+
+def _add(connection: duckdb.DuckDBPyConnection, name: str, function: _Function) -> None:
+    with suppress(duckdb.InvalidInputException):  # not registered before
+        connection.remove_function(name)
+    connection.create_function(name, function.answer, return_type=function.type(), **_BY_VECTOR)
 
 
 class _Function:
-    """One SQL function; its enricher is reused for vectors of the same second."""
+    """One SQL function of a field, or of the data member; it caches its enricher for a second."""
 
-    def __init__(self, engine: Engine, path: str | None, *, clean: bool) -> None:
+    def __init__(self, engine: Engine, field: Field | None, *, clean: bool) -> None:
         self._engine = engine
         self._clean = clean
-        self._path = path
+        self._field = field
         self._cache: tuple[Any, int, Enricher] | None = None
 
     def answer(self, *columns: pa.ChunkedArray) -> pa.Array:
-        """Return the answers for a vector of addresses and, if given, one of instants.
+        """Return the answers for a vector of addresses, and optionally one of instants.
 
-        To DuckDB a function with nothing but ``*columns`` takes any number, of any type.
+        DuckDB passes any number of arguments of any type to a function with ``*columns``.
         """
         if len(columns) > 2:
-            raise TypeError(f"{len(columns)} arguments where an address and an instant are wanted")
+            raise TypeError(f"{len(columns)} arguments; pass an address and optionally an instant")
         addresses, instants = columns if len(columns) == 2 else (columns[0], None)
         batches = self._enricher().batches([(addresses, instants)])
         return self._shape(pa.Table.from_batches(batches))
@@ -89,14 +100,14 @@ class _Function:
         state = self._engine.snapshot()
         now = instant(None)
         if self._cache is None or self._cache[0] is not state or self._cache[1] != now:
-            fields = of_table(() if self._path is None else (self._path,))
+            fields = of_table(()) if self._field is None else (self._field,)
             enricher = Enricher(state, fields, at=now, clean=self._clean, threads=1)
             self._cache = state, now, enricher
         return self._cache[2]
 
     def _shape(self, answers: pa.Table) -> pa.Array:
         columns = {name: _plain(answers[name]) for name in answers.schema.names}
-        if self._path is None:
+        if self._field is None:
             return _nest(columns)
         (column,) = columns.values()
         return column
