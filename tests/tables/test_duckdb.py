@@ -111,8 +111,9 @@ def test_enumerations_constants_and_types(connection: duckdb.DuckDBPyConnection)
     assert values(connection, "select geo_asn(i::varchar) from range(9) t(i) where i > 9") == []
     assert values(connection, "select geo(null::varchar) is null") == [True]
     assert values(connection, "select geo_error_code(null::varchar)") == [10001]
-    query = "select geo(ip).location.country_code, geo_asn(ip), geo_error_code(ip),"
-    query += " geo(ip).network.asn, geo(ip).location.latitude, geo(ip).location.country_languages, geo(ip).time.is_dst"
+    query = "select geo(ip).location.country_code, geo_asn(ip), geo_error_code(ip)"
+    query += ", geo(ip).network.asn, geo(ip).location.latitude, geo(ip).location.country_languages"
+    query += ", geo(ip).time.is_dst"
     found = connection.sql(f"{query} from (select '' as ip)").types
     wanted = ["VARCHAR", "UINTEGER", "INTEGER", "UINTEGER", "DOUBLE", "VARCHAR[]", "BOOLEAN"]
     assert [str(kind) for kind in found] == wanted
