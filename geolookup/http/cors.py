@@ -52,7 +52,7 @@ class Origins:
         """Return the headers that every answer to a request gets."""
         if self._is_any:
             return [(_ALLOW_ORIGIN, b"*"), _EXPOSE]
-        origin = self._allowed(request)
+        origin = self._origin_to_allow(request)
         return [_VARY] if origin is None else [(_ALLOW_ORIGIN, origin), _EXPOSE, _VARY]
 
     def preflight(self, method: str, request: Headers) -> Answer | None:
@@ -62,10 +62,10 @@ class Origins:
         """
         if method != "OPTIONS" or not all(lines_of(request, name) for name in _PREFLIGHT_HEADERS):
             return None
-        is_allowed = self._is_any or self._allowed(request) is not None
+        is_allowed = self._is_any or self._origin_to_allow(request) is not None
         return PREFLIGHT, list(_PREFLIGHT) if is_allowed else [], b""
 
-    def _allowed(self, request: Headers) -> bytes | None:
+    def _origin_to_allow(self, request: Headers) -> bytes | None:
         """Return the origin of a request if it is one of ours, written exactly so."""
         origins = lines_of(request, b"origin")
         return origins[0] if len(origins) == 1 and origins[0] in self._known else None
