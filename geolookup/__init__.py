@@ -1,14 +1,17 @@
 """geolookup: the location, time, currency and network of an IP address, offline.
 
 >>> import geolookup
->>> geolookup.lookup("8.8.8.8")["data"]["location"]["country_code"]
+>>> geolookup.get("8.8.8.8", "country")
 'US'
+>>> geolookup.answer("8.8.8.8").location.country_name
+'United States'
 
 Most commands are also functions, each imported on first use: ``build``, ``diff``,
 ``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``sign``,
 ``unpack``, ``update``, ``verify``. So are the types of answers: ``Envelope``,
-``Data``, ``Location``, ``Time``, ``Currency``, ``Network``, those of paths, ``FieldPath`` and
-``ColumnPath``, and ``Answer``, an answer as an object. ``fields`` lists the paths.
+``Data``, ``Location``, ``Time``, ``Currency``, ``Network``, those of names of fields,
+``FieldName`` and ``ColumnName``, and ``Answer``, an answer as an object. ``fields`` lists the
+fields.
 """
 
 from __future__ import annotations
@@ -36,10 +39,10 @@ from geolookup.errors import (
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any, Literal, Unpack, overload
 
     from geolookup_builder.compile import build
+    from typing_extensions import TypeVar
 
     from geolookup.archives.pack import pack
     from geolookup.archives.publish import publish
@@ -48,16 +51,22 @@ if TYPE_CHECKING:
     from geolookup.comparison.scoring import score
     from geolookup.contract.display import FieldInfo, fields
     from geolookup.contract.types import (
-        ColumnPath,
+        BooleanField,
+        ColumnName,
         Currency,
         Data,
         Envelope,
-        FieldPath,
+        FieldList,
+        FieldName,
+        IntegerField,
         Location,
         Network,
+        NumberField,
+        StringField,
+        StringsField,
         Time,
     )
-    from geolookup.engine.many import LookupOptions
+    from geolookup.engine.values import Options
     from geolookup.integrity import verify
     from geolookup.kernel.python_answer import Answer
     from geolookup.mirrors.folder import mirror
@@ -65,13 +74,15 @@ if TYPE_CHECKING:
     from geolookup.store.signatures import sign
     from geolookup.updates import update
 
+    _D = TypeVar("_D", default=None)
+
 __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
     "BuildError",
     "ClosedError",
-    "ColumnPath",
+    "ColumnName",
     "ContractError",
     "Currency",
     "Data",
@@ -81,7 +92,7 @@ __all__ = [
     "Envelope",
     "ExportError",
     "FieldInfo",
-    "FieldPath",
+    "FieldName",
     "GeoLookupError",
     "InvalidAddressError",
     "InvalidKeyError",
@@ -97,14 +108,14 @@ __all__ = [
     "Time",
     "UpdateError",
     "__version__",
+    "answer",
     "build",
     "diff",
     "fields",
     "generations",
+    "get",
     "lookup",
     "lookup_json",
-    "lookup_many",
-    "lookup_many_json",
     "mirror",
     "open",
     "pack",
@@ -130,7 +141,7 @@ _LAZY = {
         "geolookup.comparison.scoring": "score",
         "geolookup.contract.display": "FieldInfo fields",
         "geolookup.contract.types": (
-            "ColumnPath Currency Data Envelope FieldPath Location Network Time"
+            "ColumnName Currency Data Envelope FieldName Location Network Time"
         ),
         "geolookup.integrity": "verify",
         "geolookup.kernel.answers": "Answer",
@@ -147,14 +158,27 @@ if not TYPE_CHECKING:  # with __getattr__ a type checker accepts any name
 
     def __getattr__(name: str) -> Any:
         if name not in _LAZY:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            raise _missing(name)
         from importlib import import_module
 
         value = globals()[name] = getattr(import_module(_LAZY[name]), name)
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        return sorted(__all__)
+
+
+def _missing(name: str) -> AttributeError:
+    """Return the error for a name that the module does not have, with the name that is meant."""
+    from geolookup.errors import near_match
+
+    hint = ""
+    if hasattr(Engine, name):
+        hint = f"; an engine has it: geolookup.open().{name}"
+    elif not name.startswith("_"):  # tools look for special names
+        hint = f"; {near_match(name, __all__, fallback='dir(geolookup) lists its names')}"
+    # Without ``obj`` a traceback adds no name of its own.
+    return AttributeError(f"module 'geolookup' has no attribute {name!r}{hint}", name=name)
 
 
 #: The default engine, under the key "engine"; empty until the first lookup.
@@ -171,15 +195,91 @@ def _engine() -> Engine:
     return _default.setdefault("engine", open()) if engine is None else engine
 
 
+def answer(ip: object, *, at: Any = None, clean: bool = False) -> Answer:
+    """Return the answer for an address from the default dataset as an object.
+
+    ``answer.location.city_name``, ``answer.network.asn``, ``answer.time.current_time`` (an
+    aware datetime), ``answer.prefix``, ``answer.to_dict()``: the envelope. Members are read on
+    access, and an unknown value is None. All members are of one generation and of the instant
+    ``at``: Unix seconds, an aware datetime, or None for now. No address makes this raise: the
+    answer for a malformed or private one is false, has ``error_code`` and ``error_message``,
+    and its members are None. Raises TypeError or ValueError for an invalid ``at``, DatasetError
+    for a damaged dataset; reading a member raises it too. With ``clean`` a text may have more
+    than the address: blanks, brackets, a port, a zone id, or it may be an X-Forwarded-For list;
+    see ``contract.cleaning.clean_text``.
+    """
+    return _engine().answer(ip, at=at, clean=clean)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def get(ip: object, field: StringField, /, **options: Unpack[Options[_D]]) -> str | _D: ...
+    @overload
+    def get(
+        ip: object, field: StringsField, /, **options: Unpack[Options[_D]]
+    ) -> list[str] | _D: ...
+    @overload
+    def get(ip: object, field: NumberField, /, **options: Unpack[Options[_D]]) -> float | _D: ...
+    @overload
+    def get(ip: object, field: IntegerField, /, **options: Unpack[Options[_D]]) -> int | _D: ...
+    @overload
+    def get(ip: object, field: BooleanField, /, **options: Unpack[Options[_D]]) -> bool | _D: ...
+    @overload
+    def get(
+        ip: object, field: Literal["location"], /, **options: Unpack[Options[_D]]
+    ) -> Location | _D: ...
+    @overload
+    def get(ip: object, field: Literal["time"], /, **options: Unpack[Options[_D]]) -> Time | _D: ...
+    @overload
+    def get(
+        ip: object, field: Literal["currency"], /, **options: Unpack[Options[_D]]
+    ) -> Currency | _D: ...
+    @overload
+    def get(
+        ip: object, field: Literal["network"], /, **options: Unpack[Options[_D]]
+    ) -> Network | _D: ...
+    @overload
+    def get(
+        ip: object, fields: FieldList, /, **options: Unpack[Options[Any]]
+    ) -> tuple[Any, ...]: ...
+    @overload
+    def get(
+        ip: object,
+        field: FieldName,
+        second: FieldName,
+        /,
+        *more: FieldName,
+        **options: Unpack[Options[Any]],
+    ) -> tuple[Any, ...]: ...
+
+
+def get(
+    ip: object,
+    field: Any,
+    /,
+    *more: Any,
+    default: Any = None,
+    at: Any = None,
+    clean: bool = False,
+) -> Any:
+    """Return the value of a field from the default dataset, or a tuple of the values of several.
+
+    A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
+    name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
+    or one list. A value is ``default`` if it is unknown, or if the address is malformed or
+    private. ``at`` and ``clean`` are those of ``answer``. Raises ValueError for an unknown
+    field, TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
+    """
+    return _engine().get(ip, field, *more, default=default, at=at, clean=clean)
+
+
 def lookup(ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
     """Return the envelope for an address from the default dataset; the caller may change it.
 
-    ``at`` is the instant of the time object: Unix seconds, an aware
-    datetime, or None for now. No address makes this raise: a malformed
-    one gives an envelope with code 10001, a private one with 10002. Raises
-    TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
-    With ``clean`` a text may have more than the address: blanks, brackets, a port, a zone
-    id, or it may be an X-Forwarded-For list; see ``contract.cleaning.clean_text``.
+    No address makes this raise: for a malformed one ``error_code`` is 10001, for a private one
+    10002, and ``data`` is None. An unknown ``asn`` is left out of ``data["network"]``: read it
+    with ``.get("asn")``. ``at``, ``clean`` and the errors are those of ``answer``.
     """
     return _engine().lookup(ip, at=at, clean=clean)
 
@@ -187,48 +287,6 @@ def lookup(ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
 def lookup_json(ip: object, *, at: Any = None, clean: bool = False) -> bytes:
     """Return the envelope for an address from the default dataset as compact UTF-8 JSON.
 
-    ``at``, ``clean`` and the errors are those of ``lookup``.
+    ``at``, ``clean`` and the errors are those of ``answer``.
     """
     return _engine().lookup_json(ip, at=at, clean=clean)
-
-
-def lookup_many(ips: Iterable[object], *, at: Any = None, clean: bool = False) -> list[Envelope]:
-    """Return the envelope of each address from the default dataset, in order, as ``lookup`` does.
-
-    ``ips`` is any iterable of what ``lookup`` takes. A malformed or private address has
-    its error envelope in its place. ``at`` is the instant of all answers (None: now, when the
-    call begins) or an iterable with the instant of each address. ``clean`` is that of
-    ``lookup``. All answers of a call are of one generation. Raises what ``lookup`` raises,
-    TypeError if ``ips`` is a text, and ValueError if ``at`` has more or fewer instants
-    than there are addresses.
-    """
-    return _engine().lookup_many(ips, at=at, clean=clean)
-
-
-if TYPE_CHECKING:
-
-    @overload
-    def lookup_many_json(
-        ips: Iterable[object],
-        *,
-        lines: Literal[False] = False,
-        **options: Unpack[LookupOptions],
-    ) -> list[bytes]: ...
-    @overload
-    def lookup_many_json(
-        ips: Iterable[object], *, lines: Literal[True], **options: Unpack[LookupOptions]
-    ) -> bytes: ...
-    @overload
-    def lookup_many_json(
-        ips: Iterable[object], *, lines: bool, **options: Unpack[LookupOptions]
-    ) -> list[bytes] | bytes: ...
-
-
-def lookup_many_json(
-    ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: bool = False
-) -> list[bytes] | bytes:
-    """Return the envelopes from the default dataset as compact UTF-8 JSON; see ``lookup_many``.
-
-    With ``lines`` the result is one bytes object: JSON lines, with a line feed after each.
-    """
-    return _engine().lookup_many_json(ips, at=at, clean=clean, lines=lines)

@@ -97,7 +97,7 @@ def test_an_answer_says_what_lookup_says(ip: object) -> None:
 def test_an_answer_of_each_kind(engine: Any) -> None:
     for ip in TEXTS:
         check(engine, ip)
-    assert engine.answer(" 8.8.8.8:53 ", AT, clean=True) == engine.answer("8.8.8.8", AT)
+    assert engine.answer(" 8.8.8.8:53 ", at=AT, clean=True) == engine.answer("8.8.8.8", at=AT)
 
 
 def test_no_address_and_a_bad_at(engine: Any) -> None:
@@ -107,7 +107,7 @@ def test_no_address_and_a_bad_at(engine: Any) -> None:
         assert (answer.location.city_name, answer.time.current_timestamp) == (None, None)
     for at in ("now", True, datetime(2026, 1, 1), 1e30):  # noqa: DTZ001
         with pytest.raises((TypeError, ValueError)):
-            engine.answer("10.0.0.1", at)
+            engine.answer("10.0.0.1", at=at)
 
 
 def test_nothing_can_be_set(engine: Any) -> None:
@@ -126,8 +126,28 @@ def test_nothing_can_be_set(engine: Any) -> None:
                 view.country  # noqa: B018
 
 
+def test_a_member_that_is_not_there_names_the_near_one(engine: Any) -> None:
+    for answer in map(engine.answer, TEXTS):
+        for thing, owner, name, hint in (
+            (answer.location, ".location", "city", "; did you mean 'city_name'?"),
+            (answer.location, ".location", "citty_name", "; did you mean 'city_name'?"),
+            (answer.network, ".network", "as_number", "; did you mean 'asn'?"),
+            (answer.time, ".time", "timezone", "; did you mean 'zone'?"),
+            (answer.currency, ".currency", "asn", "; known are code, name, symbol"),
+            (answer, "", "city", "; did you mean 'location.city_name'?"),
+            (answer, "", "locaton", "; did you mean 'location'?"),
+            (answer, "", "__other__", ""),
+        ):
+            with pytest.raises(AttributeError) as caught:
+                getattr(thing, name)
+            assert str(caught.value) == f"geolookup.Answer{owner} has no member {name!r}{hint}"
+            assert not hasattr(thing, name)
+            # Else a traceback would add a name of its own.
+            assert (caught.value.name, caught.value.obj) == (name, None)
+
+
 def test_what_is_read_is_the_callers(engine: Any) -> None:
-    answer = engine.answer("8.8.8.8", AT)
+    answer = engine.answer("8.8.8.8", at=AT)
     for item in (answer, pickle.loads(pickle.dumps(answer))):  # noqa: S301
         before = copy.deepcopy(item.to_dict())
         languages = item.location.country_languages
@@ -141,7 +161,7 @@ def test_what_is_read_is_the_callers(engine: Any) -> None:
 
 def test_copies_and_pickles(engine: Any) -> None:
     members_of = attrgetter(*SETTABLE)
-    for answer in (engine.answer(ip, AT) for ip in TEXTS):
+    for answer in (engine.answer(ip, at=AT) for ip in TEXTS):
         assert copy.copy(answer) is answer is copy.deepcopy(answer)
         once = pickle.loads(pickle.dumps(answer))  # noqa: S301
         twice = pickle.loads(pickle.dumps(once))  # noqa: S301
@@ -157,13 +177,13 @@ def test_copies_and_pickles(engine: Any) -> None:
 
 
 def test_equality(engine: Any) -> None:
-    answer = engine.answer("8.8.8.8", AT)
-    assert answer == engine.answer(ip_address("8.8.8.8"), AT)
-    assert len({answer, engine.answer("8.8.8.8", AT)}) == 1
-    assert answer != engine.answer("8.8.8.8", AT + 1)
-    assert answer != engine.answer("8.8.4.4", AT)
+    answer = engine.answer("8.8.8.8", at=AT)
+    assert answer == engine.answer(ip_address("8.8.8.8"), at=AT)
+    assert len({answer, engine.answer("8.8.8.8", at=AT)}) == 1
+    assert answer != engine.answer("8.8.8.8", at=AT + 1)
+    assert answer != engine.answer("8.8.4.4", at=AT)
     assert answer != answer.to_dict()
-    assert answer.location == engine.answer("8.8.8.8", 0).location
+    assert answer.location == engine.answer("8.8.8.8", at=0).location
     assert answer.location != answer.network
     assert answer.location != "8.8.8.8"
 
@@ -186,7 +206,7 @@ def test_a_repr_does_not_act_on_a_terminal(engine: Any) -> None:
 
 
 def test_the_card_of_a_notebook(engine: Any) -> None:
-    card = engine.answer("8.8.8.8", AT)._repr_html_()
+    card = engine.answer("8.8.8.8", at=AT)._repr_html_()
     for text in ("Mountain View", "8.8.8.8", "8.8.8.0/24", "2026-01-15", "AS15169", "USD"):
         assert text in card
     assert "10002" in engine.answer("10.0.0.1")._repr_html_()
@@ -216,7 +236,7 @@ def test_a_card_escapes_what_a_dataset_says(engine: Any) -> None:
 
 def test_an_answer_outlives_its_engine() -> None:
     engine = geolookup.open(SMALL)
-    answer = engine.answer("8.8.8.8", AT)
+    answer = engine.answer("8.8.8.8", at=AT)
     before = engine.lookup("8.8.8.8", at=AT)
     engine.close()
     with pytest.raises(ClosedError):
@@ -226,7 +246,7 @@ def test_an_answer_outlives_its_engine() -> None:
 
 
 def test_an_answer_is_of_one_instant(engine: Any) -> None:
-    answer = engine.answer("8.8.8.8", AT)
+    answer = engine.answer("8.8.8.8", at=AT)
     time = answer.time
     engine.lookup("8.8.8.8")  # of another second: the kernel replaces the time that it keeps
     assert time.current_timestamp == AT

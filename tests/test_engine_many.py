@@ -31,8 +31,7 @@ def calls(engine: geolookup.Engine) -> list[Any]:
     return [
         engine.lookup_many,
         engine.lookup_many_json,
-        lambda ips, at=None: engine.lookup_many_json(ips, at=at, lines=True),
-        lambda ips, at=None: list(engine.iter_json(ips, at=at)),
+        lambda ips, at=None: list(engine.json_lines(ips, at=at)),
         lambda ips, at=None: engine.get_many(ips, ["time.zone", "network.asn"], at=at),
     ]
 
@@ -43,11 +42,10 @@ def test_the_single_calls_in_order(sample: geolookup.Engine) -> None:
         assert sample.lookup_many(ips, at=AT) == [sample.lookup(ip, at=AT) for ip in ips]
         assert sample.lookup_many_json(ips, at=AT) == texts
         lines = b"".join(text + b"\n" for text in texts)
-        assert sample.lookup_many_json(ips, at=AT, lines=True) == lines
-        assert b"".join(sample.iter_json(iter(ips), at=AT)) == lines
+        assert b"".join(sample.json_lines(iter(ips), at=AT)) == lines
     # More bytes than a writer keeps for the next lines.
     line = sample.lookup_json("8.8.8.8", at=0) + b"\n"
-    assert sample.lookup_many_json(["8.8.8.8"] * 5000, at=0, lines=True) == line * 5000
+    assert b"".join(sample.json_lines(["8.8.8.8"] * 5000, at=0)) == line * 5000
     network = IPv4Network("8.8.8.0/30")
     expected = sample.lookup_many(list(network), at=0)
     for item in (network, map(str, network), tuple(network), dict.fromkeys(network)):
@@ -62,8 +60,26 @@ def test_every_path(sample: geolookup.Engine) -> None:
             assert values == tuple(sample.get(ip, path, at=AT) for path in paths)
         else:
             assert values == (None,) * len(paths)
-    assert sample.get_many(["8.8.8.8"], "network.asn") == [(15169,)]
     assert sample.get_many(["8.8.8.8", "x"], []) == [(), ()]
+
+
+def test_one_field_or_several(sample: geolookup.Engine) -> None:
+    ips = ["8.8.8.8", "10.0.0.1", "x", "203.0.112.9"]
+    assert sample.get_many(ips, "asn") == [15169, None, None, None]
+    assert sample.get_many(ips, ["asn"]) == [(15169,), (None,), (None,), (None,)]
+    assert sample.get_many(ips, "country", "asn") == sample.get_many(ips, ["country", "asn"])
+    assert sample.get_many(ips, ("country", "asn"))[:2] == [("US", 15169), (None, None)]
+    assert sample.get_many(ips, "asn", default=0) == [15169, 0, 0, 0]
+    assert sample.get_many(ips, "asn", "ip", default="") == [
+        *((15169, "8.8.8.8"), ("", ""), ("", "")),
+        ("", "203.0.112.9"),
+    ]
+    networks: Any = sample.get_many(ips, "network", default={})
+    assert (networks[0]["asn"], networks[1]) == (15169, {})
+    call: Any
+    for call in (sample.get_many, sample.get):
+        with pytest.raises(TypeError):
+            call(ips)
 
 
 def test_unknown_paths_and_arguments_in_the_wrong_order(sample: geolookup.Engine) -> None:
@@ -106,9 +122,9 @@ def test_instants_of_each(sample: geolookup.Engine) -> None:
     expected = [sample.lookup_json(ip, at=at) for ip, at in pairs]
     assert sample.lookup_many_json(ips, at=instants) == expected
     assert sample.lookup_many(ips, at=iter(instants)) == list(map(json.loads, expected))
-    assert b"".join(sample.iter_json(ips, at=instants)).splitlines() == expected
+    assert b"".join(sample.json_lines(ips, at=instants)).splitlines() == expected
     assert sample.get_many(ips, "time", at=instants) == [
-        ((json.loads(value)["data"] or {}).get("time"),) for value in expected
+        (json.loads(value)["data"] or {}).get("time") for value in expected
     ]
     at: Any = np.array(AT)  # of no dimensions: a number for ``lookup``, and not iterable
     expected = [sample.lookup_json(ip, at=at) for ip in MIXED]
@@ -127,7 +143,7 @@ def test_instants_of_each(sample: geolookup.Engine) -> None:
 
 def test_a_closed_engine() -> None:
     with geolookup.open() as engine:
-        blocks = engine.iter_json(MIXED, at=0)
+        blocks = engine.json_lines(MIXED, at=0)
         begun = next(blocks)
     assert b"".join([begun, *blocks]).count(b"\n") == len(MIXED)
     for call in calls(engine):
@@ -164,7 +180,7 @@ def test_memory_does_not_grow_with_the_addresses(sample: geolookup.Engine) -> No
     def peak(count: int) -> int:
         gc.collect()
         tracemalloc.start()
-        size = sum(map(len, sample.iter_json(("8.8.8.8" for _ in range(count)), at=0)))
+        size = sum(map(len, sample.json_lines(("8.8.8.8" for _ in range(count)), at=0)))
         actual = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert size > count * 500
@@ -179,7 +195,8 @@ def test_module_functions() -> None:
         for call in ("lookup", "lookup_json"):
             for ip in ("8.8.8.8", "::1", None):
                 assert getattr(geolookup, call)(ip, at=0) == getattr(engine, call)(ip, at=0)
-        assert geolookup.lookup_many(MIXED, at=0) == engine.lookup_many(MIXED, at=0)
-        for lines in (True, False):
-            expected = engine.lookup_many_json(MIXED, at=0, lines=lines)
-            assert geolookup.lookup_many_json(MIXED, at=0, lines=lines) == expected
+        for ip in ("8.8.8.8", "10.0.0.1"):
+            assert geolookup.answer(ip, at=0) == engine.answer(ip, at=0)
+            for names in (("country",), ("asn", "time"), (["city"],)):
+                expected = engine.get(ip, *names, default=5, at=0)
+                assert geolookup.get(ip, *names, default=5, at=0) == expected

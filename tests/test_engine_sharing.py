@@ -48,7 +48,7 @@ def answers(engine: geolookup.Engine) -> list[bytes]:
     """Return the answers of single calls, which are those of calls for many addresses."""
     single = [engine.lookup_json(ip, at=0) for ip in ADDRESSES]
     assert engine.lookup_many_json(ADDRESSES, at=0) == single
-    assert b"".join(engine.iter_json(ADDRESSES, at=0)).splitlines() == single
+    assert b"".join(engine.json_lines(ADDRESSES, at=0)).splitlines() == single
     return single
 
 

@@ -44,6 +44,9 @@ THIRD_PARTY = {
     "geolookup/filesystem/unpacking.py": {"pyarrow"},
     "geolookup/contract/tzdatabase.py": {"tzdata"},
     **{f"geolookup/{room}": NUMERIC for room in _NUMERIC},
+    # Type checkers bundle it; nothing imports it at run time.
+    "geolookup/__init__.py": {"typing_extensions"},
+    "geolookup/engine/values.py": {"typing_extensions"},
     "geolookup/engine/networks.py": {"pyarrow"},  # for type checkers alone
     "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # for type checkers alone
     "geolookup/files/byte_streams.py": {*NUMERIC, "zlib_ng"},

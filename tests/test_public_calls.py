@@ -196,13 +196,26 @@ def test_the_kernels_are_documented_alike() -> None:
 
 def test_the_default_engine_takes_what_an_engine_takes() -> None:
     """And says the same, but for a text that names it."""
-    for name in ("lookup", "lookup_json", "lookup_many", "lookup_many_json"):
+    for name in ("answer", "get", "lookup", "lookup_json"):
         call, method = getattr(geolookup, name), getattr(geolookup.Engine, name)
         alike(call, method)
-        if not name.endswith("json"):
-            text, of_method = inspect.getdoc(call) or "", inspect.getdoc(method) or ""
-            assert text.partition("\n")[2] == of_method.partition("\n")[2]
-            assert text.partition("\n")[0].replace(" from the default dataset", "") in of_method
+        text, of_method = inspect.getdoc(call) or "", inspect.getdoc(method) or ""
+        assert text.replace(" from the default dataset", "") == of_method
+
+
+def test_the_public_names_and_a_misspelt_one() -> None:
+    assert dir(geolookup) == sorted(geolookup.__all__)
+    module: Any = geolookup
+    for name, hint in (
+        ("lokup", "did you mean 'lookup'?"),
+        ("get_many", "an engine has it: geolookup.open().get_many"),
+        ("qqqq", "dir(geolookup) lists its names"),
+    ):
+        with pytest.raises(AttributeError) as caught:
+            getattr(module, name)
+        assert str(caught.value) == f"module 'geolookup' has no attribute {name!r}; {hint}"
+    with pytest.raises(AttributeError, match=r"has no attribute '__path'$"):
+        module.__getattr__("__path")
 
 
 # --- what an import does

@@ -41,8 +41,10 @@ def looking_up(engine: geolookup.Engine, at: datetime) -> None:
 
 
 def answering(engine: geolookup.Engine, at: datetime) -> None:
-    answer = engine.answer("8.8.8.8", at)
+    answer = engine.answer("8.8.8.8", at=at)
     assert_type(answer, geolookup.Answer)
+    assert_type(geolookup.answer("8.8.8.8", at=at, clean=True), geolookup.Answer)
+    engine.answer("8.8.8.8", at)  # type: ignore[call-arg]
     assert_type(engine.answer(IPv6Address("::1"), at=0), geolookup.Answer)
     assert_type((answer.ip, answer.success, bool(answer)), tuple[str | None, bool, bool])
     texts = answer.location.city_name, answer.currency.code, answer.error_message
@@ -57,56 +59,76 @@ def answering(engine: geolookup.Engine, at: datetime) -> None:
     answer.location.country  # type: ignore[attr-defined]  # noqa: B018
 
 
-def reading_members(answer: geolookup.Envelope, data: geolookup.Data) -> None:
+def reading_members(envelope: geolookup.Envelope, data: geolookup.Data) -> None:
     assert_type(data["location"], geolookup.Location)
     assert_type(data["location"]["city_name"], str | None)
     assert_type(data["location"]["latitude"], float | None)
     groups = data["time"], data["currency"], data["network"]
     assert_type(groups, tuple[geolookup.Time, geolookup.Currency, geolookup.Network])
     assert_type(data["time"]["current_timestamp"], int)
-    assert_type(data["network"].get("asn"), int | None)
-    city: str | None = answer["data"]["location"]["city_name"]
-    print(city)
-    assert_type(answer["error_code"], int | None)
+    assert_type(envelope["error_code"], int | None)
     data["location"]["city"]  # type: ignore[typeddict-item]
-    answer["date"]  # type: ignore[typeddict-item]
+    envelope["date"]  # type: ignore[typeddict-item]
 
 
-def reading_values(engine: geolookup.Engine) -> None:
-    assert_type(engine.get("8.8.8.8", "ip"), str)
+def refused_addresses_have_no_data(envelope: geolookup.Envelope) -> None:
+    envelope["data"]["location"]  # type: ignore[index]
+    if envelope["data"] is not None:
+        assert_type(envelope["data"]["location"]["city_name"], str | None)
+
+
+def unknown_asns_are_absent(network: geolookup.Network) -> None:
+    """Pyright reports the index, mypy each use as a number: it has no check for absent members."""
+    number: int = network["asn"]  # type: ignore[assignment]
+    print(number)
+    assert_type(network.get("asn"), int | None)
+    if "asn" in network:
+        assert_type(network["asn"], int | None)
+
+
+def reading_values(engine: geolookup.Engine, texts: list[str]) -> None:
+    assert_type(engine.get("8.8.8.8", "ip"), str | None)
     assert_type(engine.get("8.8.8.8", "location.country_code"), str | None)
-    assert_type(engine.get("8.8.8.8", "location.latitude"), float | None)
+    assert_type(engine.get("8.8.8.8", "city"), str | None)
+    assert_type(engine.get("8.8.8.8", "latitude"), float | None)
     assert_type(engine.get("8.8.8.8", "location.country_is_eu"), bool | None)
-    assert_type(engine.get("8.8.8.8", "location.country_languages"), list[str] | None)
-    assert_type(engine.get("8.8.8.8", "time.current_timestamp", at=0), int)
-    assert_type(engine.get("8.8.8.8", "network.asn"), int | None)
-    assert_type(engine.get("8.8.8.8", "network"), geolookup.Network)
-    engine.get("8.8.8.8", "country")  # type: ignore[call-overload]
-    engine.get("8.8.8.8", ["ip"])  # type: ignore[call-overload]
+    assert_type(engine.get("8.8.8.8", "country_languages"), list[str] | None)
+    assert_type(engine.get("8.8.8.8", "time.current_timestamp", at=0), int | None)
+    assert_type(engine.get("8.8.8.8", "asn"), int | None)
+    assert_type(engine.get("8.8.8.8", "network"), geolookup.Network | None)
+    assert_type(engine.get("8.8.8.8", "country", default="", clean=True), str)
+    assert_type(engine.get("8.8.8.8", "asn", default=None), int | None)
+    assert_type(engine.get("8.8.8.8", "country", default=0), str | int)
+    assert_type(engine.get("8.8.8.8", "country", "asn", "time"), tuple[Any, ...])
+    assert_type(engine.get("8.8.8.8", ["country"], default=""), tuple[Any, ...])
+    assert_type(engine.get("8.8.8.8", texts), tuple[Any, ...])
+    assert_type(geolookup.get("8.8.8.8", "country"), str | None)
+    assert_type(geolookup.get("8.8.8.8", "asn", default=0), int)
+    assert_type(geolookup.get("8.8.8.8", "country", "asn"), tuple[Any, ...])
+    engine.get("8.8.8.8", "contry")  # type: ignore[call-overload]
+    engine.get("8.8.8.8", "country", "contry")  # type: ignore[call-overload]
+    geolookup.get("8.8.8.8", "contry")  # type: ignore[call-overload]
+    engine.get("8.8.8.8", "country", defalt="")  # type: ignore[call-overload]
     for field in geolookup.fields():
-        assert_type(field.path, geolookup.FieldPath)
+        assert_type(field.path, geolookup.FieldName)
         assert_type((field.type, field.unit, field.meaning), tuple[str, str, str])
         engine.get("8.8.8.8", field.path)
 
 
 def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
     ips = (IPv4Address("8.8.8.8"), "::1")
-    for answers in (
-        engine.lookup_many(ips, at=at),
-        engine.lookup_many(iter(ips), at=[0, at]),
-        geolookup.lookup_many(ips),
-    ):
+    for answers in (engine.lookup_many(ips, at=at), engine.lookup_many(iter(ips), at=[0, at])):
         assert_type(answers, list[geolookup.Envelope])
     assert_type(engine.lookup_many_json(ips), list[bytes])
-    assert_type(engine.lookup_many_json(ips, lines=True), bytes)
-    assert_type(engine.lookup_many_json(ips, lines=bool(ips)), list[bytes] | bytes)
-    assert_type(engine.iter_json(ips), Iterator[bytes])
-    assert_type(engine.get_many(ips, "ip"), list[tuple[Any, ...]])
+    assert_type(engine.json_lines(ips), Iterator[bytes])
+    assert_type(engine.get_many(ips, "ip"), list[str | None])
+    assert_type(engine.get_many(ips, "asn", default=0, at=[0, at]), list[int])
+    assert_type(engine.get_many(ips, "network"), list[geolookup.Network | None])
     assert_type(engine.get_many(ips, ["ip", "time"], at=at), list[tuple[Any, ...]])
-    assert_type(geolookup.lookup_many_json(ips), list[bytes])
-    assert_type(geolookup.lookup_many_json(ips, lines=True), bytes)
+    assert_type(engine.get_many(ips, "country", "asn"), list[tuple[Any, ...]])
     engine.lookup_many(5)  # type: ignore[arg-type]
-    engine.get_many(ips, "country")  # type: ignore[arg-type]
+    engine.get_many(ips, "contry")  # type: ignore[call-overload]
+    geolookup.get_many(ips, "country")  # type: ignore[attr-defined]
 
 
 def enriching(engine: geolookup.Engine, frame: pl.DataFrame, lazy: pl.LazyFrame) -> None:
@@ -116,7 +138,7 @@ def enriching(engine: geolookup.Engine, frame: pl.DataFrame, lazy: pl.LazyFrame)
     selection = ["location.city_name"]
     assert_type(engine.enrich(frame, selection, on_invalid="raise"), pl.DataFrame)
     engine.enrich(["8.8.8.8"])
-    engine.enrich(frame, "country")  # type: ignore[arg-type]
+    engine.enrich(frame, "contry")  # type: ignore[call-overload]
     engine.enrich(frame, on_invalid="drop")  # type: ignore[call-overload]
 
 

@@ -15,12 +15,12 @@ import geolookup
 from benchmarks.peers.libraries import Files, Opened, Opening, maxminddb, rust, with_orjson
 
 Way = Callable[[list[str]], None]
-PATHS: tuple[geolookup.FieldPath, ...] = (
-    "location.country_code",
-    "location.city_name",
-    "network.asn",
+FIELDS: tuple[geolookup.FieldName, ...] = (
+    "country",
+    "city",
+    "asn",
 )
-LINES, SINGLE_JSON = "lookup_many_json(lines=True)", "lookup_json"
+LINES, SINGLE_JSON = "json_lines", "lookup_json"
 DICTS, SINGLE_DICT = "lookup_many", "lookup"
 VALUES, SINGLE_VALUES = "get_many, three fields", "get, three fields"
 RUST_MANY = "maxminddb-rust get_many"
@@ -33,13 +33,12 @@ def ways(engine: geolookup.Engine, mmdb: Path | None, size: int) -> dict[str, Wa
     """
     return {
         SINGLE_JSON: _one_by_one(engine.lookup_json),
-        LINES: _call(lambda ips: engine.lookup_many_json(ips, lines=True), size),
         "lookup_many_json": _call(engine.lookup_many_json, size),
-        "iter_json": lambda ips: _drain(engine.iter_json(ips)),
+        LINES: lambda ips: _drain(engine.json_lines(ips)),
         SINGLE_DICT: _one_by_one(engine.lookup),
         DICTS: _call(engine.lookup_many, size),
-        SINGLE_VALUES: _one_by_one(lambda ip: [engine.get(ip, path) for path in PATHS]),
-        VALUES: _call(lambda ips: engine.get_many(ips, PATHS), size),
+        SINGLE_VALUES: _one_by_one(lambda ip: engine.get(ip, *FIELDS)),
+        VALUES: _call(lambda ips: engine.get_many(ips, FIELDS), size),
         **(dict(_others(mmdb, size)) if mmdb else {}),
     }
 

@@ -29,7 +29,7 @@ ADDRESSES, ROUNDS = 100_000, 5
 FAMILIES = (4, 6)
 FORMS = ("dict", "json", "get", "answer")
 #: The member that ``get`` and ``answer`` read.
-MEMBER: geolookup.FieldPath = "location.city_name"
+MEMBER: geolookup.FieldName = "location.city_name"
 Lookup = Callable[[object], object]
 
 

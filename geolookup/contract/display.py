@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from geolookup.contract.fields import BOOLEAN, ENTRIES, OBJECT, REAL, TEXT, TEXTS, Field
 
 if TYPE_CHECKING:
-    from geolookup.contract.types import FieldPath
+    from geolookup.contract.types import FieldName
 
 # --- the meaning of paths
 
@@ -29,7 +29,7 @@ class FieldInfo(NamedTuple):
     of them) or ``object``. ``unit`` is empty if there is none; ``example`` is None for an object.
     """
 
-    path: FieldPath
+    path: FieldName
     type: str
     unit: str
     meaning: str
@@ -44,7 +44,7 @@ def fields() -> tuple[FieldInfo, ...]:
     """
     return tuple(
         FieldInfo(
-            cast("FieldPath", entry.path),
+            cast("FieldName", entry.path),
             json_type(entry),
             entry.unit,
             meaning(entry) + "; absent if unknown" * entry.optional,

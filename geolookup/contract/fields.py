@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from geolookup.contract.types import FieldPath
+    from geolookup.contract.types import FieldName
 
 #: The types of values are names of Arrow types; an entry with members has that of ``OBJECT``.
 TEXT, TEXTS, REAL, BOOLEAN, OBJECT = "string", "list<item: string>", "double", "bool", ""
@@ -280,7 +280,7 @@ COUNTRY_ALIASES = {"UK": "GB", "EL": "GR"}
 #: The greatest absolute value of coordinates, in degrees.
 DEGREES = {field.member: float(field.most) for field in FIELDS if field.unit == "degrees"}
 #: The paths that ``Engine.get`` accepts: members and groups of data, in contract order.
-PATHS: tuple[FieldPath, ...] = (  # a test compares them with the type
+PATHS: tuple[FieldName, ...] = (  # a test compares them with the type
     *(entry.path for entry in ENTRIES if not entry.group),  # type: ignore[arg-type]
     *(entry.path for entry in ENTRIES if entry.group),  # type: ignore[arg-type]
 )

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from geolookup.kernel import Kernel
+from geolookup.engine.values import FieldValues
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
+    from typing import Any, TypedDict, TypeVar, Unpack, overload
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-    from geolookup.contract.types import ColumnPaths, Envelope, FieldPaths, OnInvalid
+    from geolookup.contract.types import ColumnNames, Envelope, OnInvalid
 
     # Without stubs of pandas and pyarrow their types are Any: then the result is Any too.
     _Polars = TypeVar("_Polars", pl.DataFrame, pl.LazyFrame)
     _Arrow = TypeVar("_Arrow", pa.Table, pa.RecordBatch, pa.RecordBatchReader)
 
-    class LookupOptions(TypedDict, total=False):
-        """Options of the calls for many addresses, for the signatures of overloads."""
+    class EnrichOptions(TypedDict, total=False):
+        """The options of ``enrich``, for the signatures of its overloads."""
 
         at: Any
         clean: bool
-
-    class EnrichOptions(LookupOptions, total=False):
-        """The options of ``enrich``, for the signatures of its overloads."""
-
         column: str
         time_column: str | None
         prefix: str
@@ -36,7 +32,7 @@ if TYPE_CHECKING:
         threads: int | None
 
 
-class ManyAnswers(Kernel):
+class ManyAnswers(FieldValues):
     """The calls of an engine for many addresses; each call answers from one generation."""
 
     def lookup_many(
@@ -55,93 +51,51 @@ class ManyAnswers(Kernel):
 
         return many.lookup_many(self._open_state(), ips, at, clean)
 
-    if TYPE_CHECKING:
-
-        @overload
-        def lookup_many_json(
-            self,
-            ips: Iterable[object],
-            *,
-            lines: Literal[False] = False,
-            **options: Unpack[LookupOptions],
-        ) -> list[bytes]: ...
-        @overload
-        def lookup_many_json(
-            self, ips: Iterable[object], *, lines: Literal[True], **options: Unpack[LookupOptions]
-        ) -> bytes: ...
-        @overload
-        def lookup_many_json(
-            self, ips: Iterable[object], *, lines: bool, **options: Unpack[LookupOptions]
-        ) -> list[bytes] | bytes: ...
-
     def lookup_many_json(
-        self, ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: bool = False
-    ) -> list[bytes] | bytes:
-        """Return the envelopes as compact UTF-8 JSON; see ``lookup_many``.
-
-        With ``lines`` the result is one bytes object: JSON lines, with a line feed after each.
-        """
+        self, ips: Iterable[object], *, at: Any = None, clean: bool = False
+    ) -> list[bytes]:
+        """Return the envelopes as compact UTF-8 JSON; see ``lookup_many``."""
         from geolookup.kernel import many
 
-        answer = many.json_lines if lines else many.lookup_many_json
-        return answer(self._open_state(), ips, at, clean)
+        return many.lookup_many_json(self._open_state(), ips, at, clean)
 
-    def iter_json(
+    def json_lines(
         self, ips: Iterable[object], *, at: Any = None, clean: bool = False
     ) -> Iterator[bytes]:
-        """Return an iterator over the JSON lines of ``lookup_many_json``, in blocks of whole lines.
+        """Return an iterator over the envelopes as JSON lines, in blocks of whole lines.
 
-        Reads ``ips`` as the blocks are taken, 256 addresses at a time, so memory does not grow with
-        their number. Without ``at``, the instant of each block is the time when it is made.
-        All blocks are of one generation.
+        ``b"".join(engine.json_lines(ips))`` has the lines of all addresses. A block is read from
+        256 addresses of ``ips``, when it is taken: memory does not grow with their number. Without
+        ``at``, the instant of each block is the time when it is made. All blocks are of one
+        generation. Raises what ``lookup_many`` raises.
         """
         from geolookup.kernel import many
 
-        return many.iter_json(self._open_state(), ips, at, clean)
-
-    def get_many(
-        self,
-        ips: Iterable[object],
-        paths: FieldPaths,
-        *,
-        at: Any = None,
-        clean: bool = False,
-    ) -> list[tuple[Any, ...]]:
-        """Return for each address a tuple with the values of ``paths``, as ``get`` returns them.
-
-        ``paths`` is one path or several. A malformed or private address has a tuple of None
-        in its place. ``ips`` and ``at`` are those of ``lookup_many``. The compiled kernel
-        keeps the values that it has read, for later calls: about 70 bytes for
-        each of at most 262,144 rows a path. Raises ValueError for a path that the contract does
-        not define.
-        """
-        from geolookup.kernel import many
-
-        return many.get_many(self._open_state(), ips, paths, at, clean)
+        return many.json_lines(self._open_state(), ips, at, clean)
 
     if TYPE_CHECKING:
 
         @overload
         def enrich(
-            self, data: _Polars, *fields: ColumnPaths, **options: Unpack[EnrichOptions]
+            self, data: _Polars, *fields: ColumnNames, **options: Unpack[EnrichOptions]
         ) -> _Polars: ...
         @overload
         def enrich(
-            self, data: pd.DataFrame, *fields: ColumnPaths, **options: Unpack[EnrichOptions]
+            self, data: pd.DataFrame, *fields: ColumnNames, **options: Unpack[EnrichOptions]
         ) -> pd.DataFrame: ...
         @overload
         def enrich(  # type: ignore[overload-cannot-match]
-            self, data: _Arrow, *fields: ColumnPaths, **options: Unpack[EnrichOptions]
+            self, data: _Arrow, *fields: ColumnNames, **options: Unpack[EnrichOptions]
         ) -> _Arrow: ...
         @overload
         def enrich(  # type: ignore[overload-cannot-match]
-            self, data: Any, *fields: ColumnPaths, **options: Unpack[EnrichOptions]
+            self, data: Any, *fields: ColumnNames, **options: Unpack[EnrichOptions]
         ) -> Any: ...
 
     def enrich(
         self,
         data: Any,
-        *fields: ColumnPaths,
+        *fields: ColumnNames,
         column: str = "ip",
         at: Any = None,
         time_column: str | None = None,

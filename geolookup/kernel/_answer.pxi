@@ -43,6 +43,9 @@ cdef class Answer:
             return _currency_of(self)
         return PyObject_GenericGetAttr(self, name)
 
+    def __getattr__(self, name):
+        raise _rest().missing(name, None)
+
     @property
     def ip(self):
         """The address, as ``data.ip`` of the envelope; None if it is malformed or private."""
@@ -183,6 +186,9 @@ cdef class _View:
             self.answer.state, &self.answer.found, code, self.answer.given, self.answer.second
         )
 
+    def __getattr__(self, name):
+        raise _rest().missing(name, self._group)
+
     def __dir__(self):
         return [*object.__dir__(self), *self.codes]
 
@@ -257,14 +263,14 @@ cdef class NetworkView(_View):
 
 cdef dict _codes_of(str group):
     """Return the code of each member of a group."""
-    return {name: _PATHS[f"{group}.{name}"] for name in fields.members(fields.FIELDS, group)}
+    return {name: _CODES[f"{group}.{name}"] for name in fields.members(fields.FIELDS, group)}
 
 
 cdef dict _LOCATION_CODES = _codes_of("location")
 cdef dict _TIME_CODES = _codes_of("time")
 cdef dict _CURRENCY_CODES = _codes_of("currency")
 cdef dict _NETWORK_CODES = _codes_of("network")
-cdef int _CURRENT_TIME = _PATHS["time.current_time"]
+cdef int _CURRENT_TIME = _CODES["time.current_time"]
 
 
 cdef inline _View _location_of(Answer answer):

@@ -1,4 +1,4 @@
-"""The public class: single lookups, and one field of an answer by its path."""
+"""The public class: single lookups, and fields of an answer by their names."""
 
 cdef class Kernel:
     """Single lookups on one dataset; see ``protocol.Kernel``."""
@@ -24,12 +24,9 @@ cdef class Kernel:
     def lookup(self, ip, *, at=None, bint clean=False):
         """Return the envelope for an address; the caller may change it.
 
-        ``at`` is the instant of the time object: Unix seconds, an aware
-        datetime, or None for now. No address makes this raise: a malformed
-        one gives an envelope with code 10001, a private one with 10002. Raises
-        TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
-        With ``clean`` a text may have more than the address: blanks, brackets, a port, a zone
-        id, or it may be an X-Forwarded-For list; see ``contract.cleaning.clean_text``.
+        No address makes this raise: for a malformed one ``error_code`` is 10001, for a private one
+        10002, and ``data`` is None. An unknown ``asn`` is left out of ``data["network"]``: read it
+        with ``.get("asn")``. ``at``, ``clean`` and the errors are those of ``answer``.
         """
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
@@ -42,10 +39,10 @@ cdef class Kernel:
         return _success(state, ip, &answer, second)
 
     def data(self, ip, *, at=None, bint clean=False):
-        """Return only the data member of the envelope.
+        """Return the data member of the envelope; raise for an address without an answer.
 
-        Raises InvalidAddressError (10001) or PrivateAddressError (10002), and
-        what ``lookup`` raises.
+        Raises InvalidAddressError (10001) or PrivateAddressError (10002), and what ``answer``
+        raises. An unknown ``asn`` is left out of ``data["network"]``: read it with ``.get("asn")``.
         """
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
@@ -58,7 +55,10 @@ cdef class Kernel:
         return _data(state, _echo(ip, &answer), &answer, second)
 
     def lookup_json(self, ip, *, at=None, bint clean=False):
-        """Return the envelope as compact UTF-8 JSON; see ``lookup``."""
+        """Return the envelope for an address as compact UTF-8 JSON.
+
+        ``at``, ``clean`` and the errors are those of ``answer``.
+        """
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
         cdef Found answer
@@ -69,36 +69,43 @@ cdef class Kernel:
             return _INVALID_JSON if status == INVALID else _PRIVATE_JSON
         return _json(state, &answer, second)
 
-    def get(self, ip, path, *, at=None, bint clean=False):
-        """Return one field of data, or one group, without building the envelope.
+    def get(self, ip, field, /, *more, default=None, at=None, bint clean=False):
+        """Return the value of a field, or a tuple of the values of several.
 
-        ``path`` is ``"location.country_code"``, ``"network"`` and so on. An
-        unknown or absent value is None. Raises what ``data`` raises, and
-        ValueError for a path that the contract does not define.
+        A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
+        name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
+        or one list. A value is ``default`` if it is unknown, or if the address is malformed or
+        private. ``at`` and ``clean`` are those of ``answer``. Raises ValueError for an unknown
+        field, TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
         """
         cdef State state = self._open()
         cdef Found answer
-        cdef int status
-        cdef int64_t second = 0
-        cdef int code = _path_code(path, "get")
+        cdef int code
+        cdef int64_t second = 0 if at is None else instant(at)
+        if more or not isinstance(field, str):
+            return _get_several(state, _names(field, more), ip, default, at, clean)
+        code = _field_code(field, "get")
         if clean:
             ip = _cleaned(ip)
-        status = _find(state, ip, &answer)
-        if status:
-            raise _ERRORS[status](ip)
-        if _is_time(code):
-            second = c_time(NULL) if at is None else instant(at)
-        return _project(state, &answer, code, ip, second)
+        if _find(state, ip, &answer):
+            return default
+        if at is None and _is_time(code):
+            second = c_time(NULL)
+        value = _project(state, &answer, code, ip, second)
+        return default if value is None else value
 
-    def answer(self, ip, at=None, *, clean=False):
-        """Return the answer for an address as an object, whose members are read on access.
+    def answer(self, ip, *, at=None, bint clean=False):
+        """Return the answer for an address as an object.
 
-        ``answer.location.city_name``, ``answer.time.current_time`` (an aware datetime),
-        ``answer.prefix``, ``answer.to_dict()``: the envelope. All members are of one generation
-        and of the instant ``at``; ``at`` and ``clean`` are those of ``lookup``. No address makes
-        this raise: the answer for a malformed or private one is false, has ``error_code`` and
-        ``error_message``, and its members are None. Raises TypeError or ValueError for an
-        invalid ``at``, DatasetError for a damaged dataset; reading a member raises it too.
+        ``answer.location.city_name``, ``answer.network.asn``, ``answer.time.current_time`` (an
+        aware datetime), ``answer.prefix``, ``answer.to_dict()``: the envelope. Members are read on
+        access, and an unknown value is None. All members are of one generation and of the instant
+        ``at``: Unix seconds, an aware datetime, or None for now. No address makes this raise: the
+        answer for a malformed or private one is false, has ``error_code`` and ``error_message``,
+        and its members are None. Raises TypeError or ValueError for an invalid ``at``, DatasetError
+        for a damaged dataset; reading a member raises it too. With ``clean`` a text may have more
+        than the address: blanks, brackets, a port, a zone id, or it may be an X-Forwarded-For list;
+        see ``contract.cleaning.clean_text``.
         """
         cdef State state = self._open()
         if clean:
@@ -113,7 +120,7 @@ cdef class Kernel:
 
 
 cdef enum:
-    # The codes of paths: those that are not members of a group, then the members of each group or
+    # The codes of fields: those that are not members of a group, then the members of each group or
     # table in turn, from TIME, COUNTRY, CURRENCY, PLACE and NETWORK; CODES is their number.
     IP, IP_TYPE, LOCATION_GROUP, CURRENCY_GROUP, NETWORK_GROUP, TIME_GROUP, TIME
 
@@ -193,12 +200,35 @@ cdef str _echo(object ip, Found* answer):
     return PyUnicode_DecodeUTF8(written, end - written, NULL)
 
 
-cdef int _path_code(object path, str call) except -1:
-    code = _PATHS.get(path) if isinstance(path, str) else None
+cdef tuple _get_several(State state, tuple names, object ip, default, at, bint clean):
+    """Return the values of several fields; see ``Kernel.get``."""
+    cdef Found answer
+    cdef int code
+    cdef list values = []
+    cdef list codes = [_field_code(name, "get") for name in names]
+    cdef int64_t second = c_time(NULL) if at is None else instant(at)
+    if clean:
+        ip = _cleaned(ip)
+    if _find(state, ip, &answer):
+        return (default,) * len(codes)
+    for code in codes:
+        value = _project(state, &answer, code, ip, second)
+        values.append(default if value is None else value)
+    return tuple(values)
+
+
+cdef tuple _names(object field, tuple more):
+    from geolookup.contract.paths import names_of
+
+    return names_of((field, *more))
+
+
+cdef int _field_code(object name, str call) except -1:
+    code = _CODES.get(name) if isinstance(name, str) else None
     if code is None:
         from geolookup.contract.paths import unknown_field
 
-        raise unknown_field(path, call)
+        raise unknown_field(name, call)
     return code
 
 
@@ -208,7 +238,7 @@ cdef inline bint _is_time(int code) noexcept:
 
 
 cdef object _project(State state, Found* answer, int code, object ip, int64_t second):
-    """Return the value of a path of ``_PATHS``."""
+    """Return the value of a field or group by its code."""
     cdef _Country country
     cdef Py_ssize_t size
     cdef Text texts
@@ -243,7 +273,7 @@ cdef object _project(State state, Found* answer, int code, object ip, int64_t se
 cdef tuple _COUNTRY_MEMBERS = fields.COUNTRY_MEMBERS
 cdef tuple _CURRENCY_MEMBERS = fields.CURRENCY_MEMBERS
 cdef tuple _TIME_MEMBERS = fields.TIME_MEMBERS
-cdef dict _PATHS = {
+cdef dict _CODES = {
     "ip": IP,
     "ip_type": IP_TYPE,
     "location": LOCATION_GROUP,
@@ -259,4 +289,5 @@ for _group, _members, _code in (
     ("network", fields.NETWORK_MEMBERS, NETWORK),
 ):
     for _at, _name in enumerate(_members):
-        _PATHS[f"{_group}.{_name}"] = _code + _at
+        _CODES[f"{_group}.{_name}"] = _code + _at
+_CODES.update({_name: _CODES[_path] for _name, _path in fields.NAMES.items()})

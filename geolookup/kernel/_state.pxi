@@ -309,9 +309,9 @@ cdef class State:
         """See ``protocol.State``."""
         return _many_json(self, ips, seconds)
 
-    def values(self, list ips, tuple paths, seconds):
+    def values(self, list ips, names, seconds, default=None):
         """See ``protocol.State``."""
-        return _many_values(self, ips, paths, seconds)
+        return _many_values(self, ips, names, seconds, default)
 
     def lines(self):
         """See ``protocol.State``."""

@@ -1,4 +1,4 @@
-"""Values of paths for many addresses.
+"""Values of fields for many addresses.
 
 Strategy: a value that follows from a row is decoded once, and kept in a list by row: the next
 answer reads neither the row nor its JSON text. Values of countries are kept by country, so they
@@ -12,36 +12,44 @@ cdef extern from "Python.h":
     void PyObject_GC_UnTrack(object container)
 
 cdef enum:
-    MOST_ROWS = 1 << 18  # rows of a table whose values are kept: 2 MiB of pointers for a path
+    MOST_ROWS = 1 << 18  # rows of a table whose values are kept: 2 MiB of pointers for a field
+    ONE = -1  # instead of a position in a tuple: the field is the only one
 
 cdef object _UNREAD = object()
 
 
-cdef list _many_values(State state, list ips, tuple paths, seconds):
+cdef list _many_values(State state, list ips, names, seconds, default):
     cdef Batch batch
-    cdef Py_ssize_t begin, at
-    cdef tuple codes = tuple([_path_code(path, "get_many") for path in paths])
+    cdef Py_ssize_t begin, at, position
+    cdef bint is_one = isinstance(names, str)
+    cdef tuple several = (names,) if is_one else names
+    cdef tuple codes = tuple([_field_code(name, "get_many") for name in several])
     cdef list kept = [_kept_values(state, code) for code in codes]
     cdef list values = []
-    cdef tuple nothing = (None,) * len(codes)
+    cdef object nothing = default if is_one else (default,) * len(codes)
     cdef int texts = _texts_of(codes)
     _check_seconds(ips, seconds)
     for begin in range(0, len(ips), BLOCK):
         _read_objects(state, ips, begin, &batch, texts)
         for at in range(batch.count):
             _approach(state, &batch, at, texts)
-            # A new tuple has null pointers as items; every path sets its own below.
-            values.append(nothing if batch.ids[at] < 0 else PyTuple_New(len(codes)))
+            # A new tuple has null pointers as items; every field sets its own below.
+            values.append(nothing if is_one or batch.ids[at] < 0 else PyTuple_New(len(codes)))
         for at in range(len(codes)):
+            position = ONE if is_one else at
             if kept[at] is None:
-                _set_values(state, &batch, ips, begin, codes[at], seconds, values, at)
+                _set_values(
+                    state, &batch, ips, begin, codes[at], seconds, values, position, default
+                )
             else:
-                _set_kept_values(state, &batch, codes[at], kept[at], values, begin, at)
+                _set_kept_values(
+                    state, &batch, codes[at], kept[at], values, begin, position, default
+                )
     return values
 
 
 cdef list _kept_values(State state, int code):
-    """Return the values of a path by row, with ``_UNREAD`` in most places; None if no row has it."""
+    """Return the values of a field by row, with ``_UNREAD`` in most places; None if no row has it."""
     cdef Py_ssize_t rows
     # Below COUNTRY: ip, time and whole groups, which do not follow from one row alone.
     if code < COUNTRY:
@@ -62,7 +70,7 @@ cdef inline _Texts _table_of(State state, int code):
 
 
 cdef int _texts_of(tuple codes) except -1:
-    """Return which texts of rows the groups among the paths need."""
+    """Return which texts of rows the groups among the fields need."""
     cdef int code
     cdef int texts = 0
     for code in codes:
@@ -74,22 +82,38 @@ cdef int _texts_of(tuple codes) except -1:
 
 
 cdef int _set_values(
-    State state, Batch* batch, list ips, Py_ssize_t begin, int code, seconds, list values, Py_ssize_t path
+    State state,
+    Batch* batch,
+    list ips,
+    Py_ssize_t begin,
+    int code,
+    seconds,
+    list values,
+    Py_ssize_t position,
+    default,
 ) except -1:
-    """Set the values of a path that are not kept."""
+    """Set the values of a field that are not kept."""
     cdef Py_ssize_t at
     for at in range(batch.count):
         if batch.ids[at] >= 0:
-            _set_value(values, begin + at, path, _project(
+            value = _project(
                 state, &batch.answers[at], code, ips[begin + at], _second(seconds, begin + at)
-            ))
+            )
+            _set_value(values, begin + at, position, value, default)
     return 0
 
 
 cdef int _set_kept_values(
-    State state, Batch* batch, int code, list kept, list values, Py_ssize_t begin, Py_ssize_t path
+    State state,
+    Batch* batch,
+    int code,
+    list kept,
+    list values,
+    Py_ssize_t begin,
+    Py_ssize_t position,
+    default,
 ) except -1:
-    """Set the values of a path, and keep those that are read from rows."""
+    """Set the values of a field, and keep those that are read from rows."""
     cdef Py_ssize_t[BLOCK] rows
     cdef Py_ssize_t at
     _find_kept(state, batch, code, kept, rows)
@@ -102,14 +126,21 @@ cdef int _set_kept_values(
             # A list could be changed by a caller, and with it the later answers.
             if rows[at] >= 0 and type(value) is not list:
                 kept[rows[at]] = value
-        _set_value(values, begin + at, path, value)
+        _set_value(values, begin + at, position, value, default)
     return 0
 
 
-cdef inline int _set_value(list values, Py_ssize_t at, Py_ssize_t path, value) except -1:
+cdef inline int _set_value(
+    list values, Py_ssize_t at, Py_ssize_t position, value, default
+) except -1:
+    if value is None:
+        value = default
+    if position == ONE:
+        values[at] = value
+        return 0
     # PyTuple_SET_ITEM takes the reference over, unlike PyTuple_SetItem it checks nothing.
     Py_INCREF(value)
-    PyTuple_SET_ITEM(<tuple>values[at], path, value)
+    PyTuple_SET_ITEM(<tuple>values[at], position, value)
     return 0
 
 
@@ -142,7 +173,7 @@ cdef int _find_kept(State state, Batch* batch, int code, list kept, Py_ssize_t* 
 
 
 cdef inline Py_ssize_t _row_of(State state, Found* answer, int code) noexcept:
-    """Return the row with the value of a path; -1 if it does not exist."""
+    """Return the row with the value of a field; -1 if it does not exist."""
     if code >= NETWORK:
         return answer.network
     if code >= PLACE:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from geolookup.contract import fields
 from geolookup.contract.envelope import Object
-from geolookup.errors import line_text
+from geolookup.errors import line_text, near_match
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -100,6 +100,26 @@ def text(answer: Answer) -> str:
         return f"<geolookup.Answer error {answer.error_code}>"
     # A terminal would obey control characters in a text of the dataset.
     return f"<geolookup.Answer {line_text(', '.join(filter(None, parts))) or 'unknown'}>"
+
+
+def missing(name: str, group: str | None) -> AttributeError:
+    """Return the error for a member that an answer, or a group of it, does not have."""
+    owner = f"geolookup.Answer.{group}" if group else "geolookup.Answer"
+    hint = "" if name.startswith("_") else f"; {_hint(name, group)}"  # tools look for special names
+    # Without ``obj`` a traceback adds no name of its own.
+    return AttributeError(f"{owner} has no member {name!r}{hint}", name=name)
+
+
+def _hint(name: str, group: str | None) -> str:
+    from geolookup.contract.paths import path_of_name
+
+    path = path_of_name(name) or ""
+    if group is None:
+        names = [path, *fields.PATHS, "prefix", "success", "error_code", "error_message", "to_dict"]
+        return f"did you mean {path!r}?" if path else near_match(name, names)
+    member = path.removeprefix(f"{group}.")
+    members_of = fields.members(fields.FIELDS, group)
+    return f"did you mean {member!r}?" if member in members_of else near_match(name, members_of)
 
 
 def members(view: View) -> Object:

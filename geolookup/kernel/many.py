@@ -39,15 +39,7 @@ def lookup_many_json(state: State, ips: Iterable[object], at: Any, clean: bool) 
     return envelopes
 
 
-def json_lines(state: State, ips: Iterable[object], at: Any, clean: bool) -> bytes:
-    """Return the envelopes as JSON lines."""
-    lines = state.lines()
-    for chunk, seconds in _chunks(ips, _resolve_instant(at), clean):
-        lines.add(chunk, seconds)
-    return lines.take()
-
-
-def iter_json(state: State, ips: Iterable[object], at: Any, clean: bool) -> Iterator[bytes]:
+def json_lines(state: State, ips: Iterable[object], at: Any, clean: bool) -> Iterator[bytes]:
     """Return an iterator over the envelopes as JSON lines, a chunk at a time."""
     return _blocks(state, _chunks(ips, at if at is None else _resolve_instant(at), clean))
 
@@ -55,15 +47,15 @@ def iter_json(state: State, ips: Iterable[object], at: Any, clean: bool) -> Iter
 def get_many(
     state: State,
     ips: Iterable[object],
-    paths: str | Iterable[str],
+    names: str | tuple[object, ...],
+    default: object,
     at: Any,
     clean: bool,
-) -> list[tuple[Any, ...]]:
-    """Return the values of paths for each address."""
-    chosen = (paths,) if isinstance(paths, str) else tuple(paths)
-    values = state.values([], chosen, 0)  # raises for an unknown path
+) -> list[Any]:
+    """Return the value of one field for each address, or a tuple of the values of several."""
+    values = state.values([], names, 0)  # raises for an unknown field
     for chunk, seconds in _chunks(ips, _resolve_instant(at), clean):
-        values += state.values(chunk, chosen, seconds)
+        values += state.values(chunk, names, seconds, default)
     return values
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from geolookup.contract.types import Data, Envelope, FieldPath
+    from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.files import Dataset
     from geolookup.kernel.python_answer import Answer
 
@@ -88,11 +88,16 @@ class State(Locator, Intervals, Protocol):
         """Return the envelope of each address as compact UTF-8 JSON."""
 
     def values(
-        self, ips: list[object], paths: tuple[str, ...], seconds: int | list[int]
-    ) -> list[tuple[Any, ...]]:
-        """Return the values of fields and groups; all None for an address without data.
+        self,
+        ips: list[object],
+        names: str | tuple[object, ...],
+        seconds: int | list[int],
+        default: object = None,
+    ) -> list[Any]:
+        """Return the value of a field per address, or a tuple of the values of several fields.
 
-        Raises ValueError for a path that the contract does not define.
+        One field or group is a text, several are a tuple. A value is ``default`` if it is unknown,
+        or if the address has no answer. Raises ValueError for an unknown name.
         """
 
     def lines(self) -> Lines:
@@ -139,10 +144,19 @@ class Kernel(Protocol):
     def data(self, ip: object, *, at: Any = None, clean: bool = False) -> Data:
         """Return the data member of the envelope."""
 
-    def get(self, ip: object, path: FieldPath, *, at: Any = None, clean: bool = False) -> Any:
-        """Return one field or one group of data."""
+    def get(
+        self,
+        ip: object,
+        field: Any,
+        /,
+        *more: Any,
+        default: Any = None,
+        at: Any = None,
+        clean: bool = False,
+    ) -> Any:
+        """Return the value of a field or group, or a tuple of the values of several."""
 
-    def answer(self, ip: object, at: Any = None, *, clean: bool = False) -> Answer:
+    def answer(self, ip: object, *, at: Any = None, clean: bool = False) -> Answer:
         """Return the answer as an object."""
 
     def _open_state(self) -> State:

@@ -13,30 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from geolookup.contract import envelope, fields
 from geolookup.contract.localtime import instant
+from geolookup.contract.paths import names_of, unknown_field
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import ClosedError, ContractError
 from geolookup.kernel.python_rows import data_of, value_of
 from geolookup.kernel.python_state import State, find, resolve
 
 if TYPE_CHECKING:
-    from typing import Literal, overload
-
-    from geolookup.contract.types import (
-        AddressPath,
-        BooleanPath,
-        Currency,
-        Data,
-        Envelope,
-        FieldPath,
-        InstantPath,
-        IntegerPath,
-        Location,
-        Network,
-        NumberPath,
-        StringPath,
-        StringsPath,
-        Time,
-    )
+    from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.checksums import checksums
     from geolookup.kernel.columns import gather
     from geolookup.kernel.python_answer import Answer, restore
@@ -111,12 +95,9 @@ class Kernel:
     def lookup(self, ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
         """Return the envelope for an address; the caller may change it.
 
-        ``at`` is the instant of the time object: Unix seconds, an aware
-        datetime, or None for now. No address makes this raise: a malformed
-        one gives an envelope with code 10001, a private one with 10002. Raises
-        TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
-        With ``clean`` a text may have more than the address: blanks, brackets, a port, a zone
-        id, or it may be an X-Forwarded-For list; see ``contract.cleaning.clean_text``.
+        No address makes this raise: for a malformed one ``error_code`` is 10001, for a private one
+        10002, and ``data`` is None. An unknown ``asn`` is left out of ``data["network"]``: read it
+        with ``.get("asn")``. ``at``, ``clean`` and the errors are those of ``answer``.
         """
         state = self._state or self._open_state()
         if clean:
@@ -124,10 +105,10 @@ class Kernel:
         return _answer(state, ip, int(time()) if at is None else instant(at))
 
     def data(self, ip: object, *, at: Any = None, clean: bool = False) -> Data:
-        """Return only the data member of the envelope.
+        """Return the data member of the envelope; raise for an address without an answer.
 
-        Raises InvalidAddressError (10001) or PrivateAddressError (10002), and
-        what ``lookup`` raises.
+        Raises InvalidAddressError (10001) or PrivateAddressError (10002), and what ``answer``
+        raises. An unknown ``asn`` is left out of ``data["network"]``: read it with ``.get("asn")``.
         """
         state = self._state or self._open_state()
         if clean:
@@ -135,84 +116,54 @@ class Kernel:
         return _data(state, ip, int(time()) if at is None else instant(at))
 
     def lookup_json(self, ip: object, *, at: Any = None, clean: bool = False) -> bytes:
-        """Return the envelope as compact UTF-8 JSON; see ``lookup``."""
+        """Return the envelope for an address as compact UTF-8 JSON.
+
+        ``at``, ``clean`` and the errors are those of ``answer``.
+        """
         state = self._state or self._open_state()
         if clean:
             ip = _clean(ip)
         return _answer_json(state, ip, int(time()) if at is None else instant(at))
 
-    if TYPE_CHECKING:
+    def get(
+        self,
+        ip: object,
+        field: Any,
+        /,
+        *more: Any,
+        default: Any = None,
+        at: Any = None,
+        clean: bool = False,
+    ) -> Any:
+        """Return the value of a field, or a tuple of the values of several.
 
-        @overload
-        def get(
-            self, ip: object, path: AddressPath, *, at: Any = None, clean: bool = False
-        ) -> str: ...
-        @overload
-        def get(
-            self, ip: object, path: StringPath, *, at: Any = None, clean: bool = False
-        ) -> str | None: ...
-        @overload
-        def get(
-            self, ip: object, path: StringsPath, *, at: Any = None, clean: bool = False
-        ) -> list[str] | None: ...
-        @overload
-        def get(
-            self, ip: object, path: NumberPath, *, at: Any = None, clean: bool = False
-        ) -> float | None: ...
-        @overload
-        def get(
-            self, ip: object, path: IntegerPath, *, at: Any = None, clean: bool = False
-        ) -> int | None: ...
-        @overload
-        def get(
-            self, ip: object, path: BooleanPath, *, at: Any = None, clean: bool = False
-        ) -> bool | None: ...
-        @overload
-        def get(
-            self, ip: object, path: InstantPath, *, at: Any = None, clean: bool = False
-        ) -> int: ...
-        @overload
-        def get(
-            self, ip: object, path: Literal["location"], *, at: Any = None, clean: bool = False
-        ) -> Location: ...
-        @overload
-        def get(
-            self, ip: object, path: Literal["time"], *, at: Any = None, clean: bool = False
-        ) -> Time: ...
-        @overload
-        def get(
-            self, ip: object, path: Literal["currency"], *, at: Any = None, clean: bool = False
-        ) -> Currency: ...
-        @overload
-        def get(
-            self, ip: object, path: Literal["network"], *, at: Any = None, clean: bool = False
-        ) -> Network: ...
-
-    def get(self, ip: object, path: FieldPath, *, at: Any = None, clean: bool = False) -> Any:
-        """Return one field of data, or one group, without building the envelope.
-
-        ``path`` is ``"location.country_code"``, ``"network"`` and so on. An
-        unknown or absent value is None. Raises what ``data`` raises, and
-        ValueError for a path that the contract does not define.
+        A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
+        name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
+        or one list. A value is ``default`` if it is unknown, or if the address is malformed or
+        private. ``at`` and ``clean`` are those of ``answer``. Raises ValueError for an unknown
+        field, TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
         """
         state = self._state or self._open_state()
+        second = int(time()) if at is None else instant(at)
         if clean:
             ip = _clean(ip)
-        if not isinstance(path, str) or path not in fields.PATHS:
-            from geolookup.contract.paths import unknown_field
+        if more or not isinstance(field, str):
+            paths = _paths(names_of((field, *more)), "get")
+            return _values(state, ip, paths, second, default)
+        return _values(state, ip, _paths((field,), "get"), second, default)[0]
 
-            raise unknown_field(path, "get")
-        return value_of(state, find(state, ip), path, at)
+    def answer(self, ip: object, *, at: Any = None, clean: bool = False) -> Answer:
+        """Return the answer for an address as an object.
 
-    def answer(self, ip: object, at: Any = None, *, clean: bool = False) -> Answer:
-        """Return the answer for an address as an object, whose members are read on access.
-
-        ``answer.location.city_name``, ``answer.time.current_time`` (an aware datetime),
-        ``answer.prefix``, ``answer.to_dict()``: the envelope. All members are of one generation
-        and of the instant ``at``; ``at`` and ``clean`` are those of ``lookup``. No address makes
-        this raise: the answer for a malformed or private one is false, has ``error_code`` and
-        ``error_message``, and its members are None. Raises TypeError or ValueError for an
-        invalid ``at``, DatasetError for a damaged dataset; reading a member raises it too.
+        ``answer.location.city_name``, ``answer.network.asn``, ``answer.time.current_time`` (an
+        aware datetime), ``answer.prefix``, ``answer.to_dict()``: the envelope. Members are read on
+        access, and an unknown value is None. All members are of one generation and of the instant
+        ``at``: Unix seconds, an aware datetime, or None for now. No address makes this raise: the
+        answer for a malformed or private one is false, has ``error_code`` and ``error_message``,
+        and its members are None. Raises TypeError or ValueError for an invalid ``at``, DatasetError
+        for a damaged dataset; reading a member raises it too. With ``clean`` a text may have more
+        than the address: blanks, brackets, a port, a zone id, or it may be an X-Forwarded-For list;
+        see ``contract.cleaning.clean_text``.
         """
         from geolookup.kernel.python_answer import answer_of
 
@@ -277,23 +228,37 @@ def _many_json(state: State, ips: Addresses, seconds: Seconds) -> list[bytes]:
 
 
 def _many_values(
-    state: State, ips: Addresses, paths: tuple[str, ...], seconds: Seconds
-) -> list[tuple[Any, ...]]:
+    state: State,
+    ips: Addresses,
+    names: str | tuple[object, ...],
+    seconds: Seconds,
+    default: object,
+) -> list[Any]:
     """See ``protocol.State``."""
-    for path in paths:
-        if not isinstance(path, str) or path not in fields.PATHS:
-            from geolookup.contract.paths import unknown_field
-
-            raise unknown_field(path, "get_many")
-    return [_values(state, ip, paths, second) for ip, second in _pair(ips, seconds)]
+    paths = _paths((names,) if isinstance(names, str) else names, "get_many")
+    values = [_values(state, ip, paths, second, default) for ip, second in _pair(ips, seconds)]
+    return [value for (value,) in values] if isinstance(names, str) else values
 
 
-def _values(state: State, ip: object, paths: tuple[str, ...], second: int) -> tuple[Any, ...]:
+def _values(
+    state: State, ip: object, paths: list[str], second: int, default: object
+) -> tuple[Any, ...]:
     try:
         rows = find(state, ip)
     except ContractError:
-        return (None,) * len(paths)
-    return tuple([value_of(state, rows, path, second) for path in paths])
+        return (default,) * len(paths)
+    values = [value_of(state, rows, path, second) for path in paths]
+    return tuple([default if value is None else value for value in values])
+
+
+def _paths(names: tuple[object, ...], call: str) -> list[str]:
+    """Return the paths of fields and groups; raises ValueError for an unknown name."""
+    paths = []
+    for name in names:
+        if not isinstance(name, str) or name not in fields.NAMES:
+            raise unknown_field(name, call)
+        paths.append(fields.NAMES[name])
+    return paths
 
 
 def _pair(ips: Addresses, seconds: Seconds) -> Iterator[tuple[object, int]]:

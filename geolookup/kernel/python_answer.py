@@ -117,6 +117,11 @@ class Answer(_Immutable):
             return envelope.success(answers.copy_data(self._data))
         return envelope.failure(self._error)
 
+    if not TYPE_CHECKING:  # with __getattr__ a type checker accepts any name
+
+        def __getattr__(self, name: str) -> Any:
+            raise answers.missing(name, None)
+
     def __bool__(self) -> bool:
         return self._state is not None or self._data is not None
 
@@ -189,7 +194,7 @@ class View(_Immutable):
 
         def __getattr__(self, name: str) -> Any:
             if name not in fields.members(fields.FIELDS, self._group):
-                raise AttributeError(f"{self._group} has no member {name!r}", name=name, obj=self)
+                raise answers.missing(name, self._group)
             value = _read(self._answer, name, self._group)
             return answers.local_time(value) if name == "current_time" else value
 

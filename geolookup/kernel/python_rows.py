@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import time
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from geolookup.contract import envelope
 from geolookup.contract.envelope import Object
 from geolookup.contract.fields import FIELDS, TEXTS, members
-from geolookup.contract.localtime import instant
 from geolookup.dataset import rows
 from geolookup.dataset.files import Dataset, outside
 
@@ -137,17 +135,17 @@ def data_of(state: State, match: Found, second: int) -> Data:
         raise outside(state.dataset.path) from None
 
 
-def value_of(state: State, match: Found, path: str, at: Any) -> Any:
+def value_of(state: State, match: Found, path: str, second: int) -> Any:
     """Return one field or one group of data of an address that has been found."""
     group, _, member = path.partition(".")
     try:
-        value = _group(state, match, group, at)
+        value = _group(state, match, group, second)
     except IndexError:
         raise outside(state.dataset.path) from None
     return value.get(member) if member else value
 
 
-def _group(state: State, match: Found, group: str, at: Any) -> Any:
+def _group(state: State, match: Found, group: str, second: int) -> Any:
     """Return a member of data by name; the caller may change it."""
     family, echo, (location_row, network_row) = match
     if group == "network":
@@ -159,4 +157,4 @@ def _group(state: State, match: Found, group: str, at: Any) -> Any:
         return copied_location(location)
     if group == "currency":
         return currency.copy()
-    return state._time(zone, int(time()) if at is None else instant(at)).copy()
+    return state._time(zone, second).copy()

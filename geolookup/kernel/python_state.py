@@ -129,12 +129,16 @@ class State:
         return _many_json(self, ips, seconds)
 
     def values(
-        self, ips: list[object], paths: tuple[str, ...], seconds: int | list[int]
-    ) -> list[tuple[Any, ...]]:
+        self,
+        ips: list[object],
+        names: str | tuple[object, ...],
+        seconds: int | list[int],
+        default: object = None,
+    ) -> list[Any]:
         """See ``protocol.State``."""
         from geolookup.kernel.python import _many_values
 
-        return _many_values(self, ips, paths, seconds)
+        return _many_values(self, ips, names, seconds, default)
 
     def lines(self) -> _Lines:
         """See ``protocol.State``."""

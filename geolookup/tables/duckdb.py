@@ -12,7 +12,7 @@ from geolookup import Engine
 from geolookup.contract.fields import COLUMNS, FIELDS, Field
 from geolookup.contract.localtime import instant
 from geolookup.contract.paths import names_of, resolve_field
-from geolookup.contract.types import ColumnPaths
+from geolookup.contract.types import ColumnNames
 from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.tables import in_one
 from geolookup.tables.enrich import Enricher
@@ -36,7 +36,7 @@ _BY_VECTOR: dict[str, Any] = {"type": "arrow", "null_handling": "special"}
 def register(
     connection: duckdb.DuckDBPyConnection,
     engine: Engine,
-    *fields: ColumnPaths,
+    *fields: ColumnNames,
     prefix: str = "geo",
     clean: bool = False,
 ) -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from geolookup import Engine, InvalidAddressError, _engine
 from geolookup.contract.address import canonical, parse
-from geolookup.contract.types import ColumnPaths, OnInvalid
+from geolookup.contract.types import ColumnNames, OnInvalid
 from geolookup.tables import check_names, check_no_column, in_one
 from geolookup.tables.enrich import Enricher
 
@@ -37,7 +37,7 @@ class GeoAccessor:
 
     def enrich(
         self,
-        *fields: ColumnPaths,
+        *fields: ColumnNames,
         engine: Engine | None = None,
         prefix: str = "",
         on_invalid: OnInvalid = "null",

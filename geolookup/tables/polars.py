@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from geolookup import Engine, GeoLookupError, _engine
 from geolookup.contract.localtime import instant
-from geolookup.contract.types import ColumnPaths
+from geolookup.contract.types import ColumnNames
 from geolookup.tables import check_names, check_no_column, in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.take import of_table
@@ -31,7 +31,7 @@ class GeoNamespace:
 
     def lookup(
         self,
-        *fields: ColumnPaths,
+        *fields: ColumnNames,
         engine: Engine | None = None,
         at: Any = None,
         clean: bool = False,

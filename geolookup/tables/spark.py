@@ -27,7 +27,7 @@ from geolookup.archives.members import SUFFIX
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.contract.localtime import instant
-from geolookup.contract.types import ColumnPaths, OnInvalid
+from geolookup.contract.types import ColumnNames, OnInvalid
 from geolookup.engine import Engine
 from geolookup.errors import ContractError, DatasetError
 from geolookup.filesystem.locks import hold_lock
@@ -54,7 +54,7 @@ _SPARK[pa.list_(pa.string())] = spark_types.ArrayType(spark_types.StringType())
 
 def enrich(
     df: DataFrame,
-    *fields: ColumnPaths,
+    *fields: ColumnNames,
     column: str = "ip",
     at: Any = None,
     time_column: str | None = None,

@@ -29,7 +29,7 @@ from geolookup.tables.row_tables import row_tables
 from geolookup.tables.times import Clock, Instants
 
 if TYPE_CHECKING:
-    from geolookup.contract.types import ColumnPaths
+    from geolookup.contract.types import ColumnNames
     from geolookup.kernel.protocol import State
 
 Int32 = NDArray[np.int32]
@@ -58,7 +58,7 @@ def of_rows(fields: tuple[object, ...], call: str = "take") -> tuple[Field, ...]
     return resolve_fields(names_of(fields), OF_ROW, call) if fields else OF_ROW
 
 
-def take(state: State, ids: Any, *fields: ColumnPaths, at: Any = None) -> pa.RecordBatch:
+def take(state: State, ids: Any, *fields: ColumnNames, at: Any = None) -> pa.RecordBatch:
     """Return columns of answers for n interval ids, as an Arrow record batch of n rows.
 
     ``ids`` is a column of the integers that ``locate`` returns; null and ids below 0 give nulls.

@@ -150,7 +150,7 @@ def _inline(result: Any) -> Sequence[str]:
 
 def _many(result: Any) -> Sequence[str]:
     rows = result["results"]
-    assert {ways.DICTS, ways.LINES, "lookup_many_json", "iter_json"} <= set(rows)
+    assert {ways.DICTS, ways.LINES, "lookup_many_json"} <= set(rows)
     assert "maxminddb (C) get" in rows
     assert (ways.RUST_MANY in rows) == bool(find_spec("maxminddb_rust"))
     assert set(result["rates"]) == {"zipf", "uniform"}

@@ -26,7 +26,7 @@ def test_a_pipe_has_the_bytes_of_the_engine() -> None:
     done = pipe("lookup", "-", "--at", str(AT), data=ADDRESSES)
     given = ADDRESSES.decode().split()
     given[2:4] = ["no address"]
-    assert done.stdout == geolookup.lookup_many_json(given, at=AT, lines=True)
+    assert done.stdout == b"".join(geolookup.open().json_lines(given, at=AT))
     assert done.returncode == 1
     assert done.stderr.decode().splitlines() == [
         "geolookup: line 3: Cannot geolocate private IP",

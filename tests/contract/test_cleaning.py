@@ -125,7 +125,7 @@ def test_every_call_takes_it(sample: geolookup.Engine) -> None:
         assert call(dirty[0], at=at, clean=True) == call(plain[0], at=at)
     assert sample.get(dirty[0], "network.asn", clean=True) == sample.get(plain[0], "network.asn")
     assert sample.answer(dirty[0], clean=True).prefix == sample.answer(plain[0]).prefix
-    for many in (sample.lookup_many, sample.lookup_many_json, sample.iter_json):
+    for many in (sample.lookup_many, sample.lookup_many_json, sample.json_lines):
         assert list(many(dirty, at=at, clean=True)) == list(many(plain, at=at))
     paths = ["network.asn", "ip"]
     assert sample.get_many(dirty, paths, clean=True) == sample.get_many(plain, paths)

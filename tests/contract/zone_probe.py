@@ -38,7 +38,7 @@ def _asked(module: Any, way: str, dataset: str, address: str) -> Any:
 
 def _looked_up(dataset: str, address: str) -> Any:
     with geolookup.open(dataset) as engine:
-        return engine.lookup(address, at=AT)["data"]["time"]
+        return engine.get(address, "time", at=AT)
 
 
 def _spawned(dataset: str, address: str) -> Any:

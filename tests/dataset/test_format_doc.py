@@ -178,7 +178,7 @@ def test_lookup_by_hand_agrees_with_the_engine(dataset: Path) -> None:
             find = scope["interval_ipv4" if address.version == 4 else "interval_ipv6"]
             file = fmt.IPV4 if address.version == 4 else fmt.IPV6
             country, location, network = scope["answer"](file, find(int(address)))
-            data = engine.lookup(text)["data"]
+            data = engine.data(text)
             assert [*country[:-3], *location] == list(data["location"].values())
             assert country[-3:] == list(data["currency"].values())
             known = data["network"]

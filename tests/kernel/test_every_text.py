@@ -159,7 +159,7 @@ def test_members_and_prefixes(module: Any, texts: list[str], expected: list[byte
     rows = state.values([texts[at] for at in kept], tuple(PATHS), AT)
     for at, row in zip(kept, rows, strict=True):
         envelope = json.loads(expected[at])
-        answer = single_text.answer(texts[at], AT)
+        answer = single_text.answer(texts[at], at=AT)
         assert answer.to_dict() == envelope, ascii(texts[at])
         if not envelope["success"]:
             assert row == (None,) * len(PATHS)

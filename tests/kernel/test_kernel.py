@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from geolookup.contract import fields
 from geolookup.contract.address import canonical
 from geolookup.contract.special import partition
 from geolookup.dataset.files import Dataset
@@ -62,18 +63,47 @@ def test_rows_prefixes_and_intervals() -> None:
                 assert getattr(state, name)(value) == getattr(reference, name)(value)
 
 
-def test_unknown_and_several_paths(kernel: Any) -> None:
+def test_unknown_fields(kernel: Any) -> None:
     unknown: tuple[Any, ...] = ("", "location.", "location.country", "contry", None, 5)
-    several: tuple[Any, ...] = (["ip", "time"], ("ip",), {"ip"})
     for each in (kernel, REFERENCE):
-        for path in unknown:
-            with pytest.raises(ValueError, match="no field "):
-                each.get("8.8.8.8", path)
-        for paths in several:
-            with pytest.raises(ValueError, match="get: a field is a text"):
-                each.get("8.8.8.8", paths)
-            with pytest.raises(ValueError, match="get_many: a field is a text"):
-                each._open_state().values(["8.8.8.8"], (paths,), 0)
+        for name in unknown:
+            for names in ((name,), ("ip", name), (["ip", name],)):
+                with pytest.raises(ValueError, match="get: no field "):
+                    each.get("8.8.8.8", *names)
+        for nested in (("ip", ["ip"]), ([["ip"]],), (["ip"], "ip")):
+            with pytest.raises(ValueError, match="get: a field is a text; write several texts"):
+                each.get("x", *nested)
+        with pytest.raises(ValueError, match="get_many: a field is a text"):
+            each._open_state().values(["8.8.8.8"], (["ip"],), 0)
+
+
+def test_every_name_of_a_field_in_both_kernels(kernel: Any) -> None:
+    names = list(fields.NAMES)
+    for ip in ("8.8.8.8", "203.0.112.9", "2001:4860:4860::8888", "10.0.0.1", "x"):
+        expected = REFERENCE.get(ip, names, at=0)
+        assert kernel.get(ip, names, at=0) == kernel.get(ip, *names, at=0) == expected
+        for name, value in zip(names, expected, strict=True):
+            assert kernel.get(ip, name, at=0) == REFERENCE.get(ip, name, at=0) == value
+            assert kernel.get(ip, fields.NAMES[name], at=0) == value
+    assert kernel.get("8.8.8.8", []) == REFERENCE.get("8.8.8.8", []) == ()
+
+
+def test_the_default_is_for_every_unknown_value(kernel: Any) -> None:
+    for each in (kernel, REFERENCE):
+        assert [each.get(ip, "asn") for ip in ("10.0.0.1", "x", None)] == [None] * 3
+        assert [each.get(ip, "asn", default=0) for ip in ("8.8.8.8", "10.0.0.1", "x")] == [
+            *(15169, 0, 0)
+        ]
+        assert each.get("203.0.112.9", "ip", "country", "asn", default="?") == (
+            *("203.0.112.9", "?", "?"),
+        )
+        assert each.get("x", ["ip", "time"], default=()) == ((), ())
+        assert each.get("10.0.0.1", "network", default={}) == {}
+        assert "asn" not in each.get("203.0.112.9", "network")
+        for names in (("ip",), ("ip", "time"), ("time",)):
+            for at, error in (("now", TypeError), (True, TypeError), (1e30, ValueError)):
+                with pytest.raises(error):
+                    each.get("x", *names, at=at)
 
 
 @pytest.mark.parametrize("name", ["python", "compiled"])

@@ -196,7 +196,7 @@ def test_timestamps_and_numbers(engine: geolookup.Engine) -> None:
         assert found.is_valid.tolist() == [value is not None for value in numbers]
         for value, second in zip(numbers, found.seconds.tolist(), strict=True):
             if value is not None:
-                time = engine.lookup("8.8.8.8", at=value)["data"]["time"]
+                time = engine.data("8.8.8.8", at=value)["time"]
                 assert second == time["current_timestamp"], column.type
 
 

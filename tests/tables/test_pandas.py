@@ -176,7 +176,7 @@ def test_indexes_and_columns_of_several_levels(engine: geolookup.Engine) -> None
         series.geo.enrich(engine=engine, on_invalid="raise")
     assert isinstance(series.geo, adapter.GeoAccessor)
     found = pd.Series(["8.8.8.8"]).geo.enrich("network.asn_organization")
-    wanted = geolookup.lookup("8.8.8.8")["data"]["network"]["asn_organization"]
+    wanted = geolookup.get("8.8.8.8", "asn_organization")
     assert values(found["network_asn_organization"]) == [wanted]
 
 

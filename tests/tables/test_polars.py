@@ -152,7 +152,7 @@ def test_a_group_and_several_paths_are_structs(engine: geolookup.Engine) -> None
     assert frame.select(two).unnest("ip")["network_asn"].to_list() == ASNS
     assert frame.select(two.struct.field("location_city_name"))["location_city_name"][0] is not None
     found = pl.select(geo(pl.lit("8.8.8.8")).lookup("network.asn_organization")).item()
-    assert found == geolookup.lookup("8.8.8.8")["data"]["network"]["asn_organization"]
+    assert found == geolookup.get("8.8.8.8", "asn_organization")
 
 
 def test_streaming_comes_in_parts_of_what_is_wanted(counting: Counting) -> None:
