@@ -67,7 +67,7 @@ class Publisher:
         if not self.key.exists():
             self._run("signing-keys", "create", self.key)
         self._run("sign", dataset, "--signing-key", self.key)
-        self._run("publish", dataset, self.store)
+        self._run("publish", dataset, "--store", self.store)
         self._mirror()
 
     def withdraw(self) -> None:
@@ -100,7 +100,7 @@ class Publisher:
         return self.folder / "store"
 
     def _mirror(self) -> None:
-        self._run("mirror", self.store, self.mirror, "--signing-key", self.key)
+        self._run("mirror", self.store, "--output", self.mirror, "--signing-key", self.key)
 
     def _run(self, *arguments: object) -> None:
         command = geolookup_command(*arguments)

@@ -26,6 +26,7 @@ from geolookup.filesystem import ReadErrors, atomic, open_regular
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.signing.statement import SIGNATURE, read_signature, serial_in, signed_statement
 from geolookup.store import resolve
+from geolookup.store.paths import dataset_path
 from geolookup.store.signatures import manifest_text
 from geolookup.store.trusted import latest_serial
 
@@ -36,8 +37,8 @@ _FRAME, _LEVEL = 16 << 20, 6
 
 
 def pack(
-    dataset: str | os.PathLike[str],
-    archive: str | os.PathLike[str],
+    dataset: str | os.PathLike[str] | None,
+    output: str | os.PathLike[str],
     *,
     base: str | os.PathLike[str] | None = None,
     signing_keys: SigningKeys = (),
@@ -55,7 +56,8 @@ def pack(
     that is not a private key or that others may read, OutputError for an archive that exists,
     cannot be written, or has the suffix of another format. On an error no archive is left.
     """
-    folder, archive = Path(resolve.folder(dataset)), Path(archive)
+    dataset, archive = dataset_path(dataset), Path(output)
+    folder = Path(resolve.folder(dataset))
     _check_name(archive)
     keys = read_signing_keys(signing_keys)
     manifest = read_manifest(folder)

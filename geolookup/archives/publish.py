@@ -17,13 +17,14 @@ from geolookup.errors import DatasetError
 from geolookup.integrity import Verified
 from geolookup.store import resolve
 from geolookup.store.adding import Arriving, add, check_expected, from_folder
+from geolookup.store.changing import store_path
 
 _FULL = "name an archive of the whole dataset with --full, or publish that"
 
 
 def publish(
-    dataset: str | os.PathLike[str],
-    store: str | os.PathLike[str],
+    dataset: str | os.PathLike[str] | None,
+    store: str | os.PathLike[str] | None = None,
     *,
     full: str | os.PathLike[str] | None = None,
     expect: str | None = None,
@@ -44,8 +45,8 @@ def publish(
     signed, of the name that it has, and not signed before what it has; DatasetError for any other
     dataset. The signature of an archive is checked before a file is written.
     """
-    path, store = Path(dataset), Path(store)
-    if not _is_archive(path):
+    store = store_path(store)
+    if dataset is None or not _is_archive(path := Path(dataset)):
         arriving = from_folder(Path(resolve.folder(dataset)))
         check_expected(arriving.generation, expect, arriving.path)
         add(store, arriving)

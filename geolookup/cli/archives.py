@@ -11,17 +11,21 @@ from geolookup.cli import exit_on_signals, fail, options
 from geolookup.cli.command import command
 from geolookup.mirrors.listing import DELTAS, MOST_DELTAS
 
-_archive = click.argument("archive", metavar="FILE.tar.zst", type=options.AS_PATH)
+_ARCHIVE = "FILE.tar.zst"
 
 
 @command("pack", "Pack a dataset into one file.")
-@click.argument("dataset", type=options.AS_PATH)
-@_archive
+@options.dataset_object
+@options.output("File to write.", _ARCHIVE)
 @options.base("Pack only the changes against this dataset or store of the receiver.")
 @options.signing_keys()
 @options.force("an existing file")
 def pack(
-    dataset: Path, archive: Path, base: Path | None, signing_keys: tuple[str, ...], force: bool
+    dataset: str | None,
+    output: Path,
+    base: Path | None,
+    signing_keys: tuple[str, ...],
+    force: bool,
 ) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
 
@@ -31,16 +35,16 @@ def pack(
     file, and does not change DATASET. Exits with 2 and writes no file if a
     dataset is damaged.
 
-    Example: geolookup pack mydata mydata.tar.zst
+    Example: geolookup pack mydata --output mydata.tar.zst
     """
     exit_on_signals()
-    size = geolookup.pack(dataset, archive, base=base, signing_keys=signing_keys, force=force)
-    click.echo(f"{archive}: {size:,} bytes")
+    size = geolookup.pack(dataset, output, base=base, signing_keys=signing_keys, force=force)
+    click.echo(f"{output}: {size:,} bytes")
 
 
 @command("unpack", "Unpack a packed dataset.")
-@_archive
-@click.argument("output", metavar="DIR", type=options.AS_PATH)
+@click.argument("archive", metavar=_ARCHIVE, type=options.AS_PATH)
+@options.output("Folder to make.", "DIR")
 @options.base("The dataset that a delta was packed against, or a store that has it.")
 @options.must_be_signed
 @options.force("an existing dataset")
@@ -58,7 +62,7 @@ def unpack(
     missing, damaged or unexpected, or if no key of --trusted-key has signed
     the dataset.
 
-    Example: geolookup unpack mydata.tar.zst mydata
+    Example: geolookup unpack mydata.tar.zst --output mydata
     """
     exit_on_signals()
     geolookup.unpack(archive, output, base=base, trusted_keys=trusted_keys, force=force)
@@ -66,11 +70,10 @@ def unpack(
 
 
 @command("mirror", "Write a folder from which other stores follow a store.")
-@click.argument("store", type=options.AS_PATH)
-@click.argument("folder", metavar="DIR", type=options.AS_PATH)
+@options.store_object
+@options.output("Folder to write.", "DIR")
 @click.option(
-    "--generations",
-    "deltas",
+    "--deltas",
     metavar="N",
     type=click.IntRange(0, MOST_DELTAS),
     default=DELTAS,
@@ -84,7 +87,11 @@ def unpack(
     help="Time for which followers accept the index, such as 36h, 7d or 2w. [default: no limit]",
 )
 def mirror(
-    store: Path, folder: Path, deltas: int, signing_keys: tuple[str, ...], expires: str | None
+    store: Path | None,
+    output: Path,
+    deltas: int,
+    signing_keys: tuple[str, ...],
+    expires: str | None,
 ) -> None:
     """Write the current generation of STORE into DIR, for any web server or bucket.
 
@@ -94,15 +101,15 @@ def mirror(
     were withdrawn are named. Exits with 2 and leaves the index unchanged if a follower
     would refuse the generation: unsigned, or signed before the one that DIR has.
 
-    Example: geolookup mirror /srv/geo /srv/www/geo --signing-key /etc/geolookup/key
+    Example: geolookup mirror /srv/geo --output /srv/www/geo --signing-key /etc/geolookup/key
     """
     exit_on_signals()
     try:
         written = geolookup.mirror(
-            store, folder, deltas=deltas, signing_keys=signing_keys, expires=expires
+            store, output, deltas=deltas, signing_keys=signing_keys, expires=expires
         )
     except ValueError as error:
         fail(str(error))
     for file in written.added:
         click.echo(f"{file.path}: {file.bytes:,} bytes")
-    click.echo(f"generation {written.index.current} {written.state} in {folder}")
+    click.echo(f"generation {written.index.current} {written.state} in {output}")

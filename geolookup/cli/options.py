@@ -63,6 +63,18 @@ def dataset(purpose: str = "Dataset or store to answer from.") -> Callable[[F], 
 dataset_object = click.argument("dataset", type=PATH, required=False)
 
 
+#: The argument STORE of commands about a store.
+store_object = click.argument("store", type=AS_PATH, required=False)
+#: The store that a command publishes into.
+store = click.option(
+    "--store",
+    metavar="DIR",
+    type=AS_PATH,
+    help="Store to publish into; created if missing. [default: $GEOLOOKUP_STORE, else in the"
+    " user's data folder]",
+)
+
+
 def output(
     purpose: str, metavar: str = "FILE", *, required: bool = True, path_type: click.Path = AS_PATH
 ) -> Callable[[F], F]:
@@ -228,9 +240,19 @@ def limit(name: str, purpose: str, least: int = 0, usual: int = 10) -> Callable[
     )
 
 
-def keep(least: int, usual: int) -> Callable[[F], F]:
-    """Return the option ``--keep`` of a store: a number of generations."""
-    return limit("--keep", "Keep the N generations that were published last.", least, usual)
+def keep(least: int, usual: int | None, default: str = "") -> Callable[[F], F]:
+    """Return the option ``--keep`` of a store: a number of generations.
+
+    ``default`` describes the default if ``usual`` is None.
+    """
+    return click.option(
+        "--keep",
+        metavar="N",
+        type=click.IntRange(min=least),
+        default=usual,
+        show_default=default or True,
+        help="Keep the N generations that were published last.",
+    )
 
 
 def force(replaced: str) -> Callable[[F], F]:

@@ -12,6 +12,7 @@ from geolookup.cli import exit_on_signals, fail, options
 from geolookup.cli.command import command, group
 from geolookup.errors import line_text, name_text
 from geolookup.store import resolve
+from geolookup.store.paths import dataset_path
 
 _DAMAGED = 1
 
@@ -44,9 +45,9 @@ def create(file: Path) -> None:
 
 
 @command("sign", "Sign a dataset.")
-@click.argument("dataset", type=options.AS_PATH)
+@options.dataset_object
 @options.signing_keys(required=True)
-def sign(dataset: Path, signing_keys: tuple[str, ...]) -> None:
+def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
     """Verify DATASET, or the current generation of a store, and sign it.
 
     Writes signature.json, and replaces the one that is there. The new signature
@@ -55,8 +56,9 @@ def sign(dataset: Path, signing_keys: tuple[str, ...]) -> None:
     Example: geolookup sign mydata --signing-key release.key
     """
     exit_on_signals()
-    geolookup.sign(dataset, signing_keys)
-    click.echo(line_text(f"signed {dataset}"))
+    path = dataset_path(dataset)
+    geolookup.sign(path, signing_keys)
+    click.echo(line_text(f"signed {path}"))
 
 
 @signing_keys.command(name="trust", short_help="Choose the keys that a store trusts.")
@@ -96,10 +98,10 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
 
 
 @command("verify", "Check a dataset for damage.")
-@click.argument("dataset", type=options.AS_PATH)
+@options.dataset_object
 @click.option("--deep", is_flag=True, help="Also check coverage, time zones and lookups.")
 @options.must_be_signed
-def verify(dataset: Path, deep: bool, trusted_keys: tuple[str, ...] | None) -> None:
+def verify(dataset: str | None, deep: bool, trusted_keys: tuple[str, ...] | None) -> None:
     """Read every byte of DATASET, or of the current generation of a store, and check it.
 
     Checks the manifest, sizes, digests, layout, the order of intervals, row numbers,
@@ -112,14 +114,15 @@ def verify(dataset: Path, deep: bool, trusted_keys: tuple[str, ...] | None) -> N
     """
     from geolookup.integrity import examine
 
-    if not dataset.is_dir():
-        problem = "no folder" if dataset.exists() else "no such folder"
-        fail(f"{name_text(str(dataset))}: {problem}; name a dataset or a store")
-    dataset = Path(resolve.folder(str(dataset)))
-    report = examine(dataset, deep=deep, trusted_keys=trusted_keys)
+    path = Path(dataset_path(dataset))
+    if not path.is_dir():
+        problem = "not a folder" if path.exists() else "no such folder"
+        fail(f"{name_text(str(path))}: {problem}; name a dataset or a store")
+    folder = Path(resolve.folder(path))
+    report = examine(folder, deep=deep, trusted_keys=trusted_keys)
     for damage in report.damages:
         click.echo(f"geolookup: {damage}", err=True)
     if report.damages:
         sys.exit(_DAMAGED)
-    click.echo(f"{dataset}: undamaged, {report.files} files, {report.bytes:,} bytes")
+    click.echo(f"{folder}: undamaged, {report.files} files, {report.bytes:,} bytes")
     click.echo(f"generation {report.generation}")

@@ -13,12 +13,10 @@ from geolookup.cli.command import command
 from geolookup.errors import line_text
 from geolookup.store.pointer import KEEP
 
-_store = click.argument("store", required=False, type=options.AS_PATH)
-
 
 @command("publish", "Make a dataset the current one of a store.")
-@click.argument("dataset", type=options.AS_PATH)
-@click.argument("store", type=options.AS_PATH)
+@options.dataset_object
+@options.store
 @click.option(
     "--full",
     metavar="FILE.tar.zst",
@@ -26,17 +24,17 @@ _store = click.argument("store", required=False, type=options.AS_PATH)
     help="Archive of the whole dataset, published if a delta cannot be applied.",
 )
 @click.option("--expect", metavar="ID", help="Publish only the generation with this id.")
-def publish(dataset: Path, store: Path, full: Path | None, expect: str | None) -> None:
-    """Verify DATASET, add it to STORE as a generation, and make it the current one.
+def publish(dataset: str | None, store: Path | None, full: Path | None, expect: str | None) -> None:
+    """Verify DATASET, add it to the store as a generation, and make it the current one.
 
     DATASET may also be a store: then its current generation is published; or a file
     of `geolookup pack`. A delta is applied to its base, which may be any generation
-    of STORE. STORE is created if it is missing. A generation that STORE already has
-    becomes the current one again. Exits with 2 and leaves STORE unchanged if the
-    dataset is damaged, if its id does not match its content or --expect, if the base
-    is missing, or if STORE trusts keys and none of them has signed the dataset.
+    of the store. A generation that the store already has becomes the current one again.
+    Exits with 2 and leaves the store unchanged if the dataset is damaged, if its id does
+    not match its content or --expect, if the base is missing, or if the store trusts keys
+    and none of them has signed the dataset.
 
-    Example: geolookup publish mydata /srv/geo
+    Example: geolookup publish mydata --store /srv/geo
     """
     exit_on_signals()
     generation = geolookup.publish(dataset, store, full=full, expect=expect)
@@ -44,7 +42,7 @@ def publish(dataset: Path, store: Path, full: Path | None, expect: str | None) -
 
 
 @command("rollback", "Return to the previous generation.")
-@_store
+@options.store_object
 @options.signing_keys()
 def rollback(store: Path | None, signing_keys: tuple[str, ...]) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
@@ -61,7 +59,7 @@ def rollback(store: Path | None, signing_keys: tuple[str, ...]) -> None:
 
 
 @command("generations", "List the generations of a store.")
-@_store
+@options.store_object
 @options.as_json()
 def generations(store: Path | None, as_json: bool) -> None:
     """List the generations of STORE, the newest first, and mark the current one.
@@ -80,7 +78,7 @@ def generations(store: Path | None, as_json: bool) -> None:
 
 
 @command("prune", "Remove old generations from a store.")
-@_store
+@options.store_object
 @options.keep(least=1, usual=KEEP)
 def prune(store: Path | None, keep: int) -> None:
     """Remove all but the N last published generations of STORE, and print those removed.

@@ -1,23 +1,29 @@
-"""``geolookup update``: brings a store up to date with the sources of a recipe."""
+"""``geolookup update``: makes a store current, from a recipe, an archive or a mirror."""
 
 from __future__ import annotations
 
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from geolookup.cli import discard_output, exit_on_signals, fail, options
 from geolookup.cli.command import command
+from geolookup.cli.quantities import limit_rate
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import UpdateError
+from geolookup.store.pointer import KEEP
+
+if TYPE_CHECKING:
+    from geolookup.updates.in_store import Updated
 
 _STATES = {
     "updated": "generation {0.generation} published into {0.store}",
     "current": "generation {0.generation} is current in {0.store}",
-    "withdrawn": "a rollback withdrew the generation that there is;"
-    " {0.generation} stays current in {0.store}",
+    "withdrawn": "generation {0.generation} stays current in {0.store}, by a rollback or a"
+    " publication there",
     "recent": "the last update of {0.store} is recent; nothing done",
 }
 
@@ -31,14 +37,9 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
         fail(str(error))
 
 
-@command("update", "Bring a store up to date with its sources.")
+@command("update", "Make a store current now: from a recipe, an archive or a mirror.")
 @click.argument("recipe", type=options.PATH, required=False)
-@click.option(
-    "--store",
-    metavar="DIR",
-    type=options.AS_PATH,
-    help="Store to publish into. [default: $GEOLOOKUP_STORE, else in the user's data folder]",
-)
+@options.store
 @click.option(
     "--if-older",
     metavar="AGE",
@@ -46,41 +47,50 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
     help="Do nothing if an update succeeded that began less than AGE ago, such as 20h, 7d or 2w.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
+@options.keep(least=1, usual=None, default=f"as the recipe says, else {KEEP}")
 @options.cache
 @options.signing_keys()
+@options.store_trusts
+@limit_rate
 def update(
     recipe: str | None,
     store: Path | None,
-    if_older: timedelta | None,
     dry_run: bool,
-    cache: Path | None,
-    signing_keys: tuple[str, ...],
+    keep: int | None,
+    trusted_keys: tuple[str, ...] | None,
+    **source: Any,
 ) -> None:
-    """Download the sources of RECIPE that changed, compile them, and publish the result.
+    """Make a store current now: from the sources of RECIPE, from an archive, or from a mirror.
 
     RECIPE is a recipe file, the name of a packaged recipe (`geolookup recipes`) or
     a file or folder of data. Without RECIPE, the recipe world: country and AS of
-    every address. The result is verified, compared with the current generation by
-    the gates of the recipe, and published into the store. Old generations are pruned.
+    every address. The sources that changed are downloaded and compiled. The result is
+    verified, compared with the current generation by the gates of the recipe, and
+    published into the store. Old generations are pruned.
 
-    RECIPE may also be a file of `geolookup pack`, which is published, or the address of
-    a mirror (https://, s3://, gs://), which is polled once, as `geolookup follow` does.
+    RECIPE may also be a file of `geolookup pack`, which is published, or a mirror: the
+    address (https://, s3://, gs://) or the path of a folder that `geolookup mirror`
+    wrote. It is polled once; `geolookup follow` keeps polling. --if-older, --cache
+    and --signing-key are for recipes, --limit-rate is for mirrors. Without trusted keys,
+    the store trusts those of --trusted-key from now on.
 
-    Exits with 0 if the store is current or was updated, 1 if a source failed or a
-    gate refused the result, 2 for misuse or a store or cache that cannot be
-    written. The store stays as it was unless an update succeeds. What fails after
-    the publication, such as the removal of an old generation, is one line and no error.
+    Exits with 0 if the store is current or was updated, 1 if a source or a mirror
+    failed, or a gate or the store refused the result, 2 for misuse or a store or cache
+    that cannot be written. The store stays as it was unless an update succeeds. If a
+    step after the publication fails, such as the removal of an old generation, a line
+    says so, and the exit status is 0.
 
     Example: geolookup update --if-older 7d
     """
     from geolookup.progress import Progress
     from geolookup.updates import request_of
+    from geolookup.updates.in_store import target_of
 
     exit_on_signals()
     try:
-        request = request_of(recipe, store, if_older, cache, signing_keys)
+        request = request_of(recipe, target_of(store, keep, trusted_keys), **source)
     except ValueError as error:  # such as an empty name of a recipe
-        fail(str(error))
+        fail(_as_typed(str(error)))
     tell = _Lines()
     try:
         done = request.plan(tell) if dry_run else request.perform(Progress(), tell)
@@ -88,10 +98,21 @@ def update(
         for problem in error.problems:
             click.echo(f"geolookup: {problem}", err=True)
         sys.exit(1)
-    if done.state in _STATES:
-        tell(_STATES[done.state].format(done))
+    _report(done, tell)
     if recipe is not None and store is None and done.state == "updated":
         tell(f"without --dataset, commands and geolookup.open() answer from {request.name}")
+
+
+def _as_typed(problem: str) -> str:
+    """Return a problem that begins with the name of an argument, with the option in its place."""
+    name, space, text = problem.partition(" ")
+    opts = {parameter.name: parameter.opts for parameter in update.params}
+    return f"{max(opts.get(name, [name]), key=len)}{space}{text}"
+
+
+def _report(done: Updated, tell: _Lines) -> None:
+    if done.state in _STATES:
+        tell(_STATES[done.state].format(done))
     for generation in done.removed:
         tell(f"removed {generation}")
     for problem in done.warnings:

@@ -19,7 +19,7 @@ _KINDS = (
         f"take the CSV or MMDB it is made of and {_BUILD}",
     ),
     ("geo*.dat*", "a legacy file of MaxMind", f"download GeoLite2 as MMDB or CSV and {_BUILD}"),
-    ("*.tar.zst", "a packed dataset", "unpack it: geolookup unpack {file} {folder}"),
+    ("*.tar.zst", "a packed dataset", "unpack it: geolookup unpack {file} --output {folder}"),
     ("*.toml", "a recipe", _COMPILE),
     *(
         (f"*.{ending}", "a file of data", _COMPILE)

@@ -202,8 +202,8 @@ def _command(url: str, store: Path, settings: Settings) -> list[str]:
     options += ["--keep", str(polling.keep), "--until-eof"]
     if polling.jitter is not None:
         options += ["--jitter", f"{polling.jitter:.3f}s"]
-    if polling.max_rate is not None:
-        options += ["--limit-rate", str(polling.max_rate)]
+    if polling.limit_rate is not None:
+        options += ["--limit-rate", str(polling.limit_rate)]
     for key in settings.trusted_keys:
         options += ["--trusted-key", str(key)]
     return command("geolookup", "follow", url, *options)

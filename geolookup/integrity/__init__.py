@@ -74,11 +74,14 @@ class Verified:
 
 
 def verify(
-    dataset: str | os.PathLike[str], *, deep: bool = False, trusted_keys: TrustedKeys | None = None
+    dataset: str | os.PathLike[str] | None = None,
+    *,
+    deep: bool = False,
+    trusted_keys: TrustedKeys | None = None,
 ) -> Report:
     """Read every byte of a dataset and return its report; DatasetError for damage.
 
-    ``dataset`` is a dataset folder, or a store: then its current generation is read.
+    ``dataset`` is what ``geolookup.open`` accepts; of a store its current generation is read.
     Checks the canonical manifest, sizes and digests, the layout of all columns, the
     order of intervals, row numbers, the type and range of values, JSON texts and their
     checksums, and the generation id, which is computed again from the content. ``deep``
@@ -97,7 +100,7 @@ def verify(
 
 
 def examine(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None,
     *,
     deep: bool = False,
     limit: int = 20,

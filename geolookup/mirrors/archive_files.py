@@ -20,10 +20,9 @@ from geolookup.archives.pack import pack
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, sweep
-from geolookup.mirrors.index import INDEX, File, Index
+from geolookup.mirrors.index import DELTA_FOLDER, INDEX, PACK_FOLDER, File, Index
 from geolookup.mirrors.listing import Wanted
 
-_PACKS, _DELTAS = "packs", "deltas"
 _LOCK = ".lock"
 #: Where archives are written, before they get their names.
 _UNFINISHED = ".unfinished"
@@ -53,9 +52,9 @@ def _make(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     # Hidden names (.lock, .well-known) do not count.
     others = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
-    if INDEX not in others and others - {_PACKS, _DELTAS}:
+    if INDEX not in others and others - {PACK_FOLDER, DELTA_FOLDER}:
         raise OutputError(folder, "is not empty and not a mirror", "choose another name")
-    for name in (_PACKS, _DELTAS):
+    for name in (PACK_FOLDER, DELTA_FOLDER):
         (folder / name).mkdir(exist_ok=True)
     atomic.fsync_folder(folder)
     atomic.fsync_folder(folder.parent)
@@ -118,7 +117,9 @@ def _is_whole(folder: Path, file: File) -> bool:
 
 
 def _pack_file(folder: Path, dataset: Path, base: Path | None) -> File:
-    kind, name = (_DELTAS, f"{base.name}-{dataset.name}") if base else (_PACKS, dataset.name)
+    kind, name = (
+        (DELTA_FOLDER, f"{base.name}-{dataset.name}") if base else (PACK_FOLDER, dataset.name)
+    )
     unfinished = folder / _UNFINISHED
     unfinished.mkdir()
     try:
@@ -142,7 +143,7 @@ def remove_others(folder: Path, keep: Iterable[File]) -> list[str]:
     """Remove the archives of a mirror that are not among the kept; return their paths."""
     paths = {file.path for file in keep}
     removed = []
-    for kind in (_PACKS, _DELTAS):
+    for kind in (PACK_FOLDER, DELTA_FOLDER):
         for file in sorted((folder / kind).iterdir()):
             path = f"{kind}/{file.name}"
             if _ARCHIVE.fullmatch(file.name) and path not in paths:

@@ -44,6 +44,7 @@ from geolookup.mirrors.listing import (
 )
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.signing.statement import serial_of
+from geolookup.store.changing import store_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,8 @@ class Mirrored:
 
 
 def mirror(
-    store: str | os.PathLike[str],
-    folder: str | os.PathLike[str],
+    store: str | os.PathLike[str] | None,
+    output: str | os.PathLike[str],
     *,
     deltas: int = DELTAS,
     signing_keys: SigningKeys = (),
@@ -81,7 +82,7 @@ def mirror(
         raise ValueError(f"deltas is {deltas}; write 0 to {MOST_DELTAS}")
     limit = None if expires is None else age_limit(expires, "expires")
     keys = read_signing_keys(signing_keys)
-    store, folder = Path(store), Path(folder)
+    store, folder = store_path(store), Path(output)
     ask = partial(wanted_generations, store, deltas)
     ask()  # without a store, no folder is made
     with changing(folder):

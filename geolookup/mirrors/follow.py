@@ -80,14 +80,14 @@ class Follower:
         if self._failures:
             self.tell("the mirror can be followed again")
         self._failures, self._warned = 0, ""
-        if (line := line_of(polled)) is not None:
-            self.tell(line)
         is_first, self._succeeded = not self._succeeded, True
+        if line := _news(polled) or (is_first and f"generation {polled.generation} is current"):
+            self.tell(line)
         return self.polling.first() if is_first else self.polling.next()
 
 
-def line_of(polled: Polled) -> str | None:
-    """Return a line about a poll; None without news."""
+def _news(polled: Polled) -> str | None:
+    """Return a line about a poll that changed the generation, or would have; None for others."""
     if polled.state == UPDATED:
         origin = _ORIGINS[polled.kind].format(polled)
         return f"generation {polled.generation} is current, {origin}"

@@ -22,6 +22,8 @@ from geolookup.signing.envelope import open_envelope, seal
 from geolookup.signing.keys import PrivateKey, PublicKey
 
 INDEX = "index.json"
+#: The folders of the archives.
+PACK_FOLDER, DELTA_FOLDER = "packs", "deltas"
 #: The kind of document, as its envelope states it.
 KIND = "mirror"
 #: Bytes of an archive, characters of a statement, entries of a list.

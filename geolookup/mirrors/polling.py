@@ -38,13 +38,13 @@ class Polling:
     """How a follower polls: the options of ``geolookup follow``, and their defaults.
 
     ``every`` is the interval in seconds. A random delay of up to ``jitter`` seconds follows each;
-    None: a tenth of the interval. ``max_rate`` is the maximum rate of a download in bytes
+    None: a tenth of the interval. ``limit_rate`` is the maximum rate of a download in bytes
     a second; None: no limit. ``keep`` is the number of generations to keep.
     """
 
     every: float = 300.0
     jitter: float | None = None
-    max_rate: int | None = None
+    limit_rate: int | None = None
     keep: int = pointer.KEEP
 
     def first(self) -> float:

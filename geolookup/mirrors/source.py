@@ -20,7 +20,7 @@ from pathlib import Path
 
 from geolookup.errors import BuildError, DownloadError, MirrorError
 from geolookup.filesystem import open_regular
-from geolookup.mirrors.index import INDEX, File
+from geolookup.mirrors.index import INDEX, PACK_FOLDER, File
 from geolookup.progress import Progress
 from geolookup.remote import Limits
 from geolookup.remote.address import Remote, location, without_secrets
@@ -35,17 +35,23 @@ _KINDS = "name a mirror by https://, s3:// or gs://, or a folder of this machine
 _LONGEST_WAIT = 10.0
 
 
+def is_mirror(name: str) -> bool:
+    """Return whether a name is the address of a mirror, or the path of one on this machine."""
+    folder = Path(name.removesuffix(INDEX))
+    return "://" in name or ((folder / INDEX).is_file() and (folder / PACK_FOLDER).is_dir())
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """The mirror at ``url``, the address of its folder or of its index, for one store.
 
-    ``keep`` and ``max_rate`` are those of ``Polling``.
+    ``keep`` and ``limit_rate`` are those of ``Polling``.
     """
 
     url: str
     store: Path
     keep: int = pointer.KEEP
-    max_rate: int | None = None
+    limit_rate: int | None = None
 
     @property
     def safe_url(self) -> str:
@@ -118,7 +124,7 @@ class Source:
         self, remote: Remote, sha256: str, largest: int, cache: Path, attempts: int
     ) -> tuple[Path, int]:
         limits = Limits(
-            attempts=attempts, longest_wait=_LONGEST_WAIT, largest=largest, fastest=self.max_rate
+            attempts=attempts, longest_wait=_LONGEST_WAIT, largest=largest, fastest=self.limit_rate
         )
         with self._errors():
             fetched = fetch(remote, sha256, cache, Progress(silent=True), limits)

@@ -1,7 +1,11 @@
-"""Exclusive access to a store: one process at a time. It also removes unfinished files."""
+"""The path of a store, and exclusive access to it: one process at a time changes it.
+
+Whoever gets access removes unfinished files first.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -13,13 +17,24 @@ from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock
 from geolookup.filesystem.ownership import FOLDER_MODE
-from geolookup.store import pointer
+from geolookup.store import paths, pointer
 from geolookup.store.pointer import Published
 
 _LOCK = ".lock"
 #: A generation that is being written, replaced or removed (`publish`, `prune`). Temporary names
 #: have the first 50 characters of an id.
 _UNFINISHED = re.compile(r"\.(?:[0-9a-f]{50,64}|removed)\.")
+
+
+def store_path(store: str | os.PathLike[str] | None) -> Path:
+    """Return the path of a store, None for the user's; OutputError without a home folder."""
+    if store is not None:
+        return Path(store)
+    folder = Path(paths.user_store())
+    # expanduser leaves "~" unchanged if the home folder is unknown.
+    if not folder.parent.is_absolute():
+        raise OutputError(folder, "the home folder is not known", "name a store")
+    return folder
 
 
 @contextmanager
@@ -39,6 +54,28 @@ def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
             yield pointer.read(store)
 
 
+def check_parent(store: Path) -> None:
+    """Raise OutputError if a store can neither be in its folder nor make it.
+
+    Only the user's store makes the folder that it is in.
+    """
+    if not _is_user_store(store) and not store.parent.is_dir():
+        raise OutputError(store.parent, "no such folder", "create it first")
+
+
+def _is_user_store(store: Path) -> bool:
+    return store == Path(paths.user_store())
+
+
+def _make_parents(store: Path) -> None:
+    try:
+        for folder in reversed([store.parent, *store.parent.parents]):
+            folder.mkdir(FOLDER_MODE, exist_ok=True)
+    except OSError as error:
+        problem = f"cannot be created ({error.strerror})"
+        raise OutputError(store.parent, problem, "name another store") from error
+
+
 def check_store(store: Path) -> None:
     """Raise OutputError unless a folder is a store, or is missing or empty and can become one."""
     if store.exists() and not store.is_dir():
@@ -54,11 +91,12 @@ def check_store(store: Path) -> None:
 
 
 def _make(store: Path) -> None:
-    if not store.parent.is_dir():
-        raise OutputError(store.parent, "no such folder", "create it first")
+    check_parent(store)
     check_store(store)
     if (store / pointer.GENERATIONS).is_dir():
         return
+    if _is_user_store(store):
+        _make_parents(store)
     for folder in (store, store / pointer.GENERATIONS):
         folder.mkdir(FOLDER_MODE, exist_ok=True)
     atomic.fsync_folder(store)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
-from geolookup.store import paths, pointer
-from geolookup.store.changing import changing
+from geolookup.store import pointer
+from geolookup.store.changing import changing, store_path
 from geolookup.store.pointer import Published
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
     Each has ``generation`` (its id, 64 hexadecimal digits), ``at`` (when it was last published,
     ISO 8601 in UTC), ``current`` and ``withdrawn``. Raises DatasetError if there is no store.
     """
-    store = _store_path(store)
+    store = store_path(store)
     published = pointer.read_existing(store)
     current = pointer.standing(published)[-1]
     return [
@@ -60,7 +60,7 @@ def rollback(store: str | os.PathLike[str] | None = None, *, signing_keys: Signi
     from geolookup.integrity import verify  # imports Arrow: slow
     from geolookup.signing.keys import read_signing_keys  # slow, too
 
-    store = _store_path(store)
+    store = store_path(store)
     signers = read_signing_keys(signing_keys)
     with changing(store) as published:
         standing = pointer.standing(published)
@@ -140,7 +140,7 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
     """
     if keep < 1:
         raise ValueError(f"keep is {keep}; at least the current generation is kept")
-    store = _store_path(store)
+    store = store_path(store)
     with changing(store) as published:
         remaining = _generations_to_keep(published, keep)
         names = {entry.generation for entry in remaining}
@@ -171,10 +171,6 @@ def _write_pointer(store: Path, remaining: list[Published], removed: list[Path])
 def _is_disk_full(error: OutputError) -> bool:
     cause = error.__cause__
     return isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
-
-
-def _store_path(store: str | os.PathLike[str] | None) -> Path:
-    return Path(paths.user_store() if store is None else store)
 
 
 def _generations_to_keep(published: list[Published], keep: int) -> list[Published]:

@@ -26,6 +26,7 @@ from geolookup.signing.statement import (
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
 from geolookup.store.changing import changing
+from geolookup.store.paths import dataset_path
 from geolookup.store.trusted import latest_serial, trust_of
 
 
@@ -66,7 +67,7 @@ def write_signature(dataset: Path, text: bytes) -> None:
         fresh.write_bytes(text)
 
 
-def sign(dataset: str | os.PathLike[str], signing_keys: SigningKeys) -> None:
+def sign(dataset: str | os.PathLike[str] | None, signing_keys: SigningKeys) -> None:
     """Verify a dataset, or the current generation of a store, and write its ``signature.json``.
 
     ``signing_keys`` is the file of a private key, or several: then each signs. A signature that is
@@ -78,7 +79,7 @@ def sign(dataset: str | os.PathLike[str], signing_keys: SigningKeys) -> None:
     """
     from geolookup.integrity import verify  # imports Arrow: slow
 
-    folder, signers = Path(dataset), read_signing_keys(signing_keys)
+    folder, signers = Path(dataset_path(dataset)), read_signing_keys(signing_keys)
     if not signers:
         raise ValueError("no key to sign with; name the file of a private key")
     if not pointer.read(folder):

@@ -12,7 +12,7 @@ refused, and so is a folder without a key. Neither may silently accept everythin
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -89,6 +89,22 @@ def trust(store: str | os.PathLike[str], keys: Iterable[PublicKey]) -> None:
             has_keys = any(folder.glob(f"*{_SUFFIX}"))  # else ``keys_of`` refuses it
             trusted = set(keys_of(store).values()) if has_keys else set()
             _add(folder, (key for key in keys if key not in trusted))
+
+
+def trust_first(store: str | os.PathLike[str], keys: Collection[PublicKey]) -> None:
+    """Let a store that trusts no key trust these.
+
+    If it trusts keys already, these must be among them: a key that was removed from the store must
+    not return with the next call. Raises DatasetError otherwise, and the errors of ``trust``.
+    """
+    if not keys:
+        return
+    if not os.path.lexists(Path(store, pointer.TRUSTED)):
+        trust(store, keys)
+    elif unknown := set(keys) - set(keys_of(store).values()):
+        problem = f"trusts other keys than {', '.join(sorted(key.id for key in unknown))}"
+        remedy = f"'geolookup signing-keys trust {store} KEY.pub' adds one"
+        raise DatasetError(store, problem, remedy)
 
 
 def _add(folder: Path, keys: Iterable[PublicKey]) -> None:

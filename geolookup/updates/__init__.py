@@ -8,15 +8,17 @@ own, and records when one last succeeded.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
 from geolookup.archives.head import is_archive
 from geolookup.progress import Progress
 from geolookup.signing.keys import SigningKeys
+from geolookup.signing.trust import TrustedKeys
 from geolookup.updates.arriving import FromArchive, FromMirror
 from geolookup.updates.from_recipe import FromRecipe
-from geolookup.updates.in_store import Updated, place_of
+from geolookup.updates.in_store import Target, Updated, target_of
 
 Request = FromRecipe | FromArchive | FromMirror
 
@@ -27,38 +29,49 @@ def update(
     store: str | os.PathLike[str] | None = None,
     if_older: timedelta | float | str | None = None,
     dry_run: bool = False,
+    keep: int | None = None,
     cache: str | os.PathLike[str] | None = None,
     signing_keys: SigningKeys = (),
+    trusted_keys: TrustedKeys | None = None,
+    limit_rate: int | None = None,
 ) -> Updated:
-    """Bring a store up to date with the sources of a recipe, an archive or a mirror.
+    """Bring a store up to date with a recipe, an archive or a mirror; return the outcome.
 
-    Returns what happened.
-
-    Downloads what changed, compiles and verifies it, applies the gates of the recipe's
-    ``[update]`` by a comparison with the current generation, publishes, and prunes.
     ``recipe`` is a recipe file, the name of a packaged recipe, or a file or folder of data; None:
-    the packaged recipe "world". ``store`` None: the user's store. ``cache`` is the folder of
-    downloaded files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder.
+    the packaged recipe "world". The sources that changed are downloaded and compiled. The dataset
+    is verified, compared with the current generation by the gates of the recipe, and published.
+    ``recipe`` may also be a file of ``pack``, which is published as ``publish`` does, or a mirror:
+    an address (``https://``, ``s3://``, ``gs://``) or a folder. A mirror is polled, and its current
+    generation is published. A generation that a rollback withdrew is not published again.
 
-    ``recipe`` may also be a file of ``pack``, which is published as ``publish`` does, or the
-    address of a mirror (``https://`` and so on), which is polled once, as ``geolookup follow``
-    does. A generation that a rollback withdrew is not published again. ``if_older``, ``cache`` and
-    ``signing_keys`` are for recipes only.
+    ``store`` None: the user's store. ``dry_run``: ask the servers what changed, and change nothing.
+    ``keep`` is the number of generations to keep, the last published; None: as the recipe says,
+    else 2. ``trusted_keys``: files of public keys, or keys, for a store that trusts no key yet.
+    Another update of the same store is waited for.
 
-    ``if_older`` (a timedelta, a number of days, or "7d", "2w"): do nothing if an update succeeded
-    less than that ago. ``dry_run``: ask the servers what changed, and change nothing. Another
-    update of the same store is waited for. ``signing_keys`` is the file of a private key, or
-    several, that sign what is published; a current generation that one of them has not signed is
-    signed again. A store that trusts keys needs one of them.
+    For recipes only: ``if_older`` (a timedelta, a number of days, or "7d", "2w") does nothing if an
+    update succeeded less than that ago. ``cache`` is the folder of downloaded files; None:
+    ``$GEOLOOKUP_CACHE``, else the user's cache folder. ``signing_keys`` is the file of a private
+    key, or several, that sign the published dataset. A current generation that one of them has not
+    signed is signed again. A store that trusts keys needs one of them. For mirrors only:
+    ``limit_rate`` is the maximum rate of a download in bytes a second.
 
-    Raises UpdateError if a source or a mirror fails or a gate refuses the result, BuildError for a
-    malformed recipe, DatasetError for a damaged store or archive, and for one that the store does
-    not trust, OutputError for a store or cache that cannot be written, KeyFileError for a bad key,
-    ValueError or TypeError for a malformed ``if_older`` and for an option that is for recipes only.
-    The store then does not change. A failure after the publication is only a warning, in
-    ``warnings`` of the result.
+    Raises UpdateError if a source or a mirror fails, a gate refuses the result, or the store
+    refuses the dataset of a mirror; BuildError for a malformed recipe, DatasetError for a damaged
+    store or archive, and for an archive that the store does not trust; OutputError for a store or
+    cache that cannot be written, KeyFileError for a bad key; ValueError or TypeError for a
+    malformed option or address, and for an option of another kind of update. The store then does
+    not change. A failure after the publication is only a warning, in ``warnings`` of the result.
     """
-    request = request_of(recipe, store, if_older, cache, signing_keys)
+    target = target_of(store, keep, trusted_keys)
+    request = request_of(
+        recipe,
+        target,
+        if_older=if_older,
+        cache=cache,
+        signing_keys=signing_keys,
+        limit_rate=limit_rate,
+    )
     silent = Progress(silent=True)
     return request.plan(_ignore) if dry_run else request.perform(silent, _ignore)
 
@@ -69,23 +82,30 @@ def _ignore(_text: str) -> None:
 
 def request_of(
     recipe: str | os.PathLike[str] | None,
-    store: str | os.PathLike[str] | None,
+    target: Target,
+    *,
     if_older: timedelta | float | str | None = None,
     cache: str | os.PathLike[str] | None = None,
     signing_keys: SigningKeys = (),
+    limit_rate: int | None = None,
 ) -> Request:
     """Check the arguments of an update and return the request; raises the errors of ``update``."""
+    from geolookup.mirrors.source import is_mirror
+
     name = "" if recipe is None else os.fspath(recipe)
-    is_mirror = "://" in name
-    if not is_mirror and not (name and is_archive(name)):
-        return FromRecipe.of(recipe, store, if_older, cache, signing_keys)
-    recipe_options = {
-        "if_older": if_older,
-        "cache": cache,
-        "signing_keys": signing_keys or None,
-    }
-    for option, value in recipe_options.items():
+    for_recipes = {"if_older": if_older, "cache": cache, "signing_keys": signing_keys or None}
+    if is_mirror(name):
+        _refuse(for_recipes, "recipes")
+        return FromMirror.of(name, target, limit_rate)
+    _refuse({"limit_rate": limit_rate}, "mirrors")
+    if name and is_archive(name):
+        _refuse(for_recipes, "recipes")
+        return FromArchive(Path(name), target)
+    return FromRecipe.of(recipe, target, if_older, cache, signing_keys)
+
+
+def _refuse(options: Mapping[str, object], kind: str) -> None:
+    """Raise ValueError for an option that only another kind of update has."""
+    for option, value in options.items():
         if value is not None:
-            raise ValueError(f"{option} is for recipes; {name} is none")
-    folder = place_of(store)
-    return FromMirror(name, folder) if is_mirror else FromArchive(Path(name), folder)
+            raise ValueError(f"{option} is only for {kind}")

@@ -1,18 +1,21 @@
-"""Updates from an archive of ``pack``, and from a mirror: one poll of it, as ``follow`` does."""
+"""Updates from an archive of ``pack``, and from a mirror, by one poll."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from geolookup.archives.head import Head, open_archive
 from geolookup.archives.publish import publish
-from geolookup.errors import MirrorError, OutputError, UpdateError
+from geolookup.errors import DatasetError, MirrorError, UpdateError
 from geolookup.progress import Progress
 from geolookup.store import pointer
-from geolookup.store.generations import prune
-from geolookup.updates.in_store import State, Updated, check_place, current_of, make_data_folder
+from geolookup.updates.in_store import State, Target, Updated, current_of
 from geolookup.updates.sources import Tell
+
+if TYPE_CHECKING:
+    from geolookup.mirrors.source import Source
 
 #: The state of an update by the result of its poll.
 _STATES: dict[str, State] = {"updated": "updated", "current": "current", "held": "withdrawn"}
@@ -23,7 +26,7 @@ class FromArchive:
     """An update by a file of ``pack``; ``plan`` and ``perform`` answer it."""
 
     archive: Path
-    store: Path
+    target: Target
 
     @property
     def name(self) -> str:
@@ -32,37 +35,31 @@ class FromArchive:
 
     def plan(self, tell: Tell) -> Updated:
         """Report the steps of an update; the store does not change."""
-        check_place(self.store)
-        generation, current = self._head().manifest.generation, current_of(self.store)
+        self.target.check()
+        store = self.target.store
+        generation, current = self._head().manifest.generation, current_of(store)
         if generation == current:
-            tell(f"generation {generation} is current in {self.store}")
+            tell(f"generation {generation} is current in {store}")
         else:
-            tell(f"would publish generation {generation} into {self.store}")
-        return Updated("planned", str(self.store), current)
+            tell(f"would publish generation {generation} into {store}")
+        return Updated("planned", str(store), current)
 
     def perform(self, progress: Progress, tell: Tell) -> Updated:
         """Publish the archive, unless a rollback withdrew its generation, and prune."""
-        head, before = self._head(), current_of(self.store)
-        generation = head.manifest.generation
-        if generation in _withdrawn(self.store):
-            return Updated("withdrawn", str(self.store), before)
-        make_data_folder(self.store)
+        store = self.target.store
+        before, generation = current_of(store), self._head().manifest.generation
+        if generation in _withdrawn(store):
+            return Updated("withdrawn", str(store), before)
+        self.target.trust()
         with progress.stage("publishing"):
-            publish(self.archive, self.store, expect=generation)
-        removed, warnings = self._prune()
+            publish(self.archive, store, expect=generation)
+        removed, warnings = self.target.prune(pointer.KEEP)
         state: State = "current" if generation == before else "updated"
-        return Updated(state, str(self.store), generation, removed, warnings)
+        return Updated(state, str(store), generation, removed, warnings)
 
     def _head(self) -> Head:
         with open_archive(self.archive) as (head, _):
             return head
-
-    def _prune(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the removed generations, and what failed: the store is up to date by now."""
-        try:
-            return tuple(prune(self.store)), ()
-        except OutputError as error:
-            return (), (f"old generations are not all removed: {error}",)
 
 
 def _withdrawn(store: Path) -> set[str]:
@@ -74,28 +71,48 @@ class FromMirror:
     """An update by the address of a mirror; ``plan`` and ``perform`` answer it."""
 
     url: str
-    store: Path
+    target: Target
+    limit_rate: int | None = None
+
+    @classmethod
+    def of(cls, url: str, target: Target, limit_rate: int | None) -> FromMirror:
+        """Return the update; ValueError for an address that no mirror can have."""
+        request = cls(url, target, limit_rate)
+        try:
+            request._source().check()
+        except MirrorError as error:
+            raise ValueError(str(error)) from None
+        return request
 
     @property
     def name(self) -> str:
-        """The name of the dataset, as an update speaks of it."""
+        """The name of the dataset in messages."""
         return "the mirror's dataset"
 
     def plan(self, tell: Tell) -> Updated:
         """Report the steps of an update; no request goes to the mirror."""
-        check_place(self.store)
-        tell(f"would ask {self.url} for its index, and install what it names into {self.store}")
-        return Updated("planned", str(self.store), current_of(self.store))
+        self.target.check()
+        store = self.target.store
+        tell(f"would poll {self._source().safe_url}, and publish its generation into {store}")
+        return Updated("planned", str(store), current_of(store))
 
     def perform(self, progress: Progress, tell: Tell) -> Updated:
-        """Poll the mirror; UpdateError if it does not answer."""
+        """Poll the mirror; UpdateError if it does not answer, or the store refuses its dataset."""
         from geolookup.mirrors.follow import poll
+
+        self.target.trust()
+        source = self._source()
+        try:
+            with progress.stage("polling the mirror"):
+                polled = poll(source, tell=tell)
+        except (MirrorError, DatasetError) as error:
+            raise UpdateError([str(error)]) from error
+        if polled.bytes:
+            tell(f"{source.safe_url}: a {polled.kind} of {polled.bytes:,} bytes")
+        return Updated(_STATES[polled.state], str(self.target.store), polled.generation)
+
+    def _source(self) -> Source:
         from geolookup.mirrors.source import Source
 
-        make_data_folder(self.store)
-        try:
-            with progress.stage("asking the mirror"):
-                polled = poll(Source(self.url, self.store), tell=tell)
-        except MirrorError as error:
-            raise UpdateError([str(error)]) from error
-        return Updated(_STATES[polled.state], str(self.store), polled.generation)
+        keep = self.target.keep or pointer.KEEP
+        return Source(self.url, self.target.store, keep, self.limit_rate)

@@ -21,7 +21,6 @@ from geolookup.progress import Progress
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.store import pointer
 from geolookup.store.adding import add, from_verified
-from geolookup.store.generations import prune
 from geolookup.store.signatures import (
     check_signers,
     is_signed_by,
@@ -32,12 +31,10 @@ from geolookup.store.signatures import (
 from geolookup.store.trusted import latest_serial
 from geolookup.updates import sources
 from geolookup.updates.in_store import (
+    Target,
     Updated,
-    check_place,
     current_of,
     has_succeeded_within,
-    make_data_folder,
-    place_of,
     record_success,
     updating,
 )
@@ -55,7 +52,7 @@ class FromRecipe:
     """An update by a recipe, checked; ``plan`` and ``perform`` answer it."""
 
     recipe: Recipe
-    store: Path
+    target: Target
     if_older: timedelta | None
     cache: Path | None  # None: the default; only remote sources need it
     signers: tuple[PrivateKey, ...]
@@ -65,11 +62,16 @@ class FromRecipe:
         """The name of the dataset."""
         return self.recipe.name
 
+    @property
+    def store(self) -> Path:
+        """The path of the store."""
+        return self.target.store
+
     @classmethod
     def of(
         cls,
         recipe: str | os.PathLike[str] | None,
-        store: str | os.PathLike[str] | None,
+        target: Target,
         if_older: timedelta | float | str | None,
         cache: str | os.PathLike[str] | None,
         signing_keys: SigningKeys = (),
@@ -80,7 +82,7 @@ class FromRecipe:
         limit = None if if_older is None else age_limit(if_older, "if_older")
         plan = loading.load_packaged(DEFAULT_RECIPE) if recipe is None else loading.load(recipe)
         folder = None if cache is None else Path(cache)
-        return cls(plan, place_of(store), limit, folder, read_signing_keys(signing_keys))
+        return cls(plan, target, limit, folder, read_signing_keys(signing_keys))
 
     def plan(self, tell: Tell) -> Updated:
         """Report the steps of an update; store and cache do not change."""
@@ -100,13 +102,13 @@ class FromRecipe:
         """Raise OutputError if ``perform`` could not write the store or the cache."""
         from geolookup.remote.cache import default_folder
 
-        check_place(self.store)
+        self.target.check()
         if any(source.remote for source in self.recipe.sources):
             atomic.check_place(self.cache or default_folder())
 
     def perform(self, progress: Progress, tell: Tell) -> Updated:
         """Update the store, and tell each step."""
-        make_data_folder(self.store)
+        self.target.trust()
         with updating(self.store, tell) as staging:
             # When it began, not when it ended: later changes of a server are not in this update.
             began = datetime.now(UTC)
@@ -131,17 +133,12 @@ class FromRecipe:
 
         Both happen after publication, so a failure is only a warning.
         """
-        removed: list[str] = []
-        unfinished = []
-        try:
-            removed = prune(self.store, self.recipe.update.keep)
-        except OutputError as error:
-            unfinished.append(f"old generations are not all removed: {error}")
+        removed, unfinished = self.target.prune(self.recipe.update.keep)
         try:
             record_success(self.store, staging, self.recipe.name, began)
         except OutputError as error:
-            unfinished.append(f"--if-older will not know of this update: {error}")
-        return tuple(removed), tuple(unfinished)
+            unfinished += (f"--if-older will not know of this update: {error}",)
+        return removed, unfinished
 
     def _is_recent(self) -> bool:
         if self.if_older is None or current_of(self.store) is None:
@@ -212,7 +209,7 @@ class FromRecipe:
         if failed := diff(old, new, fail_if=gates, top=0).failed:
             hint = (
                 "to accept the change, run 'geolookup build RECIPE --output DIR'"
-                f" and 'geolookup publish DIR {self.store}'"
+                f" and 'geolookup publish DIR --store {self.store}'"
             )
             raise UpdateError([*map(verdict_line, failed), hint])
 

@@ -1,4 +1,4 @@
-"""The store of an update: its path, the files of updates in it, and the result of one.
+"""The store of an update, the files of updates in it, and the result of one.
 
 ::
 
@@ -26,9 +26,13 @@ from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
-from geolookup.filesystem.ownership import FOLDER_MODE, create
-from geolookup.store import paths, pointer
-from geolookup.store.changing import changing, check_store
+from geolookup.filesystem.ownership import create
+from geolookup.signing.keys import PublicKey
+from geolookup.signing.trust import TrustedKeys, read_trusted_keys
+from geolookup.store import pointer
+from geolookup.store.changing import changing, check_parent, check_store, store_path
+from geolookup.store.generations import prune
+from geolookup.store.trusted import trust_first
 
 _LOCK, _STAGING, _CHECKED = ".update.lock", ".update", "update.json"
 State = Literal["updated", "current", "withdrawn", "recent", "planned"]
@@ -49,44 +53,59 @@ class Updated:
     warnings: tuple[str, ...] = ()  # what failed after the publication, a line each
 
 
-def place_of(store: str | os.PathLike[str] | None) -> Path:
-    """Return the folder of a store, None for the user's; OutputError without a home folder."""
-    folder = Path(paths.user_store() if store is None else store)
-    # expanduser leaves "~" unchanged if the home folder is unknown.
-    if not folder.parent.is_absolute() and store is None:
-        raise OutputError(folder, "the home folder is not known", "name a store")
-    return folder
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The store that an update publishes into.
+
+    ``trusted_keys`` are for a store that trusts no key yet. ``keep`` is the number of generations
+    to keep; None: the default of the request.
+    """
+
+    store: Path
+    trusted_keys: tuple[PublicKey, ...] = ()
+    keep: int | None = None
+
+    def check(self) -> None:
+        """Raise OutputError if the store cannot be written or created."""
+        check_parent(self.store)
+        with atomic.output_errors(self.store):
+            atomic.check_place(self.store)
+            check_store(self.store)
+
+    def trust(self) -> None:
+        """Let the store trust the keys; raises the errors of ``trust_first``."""
+        trust_first(self.store, self.trusted_keys)
+
+    def prune(self, keep: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Remove old generations; return their ids, and a line if that failed.
+
+        The update has succeeded already, so a failure is only a warning.
+        """
+        try:
+            return tuple(prune(self.store, self.keep or keep)), ()
+        except OutputError as error:
+            return (), (f"old generations are not all removed: {error}",)
 
 
-def check_place(store: Path) -> None:
-    """Raise OutputError if a store cannot be written or created."""
-    if not _is_user_store(store) and not store.parent.is_dir():
-        raise OutputError(store.parent, "no such folder", "create it first")
-    with atomic.output_errors(store):
-        atomic.check_place(store)
-        check_store(store)
+def target_of(
+    store: str | os.PathLike[str] | None,
+    keep: int | None = None,
+    trusted_keys: TrustedKeys | None = None,
+) -> Target:
+    """Return the target that the arguments of an update name; ``store`` None: the user's store.
 
-
-def make_data_folder(store: Path) -> None:
-    """Create the folder that the user's store is in; other stores have to be in one."""
-    if not _is_user_store(store):
-        return
-    try:
-        for folder in reversed([store.parent, *store.parent.parents]):
-            folder.mkdir(FOLDER_MODE, exist_ok=True)
-    except OSError as error:
-        problem = f"cannot be created ({error.strerror})"
-        raise OutputError(store.parent, problem, "name another store") from error
+    Raises OutputError if the home folder is unknown, KeyFileError for a bad key, ValueError for an
+    empty sequence of keys or a ``keep`` below 1.
+    """
+    if keep is not None and keep < 1:
+        raise ValueError(f"keep is {keep}; it is a number of generations, 1 or more")
+    return Target(store_path(store), read_trusted_keys(trusted_keys), keep)
 
 
 def current_of(store: Path) -> str | None:
     """Return the current generation of a store; None if it has none."""
     standing = pointer.standing(pointer.read(store))
     return standing[-1].generation if standing else None
-
-
-def _is_user_store(store: Path) -> bool:
-    return store == Path(paths.user_store())
 
 
 @contextmanager

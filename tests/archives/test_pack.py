@@ -310,8 +310,14 @@ def test_sizes_that_cannot_be(archive: Path, tmp_path: Path) -> None:
 def test_the_commands(archive: Path, tmp_path: Path) -> None:
     packed, place = tmp_path / "a.tar.zst", tmp_path / "out"
     for said, *command in (
-        (f"{packed}: {archive.stat().st_size:,} bytes\n", "pack", str(SMALL), str(packed)),
-        (f"dataset {place}\n", "unpack", str(packed), str(place)),
+        (
+            f"{packed}: {archive.stat().st_size:,} bytes\n",
+            "pack",
+            str(SMALL),
+            "--output",
+            str(packed),
+        ),
+        (f"dataset {place}\n", "unpack", str(packed), "--output", str(place)),
     ):
         done = run(*command)
         assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
@@ -337,7 +343,7 @@ main()
 def test_terminated_it_leaves_nothing(archive: Path, tmp_path: Path) -> None:
     place = tmp_path / "there" / "out"
     place.parent.mkdir()
-    command = [sys.executable, "-c", SLOW, "unpack", str(archive), str(place)]
+    command = [sys.executable, "-c", SLOW, "unpack", str(archive), "--output", str(place)]
     with subprocess.Popen(command, cwd=ROOT) as process:
         while process.poll() is None and not list(place.parent.glob(".*/*")):
             time.sleep(0.01)

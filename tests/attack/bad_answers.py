@@ -42,7 +42,7 @@ def attack_follower(folder: Path) -> int:
     for number, act in enumerate(bad):
         store = str(folder / f"edge-{number}")
         with serving(strict(folder_act(mirrored))) as site:
-            command = ("follow", f"{site.url}/", "--store", store, "--once")
+            command = ("update", f"{site.url}/", "--store", store)
             assert run(*command) == 0
             site.plan.insert(0, act)
             run(*command)

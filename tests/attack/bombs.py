@@ -156,7 +156,7 @@ def dataset_of_zeros(folder: Path) -> tuple[int, list[str]]:
         for _ in range(size // len(zeros)):
             file.write(frame)
     packed = (folder / "a.tar.zst").stat().st_size
-    return packed, ["unpack", "a.tar.zst", "out"]
+    return packed, ["unpack", "a.tar.zst", "--output", "out"]
 
 
 def _header(name: str, size: int) -> bytes:

@@ -15,7 +15,8 @@ from tests.conftest import ROOT
 
 #: Modules of the command line that no command is in.
 PARTS = {
-    *("__init__", "command", "conditions", "first_argument", "misuse", "options", "registry"),
+    *("__init__", "command", "conditions", "first_argument", "misuse", "options"),
+    *("quantities", "registry"),
     *("address_input", "answer_formats", "answer_table", "terminal_text"),
 }
 

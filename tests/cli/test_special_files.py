@@ -23,7 +23,7 @@ RECIPE = '[dataset]\nname = "x"\n'
 SOURCE = '[[source]]\nformat = "csv"\npath = "{}"\n'
 #: Command lines; {} is what is no file. Those in RECIPES name it in a recipe.
 COMMANDS = [
-    ["unpack", "{}", "out"],
+    ["unpack", "{}", "--output", "out"],
     ["enrich", "{}", "--input-format", "csv", "--output", "out.csv"],
     ["build", "{}", "--output", "out"],
     ["build", "{}.toml", "--output", "out"],
@@ -129,8 +129,8 @@ def test_files_of_a_dataset(folder: Path, command: str) -> None:
     make(folder / "dataset" / PARTS[command], "fifo")
     args = {
         "lookup": ["lookup", "8.8.8.8", "--dataset", "dataset"],
-        "pack": ["pack", "dataset", "a.tar.zst"],
-        "publish": ["publish", "dataset", "store"],
+        "pack": ["pack", "dataset", "--output", "a.tar.zst"],
+        "publish": ["publish", "dataset", "--store", "store"],
         "diff": ["diff", "dataset", str(SMALL)],
     }.get(command, [command, "dataset"])
     assert "dataset" in refused(folder, *args)

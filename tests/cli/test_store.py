@@ -32,7 +32,7 @@ def town(store: Path) -> str:
 def test_publish_roll_back_list_and_prune(tmp_path: Path, datasets: list[Path]) -> None:
     store, ids = tmp_path / "store", [generation(each) for each in datasets]
     for number, dataset in enumerate(datasets):
-        done = run("publish", str(dataset), str(store))
+        done = run("publish", str(dataset), "--store", str(store))
         assert (done.returncode, done.stdout) == (0, f"generation {ids[number]}\n")
         assert town(store) == f"Town {number}"
     assert run("rollback", str(store)).stdout == f"generation {ids[1]}\n"
@@ -59,7 +59,7 @@ def test_the_users_store_is_the_default(
     datasets: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = str(tmp_path / "user")
-    ids = [run("publish", str(each), folder).stdout.split()[1] for each in datasets[:2]]
+    ids = [run("publish", str(each), "--store", folder).stdout.split()[1] for each in datasets[:2]]
     monkeypatch.setenv("GEOLOOKUP_STORE", folder)
     monkeypatch.setenv("GEOLOOKUP_DATASET", "")
     assert run("generations").stdout.split()[0] == ids[1]
@@ -76,13 +76,12 @@ def test_the_users_store_is_the_default(
 
 def test_misuse_is_status_2_with_one_clear_text(tmp_path: Path, datasets: list[Path]) -> None:
     store = tmp_path / "store"
-    run("publish", str(datasets[0]), str(store))
+    run("publish", str(datasets[0]), "--store", str(store))
     for args in (
-        ("publish", "/nowhere", str(store)),
-        ("publish", "README.md", str(store)),
-        ("publish", str(datasets[0]), "tests"),
-        ("publish", str(datasets[0]), str(datasets[1])),
-        ("publish", str(datasets[0])),
+        ("publish", "/nowhere", "--store", str(store)),
+        ("publish", "README.md", "--store", str(store)),
+        ("publish", str(datasets[0]), "--store", "tests"),
+        ("publish", str(datasets[0]), "--store", str(datasets[1])),
         ("rollback", str(store)),
         ("rollback", "/nowhere"),
         ("generations", "/nowhere"),
@@ -133,9 +132,9 @@ def test_keys_are_made_trusted_and_sign(tmp_path: Path) -> None:
     )
     assert read_public(tmp_path / "key.pub") == public
     assert run("signing-keys", "trust", store, f"{key}.pub").stdout == f"{public.id}\n"
-    assert "not signed by a trusted key" in refusal("publish", str(data), store)
+    assert "not signed by a trusted key" in refusal("publish", str(data), "--store", store)
     assert run("sign", str(data), "--signing-key", str(key)).stdout == f"signed {data}\n"
-    assert run("publish", str(data), store).returncode == 0
+    assert run("publish", str(data), "--store", store).returncode == 0
     assert "does not trust the key" in refusal("signing-keys", "trust", store, "--remove", "0" * 64)
     done = run("signing-keys", "trust", store, "--remove", public.id)
     assert done.stdout == f"{store} trusts no key: it accepts every dataset\n"

@@ -169,7 +169,7 @@ def test_what_it_does_not_read(tmp_path: Path) -> None:
         assert "geolookup build FILE --output DIR" in remedy
     pack = tmp_path / "mydata.tar.zst"
     words = shlex.split(refusal(pack).remedy.partition("unpack it: ")[2])
-    assert words == ["geolookup", "unpack", str(pack), "mydata"]
+    assert words == ["geolookup", "unpack", str(pack), "--output", "mydata"]
     (tmp_path / "x.mmdb").mkdir()  # a folder may have any name
     for path in (tmp_path / "x.mmdb", tmp_path / "missing.mmdb"):
         with pytest.raises(DatasetError, match="no dataset here"):

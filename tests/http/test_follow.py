@@ -144,7 +144,7 @@ supervision = optional("geolookup.http.supervision")
 
 @needs("granian")
 def test_the_follower_has_the_options_of_the_server() -> None:
-    options: dict[str, Any] = {"every": 7.0, "jitter": 0.25, "max_rate": 20_000, "keep": 3}
+    options: dict[str, Any] = {"every": 7.0, "jitter": 0.25, "limit_rate": 20_000, "keep": 3}
     trusted_keys = ("key.pub",)
     settings = Settings("sqlite:///x", polling=Polling(**options), trusted_keys=trusted_keys)
     words = supervision._command("https://example.com/", Path("store"), settings)

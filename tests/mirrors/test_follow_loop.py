@@ -53,11 +53,12 @@ def test_news_is_a_line(
 ) -> None:
     monkeypatch.setattr("random.uniform", lambda low, high: (low + high) / 2)
     assert [follower.step() for _ in range(3)] == [500, 1000, 1000]  # random after the first poll
-    assert (lines.told, lines.warned) == ([], [])
+    first = f"generation {followed.current} is current"
+    assert (lines.told, lines.warned) == ([first], [])
     wanted = followed.publish(2)
     follower.step()
-    assert len(lines.told) == 1
-    assert lines.told[0].startswith(f"generation {wanted} is current, from a delta of ")
+    assert len(lines.told) == 2
+    assert lines.told[1].startswith(f"generation {wanted} is current, from a delta of ")
 
 
 def test_failures_are_told_once_and_wait_longer_each_time(
@@ -74,7 +75,10 @@ def test_failures_are_told_once_and_wait_longer_each_time(
     followed.site.plan[:] = [folder_act(followed.folder)]
     follower.step()
     assert follower.step() == 1000
-    assert lines.told == ["the mirror can be followed again"]
+    assert lines.told == [
+        "the mirror can be followed again",
+        f"generation {followed.current} is current",
+    ]
     followed.site.plan[:] = [status(404)]
     assert follower.step() == 100
     assert len(lines.warned) == 3
@@ -94,7 +98,7 @@ def test_failures_are_told_once_and_wait_longer_each_time(
 
 @pytest.mark.long
 def test_one_poll_by_the_command(edge: Edge) -> None:
-    options = ("follow", edge.site.url, "--store", str(edge.store), "--once")
+    options = ("update", edge.site.url, "--store", str(edge.store), "--limit-rate", "5M")
     done = run(*options)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
@@ -102,11 +106,16 @@ def test_one_poll_by_the_command(edge: Edge) -> None:
     wanted = edge.publish(0)
     done = run(*options)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"generation {wanted} is current, from a pack of ")
-    assert run(*options).stdout == f"generation {wanted} is current\n"
+    size, published = done.stdout.splitlines()
+    assert size.startswith(f"{edge.site.url}: a pack of ")
+    assert published == f"generation {wanted} published into {edge.store}"
+    assert run(*options).stdout == f"generation {wanted} is current in {edge.store}\n"
     assert edge.current == wanted
     state = edge.state  # which others read
     assert (state["generation"], state["url"], state["bytes"] > 0) == (wanted, edge.site.url, True)
+    assert run("update", str(edge.folder), *options[2:]).stdout == (  # the same mirror, as a folder
+        f"generation {wanted} is current in {edge.store}\n"
+    )
 
 
 @pytest.mark.long
@@ -132,8 +141,9 @@ def test_what_no_later_poll_can_use_is_misuse(tmp_path: Path) -> None:
         ("http://example.com/", "edge", "is not encrypted"),
         ("/nowhere", "geo", "is a dataset, not a store"),
     ):
-        for once in (("--once",), ()):
-            done = run("follow", url, "--store", str(tmp_path / store), *once)
+        commands = ("follow", "update") if "://" in url else ("follow",)
+        for command in commands:
+            done = run(command, url, "--store", str(tmp_path / store))
             assert (done.returncode, done.stderr.count("\n")) == (2, 1)
             assert problem in done.stderr
             assert not (tmp_path / "edge").exists()

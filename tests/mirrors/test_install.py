@@ -92,7 +92,7 @@ def test_the_limits_of_what_is_fetched(tmp_path: Path, monkeypatch: pytest.Monke
         return SimpleNamespace(file=SimpleNamespace(path=cache, bytes=7), changed=len(asked) == 1)
 
     monkeypatch.setattr("geolookup.mirrors.source.fetch", fetch)
-    source = Source("https://example.com/geo/?key=1", tmp_path, max_rate=1000)
+    source = Source("https://example.com/geo/?key=1", tmp_path, limit_rate=1000)
     assert [source.index()[1], source.index()[1]] == [7, 0]  # fetched, and unchanged
     source.archive(File("packs/x", 5, "1" * 64))
     common = {"longest_wait": 10.0, "fastest": 1000}
@@ -196,7 +196,7 @@ def test_the_follower_asks_and_takes_the_answer(
     asked = fake.stdin.getvalue()
     assert asked.endswith("\n")
     assert json.loads(asked) == {
-        "source": {"url": "https://x/", "store": str(tmp_path), "keep": 3, "max_rate": None},
+        "source": {"url": "https://x/", "store": str(tmp_path), "keep": 3, "limit_rate": None},
         "index": str(tmp_path / "index.json"),
         "before": asdict(BEFORE),
     }

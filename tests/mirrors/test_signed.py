@@ -166,13 +166,19 @@ def test_the_first_start_trusts_a_key_the_next_one_brings_none_back(
     edge: Edge, keys: list[Path]
 ) -> None:
     wanted = edge.publish(0, keys=keys[:1])
-    options = ("follow", edge.site.url, "--store", str(edge.store), "--once")
-    done = run(*options, "--trusted-key", str(public(keys[0])))
+    update = ("update", edge.site.url, "--store", str(edge.store))
+    done = run(*update, "--trusted-key", str(public(keys[0])))
     assert done.returncode == 0, done.stderr
     assert edge.current == wanted
-    assert run(*options, "--trusted-key", str(public(keys[0]))).returncode == 0
-    done = run(*options, "--trusted-key", str(public(keys[1])))
-    assert done.returncode == 2
-    assert "trusts other keys" in done.stderr
-    assert run(*options, "--trusted-key", str(keys[0])).returncode == 2
-    assert run(*options, "--trusted-key", "/nowhere").stderr.count("\n") == 1
+    assert run(*update, "--trusted-key", str(public(keys[0]))).returncode == 0
+    for command in (update, ("follow", *update[1:])):
+        done = run(*command, "--trusted-key", str(public(keys[1])))
+        assert done.returncode == 2
+        assert "trusts other keys" in done.stderr
+        assert run(*command, "--trusted-key", str(keys[0])).returncode == 2
+        assert run(*command, "--trusted-key", "/nowhere").stderr.count("\n") == 1
+    edge.publish(1, keys=keys[1:2])
+    done = run(*update)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "signed by no trusted key" in done.stderr
+    assert edge.current == wanted

@@ -15,9 +15,12 @@ from geolookup.errors import OutputError
 from geolookup.store.generations import generations, rollback
 from geolookup.updates.arriving import FromArchive, FromMirror
 from geolookup.updates.from_recipe import is_withdrawn
+from geolookup.updates.in_store import target_of
 from tests.archives.test_pack import archived, members
 from tests.cli.program import run
 from tests.conftest import build_at
+from tests.signing.keys import key_files, public
+from tests.skips import needs
 from tests.store.numbered import answers_of, generation, id_of, published, shared
 
 
@@ -37,7 +40,7 @@ def test_an_archive_is_published(archive: Path, store: Path, tmp_path: Path) -> 
     assert (done.state, done.generation, done.removed) == ("updated", id_of(1), ())
     assert answers_of(store) == answers_of(shared(1))
     told: list[str] = []
-    FromArchive(archive, store).plan(told.append)
+    FromArchive(archive, target_of(store)).plan(told.append)
     assert told == [f"generation {id_of(1)} is current in {store}"]
     assert geolookup.update(archive).state == "current"
     rollback(store)
@@ -57,7 +60,7 @@ def test_old_generations_that_stay_are_a_warning(
     def fail(*_: object) -> None:
         raise OutputError(store, "busy", "wait")
 
-    monkeypatch.setattr("geolookup.updates.arriving.prune", fail)
+    monkeypatch.setattr("geolookup.updates.in_store.prune", fail)
     done = geolookup.update(archive)
     (warning,) = done.warnings
     assert warning.startswith("old generations are not all removed: ")
@@ -77,8 +80,35 @@ def test_a_damaged_archive_changes_nothing(archive: Path, store: Path) -> None:
 def test_options_of_recipes(archive: Path, tmp_path: Path) -> None:
     for option in ({"if_older": "7d"}, {"cache": tmp_path}, {"signing_keys": tmp_path}):
         for named_ in (archive, "https://geo.example.com/city"):
-            with pytest.raises(ValueError, match=f"{next(iter(option))} is for recipes"):
+            with pytest.raises(ValueError, match=f"{next(iter(option))} is only for recipes"):
                 geolookup.update(named_, **option)
+    for name in (archive, None, "world"):
+        with pytest.raises(ValueError, match="limit_rate is only for mirrors"):
+            geolookup.update(name, limit_rate=100_000)
+    for address in ("ftp://geo.example.com/", "http://geo.example.com/"):
+        with pytest.raises(ValueError, match=re.escape(address)):
+            geolookup.update(address)
+    with pytest.raises(ValueError, match="keep is 0"):
+        geolookup.update(archive, keep=0)
+
+
+def test_the_number_of_generations_to_keep(archive: Path, store: Path) -> None:
+    publish(shared(0), store)
+    assert geolookup.update(archive, keep=1).removed == (id_of(0),)
+
+
+@needs("cryptography")
+def test_a_store_without_keys_trusts_those_of_its_first_update(
+    archive: Path, store: Path, tmp_path: Path
+) -> None:
+    ours, theirs = (public(key) for key in key_files()[:2])
+    with pytest.raises(geolookup.DatasetError, match="not signed by a trusted key"):
+        geolookup.update(archive, trusted_keys=ours)
+    pack(shared(1), signed := tmp_path / "s.tar.zst", signing_keys=key_files()[0])
+    assert geolookup.update(signed, trusted_keys=[ours]).state == "updated"
+    assert geolookup.update(signed, trusted_keys=ours).state == "current"
+    with pytest.raises(geolookup.DatasetError, match="trusts other keys than"):
+        geolookup.update(signed, trusted_keys=[ours, theirs])
 
 
 @pytest.mark.long
@@ -92,7 +122,7 @@ def test_the_command(archive: Path, store: Path) -> None:
     ]
     refused = run("update", str(archive), "--if-older", "7d")
     assert refused.returncode == 2
-    assert "if_older is for recipes" in refused.stderr
+    assert refused.stderr == "geolookup: --if-older is only for recipes\n"
 
 
 def test_a_mirror_is_polled_once(store: Path, tmp_path: Path) -> None:
@@ -102,7 +132,7 @@ def test_a_mirror_is_polled_once(store: Path, tmp_path: Path) -> None:
     assert not (store / "current").exists()
     (no_store := tmp_path / "a file").touch()
     with pytest.raises(geolookup.GeoLookupError, match=re.escape(str(no_store))):
-        FromMirror(folder.as_uri(), no_store).plan(print)
+        FromMirror(folder.as_uri(), target_of(no_store)).plan(print)
     for number in (0, 1):
         publish(shared(number), origin)
         geolookup.mirror(origin, folder)

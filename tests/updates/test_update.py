@@ -17,6 +17,7 @@ from geolookup import integrity
 from geolookup.dataset.manifest import Manifest, read_manifest
 from geolookup.errors import BuildError, OutputError, UpdateError
 from geolookup.updates.from_recipe import FromRecipe
+from geolookup.updates.in_store import target_of
 from tests.cli.program import run
 from tests.remote.serving import file, status
 from tests.tiers import scaled
@@ -215,8 +216,8 @@ def test_the_world_from_its_publisher(
     (tmp_path / "world").mkdir()
     (tmp_path / "world" / "a.csv").write_text("network,country_code\n8.0.0.0/24,FR\n", "utf-8")
     monkeypatch.chdir(tmp_path)
-    assert FromRecipe.of("world", None, None, None).recipe.path == Path("world")
-    assert FromRecipe.of(None, None, None, None).recipe.path == PACKAGED / "world.toml"
+    assert FromRecipe.of("world", target_of(None), None, None).recipe.path == Path("world")
+    assert FromRecipe.of(None, target_of(None), None, None).recipe.path == PACKAGED / "world.toml"
     text = loading.text("world")
     addresses = re.findall(r'"(https://.*)/([^/"]+)"', text.replace('url = "', ""))
     files = [name for folder, name in addresses if "releases" in folder]
