@@ -38,6 +38,11 @@ def line_text(text: str) -> str:
     return _escape(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
+def count_text(count: int, noun: str, nouns: str = "") -> str:
+    """Return a number with its noun: ``1 row``, ``2 rows``; ``nouns`` is another plural."""
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
 def near_match(word: object, words: Iterable[object], *, fallback: str | None = None) -> str:
     """Return ``did you mean 'x'?`` for the legal word nearest to ``word``, ignoring case.
 

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 
 from geolookup.dataset.metadata import Source
-from geolookup.errors import line_text
+from geolookup.errors import count_text, line_text
 
 #: Treatment of the parts of ranges that no lookup reaches under their own address.
 _PARTS = {
@@ -82,19 +83,24 @@ class SourceReport:
 
     def lines(self) -> Iterator[str]:
         """Yield a line for the rows, and one for each other number that is not zero."""
-        yield f"{self.name}: {self.read:,} rows read, {self.used:,} used"
+        yield f"{self.name}: {count_text(self.read, 'row')} read, {self.used:,} used"
         if total := self.rejected.total():
-            yield f"  rejected    {total:,} rows without a valid range{_reasons(self.rejected)}"
+            rows = count_text(total, "row")
+            yield f"  rejected    {rows} without a valid range{_reasons(self.rejected)}"
         if self.duplicates:
-            yield f"  duplicate   {self.duplicates:,} rows with the range of a later row"
+            rows = count_text(self.duplicates, "row")
+            yield f"  duplicate   {rows} with the range of a later row"
         if self.covered:
-            yield f"  covered     {self.covered:,} rows whose addresses more specific rows decide"
+            rows = count_text(self.covered, "row")
+            yield f"  covered     {rows} whose addresses more specific rows decide"
         for name, meaning in _PARTS.items():
-            if rows := getattr(self, f"rows_{name}"):
-                addresses = getattr(self, f"addresses_{name}")
-                yield f"  {name:<11} {rows:,} rows, {addresses:,} addresses {meaning}"
+            if count := getattr(self, f"rows_{name}"):
+                rows = count_text(count, "row")
+                addresses = count_text(getattr(self, f"addresses_{name}"), "address", "addresses")
+                yield f"  {name:<11} {rows}, {addresses} {meaning}"
         if total := self.nulled.total():
-            yield f"  nulled      {total:,} invalid values{_reasons(self.nulled)}"
+            values = count_text(total, "invalid value")
+            yield f"  nulled      {values}{_reasons(self.nulled)}"
         for name, words in self.unknown_words.items():
             yield f"  unknown     {name} {_commonest(words)}"
         if self.far:
@@ -103,13 +109,14 @@ class SourceReport:
             yield f"  note        {self.note}"
         yield from chain.from_iterable(keys.lines() for keys in self.keys)
 
-    def warnings(self) -> Iterator[str]:
-        """Yield what a reader of the report must not miss."""
+    def warnings(self, rejects: Path | None) -> Iterator[str]:
+        """Yield the notes that a reader must not miss; ``rejects`` is the file of rejected rows."""
         if self.far:
-            yield f"{self.name}: {self._far()}; 'geolookup build --rejects FILE' lists them"
+            yield f"{self.name}: {self._far()}; {rejects_file(rejects)} lists them"
 
     def _far(self) -> str:
-        text = f"{self.far:,} rows with coordinates over {FAR_KM} km outside their country"
+        rows = count_text(self.far, "row")
+        text = f"{rows} with coordinates over {FAR_KM} km outside their country"
         if self.swapped:
             text += f"; {self.swapped:,} are inside if latitude and longitude are swapped"
         return text
@@ -136,10 +143,10 @@ class BuildReport:
     bytes: int = 0
     seconds: float = 0.0
 
-    def warn(self, sources: Iterable[Source]) -> None:
+    def warn(self, sources: Iterable[Source], rejects: Path | None) -> None:
         """Add the warnings of the source tables, and of sources that decide nothing."""
         for report in self.sources:
-            self.warnings.extend(report.warnings())
+            self.warnings.extend(report.warnings(rejects))
         self.warnings.extend(
             f"{source.name} decides no address: earlier sources decide all of its rows"
             for source in sources
@@ -152,10 +159,16 @@ class BuildReport:
             yield from map(line_text, source.lines())  # a name may hold control characters
         yield from (line_text(f"warning: {warning}") for warning in self.warnings)
         for name, counts in self.enriched.items():
-            yield f"{name}: {counts.filled:,} locations filled, {counts.not_found:,} not found"
+            filled = count_text(counts.filled, "location")
+            yield f"{name}: {filled} filled, {counts.not_found:,} not found"
         yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
         yield from _coverage_lines(self.coverage)
         yield f"  {self.bytes:,} bytes in {self.seconds:.1f} s, generation {self.generation}"
+
+
+def rejects_file(path: Path | None) -> str:
+    """Return the file that lists the rejected rows, or the command that makes one."""
+    return "'build --rejects FILE'" if path is None else str(path)
 
 
 def _coverage_lines(coverage: Mapping[str, Mapping[str, int]]) -> Iterator[str]:

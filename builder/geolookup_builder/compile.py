@@ -21,7 +21,7 @@ from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.integrity import Verified
 from geolookup.kernel import check_kernel
-from geolookup.parallel import alongside, in_order
+from geolookup.parallel import alongside
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
@@ -30,7 +30,6 @@ from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.downloads import accept, refusing, with_local_paths
 from geolookup_builder.enrichment import Finder, finders
-from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
@@ -43,9 +42,9 @@ from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.positions import RowPositions
 from geolookup_builder.sources.reading.reader import SourceTable
-from geolookup_builder.table_intervals import TableIntervals, count, intervals_of
+from geolookup_builder.table_intervals import TableIntervals
+from geolookup_builder.table_reading import flatten_table, read_table
 from geolookup_builder.tables import tables
 from geolookup_builder.values import Reference, load_reference
 
@@ -191,7 +190,9 @@ class _Build:
         """Compare the rows of a source with the demands of its recipe, and with ``previous``."""
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
         try:
-            expected_rows.check_some(spec.expected, spec.recipe, path, tables)
+            expected_rows.check_some(
+                spec.expected, spec.recipe, path, tables, self._options.rejects
+            )
         except BuildError:
             self._write_rejects()
             raise
@@ -206,60 +207,31 @@ class _Build:
         """Read and overlay a table; return its files by their labels."""
         report = SourceReport(table.name, note=table.note)
         self._report.sources.append(report)
-        rows, positions = self._read(table, report, spec.fields)
+        rows = SourceRows(self._layers, self._reference, report, spec.fields)
+        reading = read_table(table, rows, report, self._progress)
+        self._check_rejects(reading.rejects, report)
         release()
         with self._progress.stage(f"flattening {table.name}"):
-            intervals = self._flatten(rows, report)
+            keep = self._deciding_rows is not None
+            intervals = flatten_table(rows, report, self._overlay, keep_rows=keep)
         release()
         if self._deciding_rows is not None:
             with self._progress.stage(f"finding the lines of {table.name}"):
-                self._deciding_rows.add(number, spec, rows, positions, intervals)
-        return {run.numbers.member.label: run.numbers.member for run in positions.runs}
+                self._deciding_rows.add(number, spec, rows, reading.positions, intervals)
+        return reading.positions.members()
 
-    def _flatten(self, rows: SourceRows, report: SourceReport) -> dict[int, Intervals]:
-        """Overlay the rows of a table below the earlier ones; return their deciding rows."""
-        report.duplicates = rows.duplicates()
-        by_family = {family: rows.of_family(family) for family in (4, 6)}
-        if self._deciding_rows is None:
-            rows.release()
+    def _overlay(self, family: int, intervals: TableIntervals) -> None:
+        """Overlay the rows of a table below the earlier ones, in the thread of their family."""
+        self._partitions[family] = underlay(self._partitions[family], intervals.layers)
 
-        def overlay_family(family: int) -> TableIntervals:
-            intervals = intervals_of(by_family.pop(family), family, report.read)
-            # Only this thread changes the entry of its family.
-            self._partitions[family] = underlay(self._partitions[family], intervals.layers)
-            return intervals
-
-        with alongside(partial(overlay_family, 6), report.read) as ipv6:
-            families = [overlay_family(4), ipv6()]
-        count(families, report)
-        return {of_family.intervals.starts.family: of_family.intervals for of_family in families}
-
-    def _read(
-        self, table: SourceTable, report: SourceReport, fields: frozenset[str]
-    ) -> tuple[SourceRows, RowPositions]:
-        rows, rejects = SourceRows(self._layers, self._reference, report, fields), Rejects()
-        positions = RowPositions()
+    def _check_rejects(self, rejects: Rejects, report: SourceReport) -> None:
         self._rejects.append(rejects)
-        with (
-            self._progress.stage(f"reading {table.name}"),
-            in_order(lambda batch: (batch, rows.clean_batch(batch)), table.batches) as batches,
-        ):
-            for batch, clean_batch in batches:
-                rows.add(clean_batch)
-                rejects.add(batch, clean_batch.nulled_cells, clean_batch.far.rows)
-                positions.add(batch)
-                report.add_keys(batch.keys)
-                self._progress.rows(len(batch))
-        report.rejected = rejects.counts()
-        # Unary plus drops the fields whose count is 0.
-        report.nulled = +report.nulled
-        report.read += rejects.skip_count()
         try:
-            rejects.check_limit(report, self._options.max_rejects, _mask(self._plan))
+            options, mask = self._options, _mask(self._plan)
+            rejects.check_limit(report, options.max_rejects, mask, options.rejects)
         except BuildError:
             self._write_rejects()
             raise
-        return rows, positions
 
     def _write_rejects(self) -> None:
         path = self._options.rejects
@@ -302,6 +274,6 @@ class _Build:
         self._report.counts, self._report.coverage = metadata.counts, metadata.coverage
         self._report.generation = metadata.generation
         accept(self._plan.sources, self._options.cache)
-        self._report.warn(metadata.sources)
+        self._report.warn(metadata.sources, self._options.rejects)
         self._report.seconds = self._progress.seconds
         return self._report, verified.with_folder(output)

@@ -23,6 +23,10 @@ LAST_MODIFIED = "last-modified"
 _CHUNK = 1 << 20
 
 
+class NotInCacheError(BuildError):
+    """A remote file that must be downloaded first."""
+
+
 def download(spec: SourceSpec, remote: Remote, cache: Path | None, progress: Progress) -> Fetched:
     """Download the file of a source unless it is current; ``cache`` None: the user's folder.
 
@@ -101,19 +105,39 @@ def _make_local(
     spec: SourceSpec, cache: Path | None, progress: Progress, offline: bool
 ) -> SourceSpec:
     if spec.remote is None:
-        if spec.texts.get("date") == LAST_MODIFIED:
-            problem = f"source.date is {LAST_MODIFIED!r} for a local path"
-            raise BuildError(spec.recipe, problem, remedy="write the date")
-        if spec.sha256:
-            _check_digest(spec)
-        return spec
+        return _check_local(spec)
     if offline:
         entry = _in_cache(spec.remote, spec.sha256, cache or default_folder())
     else:
         entry = download(spec, spec.remote, cache, progress).file
-    local = replace(spec, path=str(entry.path))
-    with refusing(cache, local):
-        return replace(local, texts={**spec.texts, **_date(spec, spec.remote, entry)})
+    with refusing(cache, replace(spec, path=str(entry.path))):
+        return _at(spec, spec.remote, entry)
+
+
+def with_cached_path(spec: SourceSpec, cache: Path | None) -> SourceSpec:
+    """Return a source with a local path; the cache is read, and does not change.
+
+    Raises BuildError if the cache does not have the file.
+    """
+    if spec.remote is None:
+        return _check_local(spec)
+    entry = _in_cache(spec.remote, spec.sha256, cache or default_folder())
+    return _at(spec, spec.remote, entry)
+
+
+def _check_local(spec: SourceSpec) -> SourceSpec:
+    """Return a source with a local path; BuildError if its date or digest is wrong."""
+    if spec.texts.get("date") == LAST_MODIFIED:
+        problem = f"source.date is {LAST_MODIFIED!r} for a local path"
+        raise BuildError(spec.recipe, problem, remedy="write the date")
+    if spec.sha256:
+        _check_digest(spec)
+    return spec
+
+
+def _at(spec: SourceSpec, remote: Remote, entry: Kept) -> SourceSpec:
+    texts = {**spec.texts, **_date(spec, remote, entry)}
+    return replace(spec, path=str(entry.path), texts=texts)
 
 
 def _check_digest(spec: SourceSpec) -> None:
@@ -132,7 +156,7 @@ def _in_cache(remote: Remote, sha256: str, folder: Path) -> Kept:
     if entry is None:
         other = " with this sha256" if sha256 and cached.current() else ""
         problem = f"not in the cache at {folder}{other}"
-        raise BuildError(remote.safe_uri, problem, remedy="run geolookup download")
+        raise NotInCacheError(remote.safe_uri, problem, remedy="run geolookup download")
     return entry
 
 

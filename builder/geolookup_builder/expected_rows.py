@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, count_text
 from geolookup.filesystem.unpacking import PACKED
-from geolookup_builder.build_report import SourceReport
+from geolookup_builder.build_report import SourceReport, rejects_file
 
 KEYS = ("empty", "min_rows", "max_drop", "releases")
 _PERCENT = re.compile(r"(\d{1,2}(?:\.\d+)?|100)%", re.ASCII)
@@ -83,24 +83,35 @@ def _dates(label: str) -> list[str]:
     return [date[0] for date in _DATE.finditer(label)]
 
 
-def check_some(expected: Expected, recipe: Path, path: str, tables: Sequence[SourceReport]) -> None:
-    """Raise BuildError for a table without usable rows, and for too few rows of a source."""
+def check_some(
+    expected: Expected,
+    recipe: Path,
+    path: str,
+    tables: Sequence[SourceReport],
+    rejects: Path | None = None,
+) -> None:
+    """Raise BuildError for a table without usable rows, and for too few rows of a source.
+
+    ``rejects`` is the file that lists the rejected rows.
+    """
     for table in tables:
         if not table.used and not expected.may_be_empty:
-            raise _empty(recipe, path, table, "no usable row")
+            raise _empty(recipe, path, table, "no usable row", rejects)
     rows = sum(table.used for table in tables)
     if tables and not any(table.has_value for table in tables) and not expected.may_be_empty:
-        raise _empty(recipe, path, tables[0], "no row with a value")
+        raise _empty(recipe, path, tables[0], "no row with a value", rejects)
     if rows < expected.min_rows:
-        problem = f"{rows:,} usable rows in {path}, min_rows is {expected.min_rows:,}"
+        problem = f"{count_text(rows, 'usable row')} in {path}, min_rows is {expected.min_rows:,}"
         raise BuildError(recipe, problem, remedy="fetch the file again, or correct min_rows")
 
 
-def _empty(recipe: Path, path: str, table: SourceReport, problem: str) -> BuildError:
+def _empty(
+    recipe: Path, path: str, table: SourceReport, problem: str, rejects: Path | None
+) -> BuildError:
     counts = "; ".join(" ".join(line.split()) for line in table.lines())
     remedy = "check the file and its format"
     if table.rejected.total() or table.nulled.total():
-        remedy += "; 'build --rejects FILE' lists the bad rows"
+        remedy += f"; {rejects_file(rejects)} lists the bad rows"
     remedy += '; if it may be empty, write empty = "ok" in its recipe'
     return BuildError(recipe, f"{problem} in {path} ({counts})", remedy=remedy)
 
@@ -142,7 +153,7 @@ def check_drop(
     least = math.ceil(before * (100 - Fraction(str(expected.max_drop))) / 100)
     if rows < least:
         problem = (
-            f"{name} has {rows:,} usable rows, {before:,} before,"
+            f"{name} has {count_text(rows, 'usable row')}, {before:,} before,"
             f" but max_drop = {expected.max_drop:g}% allows {least:,} at least"
         )
         remedy = (

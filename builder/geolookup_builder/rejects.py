@@ -17,11 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset.intervals import I64
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, count_text
 from geolookup.files.csv_lines import csv_writer
 from geolookup.filesystem import atomic
 from geolookup.remote.key import Mask
-from geolookup_builder.build_report import FAR_KM, SourceReport
+from geolookup_builder.build_report import FAR_KM, SourceReport, rejects_file
 from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 from geolookup_builder.values import reason_of
@@ -31,7 +31,7 @@ DEFAULT_REJECTED_SHARE = 0.01
 MOST_LISTED = 100_000
 _SHOWN = 50  # characters of a value, or of a row
 _FAR = f"far: coordinates over {FAR_KM} km outside their country"
-_REMEDY = "repair them, or allow them with 'build --max-rejects N'; '--rejects FILE' lists all"
+_REMEDY = "repair them, or allow them with 'build --max-rejects N'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +113,13 @@ class Rejects:
         # Unary plus drops the reasons without a row.
         return +counts
 
-    def check_limit(self, report: SourceReport, most: int | None, mask: Mask) -> None:
-        """Raise BuildError for more rejected rows than allowed; None: 1 % of the rows."""
+    def check_limit(
+        self, report: SourceReport, most: int | None, mask: Mask, path: Path | None = None
+    ) -> None:
+        """Raise BuildError for more rejected rows than allowed; None: 1 % of the rows.
+
+        ``path`` is the file that lists them.
+        """
         # 1 % of 250 rows is 2.
         limit = math.floor(report.read * DEFAULT_REJECTED_SHARE) if most is None else most
         count = report.rejected.total()
@@ -122,10 +127,11 @@ class Rejects:
             first = next(self.find())
             problem = (
                 f"{first.reason}: {mask(first.text)[:_SHOWN]!r};"
-                f" {count:,} of {report.read:,} rows of {report.name} are rejected,"
-                f" at most {limit:,} are allowed"
+                f" {count:,} of {count_text(report.read, 'row')} of {report.name} rejected,"
+                f" the limit is {limit:,}"
             )
-            raise BuildError(first.file, problem, line=first.line, remedy=_REMEDY)
+            remedy = f"{_REMEDY}; {rejects_file(path)} lists all"
+            raise BuildError(first.file, problem, line=first.line, remedy=remedy)
 
     def find(self) -> Iterator[Reject]:
         """Yield the rejected rows with line and text, member by member, in file order."""

@@ -12,6 +12,13 @@ import click
 from geolookup.cli import exit_on_signals, json_text, options
 from geolookup.cli.command import command
 
+_max_rejects = click.option(
+    "--max-rejects",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Maximum number of rejected rows per source. [default: 1 % of its rows]",
+)
+
 
 @command("build", "Compile a recipe into a dataset.")
 @click.argument("recipe", type=options.PATH)
@@ -24,12 +31,7 @@ from geolookup.cli.command import command
     help="Write rejected rows, invalid values and rows far outside their country to this CSV:"
     " file, line, reason, text.",
 )
-@click.option(
-    "--max-rejects",
-    metavar="N",
-    type=click.IntRange(min=0),
-    help="Maximum number of rejected rows per source. [default: 1 % of its rows]",
-)
+@_max_rejects
 @options.cache
 @click.option("--offline", is_flag=True, help="Use only the cached copies of remote sources.")
 @click.option(
@@ -70,6 +72,34 @@ def build(
         click.echo(json_text(report, _members))
     else:
         click.echo("\n".join(report.lines()))
+
+
+@command("check", "Check a recipe or data without making a dataset.")
+@click.argument("recipe", type=options.PATH)
+@_max_rejects
+@options.cache
+@options.as_json("Print the report as JSON.")
+def check(recipe: str, max_rejects: int | None, cache: Path | None, as_json: bool) -> None:
+    """Read the sources that RECIPE names as `build` does, and print its findings.
+
+    RECIPE is a recipe file (.toml), the name of a packaged recipe (`geolookup
+    recipes`), or a file or folder of data, whose format is then detected.
+
+    Prints for each source its files with their sizes, its format and the reason for
+    it, the fields that it states, the columns that are not read, the numbers of rows,
+    the first bad rows, and the problem that would end a build. Downloads nothing.
+    Exits with 1 if `build` would fail or a source must be downloaded first.
+
+    Example: geolookup check recipe.toml
+    """
+    from geolookup_builder.check import Limits, check_recipe
+
+    from geolookup.progress import Progress
+
+    exit_on_signals()
+    report = check_recipe(recipe, Limits(max_rejects, cache), Progress())
+    click.echo(json_text(report, _members) if as_json else "\n".join(report.lines()))
+    sys.exit(1 if report.has_problem else 0)
 
 
 def _members(report: Any) -> dict[str, Any]:

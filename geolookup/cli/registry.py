@@ -28,6 +28,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     },
     "Make a dataset": {
         "recipes": "info",
+        "check": "build",
         "build": "build",
         "download": "build",
         "verify": "signing",

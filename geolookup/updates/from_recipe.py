@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.metadata import age_limit
-from geolookup.errors import BuildError, DatasetError, OutputError, UpdateError
+from geolookup.errors import BuildError, DatasetError, OutputError, UpdateError, count_text
 from geolookup.filesystem import atomic
 from geolookup.integrity import Verified
 from geolookup.progress import Progress
@@ -160,7 +160,8 @@ class FromRecipe:
         for source in report.sources:
             rejected, nulled = source.rejected.total(), source.nulled.total()
             if rejected or nulled:
-                tell(f"{source.name}: {rejected:,} rows rejected, {nulled:,} invalid values")
+                rows, values = count_text(rejected, "row"), count_text(nulled, "invalid value")
+                tell(f"{source.name}: {rows} rejected, {values}")
         for warning in report.warnings:
             tell(f"warning: {warning}")
         return dataset

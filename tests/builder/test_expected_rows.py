@@ -20,7 +20,7 @@ from geolookup_builder.expected_rows import RowsBefore, check_drop, product
 from geolookup_builder.sources.reading import delimited
 
 from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, count_text
 from tests.builder.building import fails, isps, recipe, unwritable
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.conftest import Build, build_at
@@ -47,9 +47,9 @@ def test_a_source_without_usable_rows(tmp_path: Path) -> None:
         folder = tmp_path / name
         folder.mkdir()
         error = fails(folder, {"a.csv": text}, empty="", rejects=folder / "rejects.csv")
-        counted = f"a.csv: {text.count(chr(10)) - 1} rows read, "
+        counted = f"a.csv: {count_text(text.count(chr(10)) - 1, 'row')} read, "
         assert error.problem.startswith(f"{problem} in {folder / 'a.csv'} ({counted}")
-        lists = "; 'build --rejects FILE' lists the bad rows; "
+        lists = f"; {folder / 'rejects.csv'} lists the bad rows; "
         assert (lists in error.remedy) is (name in ("bad ranges", "invalid values"))
         assert error.remedy.endswith('; if it may be empty, write empty = "ok" in its recipe')
         assert "  " not in error.problem
@@ -138,8 +138,8 @@ def test_sources_that_lose_rows(build: Build, tmp_path: Path) -> None:
     _, report = build({"a.csv": text, "b.csv": HEADER + "9.9.9.0/24,x\n"})
     assert list(report.lines())[:3] == [
         "a.csv: 3 rows read, 2 used",
-        "  covered     1 rows whose addresses more specific rows decide",
-        "b.csv: 1 rows read, 1 used",
+        "  covered     1 row whose addresses more specific rows decide",
+        "b.csv: 1 row read, 1 used",
     ]
     files: dict[str, str | bytes] = {"x-2026-01.csv": rows(2), "x-2026-02.csv": rows(1)}
     error = fails(tmp_path, files, recipe('path = "x-*.csv"'))
@@ -290,8 +290,9 @@ def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
         error = fails(tmp_path, {"a.csv": counted(good, bad)}, max_rejects=None)
         assert str(error) == (
             f"{tmp_path / 'a.csv'}:{good + 2}: not an address: 'nowhere,x';"
-            f" {bad} of {good + bad:,} rows of a.csv are rejected, at most {limit} are allowed;"
-            " repair them, or allow them with 'build --max-rejects N'; '--rejects FILE' lists all"
+            f" {bad} of {count_text(good + bad, 'row')} of a.csv rejected, the limit is {limit};"
+            " repair them, or allow them with 'build --max-rejects N';"
+            " 'build --rejects FILE' lists all"
         )
     error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejects=None)
     problem = f"{tmp_path / 'a.csv'}:101: wrong number of cells: '8.8.8.8,x,y'; 2 of 101 rows"

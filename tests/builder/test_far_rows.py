@@ -13,7 +13,7 @@ from geolookup.progress import Progress
 from tests.conftest import Build
 
 HEADER = "network,country_code,latitude,longitude\n"
-LISTS = "'geolookup build --rejects FILE' lists them"
+LISTS = "'build --rejects FILE' lists them"
 PLACES = ["CH,47.4,8.5", "US,40.7,-74.0", "SE,59.3,18.1", "FJ,-17.8,178.1", "AU,-33.9,151.2"]
 
 

@@ -150,7 +150,7 @@ def test_a_name_that_is_no_text_of_one_line_is_escaped(tmp_path: Path) -> None:
         path = tmp_path / os.fsdecode(name + b".csv")
         path.write_text(CSV, encoding="utf-8")
         report = geolookup.build(path, tmp_path / "data", force=True)
-        assert next(report.lines()).startswith(f"{shown}.csv: 1 rows read")
+        assert next(report.lines()).startswith(f"{shown}.csv: 1 row read")
         with geolookup.open(tmp_path / "data") as engine:
             assert engine.metadata.name == shown
             assert [each.name for each in engine.metadata.sources] == [f"{shown}.csv"]

@@ -160,12 +160,12 @@ def test_counts_coverage_and_used_rows(build: Build) -> None:
     lines = list(report.lines())
     assert lines[:7] == [
         "a.csv: 6 rows read, 1 used",
-        "  rejected    1 rows without a valid range (1 not an address)",
-        "  duplicate   1 rows with the range of a later row",
+        "  rejected    1 row without a valid range (1 not an address)",
+        "  duplicate   1 row with the range of a later row",
         "  clipped     2 rows, 16,777,218 addresses in private space",
-        "  folded      1 rows, 2 addresses IPv4-mapped, kept as IPv4",
-        "  excluded    1 rows, 2 addresses in 6to4 and NAT64, looked up by their IPv4 address",
-        "  nulled      1 invalid values (1 asn)",
+        "  folded      1 row, 2 addresses IPv4-mapped, kept as IPv4",
+        "  excluded    1 row, 2 addresses in 6to4 and NAT64, looked up by their IPv4 address",
+        "  nulled      1 invalid value (1 asn)",
     ]
     assert lines[-1].endswith(f"generation {report.generation}")
     report = BuildReport(sources=[SourceReport("a\x1b]0;b\x07\x9b")], warnings=["c\x1b[31m"])

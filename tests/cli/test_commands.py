@@ -115,7 +115,7 @@ def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:
     options = ("--max-rejects", "1", "--rejects", str(rejects))
     done = run("build", str(recipe), "--output", str(output), *options)
     assert done.returncode == 0
-    assert "rejected    1 rows without a valid range (1 not an address)" in done.stdout
+    assert "rejected    1 row without a valid range (1 not an address)" in done.stdout
     assert rejects.read_text(encoding="utf-8").splitlines()[1:] == [
         f'{tmp_path / "a.csv"},4,not an address,"bad,c"'
     ]

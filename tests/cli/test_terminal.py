@@ -38,6 +38,7 @@ _PRINTING = {
     "accounts restore": ("{}.bak --accounts sqlite:///accounts.db",),
     "annotate": ("log.txt --dataset {}", "log.txt --template {{network.isp}} --dataset {}"),
     "build": ("{}.csv --output {}.built --force", "{}.none --output x"),
+    "check": ("{}.csv", "{}.csv --json", "{}.toml", "{}.none"),
     "diff": ("{} {} --json", "{} {}", "{}.none {}"),
     "download": ("{}.toml",),
     "enrich": (

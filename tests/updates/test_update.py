@@ -71,7 +71,7 @@ def test_the_same_by_the_command(publisher: Publisher, store: Path, tmp_path: Pa
     publisher.put(COUNTRY, countries() + b"3000000256,3000000511,ZZ\n")
     done = run("update", str(publisher.recipe), "--store", str(tmp_path / "other"))
     assert done.returncode == 0, done.stderr
-    assert f"{COUNTRY}: 0 rows rejected, 1 invalid values\n" in done.stdout
+    assert f"{COUNTRY}: 0 rows rejected, 1 invalid value\n" in done.stdout
     assert "without --dataset" not in done.stdout
     assert not store.exists()
     assert is_tidy(tmp_path / "other")

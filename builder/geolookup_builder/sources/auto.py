@@ -44,7 +44,7 @@ def detect_formats(
     sources = []
     for source in recipe.sources:
         with guard(source):
-            sources.append(_detect(source, formats) if source.format == NAME else source)
+            sources.append(detect_format(source, formats))
     return replace(recipe, sources=tuple(sources))
 
 
@@ -56,7 +56,10 @@ def with_note(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[Sourc
         note = ""
 
 
-def _detect(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> SourceSpec:
+def detect_format(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> SourceSpec:
+    """Return the source with its format named. Raises BuildError unless exactly one fits."""
+    if spec.format != NAME:
+        return spec
     near_misses: list[NearMissError] = []
     of_files = {
         member.label: _detections(member, spec, formats, near_misses) for member in _members(spec)

@@ -88,7 +88,10 @@ def whole_table(member: Member, layout: Layout) -> pa.Table:
 def record_numbers(member: Member, layout: Layout) -> RecordNumbers:
     """Return the record numbers of a member before any row is delivered."""
     return RecordNumbers(
-        member, partial(find_rejects, layout=layout), partial(first_lines, layout=layout)
+        member,
+        partial(find_rejects, layout=layout),
+        partial(first_lines, layout=layout),
+        layout.unread,
     )
 
 

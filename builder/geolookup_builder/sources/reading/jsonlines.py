@@ -35,6 +35,7 @@ from geolookup_builder.sources.reading.typed_columns import (
     steps_of,
     steps_to,
     type_at,
+    unread_leaves,
 )
 
 BLOCK_BYTES = 16 << 20
@@ -81,8 +82,9 @@ def batches(
     ``replan`` says how a block is read that has other keys than the first records; by default
     these are ignored.
     """
-    numbers = RecordNumbers(member, _find_rejects, _first_lines)
     columns = schema(member, layout.texts | layout.fields)
+    unread = unread_leaves(columns, layout)
+    numbers = RecordNumbers(member, _find_rejects, _first_lines, unread)
     read = partial(_read, member=member, schema=columns, plan=(layout, meaning), replan=replan)
     with (
         member.open() as stream,

@@ -32,7 +32,13 @@ from geolookup_builder.sources.reading.reader import (
 )
 from geolookup_builder.sources.reading.sniffing import kind_error, kind_of
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import Steps, as_columns, steps_of, stored_name
+from geolookup_builder.sources.reading.typed_columns import (
+    Steps,
+    as_columns,
+    steps_of,
+    stored_name,
+    unread_leaves,
+)
 
 BATCH_ROWS = 1 << 17
 _MARK = b"PAR1"
@@ -56,7 +62,9 @@ def schema(member: Member) -> pa.Schema:
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError if it is damaged."""
-    numbers = RecordNumbers(member, partial(_find_rejects, layout=layout), records_as_lines)
+    find_rejects = partial(_find_rejects, layout=layout)
+    unread = unread_leaves(schema(member), layout)
+    numbers = RecordNumbers(member, find_rejects, records_as_lines, unread)
     with _open(member) as stream:
         file = _file(member, stream, layout)
         interpret = partial(_interpret, layout=layout, steps=file.steps, meaning=meaning)

@@ -166,6 +166,10 @@ class RowPositions:
             self.runs.append(_Run(self.rows, batch.start, batch.numbers))
         self.rows += len(batch)
 
+    def members(self) -> dict[str, Member]:
+        """Return the files that have rows, by label."""
+        return {run.numbers.member.label: run.numbers.member for run in self.runs}
+
     def of(self, rows: I64) -> Positions:
         """Return the positions of rows, given by their ascending numbers (from 0) in the table."""
         begins = [run.begin for run in self.runs]

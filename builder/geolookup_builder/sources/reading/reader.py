@@ -52,12 +52,13 @@ class RecordNumbers:
     """The record numbers of a member's rows; the first record, after any header, is 1.
 
     A reader delivers only rows with the right number of cells; ``skipped`` are
-    the records that have another.
+    the records that have another. ``unread`` are the columns that no row states.
     """
 
     member: Member
     find_rejects: FindRejects
     first_lines: FirstLines
+    unread: tuple[str, ...] = ()
     skipped: list[int] = field(default_factory=list)
     delivered: int = 0
 

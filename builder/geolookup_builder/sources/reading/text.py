@@ -53,6 +53,11 @@ class Layout:
     mask: re.Pattern[bytes] | None = None
     not_utf8: str = "convert it to UTF-8"
 
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The columns that are not read, in order."""
+        return tuple(name for name in self.names if name not in self.texts | self.fields)
+
 
 def line_layout(*masked_starts: str) -> Layout:
     """Return a layout with a row a line, without blank lines and those that begin as given."""

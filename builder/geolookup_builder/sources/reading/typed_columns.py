@@ -107,6 +107,14 @@ def leaves(fields: Iterable[pa.Field], before: str = "") -> Iterator[str]:
             yield before + field.name
 
 
+def unread_leaves(schema: pa.Schema, layout: Layout) -> tuple[str, ...]:
+    """Return the paths of the columns that a layout does not read, nor a part of them."""
+    paths = [f"{path}." for path in layout.texts | layout.fields]
+    return tuple(
+        leaf for leaf in leaves(schema) if not any(path.startswith(f"{leaf}.") for path in paths)
+    )
+
+
 def steps_to(fields: Iterable[pa.Field], path: str) -> Steps | None:
     """Return how a path is reached; None if the fields do not have it."""
     for field in fields:

@@ -1,0 +1,171 @@
+"""Checks a recipe or data without making a dataset: each source is read as a build reads it.
+
+A build stops at the first error; a check goes on with the next source. Nothing is downloaded, and
+the cache does not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+
+from geolookup.contract.fields import BY_SOURCE_COLUMN, STATED
+from geolookup.contract.paths import path_of_name
+from geolookup.errors import BuildError
+from geolookup.progress import Progress
+from geolookup.remote.key import Mask, hide_keys, mask_of
+from geolookup_builder import expected_rows, loading
+from geolookup_builder.build_report import SourceReport
+from geolookup_builder.check_report import RecipeCheck, SourceCheck, TableCheck
+from geolookup_builder.downloads import NotInCacheError, with_cached_path
+from geolookup_builder.enrichment import finders
+from geolookup_builder.gather import SourceRows
+from geolookup_builder.layer_values import LayerValues
+from geolookup_builder.memory import release, system_memory
+from geolookup_builder.recipe import Recipe, SourceSpec
+from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources.reading.delimited import silent_invalid_rows
+from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
+from geolookup_builder.sources.reading.reader import SourceTable
+from geolookup_builder.table_reading import TableReading, flatten_table, read_table
+from geolookup_builder.values import Reference, load_reference
+
+_BAD_ROWS = 10  # listed of each table
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a check assumes of the build: its limit of rejected rows, and its cache."""
+
+    max_rejects: int | None = None
+    cache: Path | None = None
+
+
+def check_recipe(name: str | PathLike[str], limits: Limits, progress: Progress) -> RecipeCheck:
+    """Read the sources of a recipe or of data (``loading``), and return what a build would meet.
+
+    An invalid recipe is a problem in the report. Raises BuildError if the name is neither a
+    recipe nor data.
+    """
+    report = RecipeCheck(str(name))
+    try:
+        recipe = loading.load(name)
+    except BuildError as error:
+        if not Path(name).exists():
+            raise
+        report.problems.append(str(error))
+        return report
+    mask = mask_of(spec.remote for spec in recipe.sources if spec.remote is not None)
+    with system_memory(), silent_invalid_rows(), hide_keys(mask):
+        reference = _reference(recipe, report)
+        for spec in recipe.sources:
+            path = spec.remote.safe_uri if spec.remote else spec.path
+            report.sources.append(SourceCheck(spec.name, path))
+            _SourceChecker(report.sources[-1], reference, limits, mask, progress).check(spec)
+            release()
+    return report
+
+
+def _reference(recipe: Recipe, report: RecipeCheck) -> Reference:
+    """Return the table of countries; the packaged one if the recipe's has an error."""
+    try:
+        reference = load_reference(recipe.countries)
+        finders(recipe, reference)
+    except BuildError as error:
+        report.problems.append(str(error))
+        return load_reference(None)
+    return reference
+
+
+class _SourceChecker:
+    """The check of one source, noted in its report."""
+
+    def __init__(
+        self,
+        report: SourceCheck,
+        reference: Reference,
+        limits: Limits,
+        mask: Mask,
+        progress: Progress,
+    ) -> None:
+        self._report, self._reference, self._limits = report, reference, limits
+        self._mask, self._progress = mask, progress
+        self._layers = {layer: LayerValues(layer) for layer in STATED}
+
+    def check(self, spec: SourceSpec) -> None:
+        """Read a source to its end, or to the error that would end a build."""
+        with self._noted():
+            local = with_cached_path(spec, self._limits.cache)
+            files = (file for file in paths(local.path, local.base, ("",)) if file.is_file())
+            self._report.files = {
+                label_in_recipe(str(file), local.path, local.base): file.stat().st_size
+                for file in files
+            }
+            source = auto.detect_format(local, FORMATS)
+            self._report.format, self._report.reason = source.format, source.detection
+            self._read(source)
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Note a BuildError of the block as the problem, unless there is one already."""
+        try:
+            yield
+        except BuildError as error:
+            self._report.problem = self._report.problem or str(error)
+            self._report.is_missing = isinstance(error, NotInCacheError)
+
+    def _read(self, spec: SourceSpec) -> None:
+        labels: set[str] = set()
+        for table in FORMATS[spec.format].read(spec):
+            labels |= self._read_table(spec, table)
+            expected_rows.check_releases(spec.expected, sorted(labels))
+        reports = [table.rows for table in self._report.tables]
+        expected_rows.check_some(spec.expected, spec.recipe, str(spec.base / spec.path), reports)
+
+    def _read_table(self, spec: SourceSpec, table: SourceTable) -> set[str]:
+        """Read a table and note its counts; return the labels of its files."""
+        report = SourceReport(table.name, note=table.note)
+        rows = SourceRows(self._layers, self._reference, report, spec.fields)
+        reading = read_table(table, rows, report, self._progress)
+        with self._progress.stage(f"flattening {table.name}"):
+            flatten_table(rows, report, lambda _family, _intervals: None, keep_rows=False)
+        self._report.tables.append(_table_check(spec, report, reading, self._mask))
+        with self._noted():
+            reading.rejects.check_limit(report, self._limits.max_rejects, self._mask)
+        return set(reading.positions.members())
+
+
+def _table_check(
+    spec: SourceSpec, report: SourceReport, reading: TableReading, mask: Mask
+) -> TableCheck:
+    def label(text: str) -> str:
+        return mask(label_in_recipe(text, spec.path, spec.base))
+
+    members = reading.positions.members()
+    columns = spec.options.get("columns")
+    mapping = columns if isinstance(columns, dict) else {}
+    unread = dict.fromkeys(
+        name for member in reading.positions.runs for name in member.numbers.unread
+    )
+    return TableCheck(
+        report,
+        tuple(map(label, members)),
+        {name: str(mapping.get(name, "")) for name in reading.fields if name in spec.fields},
+        tuple(name for name in reading.fields if name not in spec.fields),
+        {name: _near_field(name, reading.fields) if mapping else "" for name in unread},
+        tuple(
+            replace(row, file=label(row.file), text=mask(row.text))
+            for row in islice(reading.rejects.find_all(mask), _BAD_ROWS)
+        ),
+    )
+
+
+def _near_field(column: str, used: Mapping[str, None]) -> str:
+    """Return the field that a column of this name may be, if no other column is that field."""
+    path = path_of_name(column)
+    names = [field.source_column for field in BY_SOURCE_COLUMN.values() if field.path == path]
+    return next((name for name in names if name not in used), "")

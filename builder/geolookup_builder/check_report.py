@@ -1,0 +1,122 @@
+"""The report of a check: files, format, columns, rows and the first bad rows of each source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from geolookup.errors import count_text, line_text
+from geolookup_builder.build_report import SourceReport
+from geolookup_builder.sources.reading.reader import Reject
+
+_SHOWN = 10  # files, and columns, in the text
+_CHARACTERS = 80  # of a bad row, in the text
+
+
+@dataclass(frozen=True, slots=True)
+class TableCheck:
+    """One table of a source: its fields, the columns that are not read, and its rows.
+
+    ``dropped`` are fields that the recipe leaves out. ``unread`` are the columns of its files that
+    are not read, each with the field that it may be, or none.
+    """
+
+    rows: SourceReport
+    files: tuple[str, ...]
+    fields: Mapping[str, str]  # the column of each, "" if the format decides
+    dropped: tuple[str, ...]
+    unread: Mapping[str, str]
+    bad_rows: tuple[Reject, ...]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the table."""
+        if not self.rows.keys:  # these name the fields and the keys of records
+            yield f"  fields      {self._fields() or 'none'}"
+        if self.dropped:
+            yield f"  left out    {', '.join(self.dropped)} (fields of the recipe)"
+        if self.unread:
+            yield f"  not read    {_listed(map(_hinted, self.unread.items()))}"
+        first, *others = self.rows.lines()
+        yield f"  rows        {first.removeprefix(f'{self.rows.name}: ')}"
+        yield from others
+        for row in self.bad_rows:
+            place = f"{row.file}:{row.line}" if row.line else row.file
+            yield f"    {place}: {row.reason}: {row.text[:_CHARACTERS]!r}"
+
+    def _fields(self) -> str:
+        items = self.fields.items()
+        return ", ".join(f"{name} from {column}" if column else name for name, column in items)
+
+
+def _hinted(column: tuple[str, str]) -> str:
+    name, near = column
+    return f"{name} (did you mean {near}?)" if near else name
+
+
+def _listed(texts: Iterable[str]) -> str:
+    first, more = list(texts), ""
+    if len(first) > _SHOWN:
+        more = f" and {len(first) - _SHOWN:,} more"
+    return ", ".join(first[:_SHOWN]) + more
+
+
+@dataclass(slots=True)
+class SourceCheck:
+    """One source of a recipe: its files, its format, its tables and the error of a build."""
+
+    name: str
+    path: str
+    files: dict[str, int] = field(default_factory=dict)  # bytes of each
+    format: str = ""
+    reason: str = ""  # for the format, if it was detected
+    tables: list[TableCheck] = field(default_factory=list)
+    is_missing: bool = False  # to be downloaded before a build can read it
+    problem: str = ""
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the source."""
+        yield self.name if self.path.endswith(self.name) else f"{self.name}: {self.path}"
+        if self.files:
+            sizes = (f"{name} ({size:,} bytes)" for name, size in self.files.items())
+            yield f"  files       {_listed(sizes)}"
+        if self.format:
+            reason = f", detected: {self.reason}" if self.reason else ""
+            yield f"  format      {self.format}{reason}"
+        for table in self.tables:
+            if len(self.tables) > 1:
+                yield f"  table       {table.rows.name}"
+            yield from table.lines()
+        if self.problem:
+            yield f"  {'missing' if self.is_missing else 'problem':<11} {self.problem}"
+
+
+@dataclass(slots=True)
+class RecipeCheck:
+    """A recipe: its sources, and the problems of the recipe itself."""
+
+    recipe: str
+    sources: list[SourceCheck] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def has_problem(self) -> bool:
+        """Whether a build would fail, or cannot start before a download."""
+        return bool(self.problems) or any(source.problem for source in self.sources)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report, one line of text each."""
+        for source in self.sources:
+            yield from map(line_text, source.lines())  # a name may hold control characters
+        yield from (line_text(f"problem: {problem}") for problem in self.problems)
+        yield from map(line_text, self._verdict())
+
+    def _verdict(self) -> Iterator[str]:
+        """Yield the result, and the command that comes next."""
+        missing = sum(source.is_missing for source in self.sources)
+        count = len(self.problems) + sum(bool(source.problem) for source in self.sources) - missing
+        if count:
+            yield f"{count_text(count, 'problem')}: build would fail"
+        elif not missing:
+            yield f"no problem; to build it: geolookup build {self.recipe} -o DIR"
+        if missing:
+            yield f"not in the cache: {missing:,}; to fetch: geolookup download {self.recipe}"

@@ -1,0 +1,154 @@
+"""A check finds what ends a build, goes on with the next source, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from geolookup_builder.check import Limits, check_recipe
+from geolookup_builder.check_report import RecipeCheck, SourceCheck
+from geolookup_builder.sources import FORMATS
+
+from geolookup.progress import Progress
+from tests.builder.building import fails, recipe
+from tests.builder.sources.readings import one, refused
+from tests.builder.sources.test_refusals import REFUSED
+from tests.cli.program import run
+from tests.conftest import build_at
+from tests.remote.serving import file, serving
+
+ROWS = "network,country_code,city_name\n8.8.8.0/24,DE,Berlin\n10.0.0.0/8,DE,Bonn\n"
+BAD = "cidr;land;town;owner\n8.8.8.0/24;DE;Berlin;x\n8.8.9.0/33;DE;Bonn;x\n8.8.10.0/24;XX;Bonn;x\n"
+MAPPING = 'delimiter = ";"\ncolumns = { network = "cidr", country_code = "land" }\n'
+
+
+def checked(folder: Path, files: dict[str, str], text: str, **limits: int | Path) -> RecipeCheck:
+    for name, content in files.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    (folder / "recipe.toml").write_text(text, encoding="utf-8")
+    return check_recipe(folder / "recipe.toml", Limits(**limits), Progress(silent=True))  # type: ignore[arg-type]
+
+
+def source_of(report: RecipeCheck) -> SourceCheck:
+    (source,) = report.sources
+    return source
+
+
+def test_files_format_fields_and_rows(tmp_path: Path) -> None:
+    text = '[dataset]\nname = "d"\n[[source]]\nformat = "auto"\npath = "?.csv"\n'
+    report = checked(tmp_path, {"a.csv": ROWS, "b.csv": ROWS}, text + 'fields = ["country_code"]\n')
+    assert not report.has_problem
+    assert [*report.lines()] == [
+        "?.csv",
+        f"  files       a.csv ({len(ROWS)} bytes), b.csv ({len(ROWS)} bytes)",
+        "  format      csv, detected: columns network, country_code, city_name",
+        "  fields      country_code",
+        "  left out    city_name (fields of the recipe)",
+        "  rows        4 rows read, 1 used",
+        "  duplicate   2 rows with the range of a later row",
+        "  clipped     2 rows, 33,554,432 addresses in private space",
+        f"no problem; to build it: geolookup build {tmp_path / 'recipe.toml'} -o DIR",
+    ]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "recipe.toml"]
+
+
+def test_bad_rows_and_columns_that_are_not_read(tmp_path: Path) -> None:
+    text = recipe(f'path = "a.csv"\n{MAPPING}')
+    (table,) = source_of(checked(tmp_path, {"a.csv": BAD}, text)).tables
+    assert table.fields == {"country_code": "land"}
+    assert table.unread == {"town": "city_name", "owner": ""}
+    assert [(row.file, row.line, row.text) for row in table.bad_rows] == [
+        ("a.csv", 3, "8.8.9.0/33;DE;Bonn;x"),
+        ("a.csv", 4, "8.8.10.0/24;XX;Bonn;x"),
+    ]
+    assert "  not read    town (did you mean city_name?), owner" in [*table.lines()]
+
+
+def test_the_limit_of_rejected_rows(tmp_path: Path) -> None:
+    text = recipe(f'path = "a.csv"\n{MAPPING}')
+    assert "1 of 3 rows of a.csv" in source_of(checked(tmp_path, {"a.csv": BAD}, text)).problem
+    assert not checked(tmp_path, {"a.csv": BAD}, text, max_rejects=1).has_problem
+
+
+PROBLEMS: dict[str, tuple[dict[str, str], str]] = {
+    "no file": ({}, 'path = "a.csv"'),
+    "unknown column": ({"a.csv": ROWS.replace("city_name", "city_nam")}, 'path = "a.csv"'),
+    "delimiter": ({"a.csv": ROWS.replace(",", ";")}, 'path = "a.csv"'),
+    "rejected rows": ({"a.csv": ROWS.replace("/24", "/33")}, 'path = "a.csv"'),
+    "no usable row": ({"a.csv": ROWS[:31]}, 'path = "a.csv"'),
+    "few rows": ({"a.csv": ROWS}, 'path = "a.csv"\nmin_rows = 2'),
+    "releases": ({"a-2026-01.csv": ROWS, "a-2026-02.csv": ROWS}, 'path = "*.csv"'),
+    "digest": ({"a.csv": ROWS}, f'path = "a.csv"\nsha256 = "{"0" * 64}"'),
+    "option": ({"a.csv": ROWS}, 'path = "a.csv"\ncolumns = { network = "cidr" }'),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_problem_is_the_error_of_a_build(name: str, tmp_path: Path) -> None:
+    files, source = PROBLEMS[name]
+    report = checked(tmp_path, files, recipe(source, 'path = "good.csv"\nempty = "ok"'))
+    (tmp_path / "good.csv").write_text(ROWS, encoding="utf-8")
+    error = fails(tmp_path, {**files}, recipe(source), max_rejects=None, empty="")
+    assert report.sources[0].problem == str(error)
+    # The next source is checked in any case; its file came later.
+    assert "no such file" in report.sources[1].problem
+
+
+@pytest.mark.parametrize("name", [*FORMATS, "auto"])
+def test_no_format_is_read_in_a_second_way(name: str, tmp_path: Path) -> None:
+    limits = Limits(max_rejects=10**9)
+    for (source_format, file_name), cases in REFUSED.items():
+        for options, content, _ in cases if source_format == name else ():
+            text = one(name, file_name, options)
+            error = refused(tmp_path, file_name, content, text)
+            report = check_recipe(tmp_path / "recipe.toml", limits, Progress(silent=True))
+            assert source_of(report).problem == str(error)
+
+
+def test_problems_of_the_recipe_itself(tmp_path: Path) -> None:
+    text = recipe('path = "a.csv"') + '[tables]\ncountries = "none.csv"\n'
+    report = checked(tmp_path, {"a.csv": ROWS}, text)
+    assert ["none.csv" in problem for problem in report.problems] == [True]
+    assert source_of(report).tables[0].rows.used == 1
+    report = checked(tmp_path, {}, "[dataset]\nname = 5\n")
+    assert [*report.lines()][-1] == "1 problem: build would fail"
+    assert "dataset.name is not a text" in report.problems[0]
+
+
+def test_a_remote_source_is_read_from_the_cache(tmp_path: Path) -> None:
+    """And never refused there: a check does not change the cache."""
+    with serving(file(ROWS.encode())) as site:
+        text = recipe(f'path = "{site.url}/a.csv"', f'path = "{site.url}/b.csv"')
+        cache = tmp_path / "cache"
+        report = checked(tmp_path, {}, text, cache=cache)
+        assert [source.is_missing for source in report.sources] == [True, True]
+        build_at(tmp_path, {}, recipe(f'path = "{site.url}/a.csv"'), cache=cache)
+        before = {path: path.stat().st_mtime_ns for path in cache.rglob("*")}
+        report = checked(
+            tmp_path, {}, text.replace("[[source]]", "[[source]]\nmin_rows = 2"), cache=cache
+        )
+    assert {path: path.stat().st_mtime_ns for path in cache.rglob("*")} == before
+    assert [source.is_missing for source in report.sources] == [False, True]
+    assert "min_rows is 2" in report.sources[0].problem
+    *_, count, download = report.lines()
+    assert count == "1 problem: build would fail"
+    assert (
+        download == f"not in the cache: 1; to fetch: geolookup download {tmp_path / 'recipe.toml'}"
+    )
+
+
+def test_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(ROWS, encoding="utf-8")
+    good = run("check", str(path))
+    assert (good.returncode, good.stderr) == (0, "")
+    assert "  rows        2 rows read, 1 used\n" in good.stdout
+    path.write_text(BAD, encoding="utf-8")
+    bad = run("check", str(path), "--json")
+    assert (bad.returncode, bad.stderr) == (1, "")
+    (source,) = json.loads(bad.stdout)["sources"]
+    assert "the delimiter is ';'" in source["problem"]
+    refused = run("check", str(tmp_path / "none"))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "neither a file nor the name of a packaged recipe" in refused.stderr
