@@ -33,7 +33,7 @@ from geolookup.cli.command import command
 )
 @options.at
 @options.times("none")
-@options.dataset()
+@options.dataset
 @options.age_notice
 @click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")
 @click.option(

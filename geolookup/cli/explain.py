@@ -25,7 +25,7 @@ _PLACE = ("city_name", "region_name", "country_code", "time_zone")
 
 @command("explain", "Name the sources that decided an answer.")
 @click.argument("addresses", metavar="IP...", nargs=-1, required=True)
-@options.dataset("Dataset or store to explain.")
+@options.dataset
 @options.age_notice
 @options.as_json("Print one line of JSON for each IP.")
 def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> None:

@@ -13,13 +13,18 @@ from geolookup.cli.command import command
 from geolookup.export import write
 from geolookup.export.formats import FORMATS, options_of_formats
 
+#: Short options.
+_SHORT = {"fields": ("-f",)}
+
 
 def _formats(command: options.F) -> options.F:
     """Add the options of all formats; the help of each names the formats that have it."""
     for option, formats in reversed(options_of_formats().items()):
         command = click.option(
+            *_SHORT.get(option.name, ()),
             f"--{option.name}",
-            metavar="|".join(option.choices) or option.metavar,
+            metavar=None if option.choices else option.metavar,
+            type=click.Choice(option.choices) if option.choices else None,
             multiple=option.several,
             callback=options.split_values if option.several else None,
             help=f"{option.help} Only for {', '.join(formats)}.",
@@ -34,9 +39,13 @@ def _names(output: str) -> str:
 
 
 @command("export", "Write a dataset in the format of another tool.")
-@click.argument("dataset", type=options.PATH)
+@options.dataset_object
 @click.option(
-    "--format", "format_name", metavar="|".join(FORMATS), required=True, help="Format to write."
+    "--format",
+    "format_name",
+    type=click.Choice(list(FORMATS)),
+    required=True,
+    help="Format to write.",
 )
 @options.output(
     f"File to write; for {_names('folder')} a folder. - is standard output, for "
@@ -46,9 +55,12 @@ def _names(output: str) -> str:
 )
 @_formats
 @options.force("an existing output")
-def export(dataset: str, format_name: str, output: str, force: bool, **parameters: Any) -> None:
+def export(
+    dataset: str | None, format_name: str, output: str, force: bool, **parameters: Any
+) -> None:
     """Write DATASET, or the current generation of a store, in another format.
 
+    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
     Special-purpose space and networks about which nothing is known are left out. The
     same dataset gives the same bytes, except for duckdb. Exits with 2 and writes
     nothing if the dataset is damaged, or if the format does not have an option or its

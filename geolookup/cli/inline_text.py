@@ -48,7 +48,7 @@ _color = click.option(
 )
 @click.option("--follow", is_flag=True, help="Wait for more lines of FILE, also after a rotation.")
 @_color
-@options.dataset()
+@options.dataset
 @options.age_notice
 def annotate(source: str, template: str, follow: bool, color: str, dataset: str | None) -> None:
     """Write FILE, any text, with a tag in brackets after each of its addresses.
@@ -116,7 +116,7 @@ def _tell(text: str) -> None:
 @click.option("-v", "--invert-match", "inverted", is_flag=True, help="Keep the other lines.")
 @click.option("-c", "--count", is_flag=True, help="Print only how many lines are kept.")
 @_color
-@options.dataset()
+@options.dataset
 @options.age_notice
 def grep(
     source: str,

@@ -63,7 +63,7 @@ _FORMATS: dict[str, Callable[[tuple[Field, ...] | None, Engine, bool | None], Fo
 
 @command("lookup", "Look addresses up.")
 @click.argument("addresses", metavar="[IP]...", nargs=-1)
-@options.dataset()
+@options.dataset
 @options.age_notice
 @options.fields("print", "all")
 @options.at

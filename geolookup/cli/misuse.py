@@ -14,6 +14,8 @@ from geolookup.errors import near_match
 _ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
 #: How Click's message of surplus arguments begins; it repeats them.
 _SURPLUS = "Got unexpected extra argument"
+#: How Click's message of a value that is not a choice begins.
+_UNKNOWN_CHOICE = re.compile(r"'([^']*)' is not one of ")
 #: The most commands that are named because they have an option.
 _NAMED = 2
 
@@ -27,13 +29,21 @@ def problem(error: click.UsageError) -> str:
     if isinstance(error, click.MissingParameter) and error.param is not None:
         text = f"{name} needs {_shown(error.param)}"
     elif isinstance(error, click.BadParameter) and error.param is not None:
-        text = f"{name}: {_shown(error.param)}: {error.message}"
+        text = f"{name}: {_shown(error.param)}: {_value_problem(error, error.param)}"
     elif error.message.startswith(_SURPLUS):
         text = f"{name}: too many arguments"
     else:
         text = f"{name}: {error.message}"
     text = _ADDRESS.sub("ADDRESS", text).rstrip(".")
     return text if text.endswith("?") else text + _ending(command)
+
+
+def _value_problem(error: click.BadParameter, parameter: click.Parameter) -> str:
+    """Return what is wrong with a value; of choices only the nearest, if one is similar."""
+    value = _UNKNOWN_CHOICE.match(error.message)
+    if value is None or not isinstance(parameter.type, click.Choice):
+        return error.message
+    return f"no {value[1]}; {near_match(value[1], parameter.type.choices)}"
 
 
 def _name(context: click.Context | None) -> str:

@@ -53,12 +53,13 @@ AS_PATH = click.Path(path_type=Path)
 _DEFAULT_DATASET = "$GEOLOOKUP_DATASET, else the user's store, else bundled"
 
 
-def dataset(purpose: str = "Dataset or store to answer from.") -> Callable[[F], F]:
-    """Return the option ``--dataset``, described by ``purpose``."""
-    text = f"{purpose} [default: {_DEFAULT_DATASET}]"
-    return click.option("-d", "--dataset", metavar="PATH", type=PATH, help=text)
-
-
+dataset = click.option(
+    "-d",
+    "--dataset",
+    metavar="PATH",
+    type=PATH,
+    help=f"Dataset or store to answer from. [default: {_DEFAULT_DATASET}]",
+)
 #: The argument DATASET of commands about a dataset.
 dataset_object = click.argument("dataset", type=PATH, required=False)
 

@@ -92,7 +92,7 @@ def _refuse_where(_context: object, _option: object, value: str | None) -> None:
     is_flag=True,
     help="Write a list without prefixes if nothing meets the conditions.",
 )
-@options.dataset()
+@options.dataset
 @options.age_notice
 def prefixes(
     where: tuple[str, ...],

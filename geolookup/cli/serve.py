@@ -17,7 +17,7 @@ _LEVELS = ("debug", "info", "warning", "error")
 
 
 @command("serve", "Answer lookups over HTTP.")
-@options.dataset()
+@options.dataset
 @options.age_notice
 @click.option(
     "--watch",
@@ -54,7 +54,7 @@ _LEVELS = ("debug", "info", "warning", "error")
     help="Accept a new generation that lacks fields of the old one.",
 )
 @options.accounts(f"Account store: {options.ACCOUNTS_URL}")
-@click.option("--plans", metavar="FILE", help="TOML file with more plans.")
+@click.option("--plans", metavar="FILE", help="Plans file. [default: none]")
 @click.option(
     "--host",
     metavar="ADDRESS",

@@ -25,7 +25,7 @@ _WIDTH = 50
 @options.clean
 @options.top
 @options.as_json()
-@options.dataset()
+@options.dataset
 @options.age_notice
 def summarize(
     source: str,
@@ -73,7 +73,7 @@ def summarize(
     least=1,
     usual=5,
 )
-@options.dataset()
+@options.dataset
 @options.age_notice
 @options.page_output
 def map(  # noqa: A001 - the name of the command

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
 
+import click
 from click.testing import CliRunner, Result
 
 from geolookup import cli
-from geolookup.cli.command import Command, Group
+from geolookup.cli.command import Group
 from geolookup.cli.registry import COMMANDS, SECTIONS, load
+from tests.cli.command_tree import tree
 from tests.cli.program import refusal
 from tests.conftest import ROOT
 
@@ -19,20 +21,6 @@ PARTS = {
     *("quantities", "registry"),
     *("address_input", "answer_formats", "answer_table", "terminal_text"),
 }
-
-
-def tree() -> Iterator[tuple[str, Command | Group]]:
-    """Yield every command and the commands of groups, by the name that a user types."""
-    for name in COMMANDS:
-        yield from branch(name, load(name))
-
-
-def branch(name: str, command: Command | Group) -> Iterator[tuple[str, Command | Group]]:
-    yield name, command
-    if isinstance(command, Group):
-        for part in command.commands.values():
-            assert isinstance(part, Command | Group)
-            yield from branch(f"{name} {part.name}", part)
 
 
 def invoke(*args: str) -> Result:
@@ -83,6 +71,7 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
         ),
         (["info", "1.2.3.4", "::1"], "info: too many arguments; example: {info}"),
         (["recipes", "shwo"], "recipes: no such command; did you mean 'show'?"),
+        (["lookup", "--format", "cvs"], "lookup: --format: no cvs; did you mean 'csv'?"),
         (["lookup", "--at"], "lookup: Option '--at' requires an argument; example: {lookup}"),
     ):
         examples = {name: load(name).example for name in COMMANDS}
@@ -97,3 +86,44 @@ def test_a_group_without_a_command_shows_its_help() -> None:
             done = invoke(*name.split())
             assert done.output == help_of(name)
     assert invoke().output == help_of("")
+
+
+#: Options whose help names the object of their command; the others have one help everywhere.
+OF_A_COMMAND = {
+    *("accounts", "base", "fail-if", "fields", "force", "format", "json", "output", "time-column"),
+    *("store", "top", "traffic", "trusted-key", "truth", "within", "family"),
+}
+#: Options with one name and two meanings, each as in programs that users know.
+TWO_MEANINGS = {
+    "expires": "a time of day ends a key, an age an index that is written again",
+    "follow": "a file grows, as with tail -f; a mirror publishes",
+    "name": "an account; an object of a firewall",
+    "output": "FILE, DIR or PATH names what the command can write",
+}
+
+
+def test_the_same_option_is_the_same_in_every_command() -> None:
+    named, helped = defaultdict(set), defaultdict(set)
+    for _, command in tree():
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.hidden:
+                name = max(option.opts, key=len).removeprefix("--")
+                shown = option.metavar or type(option.type).__name__
+                named[name].add((tuple(option.opts), shown, option.multiple, option.is_flag))
+                helped[name].add(option.help)
+    several = {name for name, forms in named.items() if len(forms) > 1}
+    assert several == TWO_MEANINGS.keys()
+    differing = {name for name, texts in helped.items() if len(texts) > 1}
+    assert differing - TWO_MEANINGS.keys() == OF_A_COMMAND - TWO_MEANINGS.keys()
+
+
+def test_short_options_are_for_the_same_option_everywhere() -> None:
+    short = defaultdict(set)
+    for _, command in tree():
+        for option in command.params:
+            for letter in (name for name in option.opts if len(name) == 2):
+                short[letter].add(max(option.opts, key=len))
+    assert short == {
+        "-c": {"--count"}, "-d": {"--dataset"}, "-f": {"--fields"}, "-o": {"--output"},
+        "-v": {"--invert-match"},
+    }  # fmt: skip
