@@ -29,7 +29,7 @@ def problem(error: click.UsageError) -> str:
     if isinstance(error, click.MissingParameter) and error.param is not None:
         text = f"{name} needs {_shown(error.param)}"
     elif isinstance(error, click.BadParameter) and error.param is not None:
-        text = f"{name}: {_shown(error.param)}: {_value_problem(error, error.param)}"
+        text = f"{name}: {_value_problem(error, error.param)}"
     elif error.message.startswith(_SURPLUS):
         text = f"{name}: too many arguments"
     else:
@@ -42,8 +42,9 @@ def _value_problem(error: click.BadParameter, parameter: click.Parameter) -> str
     """Return what is wrong with a value; of choices only the nearest, if one is similar."""
     value = _UNKNOWN_CHOICE.match(error.message)
     if value is None or not isinstance(parameter.type, click.Choice):
-        return error.message
-    return f"no {value[1]}; {near_match(value[1], parameter.type.choices)}"
+        return f"{_shown(parameter)}: {error.message}"
+    remedy = near_match(value[1], parameter.type.choices)
+    return f"{_shown(parameter)} is {value[1]!r}; {remedy}"
 
 
 def _name(context: click.Context | None) -> str:

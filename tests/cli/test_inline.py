@@ -33,7 +33,7 @@ def test_annotate_grep_and_their_misuse() -> None:
             "--template: ip follows from the address or the time, and is not stored",
         ),
         (("annotate", "--follow"), "--follow is for a file"),
-        (("annotate", "--color", "red"), "'red' is not one of"),
+        (("annotate", "--color", "red"), "--color is 'red'; known are auto, always, never"),
     ):
         assert problem in refused(*args)
 

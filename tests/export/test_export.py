@@ -214,7 +214,7 @@ def test_the_command_writes_a_file_and_says_what(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"{target}: {target.stat().st_size:,} bytes, ")
     for options, problem in (
-        (("mdb",), "no format 'mdb'; did you mean 'mmdb'"),
+        (("mdb",), "--format is 'mdb'; did you mean 'mmdb'?"),
         (("mmdb", "--languages", "en,de"), "no names in 'de'"),
         (("mmdb", "--fields", "location.cty_name"), "location.city_name"),
     ):
