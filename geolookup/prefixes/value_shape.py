@@ -41,11 +41,11 @@ class ValueShape:
         """Return the values of n prefixes; ``columns`` has n values for each of ``fields``."""
         plain = {field: _plain(column) for field, column in zip(self.fields, columns, strict=True)}
         parts = [
-            _objects(part, plain) if part.is_group else plain[part.fields[0]]
+            _objects(part, plain) if part.is_group else iter(plain[part.fields[0]])
             for part in self._parts
         ]
         if self._is_single:
-            return iter(parts[0])
+            return parts[0]
         return zip(*parts, strict=True) if parts else repeat(())
 
 
@@ -56,14 +56,13 @@ def _plain(column: pa.Array) -> list[Any]:
     return values
 
 
-def _objects(group: _Part, plain: Mapping[Field, list[Any]]) -> list[dict[str, Any]]:
-    """Return a new dict for each prefix; an unknown optional member is left out, as in answers."""
+def _objects(group: _Part, plain: Mapping[Field, list[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield a new dict for each prefix; an unknown optional member is left out, as in answers."""
     members = [field.member for field in group.fields]
-    rows = zip(*(plain[field] for field in group.fields), strict=True)
-    objects = [dict(zip(members, row, strict=True)) for row in rows]
-    for field in group.fields:
-        if field.optional:
-            for members_of_prefix in objects:
-                if members_of_prefix[field.member] is None:
-                    del members_of_prefix[field.member]
-    return objects
+    optional = [field.member for field in group.fields if field.optional]
+    for row in zip(*(plain[field] for field in group.fields), strict=True):
+        values = dict(zip(members, row, strict=True))
+        for member in optional:
+            if values[member] is None:
+                del values[member]
+        yield values

@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import geolookup
+from geolookup.contract.fields import STORED, value_in
+from geolookup.contract.paths import resolve_field
 from geolookup.dataset import layout as fmt
 from geolookup.prefixes.conditions import conditions_of
 from geolookup.prefixes.predicates import InBox
@@ -127,6 +129,48 @@ def test_several_fields_keep_ranges_apart(sample: geolookup.Engine) -> None:
     for row in table.to_pylist():
         data: Any = sample.data(row["network"].partition("/")[0])
         assert [row[name] for name in names] == [value(data, path) for path in paths]
+
+
+def test_values_have_the_shape_that_get_gives_them(
+    sample: geolookup.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("geolookup.prefixes.lists._BATCH", 100)
+    within = "8.0.0.0/8"
+    networks = list(sample.prefixes(within=within, aggregate=False))
+    by: Any
+    for by in (
+        *("asn", "city", "time.zone", "lat", "country_neighbors", "country_is_eu"),
+        *("network", "location", ["asn"], ("country", "network"), ["currency", "asn"], []),
+    ):
+        listed = list(sample.prefixes(by=by, within=within, aggregate=False))
+        assert [network for network, _ in listed] == networks
+        for network, values in listed:
+            data: Any = sample.data(network[0])
+            expected = _values(data, by)
+            assert values == expected, by
+            if isinstance(values, dict):
+                assert list(values) == list(expected), by
+    (zones,) = {tuple(each) for _, each in sample.prefixes(by="time", within=within)}
+    assert zones == ("zone",)
+
+
+def _values(data: dict[str, Any], by: Any) -> Any:
+    if not isinstance(by, str):
+        return tuple(_values(data, name) for name in by)
+    if by in data:
+        return data[by]
+    field = resolve_field(by, STORED, "test")
+    return value_in(data, field)
+
+
+def test_a_walk_may_change_its_values(sample: geolookup.Engine) -> None:
+    for _, (location, network) in sample.prefixes(by=["location", "network"]):
+        assert location["country_code"] is None or location["country_languages"] is not None
+        if location["country_languages"]:
+            location["country_languages"].clear()
+        location.clear()
+        network["asn"] = 0
+    assert sample.get("8.8.8.8", "network.asn") == 15169
 
 
 def test_zones(sample: geolookup.Engine) -> None:
