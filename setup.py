@@ -29,7 +29,7 @@ def extensions() -> list[Extension]:
 class BuildExtensions(build_ext):
     """Translates the extensions in parallel processes, then compiles them in parallel threads.
 
-    ``$CFLAGS`` replaces the options that are set here. Python's own would add debug symbols, which
+    ``$CFLAGS`` replaces the options that are set here. Python's own would add debug symbols: they
     take as long to write as the code.
     """
 
@@ -65,7 +65,7 @@ class BuildExtensions(build_ext):
 def package_page() -> str:
     """Return README.md with links that work away from the checkout.
 
-    They are relative there, so that they work in a checkout too.
+    In the file they are relative: they work in a checkout too.
     """
     with (ROOT / "pyproject.toml").open("rb") as stream:
         home = tomllib.load(stream)["project"]["urls"]["Repository"]

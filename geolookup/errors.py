@@ -116,7 +116,7 @@ class AddressError(ContractError, ValueError):
     error has None.
     """
 
-    __slots__ = ("address",)  # not in vars(error), which some loggers print
+    __slots__ = ("address",)  # not in vars(error): some loggers print those
 
     def __init__(self, address: object = None) -> None:
         super().__init__()
@@ -219,7 +219,7 @@ class KeyFileError(PathError):
 class MirrorError(PathError):
     """A mirror that does not answer, or whose files are not those that its index states.
 
-    The store that follows it stays as it was. ``wait`` is the number of seconds that the mirror
+    The store that follows it stays unchanged. ``wait`` is the number of seconds that the mirror
     asks to wait, None if it asks for none.
     """
 
@@ -265,8 +265,8 @@ class DownloadError(BuildError):
 class TableFileError(PathError):
     """A table file that cannot be read or written with the given options.
 
-    The text names the file, and the row (from 1) if it is known. It never contains the
-    content of a cell, which may be an address.
+    The text names the file, and the row (from 1) if it is known. It never contains the content of a
+    cell: that may be an address.
     """
 
     def __init__(
@@ -331,7 +331,7 @@ class SettingsError(GeoLookupError):
 
 
 class UpdateError(GeoLookupError):
-    """A source failed, or a gate refused the result of an update; the store stays as it was.
+    """A source failed, or a gate refused the result of an update; the store stays unchanged.
 
     ``problems`` are lines: each source that failed or gate that refused, and what to do.
     """

@@ -4,8 +4,8 @@ A terminal obeys control characters: ``\x1b]0;…\x07`` sets its title, ``\r`` o
 U+202E reverses text. On a terminal they are written as in JSON, such as ``\u001b``. Files and pipes
 get unchanged bytes.
 
-Strategy: all output passes one filter. Sequences of ours are between two marks, which the filter
-removes. Text from outside cannot contain a mark: it is random, and new in each process.
+Strategy: all output passes one filter. Sequences of ours are between two marks. The filter removes
+the marks. Text from outside cannot contain a mark: it is random, and new in each process.
 """
 
 from __future__ import annotations

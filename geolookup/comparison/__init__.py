@@ -124,10 +124,10 @@ def diff(
     that fail. ``top`` is the number of networks in ``movers``.
 
     ``traffic`` is a table file of requested addresses or a folder of them, in any format that
-    ``geolookup enrich`` reads: each address counts as often as it is requested. ``ip_column``
+    ``geolookup enrich`` reads: each address counts once per request. ``ip_column``
     is its column of addresses, ``traffic_count`` its column of requests (None: one per row),
-    ``input_format`` a format as of ``--input-format`` (None: by suffix). ``delimiter`` (None:
-    that of the format) and ``header`` (whether the first row names the columns) are of CSV.
+    ``input_format`` a format as of ``--input-format`` (None: by suffix). ``delimiter`` (None: the
+    format's) and ``header`` (whether the first row names the columns) are of CSV.
 
     Raises DatasetError for a missing or damaged dataset, DiffError for a malformed gate,
     TableFileError for an unusable traffic file, ValueError for a ``top`` below 0 or an

@@ -1,7 +1,7 @@
-"""Gates: conditions such as ``country_moved > 2%`` on metrics, which must not hold.
+"""Gates: conditions such as ``country_moved > 2%`` on metrics. A gate fails if its condition holds.
 
 A metric is a share from 0 to 1, or kilometres. Each command states the names of its metrics
-and of the parts that a gate may name: ``DIFF_METRICS`` are those of a comparison.
+and of the parts that a gate may name: ``DIFF_METRICS`` are for comparisons.
 """
 
 from __future__ import annotations
@@ -176,8 +176,8 @@ def change_metrics(
 def judge(gate: Gate, parts: Mapping[str, Mapping[str, float]]) -> Verdict:
     """Evaluate a gate on the metrics of a comparison by part.
 
-    Without a family, requests are measured together; addresses, which do not add up over
-    families, are measured in each family, and the gate fails if it fails in one of them.
+    Without a family, requests are measured together; addresses do not add up over families and are
+    measured in each family, and the gate fails if it fails in one of them.
     """
     if gate.part is None and ALL in parts:
         return evaluate(gate, {gate.metric: parts[ALL][gate.metric]})

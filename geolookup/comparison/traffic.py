@@ -67,7 +67,7 @@ def count_requests(
     for file in table_files(fspath(traffic.path), traffic.format):
         _add(sums, file, traffic, locator)
     requests = Requests(int(sums.sum()), int(sums[PRIVATE_ID]), int(sums[INVALID_ID]))
-    # IPv4 | IPv6 | two sums for ids below 0, which ``zip`` leaves out.
+    # IPv4 | IPv6 | two sums for ids below 0; ``zip`` drops these.
     weights = np.split(sums, ends)
     return requests, dict(zip(FAMILIES, weights, strict=False))
 

@@ -76,7 +76,7 @@ def is_address(text: str) -> bool:
 def parse_ipv4(text: str) -> int | None:
     """Return the integer of exactly four decimal octets, or None."""
     try:
-        # A fifth octet stays in the fourth text, which is then invalid.
+        # A fifth octet stays in the fourth text and makes it invalid.
         a, b, c, d = text.split(".", 3)
         # "8.8.4.4": 0x08000000 | 0x00080000 | 0x00000400 | 0x00000004
         return _FIRST[a] | _SECOND[b] | _THIRD[c] | _FOURTH[d]

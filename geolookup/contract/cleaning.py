@@ -45,7 +45,7 @@ _WITHOUT_ADDRESS = re.compile(rf"-?|unknown|_|{_NAME}", re.IGNORECASE | re.ASCII
 _MOST_PARTS, _LONGEST_PART = 16, 512
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - of RFC 9110, section 5.6.2
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
-#: A parameter of an element of ``Forwarded``, which may be empty, and the semicolon after it.
+#: A parameter, possibly empty, of an element of ``Forwarded``, and the semicolon after it.
 #: Brackets and colons should be in quotes, but not every proxy writes the quotes.
 # for="[2001:db8::1]:443";proto=https has two matches, the first with a semicolon.
 _PARAMETER = re.compile(

@@ -25,7 +25,7 @@ _JSON_TYPES = {TEXT: "string", TEXTS: "strings", REAL: "number", BOOLEAN: "boole
 class FieldInfo(NamedTuple):
     """A path of an answer.
 
-    ``type`` is that of JSON: ``string``, ``number``, ``integer``, ``boolean``, ``strings`` (a list
+    ``type`` is a JSON type: ``string``, ``number``, ``integer``, ``boolean``, ``strings`` (a list
     of them) or ``object``. ``unit`` is empty if there is none; ``example`` is None for an object.
     """
 

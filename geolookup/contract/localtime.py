@@ -58,8 +58,8 @@ def instant(at: object) -> int:
     """Return the Unix second that holds `at`: None (now), a number or an aware datetime.
 
     Integers are anything with `__index__`. TypeError: a bool, a naive datetime,
-    any other type. ValueError: NaN, or outside EARLIEST <= at < LATEST, which is
-    from 0001-01-02 to before 9999-12-31 in UTC.
+    any other type. ValueError: NaN, or outside EARLIEST <= at < LATEST (from 0001-01-02 to before
+    9999-12-31 in UTC).
     """
     if at is None:
         return floor(time.time())
@@ -133,7 +133,7 @@ def _minute_text(minutes_local: int) -> str:
     return f"{date_text(day)}T{_TWO_DIGITS[hour]}:{_TWO_DIGITS[minute]}:"
 
 
-# The last used period of each zone, which the next lookup usually needs. Bounded by the
+# The last used period of each zone: the next lookup usually needs it. Bounded by the
 # number of keys; periods are immutable and replaced as a whole, so engines can share it.
 _recent: dict[str, Period] = {}
 

@@ -1,6 +1,6 @@
 """The client's address: the connection's peer, or what trusted proxies state.
 
-Strategy: the nearest hop is the connection's peer, which a client cannot forge. While a hop
+Strategy: the nearest hop is the connection's peer: a client cannot forge it. While a hop
 is a trusted proxy, take the hop that it names, from right to left; the first hop that is not
 trusted is the caller. A hop that is malformed, ``unknown`` or obfuscated ends the walk. It has
 MOST_HOPS hops at most: a client cannot make it longer.
@@ -69,8 +69,8 @@ class TrustedProxies:
 
         ``peer`` is the address of the connection's other end, empty for a Unix socket. If both
         headers exist and name different callers, a proxy forwarded one of them unread and the
-        client may have forged it, so both are ignored. The text is empty, which is answered
-        with 10001, for a Unix socket whose client is not stated by a trusted proxy.
+        client may have forged it, so both are ignored. The text is empty (answered with 10001) for
+        a Unix socket if no trusted proxy states the client.
         """
         nearest = address_of(node_address(peer))
         if not self._trusts_peer(peer, nearest):

@@ -1,6 +1,6 @@
 """Special-purpose space: the partition of the address space into public, private, carrying IPv4.
 
-Strategy: the rows are those of IANA's two special-purpose address registries, and four
+Strategy: the rows are IANA's two special-purpose address registries, and four
 blocks that other documents define. The longest prefix that is not terminated decides: it is
 public if it is globally reachable. Addresses that no row covers are public. Blocks that
 carry IPv4 addresses are a third kind, whatever their rows state. All rows are flattened once
@@ -189,7 +189,7 @@ def _blocks(family: int) -> list[tuple[int, int, bool]]:
 
 def _kind(blocks: list[tuple[int, int, bool]], value: int) -> int:
     covering = [(last - first, ok) for first, last, ok in blocks if first <= value <= last]
-    # The smallest block decides: 192.0.0.9/32 is reachable in 192.0.0.0/24, which is not.
+    # The smallest block decides: 192.0.0.9/32 is reachable; 192.0.0.0/24 around it is not.
     return PUBLIC if not covering or min(covering)[1] else PRIVATE
 
 

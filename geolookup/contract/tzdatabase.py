@@ -2,8 +2,8 @@
 
 Strategy: `zoneinfo` prefers the system's files whatever their age. Here the newer database
 decides, by the version that each states. A process decides once, when it needs the first
-zone, and reads two short files for it. The search path of `zoneinfo` belongs to the
-application and remains as it is; that module itself is slow to import and not needed.
+zone, and reads two short files for it. The search path of `zoneinfo` belongs to the application and
+remains unchanged; that module itself is slow to import and not needed.
 
 An IANA version is a year and a letter (2025b, 2026a), so text order is release order.
 """
@@ -140,7 +140,7 @@ def _tzdata() -> ModuleType | None:
 
 
 def _version(text: str) -> str | None:
-    """Return a version as it is, such as "2025b" or "2025b-11-gf8a3"; None for another text."""
+    """Return a version unchanged, such as "2025b" or "2025b-11-gf8a3"; None for another text."""
     # "2025" and a lower-case letter.
     return text if text[:4].isdecimal() and text[4:5].islower() else None
 
@@ -186,7 +186,7 @@ def is_key(zone: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _readers() -> tuple[Callable[[str], bytes | None], ...]:
-    """Return the functions that read a zone's file, those of the deciding database first."""
+    """Return the functions that read a zone's file, the deciding database's first."""
     system = [partial(_from_folder, folder) for folder in search_path()]
     package = _package_reader()
     if database().source == "package":

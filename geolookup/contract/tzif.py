@@ -124,7 +124,7 @@ def _sizes(data: bytes, at: int) -> Sequence[int]:
 
 
 def _size(sizes: Sequence[int], width: int) -> int:
-    """Return the size of a block in bytes; ``width`` is that of a time."""
+    """Return the size of a block in bytes; ``width`` is the size of a time."""
     ut, standard, leaps, times, types, characters = sizes
     return times * (width + 1) + types * _TYPE + characters + leaps * (width + 4) + standard + ut
 
@@ -151,7 +151,7 @@ def _table(data: bytes, begin: int, sizes: Sequence[int], width: int) -> Table:
 
 
 def _numbers(data: bytes, code: Code) -> Sequence[int]:
-    """View big-endian integers as numbers; ``code`` is that of the module `struct`."""
+    """View big-endian integers as numbers; ``code`` is a character of the module `struct`."""
     if sys.byteorder == "big":
         return memoryview(data).cast(code)
     # Two bytes each: 00 01 | 00 02 reversed is 02 00 | 01 00, little-endian 2 and 1; backwards

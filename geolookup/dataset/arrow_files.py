@@ -26,7 +26,7 @@ from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import BufferDescription, FileDescription, Manifest
 from geolookup.parallel import in_order, threads_for
 
-# Of a stated type: to find that of a Python value, Arrow looks for ``dateutil`` each time.
+# Typed: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
 _COMMA = pa.scalar(",", pa.string())
 
 
@@ -217,7 +217,7 @@ def _numbers(values: pa.Array) -> tuple[str, list[Any]]:
 
 
 def _nulls(values: pa.Array) -> tuple[str, list[Any]]:
-    """Return the same for values of which none is known, without decoding them."""
+    """Return the same for a column of nulls, without decoding it."""
     kind = values.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type

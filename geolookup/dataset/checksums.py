@@ -69,7 +69,7 @@ def crc32c(data: Iterable[int]) -> int:
     """Return the CRC-32C of bytes."""
     table, crc = _table(), _ONES
     for byte in data:
-        # The byte goes into the lowest 8 bits, which leave; their remainder replaces them.
+        # The byte goes into the lowest 8 bits. They leave; their remainder replaces them.
         crc = table[(crc ^ byte) & 0xFF] ^ crc >> 8
     return crc ^ _ONES
 

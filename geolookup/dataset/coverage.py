@@ -21,8 +21,8 @@ from geolookup.errors import REBUILD, DatasetError
 class Known:
     """Addresses of one family: how many there are, and how many have a value, by path.
 
-    ``of`` are the public IPv4 addresses. Of IPv6 it counts those of which anything is
-    known: nearly all of that space was never assigned to anybody.
+    ``of`` are the public IPv4 addresses. For IPv6, only addresses with a known value: nearly all of
+    that space was never assigned.
     """
 
     of: int

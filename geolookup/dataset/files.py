@@ -1,8 +1,8 @@
 """A dataset directory as mapped memory: opened in constant time, trusted in nothing.
 
 Strategy: the manifest says where each buffer lies; the files are mapped and the buffers become
-views, without Arrow and without reading them. What the views hold is checked when it is used: an
-index by the bounds of what it points into, a row's JSON texts by their checksum, once.
+views, without Arrow and without reading them. Content is checked at its first use: an index against
+the bounds of its target, a row's JSON texts against their checksum.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Dataset:
             file.preload()
 
     def file_bytes(self, name: str) -> memoryview:
-        """Return one of the files that answers come from, whole, as it was when opened."""
+        """Return one of the files that answers come from, whole, in the state of its opening."""
         return self._files[name].whole
 
     def zones(self) -> list[str | None]:
@@ -309,7 +309,7 @@ def _map(path: str, size: int) -> mmap.mmap:
         _check_size(path, check_regular(path).st_size, size)
         with open(path, "rb", buffering=0) as stream:
             mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        _check_size(path, len(mapped), size)  # it may have been replaced meanwhile
+        _check_size(path, len(mapped), size)  # another process can replace it meanwhile
     except FileNotFoundError:
         raise DatasetError(path, "missing", REBUILD) from None
     except (OSError, ValueError) as error:

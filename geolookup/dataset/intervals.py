@@ -139,9 +139,9 @@ class Addresses:
 def count_up_to(highs: U64 | None, lows: Any, high: U64 | None, low: NDArray[Any]) -> I64:
     """Return, for each address, how many of the sorted addresses are <= it.
 
-    ``highs``, ``lows`` (m,) are the halves of the sorted ones, ``high``, ``low`` (n,) those of
-    the sought; upper halves are None for IPv4. Of IPv6 ``lows`` no more is asked than to be
-    indexed by an array of positions.
+    ``highs``, ``lows`` (m,) are the halves of the sorted addresses, ``high``, ``low`` (n,) of the
+    addresses to search; upper halves are None for IPv4. For IPv6, ``lows`` needs only indexing by
+    an array of positions.
     """
     if highs is None or high is None:
         return np.searchsorted(lows, low.astype(lows.dtype, copy=False), side="right")
@@ -269,13 +269,12 @@ UNIT_ADDRESSES = {4: 1.0, 6: 2.0**64}
 def sizes(starts: Addresses) -> F64:
     """Return the sizes of a partition's intervals: in ``UNITS``: addresses, or networks of /64.
 
-    An interval smaller than a /64 is a fraction of one. IPv4 sizes and their sums are exact;
-    those of IPv6 are rounded to the 16 digits of a float. An IPv6 partition has two intervals
-    or more.
+    An interval smaller than a /64 is a fraction of one. IPv4 sizes and their sums are exact; IPv6
+    sizes are rounded to the 16 digits of a float. An IPv6 partition has two intervals or more.
     """
     if starts.high is None:
         return np.diff(starts.low.astype(np.float64), append=float(1 << BITS[4]))
-    # The end of the space is 2^128, which wraps to 0 as the differences do.
+    # The end of the space, 2^128, wraps to 0 as the differences do.
     difference = Addresses(
         *(np.append(half[1:], half[:1]) for half in (starts.low, starts.high))
     ).minus(starts)

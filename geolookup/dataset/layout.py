@@ -32,7 +32,7 @@ TABLES = {
 PROVENANCE = {4: "ipv4_provenance.arrow", 6: "ipv6_provenance.arrow"}
 ANSWERING = (IPV4, IPV4_JUMP, IPV6, IPV6_SPARSE_INDEX, LOCATION, NETWORK, COUNTRY, ZONE)
 FILES = (*ANSWERING, *PROVENANCE.values())
-#: The rows behind that, if the recipe asks for them; ``explain`` alone reads these.
+#: The rows behind that, if the recipe asks for them; only ``explain`` reads these.
 EXPLAINED = {4: "ipv4_explained.arrow", 6: "ipv6_explained.arrow"}
 EXPLAINED_TABLES = "explained_tables.arrow"
 EXPLAINED_NUMBERS = "explained_numbers.arrow"
@@ -105,7 +105,7 @@ def _optional_column(kind: str) -> Column:
 _NUMBER = Column("uint32")
 #: The column of checksums beside the texts of rows.
 CHECKSUMS = "json_crc32c"
-#: The polynomial of CRC-32C: its bits in reverse order, without that of x^32.
+#: The polynomial of CRC-32C: its bits in reverse order, without the bit of x^32.
 POLYNOMIAL = 0x82F6_3B78
 _JSON = {"json": Column("string"), CHECKSUMS: _NUMBER}
 _STARTS = {

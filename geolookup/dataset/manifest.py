@@ -1,8 +1,8 @@
-"""The manifest: what a dataset says of itself and of its files; read and written here alone.
+"""The manifest: the description of a dataset and of its files. Only this module accesses it.
 
-Strategy: opening a dataset needs few of the members, so each is checked when
-it is asked for. No dataclasses: importing them costs a cold start several
-milliseconds, and the classes here are read only by their properties.
+Strategy: opening a dataset needs few of the members, so each is checked when it is read. No
+dataclasses: importing them costs a cold start several milliseconds, and the classes here are read
+only by their properties.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Manifest:
         return cls(fmt.MANIFEST, document)
 
     def with_files(self, names: Iterable[str]) -> Manifest:
-        """Return this manifest with these files only, which it describes."""
+        """Return this manifest with only these files; it describes them."""
         entries = self._document["files"]
         files = {name: entries[name] for name in names}
         return Manifest(self.path, {**self._document, "files": files})
@@ -279,7 +279,7 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
 
 
 def parsed_manifest(text: bytes, path: str | os.PathLike[str]) -> Manifest:
-    """Return the manifest that a text is; DatasetError, which names ``path``, for any other."""
+    """Parse the text of a manifest. DatasetError, with ``path``, for any other text."""
     try:
         document = _json(text)
     except (ValueError, RecursionError):

@@ -1,9 +1,8 @@
-"""What a dataset says of itself: name, origin, size, and the age of its data.
+"""Metadata of a dataset: name, origin, size, and the age of its data.
 
-The age is by the oldest date among the sources that decide anything, because an answer may
-come from any of them. A source without a date does not count, which is how data that do
-not age (a hand-kept list of one's own offices) are marked. Where no source is dated the age
-is unknown, and exceeds every limit.
+The age counts from the oldest date of the deciding sources: an answer can come from any of them. A
+source without a date does not count: it marks data that do not age, such as a hand-kept list of
+one's own offices. If no source has a date, the age is unknown and exceeds every limit.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ class Metadata:
     @property
     def time_zones(self) -> Database:
         """The time zone database that this process answers from; it is not part of the dataset."""
-        from geolookup.contract.tzdatabase import database  # imports zoneinfo, which is slow
+        from geolookup.contract.tzdatabase import database  # imports zoneinfo: slow
 
         return database()
 
@@ -109,7 +108,7 @@ class Age:
     days: int | None  # since ``date``, in UTC
     date: str | None  # of the oldest deciding source, ISO 8601
     source: str | None  # its name
-    undated: tuple[str, ...]  # deciding sources without a date, which do not count
+    undated: tuple[str, ...]  # deciding sources without a date; they do not count
 
     @property
     def is_old(self) -> bool:
@@ -155,8 +154,8 @@ def _date(text: str | None) -> dt.date | None:
 def age_limit(max_age: dt.timedelta | float | str, name: str = "max_age") -> dt.timedelta:
     """Return a limit given as a timedelta, in days, or as a text: "20h", "30d", "4w".
 
-    ``name`` is that of the option, for errors. Raises ValueError for another text, for what
-    is not above 0 and for more days than a timedelta holds, TypeError for another type.
+    ``name`` is the option's, for errors. Raises ValueError for another text, a limit of 0 or less
+    and more days than a timedelta holds, TypeError for another type.
     """
     if isinstance(max_age, str):
         match = _LIMIT.fullmatch(max_age)
@@ -178,7 +177,7 @@ def age_limit(max_age: dt.timedelta | float | str, name: str = "max_age") -> dt.
 def read_metadata(
     document: Mapping[str, Any], sizes: Iterable[int | None], explain: str
 ) -> Metadata:
-    """Return the metadata that a manifest states; ``sizes`` are those of the files, in bytes.
+    """Return the metadata that a manifest states; ``sizes`` are file sizes in bytes.
 
     Raises TypeError, KeyError, AttributeError or ValueError for a member of another form.
     """

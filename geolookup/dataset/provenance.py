@@ -1,4 +1,4 @@
-"""Why an answer is what it is: the source that decided each layer, and its deciding row.
+"""The origin of an answer: the source that decided each layer, and its deciding row.
 
 Strategy: the provenance tables hold a source number per interval and layer. A
 dataset built with ``explain = "full"`` has the deciding rows of each source
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Explanation(dict[str, Any]):
-    """What ``explain`` returns: a dict with a short repr, which does not hold the address."""
+    """The result of ``explain``: a dict with a short repr that does not hold the address."""
 
     __slots__ = ()
 

@@ -1,8 +1,8 @@
 """The intervals of a dataset in public space, as columns: their ends and their rows.
 
-Strategy: public space is a few ranges. The intervals in each of them are consecutive, so that
-two searches find them, and only the first and the last are clipped. Intervals that a caller does
-not choose are not decoded.
+Strategy: public space is a few ranges. The intervals in each of them are consecutive: two searches
+find them, and only the first and the last are clipped. Intervals that the selector drops are not
+decoded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from geolookup.dataset.networks import limits_of
 from geolookup.errors import REBUILD, DatasetError
 
 U32 = NDArray[np.uint32]
-#: Says which of n intervals to return, by their rows in the location and in the network table.
+#: Marks which of n intervals to return, by their rows in the location and in the network table.
 Selector = Callable[[U32, U32], Bools]
 #: The most intervals of a batch: its columns fit into the cache of a processor.
 _BATCH = 1 << 17
@@ -30,7 +30,7 @@ _BATCH = 1 << 17
 class Ranges(NamedTuple):
     """n ranges of one family in address order, disjoint, both ends included.
 
-    The columns have the shape (n,). Of IPv4 the high halves are 0. The rows are those of the
+    The columns have the shape (n,). Of IPv4 the high halves are 0. The rows are rows of the
     location and of the network table; 0 is "unknown".
     """
 
@@ -48,9 +48,9 @@ def public_ranges(
 ) -> Iterator[Ranges]:
     """Yield the intervals of a family in public space, in address order, in batches.
 
-    Special-purpose space and space that carries IPv4 addresses are left out. ``within`` (a
-    network or its text) limits what is yielded. ``selector`` selects intervals; without it, those
-    about which nothing is known are yielded too. Adjacent ranges may have equal rows.
+    Special-purpose space and space that carries IPv4 addresses are left out. ``within`` (a network
+    or its text) limits the space. ``selector`` selects intervals; without it, unknown intervals are
+    yielded too. Adjacent ranges may have equal rows.
 
     Raises ValueError, here and not at the first step, if ``within`` is not a network.
     Each step raises DatasetError if the dataset is damaged.

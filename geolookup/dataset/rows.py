@@ -56,8 +56,8 @@ STRING, STRINGS, NUMBER, WHOLE, BOOL, OBJECT = (
 class Kind:
     """The valid texts of a member: ``unknown``, or the one serialisation of a value.
 
-    ``form`` is that of the value: a string, a list of strings, a number, a whole number, a bool, or
-    an object of fields by name. Numbers lie between ``least`` and ``most``.
+    ``form`` is the form of the value: a string, a list of strings, a number, a whole number, a
+    bool, or an object of fields by name. Numbers lie between ``least`` and ``most``.
     """
 
     __slots__ = ("form", "least", "most", "unknown")
@@ -136,7 +136,7 @@ def split(row: bytes) -> list[bytes]:
 
 
 def country(texts: list[bytes]) -> Object:
-    """Return a location object in which the country alone is known."""
+    """Return a location object with only the country known."""
     members = _object(COUNTRY_MEMBERS, _SEPARATOR.join(texts[: len(COUNTRY_MEMBERS)]))
     return {**members, **dict.fromkeys(PLACE_MEMBERS)}
 
@@ -189,7 +189,7 @@ def _is_list_of_strings(text: str, _kind: Kind) -> bool:
 
 
 def _is_object(text: str, _kind: Kind) -> bool:
-    """Return whether a text is that of a JSON object of fields by name, none of them unknown."""
+    """Return whether a text is a JSON object of fields by name, none of them unknown."""
     values = _parse(text)
     if not isinstance(values, dict) or not values.keys() <= _STATED.keys():
         return False

@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-#: So that a FIFO or a terminal that replaces the file after the check does neither block nor stay.
+#: A FIFO or a terminal that replaces the file after the check does neither block nor stay.
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 NOT_REGULAR = "not a regular file"
 NUL_IN_NAME = "the name contains a NUL character"

@@ -78,8 +78,7 @@ def staged_folder(output: Path, mode: int = 0o777, *, force: bool = True) -> Ite
     """Yield a new folder beside ``output``; rename it into place if the block succeeds.
 
     With ``force`` an existing folder is replaced. The mode is ``mode`` without the bits of the
-    umask, which the system applies: a process can read its umask only by changing it, for all
-    threads.
+    umask. The system applies it: a process can read its umask only by changing it, for all threads.
     What killed processes left beside ``output`` is removed first.
     """
     sweep(output.parent)
@@ -203,7 +202,7 @@ def _taken_error(output: Path) -> OutputError:
 
 
 def _rename_into(fresh: Path, output: Path) -> None:
-    """Rename a folder to ``output``, which may exist.
+    """Rename a folder to ``output``, existing or not.
 
     A rename replaces no folder that has files. An exchange gives each folder the name of the other
     in one step: readers open the old or the new one. Without it the old folder is renamed aside
@@ -238,6 +237,6 @@ def _exchange(one: Path, other: Path) -> bool:
     with contextlib.suppress(OSError, AttributeError):
         rename = _libc().renameat2
         names = (os.fsencode(one), os.fsencode(other))
-        # After the exchange ``one`` is the old folder, which the caller removes.
+        # After the exchange ``one`` is the old folder. The caller removes it.
         return bool(rename(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0)
     return False

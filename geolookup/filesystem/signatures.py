@@ -1,6 +1,6 @@
-"""What a file is, by its first bytes: for errors about a file that is not what its name says.
+"""The kind of a file by its first bytes, for errors about a file with a misleading name.
 
-The signatures are those of RFC 1952 (gzip), RFC 8878 (Zstandard), PKWARE's APPNOTE (zip), POSIX
+The signatures are defined by RFC 1952 (gzip), RFC 8878 (Zstandard), PKWARE's APPNOTE (zip), POSIX
 (tar), Unicode (byte order marks) and of the formats' own specifications.
 """
 

@@ -3,7 +3,7 @@
 Strategy: the curve has cells of 2^cell_bits addresses. IPv4 lies on it whole. Of IPv6, whose
 space is nearly empty, only those blocks do in which anything is known, one after the other.
 
-A cell may hold more than one answer: it shows that of its first address.
+A cell can hold more than one answer: it shows its first address's.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class View:
 
     ``starts`` is a partition of the family's whole space. ``values``, shape (n,), are the
     positions of the intervals' labels. The labels 0 and 1 stand for special-purpose space and
-    for the unknown. ``colours`` (#rrggbb) are those of the first labels; all further labels
-    have the last colour too.
+    for the unknown. ``colours`` (#rrggbb) belong to the first labels; all further labels have the
+    last colour too.
     """
 
     name: str  # of files and elements: "country"
@@ -65,8 +65,8 @@ class Space:
 
     A cell holds 2^cell_bits addresses. ``blocks`` are the first addresses of aligned blocks of
     2^block_bits addresses, ascending: they lie on the curve one after the other, from cell 0.
-    Cells after the last block are empty. ``block_bits - cell_bits`` is even, so that each block
-    is a square. A cell of IPv6 is not smaller than a /64.
+    Cells after the last block are empty. ``block_bits - cell_bits`` is even: each block is a
+    square. A cell of IPv6 is not smaller than a /64.
     """
 
     family: int

@@ -60,8 +60,8 @@ def _encode(linear: float) -> int:
     return round(255 * part)
 
 
-#: 256 steps of equal lightness differences, dark to light. Lightness alone orders them, in
-#: every kind of vision. Blue to yellow, as in cividis (Nuñez, Anderton, Renslow 2018).
+#: 256 steps of equal lightness differences, dark to light. Only lightness orders them, in every
+#: kind of vision. Blue to yellow, as in cividis (Nuñez, Anderton, Renslow 2018).
 SEQUENTIAL = _sequential(256)
 
 

@@ -60,8 +60,8 @@ def png(square: U8, colours: Sequence[str]) -> bytes:
 def along_curve(along: NDArray[Any]) -> NDArray[Any]:
     """Return values in the order of the curve, shape (4^order,), by row and column.
 
-    By the definition of the curve: four squares make one of twice the side, of which the first
-    is mirrored at one diagonal and the last at the other. Raises ValueError for another count.
+    By the definition of the curve: four squares make one of twice the side. The first is mirrored
+    at one diagonal, the last at the other. Raises ValueError for another count.
     """
     order = (len(along).bit_length() - 1) // 2
     if len(along) != 4**order:

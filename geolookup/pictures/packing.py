@@ -43,10 +43,10 @@ def pack_within(address_map: AddressMap, limit: int) -> tuple[AddressMap, dict[s
 def pack(address_map: AddressMap) -> dict[str, Any]:
     """Return a map as JSON.
 
-    ``lengths`` are the cells of each range but the last, which has the rest; their contexts are
+    ``lengths`` are the cells of each range but the last; their contexts are
     the trailing zero bits of the ranges' first cells, for prefixes begin at multiples of their
     size. Bit k % 8 of byte i of ``changed[k // 8]`` is set if the k-th view with values of its
-    own changes at range i; the context is the byte before. A view has its values there alone.
+    own changes at range i; the context is the byte before. A view has values only at its changes.
     """
     space = address_map.space
     followed = [_rule_of(address_map, number) for number in range(len(address_map.views))]

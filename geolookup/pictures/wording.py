@@ -66,7 +66,7 @@ def name(text: str) -> str:
 
 
 def mark_shown(counts: F64 | I64, least: float) -> Bools:
-    """Return which of n counts are shown: those of ``least`` and more, but see ``cover``."""
+    """Return which of n counts are shown: ``least`` and more, but see ``cover``."""
     return cover(counts >= least, counts, least)
 
 

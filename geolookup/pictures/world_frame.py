@@ -14,7 +14,7 @@ from geolookup.pictures.colours import SEQUENTIAL
 from geolookup.pictures.globe import HEIGHT, WIDTH, project
 from geolookup.pictures.picture_files import drawing
 
-#: From dark to light, without the ends, which are hard to see on a page of their lightness.
+#: From dark to light, without the ends: these are hard to see on a page of their lightness.
 COLOURS = SEQUENTIAL[32:240:4]
 _LAND, _BORDER, _EDGE = "#e9e9e6", "#ffffff", "#8a8f94"
 #: In px: the map, and the margins around it.

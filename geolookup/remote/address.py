@@ -58,7 +58,7 @@ class Remote:
 
     @property
     def safe_uri(self) -> str:
-        """The address for messages and the cache: without its query, which may be secret."""
+        """The address for messages and the cache: without its query (it may be secret)."""
         return without_secrets(self.uri)
 
     @property
@@ -69,7 +69,7 @@ class Remote:
 
 
 def without_secrets(uri: str) -> str:
-    """Return an address without query and user, either of which may be secret."""
+    """Return an address without query and user: either may be secret."""
     parts = _split(uri)
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}" + ("?…" if parts.query else "")

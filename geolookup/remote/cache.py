@@ -205,7 +205,7 @@ class Cached:
             self._remove_others()
 
     def refuse(self, path: Path) -> Kept | None:
-        """Return the last file that compiled, and make it the current one in place of ``path``.
+        """Return the last file that compiled, and make it the current one instead of ``path``.
 
         Without one, None: the refused file stays, but the next download is unconditional. Also None
         if the file has compiled before, in this version, or is not current.

@@ -63,8 +63,8 @@ def _ends(path: Path) -> tuple[bytes, bytes]:
 def decompress(path: Path, largest: int) -> None:
     """Decompress a file that was sent with Content-Encoding gzip; BuildError beyond a size.
 
-    Some servers state it for files that are gzip themselves. Such a file stays as it is,
-    unless it is gzip within gzip.
+    Some servers state it for files that are gzip themselves. Such a file stays unchanged, unless it
+    is gzip within gzip.
     """
     if path.name.lower().endswith(GZIP.endings):
         # feed.csv.gz sent with Content-Encoding gzip may be

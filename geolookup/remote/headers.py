@@ -57,7 +57,7 @@ def entity_tag(text: str) -> str:
 
 
 def response_range(status: int, headers: Message, start: int) -> tuple[int, int | None]:
-    """Return the first byte of a response, and the size of the whole file if it is stated.
+    """Return the first byte of a response, and the size of the whole file, if stated.
 
     RFC 9110, 8.6 and 14.4. Raises TransientError for a part that is not the rest from byte
     ``start`` on.

@@ -61,7 +61,7 @@ def _notes(fitting: AddressMap) -> Iterator[str]:
         )
     if space.cell_bits:
         yield (
-            f"A cell is a /{whole - space.cell_bits}. A cell with several answers shows that of "
-            "its first address."
+            f"A cell is a /{whole - space.cell_bits}. A cell with several answers "
+            "shows the answer of its first address."
         )
     yield "A pixel with several ranges shows the range of its first cell."

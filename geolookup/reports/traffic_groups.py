@@ -27,14 +27,14 @@ class Groups(NamedTuple):
     number: int  # of the groups that are not hidden
     further: int  # requests in groups that are not hidden, after the top
     hidden: int  # requests in groups that are hidden
-    unknown: int  # requests of which the group is not known
+    unknown: int  # requests whose group is not known
 
 
 def groups_of(summary: Summary, kind: str, top: int, least: int) -> Groups:
-    """Return the ``top`` groups of a kind; those of fewer than ``least`` requests are hidden.
+    """Return the ``top`` groups of a kind; groups of fewer than ``least`` requests are hidden.
 
-    Another is hidden as ``cover`` says: among all groups, and among the cities of a country,
-    which a reader can subtract from the country.
+    Another is hidden as ``cover`` says: among all groups, and among the cities of a country: a
+    reader can subtract them from the country.
     """
     every = summary.by(kind)
     sizes = np.array([group.addresses for group in every], np.int64)

@@ -1,6 +1,6 @@
 """The map of a file of addresses: which sections it has, in which order.
 
-A row counts as a request. The page states counts of groups alone: no address, no instant, no
+A row counts as a request. The page states only counts of groups: no address, no instant, no
 place more precise than a cell of the map.
 """
 
@@ -59,7 +59,7 @@ def lead(least: int) -> str:
             f" Places, hours and groups with fewer than {wording.count(least)} requests are hidden."
         )
         said += " Where these have fewer together, the next larger one is hidden too."
-        said += " The page states only the sums of what it hides."
+        said += " The page states only the sums of hidden counts."
     return f"{said} The page holds no address and no time of a request."
 
 

@@ -85,7 +85,7 @@ def _agreement(agreement: Agreement) -> Iterator[str]:
 
 
 def distance_table(parts: Parts) -> Table:
-    """Return by part how far the dataset's coordinates are from those of the truth."""
+    """Return by part how far the dataset's coordinates are from the truth's."""
     rows = [(part_title(name, part), *_distance(part.score)) for name, part in parts.items()]
     near = ("within 50 km", "within 100 km", "no coordinates in the dataset")
     head = ("Kilometres", "with coordinates in both", *QUANTILES, *near)

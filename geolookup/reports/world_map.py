@@ -64,7 +64,7 @@ def world_section(
     """Return a map of densities, the first of them shown at first, and of one by country.
 
     Rings mark ``defaults``. Nothing is more precise than 1 km. Cells and countries of less than
-    ``least`` are hidden, as ``World`` and ``CountryLayer`` do; the sum of those is stated.
+    ``least`` are hidden, as ``World`` and ``CountryLayer`` do; the page has their sum.
     """
     world = World(densities, least)
     by_country = None if countries is None else CountryLayer(countries, least)

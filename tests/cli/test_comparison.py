@@ -89,7 +89,7 @@ def test_traffic_weighs(pair: tuple[str, str], truth: str, tmp_path: Path) -> No
     done = run("diff", *pair, *options, "--fail-if", "country_moved >= 75%")
     assert done.returncode == 1
     assert "country_moved is 75 %" in done.stderr
-    assert "requests  13, of which 7 for private addresses and 2 for no addresses" in done.stdout
+    assert "requests  13: 7 for private addresses and 2 for no addresses" in done.stdout
     assert "8.8.8.1" not in done.stdout + done.stderr
 
     text = "8.8.8.129\n8.8.8.129\n8.8.8.1\n10.0.0.1\n"
@@ -97,11 +97,11 @@ def test_traffic_weighs(pair: tuple[str, str], truth: str, tmp_path: Path) -> No
     done = run("score", pair[1], "--truth", truth, "--traffic", "-", *gate, text=text)
     assert done.returncode == 1
     assert "requests.country_wrong is 66.6667 %" in done.stderr
-    assert "requests  4, of which 1 for private addresses and 0 for no addresses" in done.stdout
+    assert "requests  4: 1 for private addresses and 0 for no addresses" in done.stdout
     assert "8.8.8.129" not in done.stdout + done.stderr
     text = "8.8.8.129\n10.0.0.1\n"
     done = run("diff", *pair, "--traffic", "-", text=text)
-    assert "requests  2, of which 1 for private addresses and 0 for no addresses" in done.stdout
+    assert "requests  2: 1 for private addresses and 0 for no addresses" in done.stdout
     csv = ("--input-format", "csv", "--no-header", "--ip-column", "column1")
     assert run("diff", *pair, "--traffic", "-", *csv, text=text).stdout == done.stdout
 

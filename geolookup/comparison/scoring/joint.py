@@ -1,7 +1,7 @@
 """Truth and datasets laid over each other: all their answers, by joint interval.
 
-Only intervals are kept that a row of the truth decides and that a lookup can answer.
-Those of both families are in one table, IPv4 first.
+An interval is kept if a row of the truth decides it and a lookup can answer it. Both families are
+in one table, IPv4 first.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class DatasetAnswers:
     places: Places  # of its location table
     location: Numbers  # row of that table
     source: Numbers  # number of the source that decided the location; 0: none
-    interval: Numbers  # its interval; those of IPv6 follow those of IPv4
+    interval: Numbers  # its interval; IPv6 follows IPv4
     starts: Mapping[int, Addresses]  # of its intervals, by family
 
 

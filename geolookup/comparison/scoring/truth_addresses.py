@@ -243,7 +243,7 @@ def _values(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _iso_codes(countries: pa.Array) -> pa.Array:
-    """Return the codes with ISO 3166's in place of aliases, such as GB for UK."""
+    """Return the codes with aliases replaced by ISO 3166's, such as UK by GB."""
     for alias, code in COUNTRY_ALIASES.items():
         countries = pc.if_else(pc.equal(countries, alias), pa.scalar(code), countries)
     return countries

@@ -90,7 +90,7 @@ def _code(geometry: dict[str, Any]) -> str:
     import pycountry  # cutting at the date line does not need it
 
     country = pycountry.countries.get(numeric=geometry["id"])
-    assert country is not None  # noqa: S101 - the package has numbers of ISO alone
+    assert country is not None  # noqa: S101 - the package has only ISO numbers
     return str(country.alpha_2)
 
 

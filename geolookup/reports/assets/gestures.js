@@ -1,6 +1,6 @@
 // Wheel, drag, pinch and double click on an element, for any map that is drawn in it.
 
-// The wheel scrolls the page until the map has the focus, so that a reader can scroll past it.
+// The wheel scrolls the page until the map has the focus: a reader can scroll past it.
 const WHEEL_DOUBLES = 300; // px of the wheel that double the size
 const DRAGGED = 4; // px from which a press is a drag, not a tap
 
@@ -47,7 +47,7 @@ function followGestures(element, { pan, zoom, point, leave }) {
     if (dragged <= DRAGGED) point(x, y);
   });
   element.addEventListener("pointercancel", (event) => pressed.delete(event.pointerId));
-  // A finger leaves with every tap, and what it pointed at stays.
+  // A finger leaves with every tap, but the target stays marked.
   element.addEventListener("pointerleave", (event) => {
     if (!pressed.size && event.pointerType !== "touch") leave();
   });

@@ -8,7 +8,7 @@ async function inflated(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Returns the bytes of numbers of `width` bytes, of which there are planes: all first bytes, then
+// Returns the bytes of numbers of `width` bytes, stored as planes: all first bytes, then
 // all second ones and so on.
 function joinPlanes(planes, width) {
   const count = planes.length / width;

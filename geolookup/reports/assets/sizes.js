@@ -1,4 +1,4 @@
-// The size of what is drawn follows the size of its element and the density of the screen.
+// The size of a drawing follows the size of its element and the density of the screen.
 
 // Calls `resized()` at first, and whenever the size of an element or devicePixelRatio changes.
 function followSize(element, resized) {

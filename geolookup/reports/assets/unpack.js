@@ -1,6 +1,6 @@
 // Unpacks an address map, as geolookup/pictures/packing.py packs it.
 
-// Reads symbols, those of each context from a stream of their own.
+// Reads symbols. Each context has a stream of its own.
 class SymbolReader {
   constructor(streams) {
     this.streams = streams;

@@ -51,7 +51,7 @@ def sections(
 ) -> Iterator[Section]:
     """Yield the sections of a dataset, or of a store's current generation.
 
-    ``changed`` is its difference from an older dataset, ``scored`` its score alone.
+    ``changed`` is its difference from an older dataset, ``scored`` only its score.
     """
     with geolookup.open(path) as engine:
         dataset = Dataset(engine.path)
@@ -68,7 +68,7 @@ def sections(
 
 
 def _address_maps(facts: Facts, changed: Difference | None) -> Iterator[Section]:
-    """Yield the map of each family of which anything is known; what changed comes first."""
+    """Yield the map of each family with known addresses; changes come first."""
     for family in FAMILIES:
         views = [] if changed is None else [change_view(changed, family)]
         views += dataset_views(facts.dataset, facts.tables, family)

@@ -18,7 +18,7 @@ from geolookup.reports.section import Section, Table, pairs_section
 #: So many countries have a bar.
 _SHOWN = 20
 _NOTE = (
-    "Share: of all addresses of which anything is known. Region and city: the share of the "
+    "Share: of all known addresses. Region and city: the share of the "
     "country's addresses whose answer names one. An interval is a range of addresses with one "
     "answer. IPv6 is counted in /64 networks."
 )
@@ -61,7 +61,7 @@ def per_country(facts: Facts, space: KnownSpace) -> Countries:
 
 
 def _order(space: F64) -> Sequence[int]:
-    """Return the places of which something is known, the largest first."""
+    """Return the known places, the largest first."""
     order: list[int] = np.argsort(-space, kind="stable").tolist()
     return [row for row in order if space[row]]
 

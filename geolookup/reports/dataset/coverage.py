@@ -16,8 +16,8 @@ from geolookup.reports.dataset.row_names import LEVELS, finest_levels
 from geolookup.reports.section import Section, charts_section
 
 _NOTE = (
-    "IPv4: shares of the public addresses. IPv6: shares of the addresses of which anything is "
-    "known, because most of the space is not assigned. Fields with equal shares have one bar: "
+    "IPv4: shares of the public addresses. IPv6: shares of the known addresses, "
+    "because most of the space is not assigned. Fields with equal shares have one bar: "
     "+ 2 stands for two more fields."
 )
 

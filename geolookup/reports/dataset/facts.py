@@ -42,13 +42,13 @@ class RowCounts:
         size = len(self.space)
         self.space[:] += np.bincount(rows, space, size)
         self.intervals[:] += np.bincount(rows, minlength=size)
-        # bincount sums weights as floats, which are exact below 2^53.
+        # bincount sums weights as floats: exact below 2^53.
         self.prefixes[:] += np.bincount(rows, prefixes, size).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownSpace:
-    """The public space of a family of which anything is known, counted in three ways."""
+    """The known public space of a family, counted in three ways."""
 
     family: int
     locations: RowCounts

@@ -1,8 +1,8 @@
 """The section on where a dataset locates addresses: densities, and default coordinates.
 
-Default coordinates stand for a country or a provider rather than for a place: vendors give what
-they cannot locate the coordinates of a centroid. Two signs are looked for, at each distinct pair
-of coordinates of a country, by IPv4 addresses:
+Default coordinates stand for a country or a provider rather than for a place: vendors give
+addresses that they cannot locate the coordinates of a centroid. Two signs are looked for, at each
+distinct pair of coordinates of a country, by IPv4 addresses:
 
 * *no city*: addresses lie there whose location has no city name;
 * *large share*: at least a quarter of the addresses of the country with coordinates lie there, and

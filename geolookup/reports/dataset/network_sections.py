@@ -19,7 +19,7 @@ from geolookup.reports.section import Section, Table, charts_section, pairs_sect
 #: So many AS have a row, and so many of these a bar.
 _LISTED, _SHOWN = 50, 20
 _NOTE = (
-    "Share: of all addresses of which anything is known. Prefixes: the fewest that hold the "
+    "Share: of all known addresses. Prefixes: the fewest that hold the "
     "addresses of the AS and no others. IPv6 is counted in /64 networks."
 )
 
@@ -42,7 +42,7 @@ def networks_section(facts: Facts) -> Section:
 
 
 def per_system(facts: Facts, space: KnownSpace) -> Systems:
-    """Return the AS of which anything is known in one family."""
+    """Return the known AS of one family."""
     networks = facts.tables[NETWORK]
     numbers, of_row = systems(networks)
     sums = np.bincount(of_row, space.networks.space, len(numbers)).astype(np.float64)
@@ -90,7 +90,7 @@ def _rows(systems: Systems, of: float) -> Iterator[tuple[str, ...]]:
 
 _LENGTHS_NOTE = (
     "An interval is a range of addresses with one answer. The charts count the fewest prefixes "
-    "that make up the intervals of which anything is known."
+    "that make up the known intervals."
 )
 
 

@@ -19,7 +19,7 @@ def countries(table: pa.Table) -> tuple[list[str], I64]:
     """Return the names of the countries, and for each row of the table the place of its country.
 
     Rows with the same code are one country: sources may state different facts of it, such as its
-    continent. Those without a code are one by continent. Place 0 is that of row 0.
+    continent. Those without a code are one by continent. Place 0 belongs to row 0.
     """
     columns = ("country_code", "country_name", "continent_name")
     names: dict[tuple[str | None, str | None], str] = {}
@@ -47,7 +47,7 @@ def with_region_and_city(locations: pa.Table) -> tuple[Bools, Bools]:
 def finest_levels(tables: Mapping[str, pa.Table]) -> I64:
     """Return the position in ``LEVELS`` of each location row, shape (rows,).
 
-    Row 0, which is "unknown", has the last one.
+    Row 0 ("unknown") has the last one.
     """
     region, city = with_region_and_city(tables[LOCATION])
     country = np.asarray(tables[COUNTRY]["country_code"].is_valid())
@@ -59,7 +59,7 @@ def finest_levels(tables: Mapping[str, pa.Table]) -> I64:
 def systems(networks: pa.Table) -> tuple[I64, I64]:
     """Return the numbers of the AS, ascending, and for each network row the place of its AS.
 
-    Place 0 has the number 0, which is reserved (RFC 7607): the rows without an AS, such as row 0.
+    Place 0 has the reserved number 0 (RFC 7607): the rows without an AS, such as row 0.
     """
     asn = networks["asn"].combine_chunks().fill_null(0).to_numpy().astype(np.int64)
     numbers, places = np.unique(asn, return_inverse=True)

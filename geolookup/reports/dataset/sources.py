@@ -16,8 +16,7 @@ from geolookup.reports.section import Link, Section, Table, charts_section, link
 
 _NOTE = (
     "Sources are numbered in order of precedence: in each layer, the first source that knows an "
-    "address decides. IPv4: shares of the public addresses. IPv6: shares of the addresses of "
-    "which anything is known."
+    "address decides. IPv4: shares of the public addresses. IPv6: shares of the known addresses."
 )
 
 

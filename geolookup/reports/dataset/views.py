@@ -40,7 +40,7 @@ _NAMED = 3000
 class Partition:
     """A partition of a family's space in which special-purpose space is apart.
 
-    ``intervals``, shape (n,), are those of the partition that was cut, ``special`` marks what
+    ``intervals``, shape (n,), are intervals of the partition before the cut, ``special`` marks what
     no lookup answers from here, ``weights`` are the sizes as ``intervals.sizes`` has them.
     """
 
@@ -84,7 +84,7 @@ class Partition:
 def dataset_views(
     dataset: Dataset, tables: Tables, family: int, today: dt.date | None = None
 ) -> list[View]:
-    """Return the views of one family of a dataset; ages are those of ``today`` in UTC.
+    """Return the views of one family of a dataset; ages are relative to ``today`` in UTC.
 
     ``tables`` are those that ``comparison.values.read_tables`` returns.
     """

@@ -34,7 +34,7 @@ class MapOverlay {
     if (marks.pointed) this.drawMark(marks.pointed, 1);
   }
 
-  // The finest level whose squares are wide enough for their texts, else that of blocks.
+  // The finest level whose squares are wide enough for their texts, else the level of blocks.
   gridLevel() {
     const most = Math.floor(this.ranges.blockBits / 2);
     this.context.font = GRID_FONT;
@@ -44,7 +44,7 @@ class MapOverlay {
     return most;
   }
 
-  // Whether squares are wide enough for the longest text among the last four, which end with the
+  // Whether squares are wide enough for the longest text among the last four: they end with the
   // largest numbers.
   textsFit(level) {
     const firsts = [1, 2, 3, 4].map((back) => Math.max(0, this.ranges.covered - back * 4 ** level));

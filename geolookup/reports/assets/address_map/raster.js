@@ -5,7 +5,7 @@
 // centre whose side is the largest power of two that is not longer than the pixel.
 
 const MUTED_ALPHA = 45;
-// The first after those of special-purpose and unknown.
+// The first after special-purpose and unknown.
 const FIRST_COLOUR = 2;
 
 // The level of such a square: its side is 2^level cells.
@@ -13,7 +13,7 @@ function pixelLevel(mapWindow, size) {
   return Math.max(0, Math.floor(Math.log2(mapWindow.span / size)));
 }
 
-// Fill `pixels`, size * size of RGBA as uint32; `colours` are those of labels, `values` the labels
+// Fill `pixels`, size * size of RGBA as uint32; `colours` belong to labels, `values` are the labels
 // of ranges. Cells after the last block stay transparent.
 function paintRanges(pixels, size, mapWindow, ranges, values, colours) {
   const { starts, covered, order } = ranges;

@@ -28,7 +28,7 @@ function longestZeros(groups) {
   return longest;
 }
 
-// What a text names, {family, address, length}, or null for what is no address and no prefix.
+// The address or prefix of a text, {family, address, length}, or null.
 // The bits after a prefix's length are cleared.
 function parsePrefix(text) {
   const parts = /^([^/]+?)(?:\/(\d{1,3}))?$/.exec(text.trim());

@@ -4,7 +4,7 @@
 const MOST_PIXELS = 1600;
 // An address that was sought is shown among so many cells a side.
 const SOUGHT_SPAN = 64;
-// Arrow keys move by a 64th of what is shown; with Shift by one pixel's square.
+// Arrow keys move by a 64th of the view; with Shift by one pixel's square.
 const STEPS_ACROSS = 64;
 
 class AddressMap {
@@ -78,7 +78,7 @@ class AddressMap {
     this.find("grid").textContent = `Grid: prefixes of /${this.overlay.gridLength}`;
   }
 
-  // Draw and state what is pointed at.
+  // Draw and describe the square under the pointer.
   mark() {
     const pointed = this.pointed && this.around(this.pointed);
     this.overlay.draw(this.size, this.window, { sought: this.sought, pointed: pointed?.prefix });
@@ -150,7 +150,7 @@ class AddressMap {
     this.changed();
   }
 
-  // Show and mark an address or prefix; return what is wrong with the text, or nothing.
+  // Show and mark an address or prefix; return the problem of the text, or nothing.
   goTo(text) {
     const parsed = parsePrefix(text);
     if (!parsed) return `“${text}” is not an address or a prefix.`;

@@ -17,7 +17,7 @@ class MapWindow {
     return this.span === this.side;
   }
 
-  // Zoom by a factor around a point, which keeps its place.
+  // Zoom by a factor around a fixed point.
   zoom(factor, column, row) {
     const span = this.clampSpan(this.span / factor);
     const change = span / this.span;

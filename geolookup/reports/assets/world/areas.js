@@ -1,5 +1,5 @@
 // What of a density is drawn at one size of the map: its cells where these are large enough to
-// see, else sums by squares of the map, which are equal areas of the globe.
+// see, else sums by squares of the map, equal areas of the globe.
 
 const EARTH_KM = 6371.0072; // the radius of the sphere that has the area of WGS 84
 const LEAST_PX = 4; // the side of the smallest square

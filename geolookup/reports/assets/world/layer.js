@@ -38,7 +38,7 @@ class WorldLayer {
     return areasAt(this.cells, this.weights, scale);
   }
 
-  // Returns what is at a point of the plane, which is at a place in degrees.
+  // Returns a text for a point of the plane; `place` is the same point in degrees.
   text(areas, point, place) {
     const weight = areas.weightAt(...point);
     const share = percentText(weight / this.total);

@@ -8,7 +8,7 @@ async function worldPaths({ steps, countries, land, borders }) {
   return { land: whole, countries: shapes, borders: worldPath(lines, false) };
 }
 
-// Returns the land of each country by its code; `codes` are those of the rings.
+// Returns the land of each country by its code; `codes` belong to the rings.
 function countryShapes(codes, rings) {
   const ringsOf = new Map(codes.map((code) => [code, []]));
   codes.forEach((code, at) => ringsOf.get(code).push(rings[at]));

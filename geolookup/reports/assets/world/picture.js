@@ -1,4 +1,4 @@
-// How a density of the world is drawn: land and areas, which stay until they change, and rings.
+// How a density of the world is drawn: land and areas, kept until they change, and rings.
 
 const WORLD_COLOURS = {
   light: { land: "#e9e9e6", border: "#ffffff", edge: "#8a8f94", ring: "#c2185b", cursor: "#1f2328" },
@@ -12,7 +12,7 @@ class WorldPicture {
     this.context = new OffscreenCanvas(1, 1).getContext("2d");
   }
 
-  // Takes the size of the element in device pixels; what is drawn is gone.
+  // Takes the size of the element in device pixels; this clears the drawing.
   resize(width, height) {
     this.ratio = devicePixelRatio;
     const [across, down] = [width, height].map((length) => Math.max(1, Math.round(length * this.ratio)));
@@ -33,7 +33,7 @@ class WorldPicture {
     if (!byCountry) this.paintAreas(areas, scale);
   }
 
-  // Shows what is painted, and rings {at, radius, colour}, whose colours are names.
+  // Shows the painted areas, and rings {at, radius, colour}, whose colours are names.
   show(rings) {
     this.clear(this.shown);
     this.shown.drawImage(this.context.canvas, 0, 0);

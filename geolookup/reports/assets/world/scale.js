@@ -24,7 +24,7 @@ class WorldScale {
     return Math.round(this.share(weight) * (this.colours.length - 1));
   }
 
-  // Draws the legend; its labels are the powers of ten, and the ends where there are few.
+  // Draws the legend; its labels are the powers of ten, and the ends if these are few.
   show(legend, write) {
     const [bar, labels] = legend.children;
     bar.style.background = `linear-gradient(to right, ${this.colours.join(",")})`;

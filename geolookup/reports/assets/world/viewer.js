@@ -20,7 +20,7 @@ class WorldMap {
     this.listen();
   }
 
-  // What is drawn, made anew when the size or the density has changed.
+  // The drawing, made anew when the size or the density has changed.
   get areas() {
     this.made ??= this.layer.areasAt(this.window.scale);
     return this.made;
@@ -135,7 +135,7 @@ class WorldMap {
     this.frame ??= requestAnimationFrame(() => this.draw());
   }
 
-  // A pointer that moves changes the rings alone.
+  // A pointer that moves changes only the rings.
   draw() {
     cancelAnimationFrame(this.frame);
     this.frame = undefined;
@@ -144,7 +144,7 @@ class WorldMap {
     this.root.dataset.drawn = this.layer.name;
   }
 
-  // Paints the areas by the scale of their weights, which the legend shows.
+  // Paints the areas by the scale of their weights. The legend shows it.
   paint() {
     this.stale = false;
     const scale = new WorldScale(this.data.colours, this.dark, this.areas.weights);

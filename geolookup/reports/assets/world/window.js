@@ -47,7 +47,7 @@ class WorldWindow {
     this.keep();
   }
 
-  // Zoom by a factor around a place of the canvas, which stays.
+  // Zoom by a factor around a fixed point of the canvas.
   zoom(factor, column, row) {
     const [x, y] = this.plane(column, row);
     this.zoomed = Math.max(1, Math.min(this.most / this.whole, this.zoomed * factor));
