@@ -185,7 +185,7 @@ def _described(part: str) -> str:
 
 
 def _words(file: str, name: str, stand: dict[str, str]) -> str:
-    """Return the meaning of a column: that of its field, else the one in the page."""
+    """Return the meaning of a column: its field's, else the one in the page."""
     if file == layout.EXPLAINED_VALUES and name in BY_SOURCE_COLUMN:
         return f"of the layer `{BY_SOURCE_COLUMN[name].layer}`"
     for field in FIELDS:

@@ -35,7 +35,7 @@ def _number(cell: str) -> Cell:
 
 
 def session() -> bytes:
-    """Run the commands of the terminal session and draw what they print."""
+    """Run the commands of the terminal session and draw their output."""
     return terminal.svg(terminal.record()).encode()
 
 

@@ -1,4 +1,4 @@
-"""The compiler: time, memory and bytes, alone and beside the public MMDB writer.
+"""The compiler: time, memory and bytes, with and without the public MMDB writer.
 
 Each part is a function that measures and one that tells; ``PARTS`` is their registry.
 """

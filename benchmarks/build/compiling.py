@@ -1,7 +1,7 @@
-"""One compilation in a process of its own, so that its peak memory is its own.
+"""One compilation in a process of its own, to measure its peak memory.
 
-The process is kept on as many cores as are asked for, so that its time does
-not depend on others; imports are no part of the time.
+The process stays on the requested number of cores: its time does not depend on others. The time
+excludes imports.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def measure_explained(rows: int | None) -> Result:
         return {"machine": plain["machine"], "plain": plain, "full": compile_once(full, CORES)}
 
 
-#: What is compared: its name, its key, its unit, and the most that full may be of plain.
+#: Measures: their name, their key, their unit, and the most that full may be of plain.
 _COMPARED = (
     ("compile, s", "seconds", 1, 2.0),
     ("dataset, MB", "dataset_bytes", 1e6, 2.0),

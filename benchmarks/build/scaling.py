@@ -1,8 +1,8 @@
 """How time and memory grow with the rows: City and ASN of several sizes.
 
-The exponent and the bytes a row are least-squares slopes: of the logarithm
-of the seconds over that of the rows, and of the peak memory over the rows, so
-that what a process holds at any size (imports, buffers) is not put on rows.
+The exponent and the bytes a row are least-squares slopes: of the logarithm of the seconds over the
+logarithm of the rows, and of the peak memory over the rows, without a process's constant share
+(imports, buffers).
 """
 
 from __future__ import annotations

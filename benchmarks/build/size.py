@@ -1,4 +1,4 @@
-"""The bytes of a dataset beside those of the MMDB files with the same content.
+"""The bytes of a dataset beside the bytes of the MMDB files with the same content.
 
 The same content: a City MMDB with the English names, postal code, coordinates
 and time zone of every location, and an ASN MMDB, both of the ranges in the
@@ -63,7 +63,7 @@ def _tar_gz(paths: list[Path], target: Path) -> int:
 
 
 def lines(result: Result) -> Iterator[Table]:
-    """Yield the bytes of files and columns, of what they are compared with, and the ratios."""
+    """Yield the bytes of files and columns, of their MMDB counterparts, and the ratios."""
     rows = []
     for file, size in sorted(result["files"].items()):
         rows.append((file, Number(size)))

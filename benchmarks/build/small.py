@@ -1,6 +1,6 @@
 """The fixed cost of a build: a source of few rows, in a process that has built before.
 
-The builds run with syncs to the disk and without: their time is that of the disk.
+The builds run with syncs to the disk and without: the disk takes their time.
 """
 
 from __future__ import annotations

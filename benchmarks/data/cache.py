@@ -1,7 +1,7 @@
 """Generated sources and built datasets, kept under ``benchmarks/cache``.
 
-A folder's name holds a digest of the code that makes its content, so that
-what older code made is never measured; it is removed when the newer is made.
+A folder's name holds a digest of the code that makes its content: output of older code is never
+measured; it is removed when the newer is made.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def source(name: str, generator: str, size: list[str], *, seed: int = SEED) -> P
 
     That is the name of a benchmark that writes one: ``generate`` or ``geolite``.
 
-    It is made in a process of its own, so that the caller's memory stays small.
+    It is made in a process of its own: the caller's memory stays small.
     """
 
     def make(folder: Path) -> None:
@@ -83,7 +83,7 @@ def mmdb(scale: str, *, seed: int = SEED) -> Path:
     """Return the MMDB that says what the dataset of a scale does; minutes and GBs, once.
 
     The key holds the bytes it is made from, and not the code that made those:
-    most changes of the compiler leave them as they are.
+    most changes of the compiler do not affect them.
     """
     return _mmdb(dataset(scale, seed=seed), "city", f"mmdb-{scale}-{seed}")
 

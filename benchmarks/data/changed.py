@@ -1,6 +1,6 @@
 """The next release of a generated source: some rows have another location, some of these a new one.
 
-Strategy: the CSV is one table of text columns. Another location is that of a row drawn at random;
+Strategy: the CSV is one table of text columns. Another location comes from a row drawn at random;
 a new one has a postal code that no other row has.
 """
 

@@ -35,7 +35,7 @@ path = "{CSV}"
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What a source has come to; intervals are those of the dataset it makes."""
+    """The size of a source; intervals are counted in the dataset that it makes."""
 
     recipe: Path
     rows: int
@@ -125,7 +125,7 @@ _HEXADECIMAL = pa.array([f"{value:x}" for value in range(1 << 16)])
 @click.option("--rows", type=click.IntRange(100), help="So many rows, instead of a scale.")
 @click.option("--seed", type=int, default=SEED, show_default=True)
 def command(folder: Path, scale: str, rows: int | None, seed: int) -> None:
-    """Write a source and say what it has come to."""
+    """Write a source and print its size."""
     folder.mkdir(parents=True, exist_ok=True)
     source = write(folder, SCALES[scale] if rows is None else of_rows(rows), seed)
     print(

@@ -1,7 +1,7 @@
 """A seeded source in the layout of GeoLite2's CSV: City and ASN, for the compiler and its peer.
 
-Strategy: a Blocks row is the prefix's text and the text of what it has, made
-once for each distinct location or system and joined by Arrow.
+Strategy: a Blocks row is the prefix's text and the text of its values, made once for each distinct
+location or system and joined by Arrow.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ CITY_SCALE = Size()
 
 
 def of_rows(rows: int) -> Size:
-    """Return the size with so many rows, divided as those of ``CITY_SCALE`` are.
+    """Return the size with so many rows, divided as in ``CITY_SCALE``.
 
     Beyond its rows there are more networks, but no more locations and systems.
     """
@@ -141,7 +141,7 @@ def _write(path: Path, columns: Sequence[str], parts: object) -> None:
 def _places(rng: np.random.Generator, count: int) -> tuple[pa.Array, Listing]:
     """Return the lines of the Locations file, and what a Blocks row says of each location.
 
-    The first location of each country is known by its country alone.
+    The first location of each country has only its country.
     """
     codes, zones = codes_and_zones()
     begin = divide(count, min(len(codes), count // 2))
@@ -223,7 +223,7 @@ def _quote(name: str | None) -> str:
 @click.option("--rows", type=click.IntRange(2000), default=CITY_SCALE.rows, show_default=True)
 @click.option("--seed", type=int, default=SEED, show_default=True)
 def command(folder: Path, rows: int, seed: int) -> None:
-    """Write a source and say what it has come to."""
+    """Write a source and print its size."""
     folder.mkdir(parents=True, exist_ok=True)
     size = of_rows(rows)
     write(folder, size, seed)

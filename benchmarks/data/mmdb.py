@@ -92,7 +92,7 @@ def _record(location: Record, country: Record, zone: str | None) -> Record:
 
 
 def _clean(members: Record) -> Record:
-    """Leave out what is unknown, as an MMDB does."""
+    """Drop unknown members, as an MMDB does."""
     result = {
         name: _clean(value) if isinstance(value, dict) else value for name, value in members.items()
     }

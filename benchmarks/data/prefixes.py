@@ -1,4 +1,4 @@
-"""Disjoint prefixes in address order, of lengths and in places like those of real tables.
+"""Disjoint prefixes in address order, of lengths and in places as in real tables.
 
 Strategy: IPv4 takes the public /20 cells of randomly chosen /16 blocks and
 splits each in halves again and again; IPv6 takes /32 allocations that stand
@@ -25,9 +25,9 @@ _SPLITS = (0.85, 0.70, 0.62, 0.55, 0.15, 0.35)
 #: What comes of a cell, a little less than the mean.
 _ROWS_PER_CELL, _INTERVALS_PER_CELL = 6.4, 5.5
 _CELL_USED = 0.9
-#: What is made beyond what is wanted, for some is left out; and the least prefix, a /30.
+#: The surplus to make, because some prefixes are dropped; and the least prefix, a /30.
 _SPARE, _LEAST = 1.1, 4
-#: The share of prefixes left out, so that gaps remain, and of those that repeat the one before.
+#: The share of dropped prefixes, for gaps, and of prefixes that repeat the one before.
 _HOLES = 0.04
 _SAME = 0.2
 _REGISTRIES = (0x24, 0x26, 0x28, 0x2A, 0x2C)  # the first octets of the five IPv6 /12 blocks
@@ -42,8 +42,8 @@ class TooManyError(ValueError):
 class Prefixes:
     """Sorted disjoint prefixes; ``start`` is the address, of IPv6 its high half.
 
-    ``gap``: nothing covers the address before. ``same``: the data is that of
-    the prefix before, which it touches. ``block``: whose block it is of.
+    ``gap``: nothing covers the address before. ``same``: the data of the prefix before; both touch.
+    ``block``: whose block it is of.
     """
 
     family: int
@@ -68,7 +68,7 @@ def ipv4(rng: np.random.Generator, count: int, *, by_rows: bool) -> Prefixes:
     size = np.full(len(cells), 1 << 32 - _CELL, np.uint64)
     start = cells << np.uint64(32 - _CELL)
     for length, chance in enumerate(_SPLITS, _CELL):
-        # A block leans one way, so that lengths cluster as they do in real tables.
+        # A block leans one way: lengths cluster as they do in real tables.
         leaning = _noise(start >> np.uint64(16)) * 0.4 + 0.8
         is_whole = size == 1 << 32 - length
         start, size = _halve(start, size, is_whole & (rng.random(len(start)) < chance * leaning))
@@ -93,7 +93,7 @@ def _cells(rng: np.random.Generator, cell_count: int) -> U64:
 
 
 def _noise(values: U64) -> NDArray[np.float64]:
-    """Return a number in 0 … 1 that depends on the value alone."""
+    """Return a number in 0 … 1 that depends only on the value."""
     hashes = values * np.uint64(0x9E37_79B9_7F4A_7C15)
     return (hashes >> np.uint64(40)).astype(np.float64) / (1 << 24)
 
@@ -108,7 +108,7 @@ def _halve(start: U64, size: U64, split: Bools) -> tuple[U64, U64]:
 def around(rng: np.random.Generator, finer: Prefixes, count: int) -> Prefixes:
     """Return ``count`` wider prefixes of one length that lie about the given ones.
 
-    So the networks of an AS table lie about those of a table of cities.
+    So the networks of an AS table lie around the networks of a table of cities.
     """
     bits = 32 if finer.family == 4 else 64
     for length in range(8, bits + 1):

@@ -1,8 +1,8 @@
 """Locations and networks to draw from, as CSV text, and which prefix has which.
 
-Strategy: both tables are laid out country by country, so that a draw is a
-block's country and a rank in it. Ranks are log-uniform (Zipf's law with
-exponent 1); many prefixes take what their block or the prefix before has.
+Strategy: both tables are laid out country by country: a draw is a block's country and a rank in it.
+Ranks are log-uniform (Zipf's law with exponent 1); many prefixes repeat the record of their block
+or of the prefix before.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Listing:
 
 
 def locations(rng: np.random.Generator, shape: Shape) -> Listing:
-    """Return distinct places, the first of each country known by its country alone."""
+    """Return distinct places, the first of each country with only its country."""
     begin = divide(shape.locations, _countries(shape))
     size, number = begin[-1], np.arange(begin[-1])
     country = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
@@ -113,7 +113,7 @@ def codes_and_zones() -> tuple[list[str], list[list[str]]]:
             code, _, zone, *_ = line.split("\t")
             if zone in names:
                 zones.setdefault(code, []).append(zone)
-    # Most zones first: that stands in for size, so that large countries get most rows.
+    # Most zones first, as a measure of size: large countries get most rows.
     codes = sorted(load_countries(), key=lambda code: (-len(zones.get(code, ())), code))
     return codes, [zones.get(code, [""]) for code in codes]
 

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.data.prefixes import Prefixes
 from benchmarks.data.records import I64, Bools, Listing
 
-#: How a record comes by its location: the block's own, that of the record before, any other.
+#: How a record comes by its location: the block's own, the one of the record before, any other.
 _PLACE_SHARES = (0.3, 0.3, 0.4)
 _NETWORK_SHARES = (0.7, 0.15, 0.15)
 
@@ -46,7 +46,7 @@ def sample_one(
 ) -> list[I64]:
     """Return which row of one listing every prefix has, by family; all rows are used.
 
-    Prefixes that touch may be equal, as they are in what vendors deliver.
+    Prefixes that touch may be equal, as in vendors' files.
     """
     fresh = [~family.same for family in families]
     countries = len(listing.begin) - 1
@@ -64,7 +64,7 @@ def sample_one(
 def _per_block(
     rng: np.random.Generator, block: I64, locations: Listing, networks: Listing
 ) -> tuple[I64, I64]:
-    """Draw a record for each entry of ``block``, which says the block it stands in."""
+    """Draw a record for each entry of ``block``, the number of its block."""
     countries = len(locations.begin) - 1
     country = _ranks(rng, np.full(int(block[-1]) + 1, countries))
     home_location = locations.begin[country] + _ranks(rng, np.diff(locations.begin)[country])
@@ -98,7 +98,7 @@ def _ranks(rng: np.random.Generator, size: I64) -> I64:
 
 
 def _use_all(rng: np.random.Generator, draws: I64, count: int) -> None:
-    """Put what was never drawn in places of what was drawn more than once."""
+    """Replace repeated draws by records that were never drawn."""
     used, first = np.unique(draws, return_index=True)
     missing = np.setdiff1d(np.arange(count), used)
     spare = np.delete(np.arange(len(draws)), first)

@@ -28,7 +28,7 @@ SCALES = {
 
 
 def of_rows(rows: int) -> Shape:
-    """Return the shape of a file with so many rows, divided as those of ``city`` are."""
+    """Return the shape of a file with so many rows, divided as in ``city``."""
     city = SCALES["city"]
     ipv4 = rows * city.ipv4 // (city.ipv4 + city.ipv6)
     return Shape(

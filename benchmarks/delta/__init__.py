@@ -1,1 +1,1 @@
-"""Deltas: bytes, time and memory to ship a release of which one row in a hundred changed."""
+"""Deltas: bytes, time and memory to ship a release that changes one row in a hundred."""

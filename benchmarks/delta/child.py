@@ -9,7 +9,7 @@ from collections.abc import Callable
 import geolookup
 from benchmarks.harness import measure, processes
 
-#: Each takes a dataset or an archive, its target, and a base, which may be "none".
+#: Each takes a dataset or an archive, its target, and a base or "none".
 STEPS: dict[str, Callable[[str, str, str | None], object]] = {
     "pack": lambda source, target, base: geolookup.pack(source, target, base=base),
     "unpack": lambda source, target, base: geolookup.unpack(source, target, base=base),
@@ -17,7 +17,7 @@ STEPS: dict[str, Callable[[str, str, str | None], object]] = {
 
 
 def main(step: str, source: str, target: str, base: str) -> None:
-    """Take a step, and print what it came to."""
+    """Take a step, and print its measurements."""
     began, processor = time.perf_counter(), time.process_time()
     STEPS[step](source, target, None if base == "none" else base)
     seconds, cpu = time.perf_counter() - began, time.process_time() - processor

@@ -1,4 +1,4 @@
-"""``delta``: what ships a release of which one row in a hundred changed, and what that costs.
+"""``delta``: ways to ship a release that changes one row in a hundred, and their cost.
 
 Beside it, the patch of zstd between the tar files of both datasets, if the program is there.
 """
@@ -122,7 +122,7 @@ def _row(name: str, way: Result) -> tuple[str, *tuple[Cell, ...]]:
     )
 
 
-@click.command("delta", help="Ship a release of which some rows changed, as a delta and whole.")
+@click.command("delta", help="Ship a release with some changed rows, as a delta and whole.")
 @click.option("--rows", type=click.IntRange(2000), default=CSV_ROWS, show_default=True)
 @click.option("--share", type=click.FloatRange(0, 1), default=0.01, show_default=True)
 @reports.outputs()

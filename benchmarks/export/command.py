@@ -74,7 +74,7 @@ def _some(starts: Any) -> Any:
 
 
 def ratios(result: dict[str, Any]) -> list[Ratio]:
-    """Return how the two compare, and what is wanted."""
+    """Return the ratio of the two, and its goal."""
     ours, theirs = (result["rows"][name] for name in (OURS, THEIRS))
     return [
         Ratio(

@@ -3,7 +3,8 @@
 Strategy: in each round each contender gets a new process on one core, opens its file, and looks
 every address of a list up once. That is the first pass: it fills caches, checks rows, computes
 local times and maps pages. Then the same process goes over the list again, several times: the warm
-pass. The files are in the page cache before the first round. The processes are those of ``peers``.
+pass. The files are in the page cache before the first round. The processes are the ones of
+``peers``.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def measure_first(
 
 
 def _cache_pages(files: Files) -> None:
-    """Read the files once, so that the page cache holds them."""
+    """Read the files once into the page cache."""
     for path in (*files.dataset.iterdir(), files.mmdb):
         path.read_bytes()
 
@@ -161,6 +162,6 @@ def command(
         files = Files(cache.dataset(scale), cache.mmdb(scale), None)
         result = measure_first(files, [BY_NAME[name] for name in names], addresses, rounds)
     except (check.UnequalError, ImportError) as error:
-        hint = "; 'pip install .[bench]' brings what is missing"
+        hint = "; 'pip install .[bench]' installs the missing packages"
         raise click.ClickException(f"{error}{hint * isinstance(error, ImportError)}") from error
     outputs.tell(lines(result), {"scale": scale, **result})

@@ -1,8 +1,8 @@
 """The edges: a store and a ``geolookup follow`` each, started, killed and watched.
 
-Strategy: an edge is a session of its own, so that SIGKILL ends the follower together with what it
-started. The kernel ends a follower whose parent has died. What an edge has is read from the pointer
-of its store, whose ``stat`` says whether it changed.
+Strategy: an edge is a session of its own: SIGKILL ends the follower together with its children. The
+kernel ends a follower whose parent has died. What an edge has is read from the pointer of its
+store, whose ``stat`` says whether it changed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Edge:
     _seen: tuple[int, int] | None = field(default=None)
 
     def start(self) -> None:
-        """Start the follower; what it says goes into a file beside the store."""
+        """Start the follower; its output goes into a file beside the store."""
         with self.store.with_suffix(".log").open("ab") as log:
             self.process = subprocess.Popen(
                 self.command,
@@ -62,7 +62,7 @@ class Edge:
         return self.process is None or bool(os.waitid(os.P_PID, self.process.pid, options))
 
     def kill(self) -> None:
-        """Kill the follower and what it started, and wait for it."""
+        """Kill the follower and its children, and wait for it."""
         if self.process is not None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()

@@ -1,7 +1,7 @@
 """The link of a proxy: a rate that all connections share, a latency, and faults.
 
 Strategy: a byte is sent when all bytes before it are, of whichever connection. Faults are drawn
-from a seeded generator, so that a run can be repeated as far as the order of requests allows.
+from a seeded generator: a run can be repeated as far as the order of requests allows.
 """
 
 from __future__ import annotations

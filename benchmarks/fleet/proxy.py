@@ -1,6 +1,6 @@
-"""The proxy before the origin: it forwards over a ``Link``, and counts what it sends.
+"""The proxy before the origin: it forwards over a ``Link``, and counts its answers.
 
-Each connection has one request, which nginx answers. The proxy delays the answer, sends it at the
+Each connection has one request. nginx answers it. The proxy delays the answer, sends it at the
 rate of the link, and now and then sends an error instead or cuts it. It runs as a process of its
 own: it prints its port, then answers each line on its standard input with its counts.
 """

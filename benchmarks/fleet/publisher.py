@@ -62,7 +62,7 @@ class Publisher:
     def publish(self, dataset: Path) -> None:
         """Sign a dataset, make it the current generation, and write the mirror.
 
-        It is signed now: what is published later has the greater serial.
+        It is signed now: later generations have the greater serial.
         """
         if not self.key.exists():
             self._run("signing-keys", "create", self.key)

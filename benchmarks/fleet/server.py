@@ -45,7 +45,8 @@ def program() -> str | None:
 def serve_folder(root: Path, folder: Path) -> Iterator[str]:
     """Serve the files of ``root`` for the block; yield the path of the socket.
 
-    ``folder`` takes what nginx writes. Its path has at most 90 bytes: that of a socket is limited.
+    ``folder`` takes what nginx writes. Its path has at most 90 bytes: the path of a socket is
+    limited.
     """
     user = "user root;" if os.getuid() == 0 else ""  # else it could not enter folders of root
     file = folder / "nginx.conf"

@@ -1,7 +1,7 @@
 """The simulation: a publisher, an origin, edges, lookups, and four rollouts one after the other.
 
-Every edge begins with generation 0. Generation 1 is good, 2 is bad and withdrawn, so that the edges
-return to 1, and 3 is good.
+Every edge begins with generation 0. Generation 1 is good, 2 is bad and withdrawn: the edges return
+to 1. Generation 3 is good.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is simulated; ``every`` is the interval of polls in seconds."""
+    """The plan of a simulation; ``every`` is the interval of polls in seconds."""
 
     edges: int
     rows: int
@@ -52,7 +52,7 @@ class Plan:
 
 
 def simulate(plan: Plan, folder: Path) -> dict[str, Any]:
-    """Run the simulation in an empty folder, and return what was measured."""
+    """Run the simulation in an empty folder, and return the measurements."""
     publisher = Publisher(folder / "publisher")
     publisher.folder.mkdir()
     datasets = _build(publisher, plan.rows)
@@ -159,7 +159,7 @@ def _is_valid(store: Path) -> bool:
 
 @contextmanager
 def _exit_on_sigterm() -> Iterator[None]:
-    """Let SIGTERM leave the block as an exception does, so that it ends what it started."""
+    """Let SIGTERM leave the block as an exception does: the block ends its processes."""
     former = signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     try:
         yield

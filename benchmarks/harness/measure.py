@@ -64,7 +64,8 @@ def peak_memory() -> int | None:
 
 
 def resident() -> dict[str, int]:
-    """Return this process's bytes in memory, its own and those of mapped files; none elsewhere."""
+    """Return this process's bytes in memory, its own and the ones of mapped files; none
+    elsewhere."""
     sizes = {}
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():

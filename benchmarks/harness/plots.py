@@ -27,7 +27,7 @@ _LONGEST, _CHARACTER, _ROW = 140, 7, 20
 
 @dataclass(frozen=True, slots=True)
 class _Bar:
-    """A bar of a panel; a cell without a number has a label alone."""
+    """A bar of a panel; a cell without a number has only a label."""
 
     name: str
     label: str

@@ -1,4 +1,4 @@
-"""Child processes of the benchmarks: each measures by itself, so that none has another's memory.
+"""Child processes of the benchmarks: each measures only itself, without another's memory.
 
 A child is a module of this package run with arguments. It either prints one result as JSON and
 ends (``result_of``), or it answers each line of JSON with a line of JSON (``Child``): then it

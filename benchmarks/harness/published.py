@@ -1,6 +1,6 @@
 """What the last measurements printed: the tables of docs/benchmarks.md, as files in ``published``.
 
-``--publish NAME`` writes NAME.txt, and puts its text in place of the former one on the page.
+``--publish NAME`` writes NAME.txt, and replaces the former text on the page.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from benchmarks.harness.tables import Bound, Number, Table
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """What was measured, its value, and the bound it was wanted within, if there is one."""
+    """A measured ratio, its value, and its goal, if there is one."""
 
     text: str
     value: float

@@ -32,7 +32,7 @@ class Outputs:
     published: str | None = None
 
     def tell(self, parts: Iterable[Part], result: Mapping[str, Any]) -> None:
-        """Print the parts and the machine; write and draw what is asked for."""
+        """Print the parts and the machine; write and draw the requested files."""
         items = list(parts)
         output = f"{as_text(items)}\n{machine_line(result)}\n"
         print(output, end="")
@@ -65,7 +65,7 @@ def outputs(target: str = "") -> Callable[[Callable[..., None]], Callable[..., N
             "--publish",
             "published",
             metavar="NAME",
-            help="Show what is printed in docs/benchmarks.md, as benchmarks/published/NAME.txt.",
+            help="Show the output in docs/benchmarks.md, as benchmarks/published/NAME.txt.",
         )
         @functools.wraps(command)
         def with_outputs(

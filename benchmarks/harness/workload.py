@@ -96,7 +96,7 @@ def addresses(
     """Return ``count`` address texts; the same arguments give the same."""
     rng, inside = np.random.default_rng(seed), random.Random(seed)
     usable = np.flatnonzero(intervals.is_known == hit)
-    if not hit:  # what is known is public
+    if not hit:  # known addresses are public
         usable = np.array(
             [at for at in usable.tolist() if _find(intervals, at, inside) is not None]
         )

@@ -1,8 +1,8 @@
 """The HTTP service on one core: requests a second, beside servers that do less; and on two.
 
-Strategy: one worker on one core, wrk on another, 64 connections to each worker. The servers
-take turns, several rounds, so that a busy moment of the machine hits all of
-them; the best round counts, for others on the machine can only take away.
+Strategy: one worker on one core, wrk on another, 64 connections to each worker. The servers take
+turns, several rounds: a busy moment of the machine hits all of them; the best round counts, for
+others on the machine can only take away.
 
 Two workers run on two cores, and wrk on one of them. So their rate is compared for each core that
 they had: the rate over two cores less the time that wrk ran. It falls if the workers wait for each
@@ -43,7 +43,7 @@ _TWO, _P99_MS = 1.8, 4.0
 
 @dataclass(slots=True)
 class Case:
-    """A server, what it is asked, and what the rounds found."""
+    """A server, its requests, and the results of the rounds."""
 
     name: str
     server: Running

@@ -1,6 +1,6 @@
 """wrk, a server in a process of its own, and what both did.
 
-Strategy: a server of one worker is kept on one core and wrk on another, where there are two. A
+Strategy: a server of one worker is kept on one core and wrk on another, if the machine has two. A
 server of two workers needs both cores, so wrk takes time from it. Processor time a request is read
 beside the rate: it is the cost of the server, also while other programs run.
 """
@@ -73,7 +73,7 @@ class Round:
 
     @property
     def per_core(self) -> float:
-        """Requests a second of each core that the workers had, which wrk may have shared."""
+        """Requests a second of each core of the workers, possibly shared with wrk."""
         shared = self.of_wrk / self.seconds if self.workers > 1 else 0.0
         return self.rate / (self.workers - shared)
 

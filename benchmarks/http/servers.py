@@ -1,7 +1,7 @@
 """The servers that ``benchmarks http`` measures; each runs as a process of its own.
 
-Strategy: all are ASGI applications on Granian with the settings of
-``geolookup serve``, so that they differ only in what is compared.
+Strategy: all are ASGI applications on Granian with the settings of ``geolookup serve``: they differ
+only in the compared part.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _JSON = [(b"Content-Type", b"application/json")]
 
 
 class _Constant:
-    """An engine and a gate that do nothing: what is left is the application itself."""
+    """An engine and a gate that do nothing: only the application itself remains."""
 
     generation = _GENERATION
     stale = False
@@ -94,7 +94,7 @@ def _load(name: str, settings: Settings, _worker: int) -> Any:
 
 
 def run(name: str, data: str, port: int, workers: int, accounts: str, plans: str) -> None:
-    """Serve until SIGTERM; "geolookup" is the service as it is."""
+    """Serve until SIGTERM; "geolookup" is the unchanged service."""
     settings = Settings(
         *(accounts, data),
         plans=plans,

@@ -1,6 +1,6 @@
 """What people write: a regular expression finds addresses, an MMDB reader answers them.
 
-Usage: ``python -m benchmarks.inline.script MMDB FILE``. IPv4 alone, with a dict of the addresses
+Usage: ``python -m benchmarks.inline.script MMDB FILE``. IPv4 only, with a dict of the addresses
 that were seen.
 """
 

@@ -1,7 +1,7 @@
 """Many addresses at once: nanoseconds an address, against single calls and other readers.
 
-Strategy: one process on one core. The ways take turns, several rounds, so that a busy moment of
-the machine hits all of them; the second best round counts.
+Strategy: one process on one core. The ways take turns, several rounds: a busy moment of the machine
+hits all of them; the second best round counts.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 from tempfile import TemporaryFile
 
-#: How often the addresses are repeated, so that the start of the process does not decide.
+#: Repetitions of the addresses: with so many, the start of the process does not decide.
 REPEATED = 10
 
 
 def rate(dataset: Path, addresses: list[str], rounds: int) -> float:
-    """Return addresses a second, without the start of the process: that of one address."""
+    """Return addresses a second, without the start of the process, measured with one address."""
     few = min(_seconds(dataset, addresses[:1]) for _ in range(rounds))
     many = min(_seconds(dataset, addresses * REPEATED) for _ in range(rounds))
     return len(addresses) * REPEATED / max(many - few, 1e-9)

@@ -1,7 +1,7 @@
 """The ways to answer many addresses: calls for many, single calls, and other readers in a loop.
 
-A way answers a list of addresses and drops the answers, so that the time does not include memory
-for all of them.
+A way answers a list of addresses and drops the answers: the time does not include memory for all of
+them.
 """
 
 from __future__ import annotations

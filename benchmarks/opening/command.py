@@ -1,6 +1,6 @@
 """Opening and first answer: the bundled dataset of the whole world beside one of a few networks.
 
-Opening maps files and reads none of them, so that the size of a dataset must not matter.
+Opening maps files and reads none of them: the size of a dataset must not matter.
 """
 
 from __future__ import annotations

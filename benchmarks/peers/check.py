@@ -12,7 +12,7 @@ Record = dict[str, Any]
 
 
 class UnequalError(ValueError):
-    """The MMDB and the dataset differ in what they say of an address."""
+    """The MMDB and the dataset have different values for an address."""
 
 
 def check(dataset: Path, file: Path, addresses: Iterable[str]) -> None:

@@ -2,7 +2,7 @@
 
 Strategy: each contender has a process of its own on one core and goes over
 a list once before it is timed; then the rounds of all take turns. The MMDB
-holds the ranges and city values of our dataset, which is checked first.
+holds the ranges and city values of our dataset. This is checked first.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def measure_peers(
     contenders: Sequence[Contender],
     options: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return times, memory and starts of the contenders, and what they depend on."""
+    """Return times, memory and starts of the contenders, and their conditions."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     with tempfile.TemporaryDirectory() as folder:
         lists = write_lists(files.dataset, Path(folder), options["addresses"], options["exponent"])
@@ -154,6 +154,6 @@ def command(
         selection = [c for c in CONTENDERS if not only or any(part in c.name for part in only)]
         result = {"scale": scale, **measure_peers(files, selection, options)}
     except (check.UnequalError, ImportError) as error:
-        hint = "; 'pip install .[bench]' brings what is missing"
+        hint = "; 'pip install .[bench]' installs the missing packages"
         raise click.ClickException(f"{error}{hint * isinstance(error, ImportError)}") from error
     outputs.tell(report.lines(result), result)

@@ -1,7 +1,7 @@
 """The floor: CPython building the envelope's dict from parts that are ready.
 
 Strategy: every address gets its parts beforehand, shared among addresses that
-have the same; what is timed are copies of them in new dicts, with new lists.
+have the same; the timed part copies them into new dicts, with new lists.
 No lookup that returns a dict of the caller's own can do with less in Python.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Parts = tuple[str, str, dict[str, Any], Any, Any, dict[str, Any], dict[str, Any], dict[str, Any]]
 
-#: One instant for all, so that the time object is a part that is ready.
+#: One instant for all: the time object is a prepared part.
 INSTANT = 1_800_000_000
 
 

@@ -1,8 +1,8 @@
 """How each library is opened, and how it answers a list of addresses.
 
 Strategy: an opened contender turns a list of addresses into a callable that
-iterates over the answers. Calls are chained with ``map``, so that no contender
-pays for a Python function of ours. Work on the list beforehand is not timed.
+iterates over the answers. Calls are chained with ``map``: no contender pays for a Python function
+of ours. Work on the list beforehand is not timed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ratios that are wanted, and what they came to: printed, never asserted.
+"""The goals for ratios, and their measured values: printed, never asserted.
 
 Strategy: a ratio of two contenders is taken round by round, for their rounds
 followed each other, and the median of those counts; so a busy minute of the

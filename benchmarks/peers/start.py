@@ -1,6 +1,6 @@
 """Cold start: a whole process from nothing to its first answer, beside a bare interpreter.
 
-Strategy: the interpreter is that of a virtual environment made for this, whose
+Strategy: the interpreter belongs to a virtual environment made for this, whose
 one path file names the packages: what an editable installation or a tool puts
 into every start is not in it. The programs take turns; the median counts.
 """
@@ -34,7 +34,7 @@ _SAY_HEAVY = f"\nprint(*[each for each in {HEAVY} if each in sys.modules])"
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program to start, with its arguments and what it needs in the environment."""
+    """A program to start, with its arguments and environment variables."""
 
     text: str
     arguments: tuple[str, ...] = ()

@@ -1,8 +1,7 @@
 """One contender in a process of its own: opened, timed on its first pass, then on request.
 
-Strategy: a line of JSON in, a line of JSON out. Processes wait while another
-runs, so that the rounds of all contenders interleave and none has another's
-memory, garbage or caches of Python objects.
+Strategy: a line of JSON in, a line of JSON out. Processes wait while another runs: the rounds of
+all contenders interleave and none has another's memory, garbage or caches of Python objects.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``report``: time, memory and size of the pages of a dataset, a difference, a file of addresses.
 
 Strategy: each page is written by a process of its own on two cores. The older dataset of the
-difference has other ranges, so that everything has changed: no difference takes longer.
+difference has other ranges, and everything has changed: no difference takes longer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FIRST, _WEEK = 1_795_132_800, 7 * 86_400
 
 
 def measure_pages(scale: str, count: int) -> dict[str, Any]:
-    """Return seconds, bytes in memory and bytes of each page, by what it shows."""
+    """Return seconds, bytes in memory and bytes of each page, by its subject."""
     dataset, older = cache.dataset(scale), cache.dataset(scale, seed=SEED + 1)
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
@@ -87,7 +87,7 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
 
 
 def bounds(result: dict[str, Any]) -> Iterator[Ratio]:
-    """Yield what each page took, and what was wanted."""
+    """Yield the cost of each page, and its goal."""
     for name, page in result["rows"].items():
         yield Ratio(f"{name}: CPU time", page["cpu_seconds"], SECONDS, unit=" s")
         if page["peak_memory"]:

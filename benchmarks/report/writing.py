@@ -1,4 +1,4 @@
-"""One command in a process of its own, so that its time and its peak memory are its own."""
+"""One command in a process of its own, to measure its time and its peak memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CORES = 2
 
 
 def _write(page: Path, command: list[str]) -> Result:
-    """Run a command of geolookup that writes a page; CPU seconds are those of the process."""
+    """Run a command of geolookup that writes a page; CPU seconds are the process's."""
     sys.argv = ["geolookup", *command, "--output", str(page)]
     began = time.perf_counter()
     from geolookup.cli import main  # the import is a part of the command

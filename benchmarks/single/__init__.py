@@ -1,1 +1,1 @@
-"""``python -m benchmarks single``: our lookups alone."""
+"""``python -m benchmarks single``: only our lookups."""

@@ -1,9 +1,9 @@
 """Single lookups: nanoseconds each, as a dict, as JSON and of one member, by kind of address.
 
 Strategy: one process on one core looks up lists of address texts made
-beforehand. After a warm-up the kinds take turns, several rounds, so that a
-busy moment of the machine hits all of them; the median round counts. The
-loop with a call of an empty function is measured likewise and given apart.
+beforehand. After a warm-up the kinds take turns, several rounds: a busy moment of the machine hits
+all of them; the median round counts. The loop with a call of an empty function is measured likewise
+and given apart.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _workloads(dataset: Path, count: int) -> Iterator[tuple[str, int, bool, list
 
 
 def measure_lookups(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
-    """Return nanoseconds a lookup of every case, and what they depend on."""
+    """Return nanoseconds a lookup of every case, and their conditions."""
     with geolookup.open(dataset) as engine, measure.one_core() as pinned:
         all_cases = cases(engine, dataset, count)
         for case in all_cases:

@@ -1,7 +1,7 @@
 """Columns of distinct addresses: any interval that is known, then any address in it.
 
 Strategy: numbers are drawn for all rows at once, repeated ones and such as
-are not public are left out, and what is left is drawn again until there are enough.
+are not public are dropped, and more are drawn until there are enough.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _from_ipv4(rows: pa.Table) -> Draw:
 
 
 def _from_ipv6(rows: pa.Table) -> Draw:
-    """Draw the high half between those of the bounds, and any low half that stays inside."""
+    """Draw the high half between the bounds' halves, and any low half that stays inside."""
     highs, lows = (rows[name].to_numpy() for name in ("start_high", "start_low"))
     next_highs, next_lows = np.append(highs[1:], _LAST), np.append(lows[1:], _LAST)
     intervals = np.flatnonzero(rows["location"].to_numpy() > 0)

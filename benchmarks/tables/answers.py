@@ -1,7 +1,7 @@
-"""What a contender's table says of each address, in one form, so that answers can be compared.
+"""What a contender's table says of each address, in one comparable form.
 
 Strategy: every contender turns its own table into lists of values by path of the contract; a
-digest of each list, ordered by address, is what its process sends to the parent.
+digest of each list, ordered by address, goes from its process to the parent.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _present(value: Any) -> Any:
 
 
 def iptools_records(table: Any) -> Values:
-    """Read the structs of polars-iptools, which has an empty text in place of null."""
+    """Read the structs of polars-iptools: it has an empty text instead of null."""
     records = _column(table, ANSWER)
     return _by_path(
         table, [{path: row[name] or None for name, path in _IPTOOLS.items()} for row in records]

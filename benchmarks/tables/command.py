@@ -2,7 +2,7 @@
 
 Strategy: as ``peers``: a process for each contender, on the cores it is allowed,
 run once before it is timed; then the rounds of all take turns and the medians
-count. Each address is looked up once, so that no cache of answers helps. The
+count. Each address is looked up once: no cache of answers helps. The
 answers of all are compared first.
 """
 
@@ -61,7 +61,7 @@ def _time_rounds(children: Sequence[Child], rounds: int) -> list[dict[str, Any]]
 def measure_tables(
     files: Files, contenders: Sequence[Contender], rows: int, rounds: int, ways: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the rounds of the contenders, the other ways, and what they depend on."""
+    """Return the rounds of the contenders, the other ways, and their conditions."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     with tempfile.TemporaryDirectory() as folder:
         lists = {
@@ -107,7 +107,7 @@ def _ways(ways: Sequence[str], files: Files, column: Path, rows: int) -> Iterato
 
 
 def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
-    """Yield the parts of what is printed."""
+    """Yield the parts of the output."""
     body = [
         (name, Number(statistics.median(row["rounds"]), ",.1f"))
         for name, row in result["rows"].items()
@@ -167,7 +167,7 @@ def command(
             for at, rows in enumerate(counts)
         ]
     except (UnequalError, ImportError) as error:
-        hint = "; 'pip install .[bench]' brings what is missing"
+        hint = "; 'pip install .[bench]' installs the missing packages"
         raise click.ClickException(f"{error}{hint * isinstance(error, ImportError)}") from error
     parts = [part for result in results for part in lines(result)]
     conditions = {key: results[0][key] for key in ("load", "machine")}

@@ -1,8 +1,8 @@
 """Who adds columns to a table of addresses, and how each does it.
 
 Strategy: a contender is opened on the files; of a table in memory it gives a
-callable that makes the new columns. What it takes beforehand (its own form
-of the table) is not timed; reading the text of the addresses is.
+callable that makes the new columns. Its preparation (its own form of the table) is not timed;
+reading the text of the addresses is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Run = Callable[[], object]
 Opened = Callable[[pa.Table], Run]
 Opening = Callable[[Files], Opened]
 ONE = ("location.country_code",)
-#: What the MMDB has too, so that all return the same.
+#: The fields of the MMDB: all return the same.
 TEN = (
     *("location.continent_code", "location.country_code", "location.country_name"),
     *("location.region_code", "location.region_name", "location.city_name"),
@@ -35,9 +35,9 @@ TEN = (
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """One row of the table; ``share`` of the addresses is what it is timed on.
+    """One row of the table; ``share`` of the addresses is timed.
 
-    ``values`` reads what it made, so that all can be compared.
+    ``values`` reads the result for comparison.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Contender:
 
     @property
     def key(self) -> str:
-        """What it does, in words."""
+        """The name of its work."""
         threads = "" if self.threads == 1 else f", {self.threads} threads"
         return f"{self.name}: IPv{self.family}, {self.fields}{threads}"
 

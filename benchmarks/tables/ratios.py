@@ -1,4 +1,4 @@
-"""What is wanted of tables, and what it came to: printed, never asserted.
+"""The goals for tables, and their measured values: printed, never asserted.
 
 Strategy: a ratio of two contenders is taken round by round, as in ``benchmarks.peers.ratios``.
 """

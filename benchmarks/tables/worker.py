@@ -1,7 +1,7 @@
 """One contender in a process of its own: opened, run once, then timed on command.
 
-Strategy: as ``benchmarks.peers.worker``. Every run has addresses of its own, so that no contender
-meets one again.
+Strategy: as ``benchmarks.peers.worker``. Every run has addresses of its own: no contender meets one
+again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def _part(path: str, share: float) -> pa.Table:
 def main(key: str, dataset: str, mmdb: str, first: str, *others: str) -> None:
     """Serve a round for each line until the input ends; say why where that cannot be.
 
-    ``first`` are the addresses of the run that is not timed, ``others`` those of each round.
+    ``first`` are the addresses of the run that is not timed, ``others`` the addresses of each
+    round.
     """
     contender = BY_KEY[key]
     pin(contender.threads)

@@ -1,1 +1,1 @@
-"""``python -m benchmarks verify``: what it takes to verify a dataset."""
+"""``python -m benchmarks verify``: the cost of verifying a dataset."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-#: After the theme, which renders the navigation at the default of 500.
+#: After the theme: it renders the navigation at the default of 500.
 _LAST = 900
 
 

@@ -48,7 +48,7 @@ repository_pages = {
 
 # Anchors as code hosts make them of headings.
 myst_heading_anchors = 4
-# Quotation marks and dashes of commands stay as they are.
+# Quotation marks and dashes of commands stay unchanged.
 smartquotes = False
 
 # Not installed with the extra of the documentation.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-#: Fenced blocks and inline code, which hold no links, or the target of a link.
+#: Fenced blocks and inline code (without links), or the target of a link.
 _LINK = re.compile(r"^```.*?^```$|``.+?``|`[^`\n]+`|\]\(([^)\s]+)\)", re.DOTALL | re.MULTILINE)
 #: Kinds of files in ``docs`` that Sphinx copies or renders itself.
 _SERVED = {".md", ".svg", ".png"}
@@ -54,7 +54,7 @@ class _Links:
         self._shown = {root / path: root / "docs" / f"{name}.md" for name, path in pages.items()}
 
     def replaced(self, link_match: re.Match[str]) -> str:
-        """Return the link as the site has it; code as it is."""
+        """Return the link as the site has it; code unchanged."""
         target = link_match[1]
         if target is None or re.match(r"[a-z]+:|#", target):
             return link_match[0]
