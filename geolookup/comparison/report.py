@@ -29,7 +29,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
 def requests_line(requests: Requests) -> str:
     """Return the numbers of requests."""
     return (
-        f"requests {requests.total:,}: {requests.private:,} for private addresses"
+        f"requests  {requests.total:,}: {requests.private:,} for private addresses"
         f" and {requests.invalid:,} for no addresses"
     )
 
