@@ -147,8 +147,11 @@ def _between(old: str, part: str, new: str, indent: str = "") -> str:
 
 
 def _contract(old: str) -> str:
-    header = "| path | type | unit | meaning | example |\n|---|---|---|---|---|\n"
-    rows = [_row(f"`{info.path}`", *info[1:4], _example(info.example)) for info in display.fields()]
+    header = "| path | short name | type | unit | meaning | example |\n|---|---|---|---|---|---|\n"
+    rows = [
+        _row(f"`{info.path}`", f"`{info.short_name}`", *info[2:5], _example(info.example))
+        for info in display.fields()
+    ]
     return _table_after(old, "as `geolookup fields` prints them", header + "".join(rows))
 
 

@@ -97,9 +97,10 @@ def _coverage_lines(coverage: Mapping[str, Mapping[str, int]], before: str) -> I
     help="A table, or a JSON array.",
 )
 def fields(form: str) -> None:
-    """List every path of an answer, with its type, unit, an example and meaning.
+    """List every field of an answer: its path, short name, type, unit, an example and meaning.
 
-    `lookup --fields` and `enrich --fields` take these paths.
+    Every option and call accepts both names, and the last part of the path. A group, such as
+    location, is all its members.
 
     Example: geolookup fields
     """
@@ -110,8 +111,8 @@ def fields(form: str) -> None:
 
 
 def _table(infos: tuple[FieldInfo, ...]) -> str:
-    """Return a line for each path; the last column is the longest, so it is not padded."""
-    rows = [(info.path, info.type, info.unit, _example(info), info.meaning) for info in infos]
+    """Return a line for each field; the last column is the longest, so it is not padded."""
+    rows = [(*info[:4], _example(info), info.meaning) for info in infos]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
     return "\n".join(lines).replace("`", "")

@@ -1,4 +1,4 @@
-"""Answers for people: what each path means, names of places and networks, tables for notebooks.
+"""Answers for people: meanings of fields, names of places and networks, tables for notebooks.
 
 No lookup needs this module.
 """
@@ -16,20 +16,21 @@ from geolookup.contract.fields import BOOLEAN, ENTRIES, OBJECT, REAL, TEXT, TEXT
 if TYPE_CHECKING:
     from geolookup.contract.types import FieldName
 
-# --- the meaning of paths
+# --- the meaning of fields
 
 #: JSON types by the type of a field; all others are integers.
 _JSON_TYPES = {TEXT: "string", TEXTS: "strings", REAL: "number", BOOLEAN: "boolean"}
 
 
 class FieldInfo(NamedTuple):
-    """A path of an answer.
+    """A field or group of an answer.
 
     ``type`` is a JSON type: ``string``, ``number``, ``integer``, ``boolean``, ``strings`` (a list
     of them) or ``object``. ``unit`` is empty if there is none; ``example`` is None for an object.
     """
 
     path: FieldName
+    short_name: FieldName
     type: str
     unit: str
     meaning: str
@@ -37,14 +38,15 @@ class FieldInfo(NamedTuple):
 
 
 def fields() -> tuple[FieldInfo, ...]:
-    """Return every path of an answer, with type, unit, meaning and example, in contract order.
+    """Return every field and group of an answer, in contract order.
 
-    A group (``"location"``) comes before its members (``"location.city_name"``). ``get``,
-    ``get_many``, ``take`` and ``enrich`` take these paths. Raises no error.
+    A group (``"location"``) comes before its members (``"location.city_name"``). Every call and
+    option accepts a field by its path, its short name or its member (``"city_name"``).
     """
     return tuple(
         FieldInfo(
             cast("FieldName", entry.path),
+            cast("FieldName", entry.short_name),
             json_type(entry),
             entry.unit,
             meaning(entry) + "; absent if unknown" * entry.optional,
@@ -60,7 +62,7 @@ def json_type(entry: Field) -> str:
 
 
 def meaning(entry: Field) -> str:
-    """Return the meaning of a path, with its words if it has a few: ``kind: `a`, `b` or `c```."""
+    """Return the meaning of a field, with its words if it has a few: ``kind: `a`, `b` or `c```."""
     words = [f"`{word}`" for word in entry.words]
     return f"{entry.meaning}: {', '.join(words[:-1])} or {words[-1]}" if words else entry.meaning
 

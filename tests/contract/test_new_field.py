@@ -116,7 +116,7 @@ print(json.dumps({{
     "take": tables.take(state, ids, path)["network_is_anycast"].to_pylist(),
     "groups": tables.take(state, ids, ["network"])["network_is_anycast"].to_pylist(),
     "pandas": [None if pandas.isna(value) else bool(value) for value in added],
-    "where": [str(network) for network in engine.prefixes(where={{"anycast": True}})],
+    "where": [str(network) for network in engine.prefixes(where={{"is_anycast": True}})],
     "explain": engine.explain(ips[0])["layers"]["is_anycast"]["values"],
     "fields": [info._asdict() for info in geolookup.fields() if info.path == path],
     "geoip2": [Reader().enterprise(ip).traits.is_anycast for ip in ips[:2]],
