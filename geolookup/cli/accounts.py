@@ -18,11 +18,8 @@ if TYPE_CHECKING:
     from geolookup.gate.account_store import Entry, Key
 
 _accounts = options.accounts(options.ACCOUNTS_URL)
-_file_accounts = options.accounts("sqlite:///PATH.")
+_file_accounts = options.accounts(options.ACCOUNTS_FILE)
 _backup = click.argument("file", metavar="FILE", type=options.AS_PATH)
-_plans = click.option(
-    "--plans", metavar="FILE", type=options.AS_PATH, help="Plans file. [default: none]"
-)
 
 
 @group("api-keys", "Create, list and revoke API keys.")
@@ -37,7 +34,7 @@ def api_keys() -> None:
 @_accounts
 @click.option("--plan", metavar="NAME", required=True, help="Plan of the account.")
 @click.option("--name", metavar="TEXT", required=True, help="Name of the account.")
-@_plans
+@options.plans
 @click.option(
     "--env",
     "environment",
@@ -59,9 +56,9 @@ def create(
     environment: str,
     expires: datetime | None,
 ) -> None:
-    """Create a key and print it. The key is not stored and cannot be printed again.
+    """Create a key and print it. Only its digest is stored: it cannot be printed again.
 
-    Creates the account if the name is new. The keys of an account share its rate
+    The account is created if its name is new. The keys of an account share its rate
     and quota.
 
     Example: geolookup api-keys create --accounts sqlite:///accounts.db --plan free --name Acme
@@ -78,7 +75,9 @@ def create(
 @api_keys.command(name="list", short_help="List all keys.")
 @_accounts
 def list_keys(accounts: str) -> None:
-    """List all keys, oldest first: identifier, state, environment, plan, created, account.
+    """List all keys, the oldest first.
+
+    The columns are identifier, state, environment, plan, creation and account.
 
     Example: geolookup api-keys list --accounts sqlite:///accounts.db
     """
@@ -92,7 +91,9 @@ def list_keys(accounts: str) -> None:
 @click.argument("identifier", metavar="KEY")
 @_accounts
 def revoke(identifier: str, accounts: str) -> None:
-    """Revoke KEY, an identifier of `geolookup api-keys list`. Workers refuse it within a second.
+    """Revoke KEY, an identifier of `geolookup api-keys list`, for good.
+
+    Workers refuse it within a second.
 
     Example: geolookup api-keys revoke 3f9a2c61b0d4 --accounts sqlite:///accounts.db
     """
@@ -101,9 +102,10 @@ def revoke(identifier: str, accounts: str) -> None:
             key = store.revoke(identifier)
         except KeyError:
             # Not the text itself: it may be a whole key.
-            fail("no key has this identifier; 'geolookup api-keys list' prints those of all keys")
+            fail("no key has this identifier; 'geolookup api-keys list' prints all identifiers")
         else:
-            click.echo(f"revoked {identifier} of {key.name}")
+            state = "was revoked already" if key.revoked else "is revoked"
+            click.echo(f"{identifier} of {key.name} {state}")
             warning = store.check_durability()
             if warning:
                 click.echo(f"geolookup: {warning}", err=True)
@@ -119,7 +121,7 @@ def accounts() -> None:
 
 @accounts.command(name="usage", short_help="Print the usage of accounts.")
 @_accounts
-@_plans
+@options.plans
 def usage(accounts: str, plans: Path | None) -> None:
     """Print the used quota of each account.
 
@@ -129,7 +131,7 @@ def usage(accounts: str, plans: Path | None) -> None:
         for account in store.usage():
             plan = store.plans.get(account.plan)
             of = f" of {plan.quota:,}" if plan is not None and plan.quota is not None else ""
-            cells = f"{account.used:,}{of} used", account.plan, f"{account.keys} keys", account.name
+            cells = f"{account.used:,}{of} used", account.plan, _keys(account.keys), account.name
             click.echo("  ".join(cells))
 
 
@@ -137,7 +139,10 @@ def usage(accounts: str, plans: Path | None) -> None:
 @_accounts
 @options.as_json("Print a line of JSON for each entry.")
 def log(accounts: str, *, as_json: bool) -> None:
-    """Print the audit log: when and by which system user keys were created, revoked, restored.
+    """Print the audit log, the oldest entry first.
+
+    An entry has the time, the action (created, revoked, restored), the key, the system user
+    and the account.
 
     Example: geolookup accounts log --accounts sqlite:///accounts.db
     """
@@ -148,9 +153,9 @@ def log(accounts: str, *, as_json: bool) -> None:
 
 
 @accounts.command(name="plans", short_help="List the plans.")
-@_plans
+@options.plans
 def plans(plans: Path | None) -> None:
-    """List the built-in plans and those of a plans file (TOML, [plan.NAME] tables).
+    """List the built-in plans and the plans of a file.
 
     Example: geolookup accounts plans --plans plans.toml
     """
@@ -178,7 +183,7 @@ def backup(file: Path, accounts: str, *, force: bool) -> None:
     click.echo(f"{file}: {back_up(accounts, file, force=force)}")
 
 
-@accounts.command(name="restore", short_help="Replace the accounts by those of a backup.")
+@accounts.command(name="restore", short_help="Replace the accounts by a backup.")
 @_backup
 @_file_accounts
 def restore(file: Path, accounts: str) -> None:
@@ -199,6 +204,10 @@ def _open(accounts: str, plans: Path | None = None) -> Accounts:
     from geolookup.gate import open_accounts
 
     return open_accounts(accounts, plans)
+
+
+def _keys(number: int) -> str:
+    return "1 key" if number == 1 else f"{number:,} keys"
 
 
 def _line(key: Key) -> str:

@@ -17,7 +17,7 @@ _ARCHIVE = "FILE.tar.zst"
 @command("pack", "Pack a dataset into one file.")
 @options.dataset_object
 @options.output("File to write.", _ARCHIVE)
-@options.base("Pack only the changes against this dataset or store of the receiver.")
+@options.base("Pack only the changes against this dataset or store, which the receiver has.")
 @options.signing_keys()
 @options.force("an existing file")
 def pack(
@@ -29,11 +29,12 @@ def pack(
 ) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
 
-    The same dataset gives the same bytes. With --base the file is a delta, which
-    `geolookup unpack --base` and `geolookup publish` apply. It is smallest if
+    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
+    The same dataset gives the same bytes. With --base the file is a delta:
+    `geolookup unpack --base` and `geolookup publish` apply it. A delta is smallest if
     DATASET was built with `--previous OLD`. --signing-key signs the dataset in the
-    file, and does not change DATASET. Exits with 2 and writes no file if a
-    dataset is damaged.
+    file, and does not change DATASET. Exits with 2 and writes no file if a dataset is
+    damaged.
 
     Example: geolookup pack mydata --output mydata.tar.zst
     """
@@ -44,9 +45,9 @@ def pack(
 
 @command("unpack", "Unpack a packed dataset.")
 @click.argument("archive", metavar=_ARCHIVE, type=options.AS_PATH)
-@options.output("Folder to make.", "DIR")
-@options.base("The dataset that a delta was packed against, or a store that has it.")
-@options.must_be_signed
+@options.output("Folder to write.", "DIR")
+@options.base("Base of the delta: the dataset that it was packed against, or a store that has it.")
+@options.trusted_keys
 @options.force("an existing dataset")
 def unpack(
     archive: Path,
@@ -57,10 +58,9 @@ def unpack(
 ) -> None:
     """Unpack a file of `geolookup pack` into the new folder DIR.
 
-    Verifies the dataset as `geolookup verify` does. A delta needs the dataset that it
-    was packed against (--base). Exits with 2 and leaves DIR unchanged if anything is
-    missing, damaged or unexpected, or if no key of --trusted-key has signed
-    the dataset.
+    The dataset is verified as by `geolookup verify`. A delta needs its base (--base).
+    Exits with 2 and leaves DIR unchanged if anything is missing, damaged or unexpected,
+    or if no key of --trusted-key has signed the dataset.
 
     Example: geolookup unpack mydata.tar.zst --output mydata
     """
@@ -69,7 +69,7 @@ def unpack(
     click.echo(f"dataset {output}")
 
 
-@command("mirror", "Write a folder from which other stores follow a store.")
+@command("mirror", "Write a store as a folder that other stores follow.")
 @options.store_object
 @options.output("Folder to write.", "DIR")
 @click.option(
@@ -78,13 +78,13 @@ def unpack(
     type=click.IntRange(0, MOST_DELTAS),
     default=DELTAS,
     show_default=True,
-    help="Write a delta from each of the last N other generations of STORE.",
+    help="Write deltas from the last N other generations of STORE.",
 )
 @options.signing_keys()
 @click.option(
     "--expires",
     metavar="AGE",
-    help="Time for which followers accept the index, such as 36h, 7d or 2w. [default: no limit]",
+    help="Time until followers refuse the index, such as 36h, 7d or 2w. [default: no limit]",
 )
 def mirror(
     store: Path | None,
@@ -95,11 +95,11 @@ def mirror(
 ) -> None:
     """Write the current generation of STORE into DIR, for any web server or bucket.
 
-    DIR gets an archive of the current generation and of the one before it, deltas
-    to the current one, and last a small index; readers find all files at every
-    moment. Archives that are there and right are not written again. Generations that
-    were withdrawn are named. Exits with 2 and leaves the index unchanged if a follower
-    would refuse the generation: unsigned, or signed before the one that DIR has.
+    STORE is by default the user's store. DIR gets an archive of the current generation
+    and of the previous one, deltas to the current one, and last a small index. Readers
+    can fetch all files of the index at any moment. Undamaged archives are kept. The
+    index lists the withdrawn generations. Exits with 2 and leaves the index unchanged if
+    followers would refuse the generation: unsigned, or signed before the one in DIR.
 
     Example: geolookup mirror /srv/geo --output /srv/www/geo --signing-key /etc/geolookup/key
     """

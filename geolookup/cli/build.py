@@ -107,11 +107,13 @@ def _members(report: Any) -> dict[str, Any]:
     return {field.name: getattr(report, field.name) for field in fields(report)}
 
 
-@command("download", "Download the remote sources of a recipe.")
+@command("download", "Download the remote sources of a recipe into the cache.")
 @click.argument("recipe", type=options.PATH)
 @options.cache
 def download(recipe: str, cache: Path | None) -> None:
-    """Download the remote sources of RECIPE that have changed.
+    """Download the remote sources of RECIPE that have changed into the cache.
+
+    `geolookup update` downloads, compiles and publishes.
 
     RECIPE is a recipe file or the name of a packaged recipe (`geolookup recipes`).
     Prints one line per source, or that none is remote. A failed download keeps the

@@ -69,7 +69,7 @@ def with_polling(values: Mapping[str, Any]) -> dict[str, Any]:
 @click.argument("url")
 @options.store
 @polls
-@options.store_trusts
+@options.trusted_keys
 @click.option("--until-eof", is_flag=True, hidden=True)  # for serve: it ends with that process
 def follow(
     url: str,
@@ -83,10 +83,12 @@ def follow(
     `geolookup update URL` polls once.
 
     URL is the address of a folder that `geolookup mirror` wrote: https://, s3:// or
-    gs://, http:// on this machine, or a path. A poll asks for the index, and
-    downloads a delta or a pack if it has changed. The generation is verified before it
-    becomes current. If a poll fails, the store keeps its generation, and the next poll
-    tries again. STORE/follow.json has the state.
+    gs://, http:// on this machine, or a path. If the index has changed, a poll downloads
+    a delta or the whole archive. The generation is verified before it becomes current. If
+    a poll fails, the store keeps its generation, and the next poll tries again. A line is
+    printed if a generation is installed, and if polls begin to fail or to succeed again.
+    A store without trusted keys trusts those of --trusted-key from now on.
+    STORE/follow.json has the state.
 
     Ends with 0 on SIGTERM. Exits with 2 if URL is not the address of a mirror, or the
     folder is not a store.

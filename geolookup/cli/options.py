@@ -267,14 +267,21 @@ def base(purpose: str) -> Callable[[F], F]:
 
 
 def accounts(forms: str) -> Callable[[F], F]:
-    """Return the option ``--accounts``: an account store."""
-    return click.option("--accounts", metavar="URL", required=True, help=forms)
+    """Return the option ``--accounts``: an account store, with the forms of its URL."""
+    return click.option("--accounts", metavar="URL", required=True, help=f"Account store: {forms}")
 
 
-#: The URLs of all stores, for the help of ``accounts``.
+#: The form of the URL of an accounts file, and the forms of all stores.
+ACCOUNTS_FILE = "sqlite:///PATH."
 ACCOUNTS_URL = (
     "sqlite:///PATH or redis://HOST:PORT/NUMBER. The password of Redis can be in"
     " $GEOLOOKUP_REDIS_PASSWORD, or in the file $GEOLOOKUP_REDIS_PASSWORD_FILE."
+)
+plans = click.option(
+    "--plans",
+    metavar="FILE",
+    type=AS_PATH,
+    help="TOML file of more plans, in tables [plan.NAME]. [default: none]",
 )
 
 cache = click.option(
@@ -298,22 +305,15 @@ def signing_keys(*, required: bool = False) -> Callable[[F], F]:
     )
 
 
-def trusted_keys(purpose: str) -> Callable[[F], F]:
-    """Return the option ``--trusted-key``, described by ``purpose``; it is repeatable."""
-    return click.option(
-        "--trusted-key",
-        "trusted_keys",
-        metavar="KEY",
-        multiple=True,
-        type=PATH,
-        callback=lambda _context, _option, keys: keys or None,  # None: no signature is asked for
-        help=f"{purpose}; repeatable: one of them suffices.",
-    )
-
-
-#: The public keys of a command that checks a dataset, and of one that fills a store.
-must_be_signed = trusted_keys("Public key that must have signed the dataset")
-store_trusts = trusted_keys("Public key for a store that trusts no key yet")
+trusted_keys = click.option(
+    "--trusted-key",
+    "trusted_keys",
+    metavar="KEY",
+    multiple=True,
+    type=PATH,
+    callback=lambda _context, _option, keys: keys or None,  # None: no signature is asked for
+    help="Public key that must have signed the dataset; repeatable: one of them suffices.",
+)
 
 clean = click.option(
     "--clean",

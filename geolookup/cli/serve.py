@@ -10,7 +10,6 @@ import click
 from geolookup.cli import fail, options
 from geolookup.cli.command import command
 from geolookup.cli.follow import polls
-from geolookup.cli.options import AS_PATH
 
 _STALE = ("warn", "refuse", "tag")
 _LEVELS = ("debug", "info", "warning", "error")
@@ -31,15 +30,7 @@ _LEVELS = ("debug", "info", "warning", "error")
     help="Mirror that the store of --dataset follows, as `geolookup follow` does.",
 )
 @polls
-@click.option(
-    "--trusted-key",
-    "trusted_keys",
-    metavar="KEY",
-    multiple=True,
-    type=AS_PATH,
-    help="Public key: serve only datasets that its holder has signed; repeatable, one is enough."
-    " With --follow, a store without trusted keys trusts it from now on.",
-)
+@options.trusted_keys
 @click.option("--max-age", metavar="AGE", help="Maximum age of the data, such as 30, 30d or 4w.")
 @click.option(
     "--on-stale",
@@ -53,8 +44,8 @@ _LEVELS = ("debug", "info", "warning", "error")
     is_flag=True,
     help="Accept a new generation that lacks fields of the old one.",
 )
-@options.accounts(f"Account store: {options.ACCOUNTS_URL}")
-@click.option("--plans", metavar="FILE", help="Plans file. [default: none]")
+@options.accounts(options.ACCOUNTS_URL)
+@options.plans
 @click.option(
     "--host",
     metavar="ADDRESS",
@@ -62,9 +53,17 @@ _LEVELS = ("debug", "info", "warning", "error")
     show_default=True,
     help="Address to listen on.",
 )
-@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
+@click.option(
+    "--port",
+    metavar="NUMBER",
+    type=click.IntRange(1, 65535),
+    default=8000,
+    show_default=True,
+    help="TCP port to listen on.",
+)
 @click.option(
     "--workers",
+    metavar="NUMBER",
     type=click.IntRange(1),
     default=1,
     show_default=True,
@@ -72,8 +71,8 @@ _LEVELS = ("debug", "info", "warning", "error")
 )
 @click.option(
     "--connections",
+    metavar="NUMBER",
     type=click.IntRange(1),
-    metavar="N",
     help="Maximum number of open connections of each worker."
     " [default: by the limit of open files, at most 16384]",
 )
@@ -91,23 +90,35 @@ _LEVELS = ("debug", "info", "warning", "error")
     help="Let pages of this origin read the answers, such as https://app.example; * is any origin;"
     " repeatable.",
 )
-@click.option("--admin", metavar="HOST:PORT", help="Address of health and metrics. [default: off]")
+@click.option(
+    "--admin",
+    metavar="HOST:PORT",
+    help="Address of the port for health and metrics. [default: off]",
+)
 @click.option("--access-log", is_flag=True, help="Log time, status and duration of each request.")
-@click.option("--log-level", type=click.Choice(_LEVELS), default="info", show_default=True)
-@click.option("--tls-certificate", metavar="FILE", help="PEM file; serve HTTPS.")
-@click.option("--tls-key", metavar="FILE", help="PEM file of the certificate's key.")
+@click.option(
+    "--log-level",
+    type=click.Choice(_LEVELS),
+    default="info",
+    show_default=True,
+    help="Lowest level of the log lines on standard error.",
+)
+@click.option("--tls-certificate", metavar="FILE", help="PEM file of a certificate: serve HTTPS.")
+@click.option("--tls-key", metavar="FILE", help="PEM file of the private key of the certificate.")
 @click.option(
     "--drain",
+    metavar="SECONDS",
     type=click.FloatRange(0),
     default=3.0,
     show_default=True,
-    help="Number of seconds to answer requests after SIGTERM.",
+    help="Time for which requests are still answered after SIGTERM.",
 )
 def serve(**options: Any) -> None:
     """Answer GET /v1/geo/lookup?ip=ADDRESS to callers with an X-API-Key.
 
-    SIGHUP reloads the dataset and the plans. SIGTERM stops after the requests in
-    progress.
+    SIGHUP reloads the dataset and the plans. SIGTERM stops the server after the
+    requests in progress. With --follow, a store without trusted keys trusts those of
+    --trusted-key from now on.
 
     Example: geolookup serve --accounts sqlite:///accounts.db
     """

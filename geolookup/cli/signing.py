@@ -30,9 +30,9 @@ def signing_keys() -> None:
 def create(file: Path) -> None:
     """Write a new private key to FILE, and its public key to FILE.pub.
 
-    The private key signs datasets and mirrors (--signing-key). Only its owner may read
-    it: its mode is 0600, and other modes are refused. Copy the public key to whoever
-    shall check signatures. Existing files are not replaced.
+    The private key signs datasets and mirrors (--signing-key). Its mode is 0600: a
+    private key that other users may read is refused. Copy the public key to every
+    machine that checks signatures. Existing files are not replaced.
 
     Example: geolookup signing-keys create release.key
     """
@@ -50,8 +50,9 @@ def create(file: Path) -> None:
 def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
     """Verify DATASET, or the current generation of a store, and sign it.
 
-    Writes signature.json, and replaces the one that is there. The new signature
-    counts as newer: stores that trust the keys accept an older dataset again.
+    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
+    Writes signature.json into its folder; an existing one is replaced. The new signature
+    has a greater serial: stores that trust the keys accept an older dataset again.
 
     Example: geolookup sign mydata --signing-key release.key
     """
@@ -64,14 +65,16 @@ def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
 @signing_keys.command(name="trust", short_help="Choose the keys that a store trusts.")
 @click.argument("store", type=options.AS_PATH)
 @click.argument("keys", metavar="[KEY.pub]...", nargs=-1, type=options.AS_PATH)
-@click.option("--remove", metavar="ID", multiple=True, help="Trust the key with this id no longer.")
+@click.option(
+    "--remove", metavar="ID", multiple=True, help="Remove the key with this id; repeatable."
+)
 def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
-    """Let STORE trust public keys, beside those that it trusts, and list all of them.
+    """Add public keys to those that STORE trusts, and list all of them.
 
-    From the first key on, STORE takes only datasets that a trusted key has signed,
-    that have the name of the dataset in it, and that were not signed before it.
-    STORE is created if it is missing. With keys it is refused if another user can
-    change it. Without a key it accepts every dataset again.
+    From the first key on, STORE accepts only datasets that a trusted key has signed,
+    with the name of the dataset in STORE and no older signature. STORE is created if it
+    is missing. With keys, it is refused if another user can change it. Without keys, it
+    accepts every dataset again.
 
     Example: geolookup signing-keys trust /srv/geo release.key.pub
     """
@@ -100,15 +103,16 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
 @command("verify", "Check a dataset for damage.")
 @options.dataset_object
 @click.option("--deep", is_flag=True, help="Also check coverage, time zones and lookups.")
-@options.must_be_signed
+@options.trusted_keys
 def verify(dataset: str | None, deep: bool, trusted_keys: tuple[str, ...] | None) -> None:
     """Read every byte of DATASET, or of the current generation of a store, and check it.
 
+    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
     Checks the manifest, sizes, digests, layout, the order of intervals, row numbers,
     values and their JSON texts, and the generation id. --deep also checks coverage,
-    the names of time zones, and a sample of lookups. With --trusted-key, the holder
-    of that key must have signed it. Exits with 1 and one line per damage on standard
-    error if anything is damaged.
+    the names of time zones, and a sample of lookups. Exits with 1 and one line per
+    damage on standard error if anything is damaged, or if no key of --trusted-key has
+    signed the dataset.
 
     Example: geolookup verify mydata --deep
     """

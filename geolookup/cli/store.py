@@ -21,18 +21,18 @@ from geolookup.store.pointer import KEEP
     "--full",
     metavar="FILE.tar.zst",
     type=options.AS_PATH,
-    help="Archive of the whole dataset, published if a delta cannot be applied.",
+    help="Archive of the whole dataset; published if the delta cannot be applied.",
 )
 @click.option("--expect", metavar="ID", help="Publish only the generation with this id.")
 def publish(dataset: str | None, store: Path | None, full: Path | None, expect: str | None) -> None:
     """Verify DATASET, add it to the store as a generation, and make it the current one.
 
-    DATASET may also be a store: then its current generation is published; or a file
-    of `geolookup pack`. A delta is applied to its base, which may be any generation
-    of the store. A generation that the store already has becomes the current one again.
-    Exits with 2 and leaves the store unchanged if the dataset is damaged, if its id does
-    not match its content or --expect, if the base is missing, or if the store trusts keys
-    and none of them has signed the dataset.
+    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
+    DATASET may be a dataset, another store, or a file of `geolookup pack`. A delta is
+    applied to its base, any generation of the store. A generation that the store already
+    has becomes the current one again. Exits with 2 and leaves the store unchanged if the
+    dataset is damaged, if its id is not the id of its content or --expect, if the base is
+    missing, or if the store trusts keys and none of them has signed the dataset.
 
     Example: geolookup publish mydata --store /srv/geo
     """
@@ -47,10 +47,10 @@ def publish(dataset: str | None, store: Path | None, full: Path | None, expect: 
 def rollback(store: Path | None, signing_keys: tuple[str, ...]) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 
-    STORE is by default the user's store. A second rollback goes one generation
-    further back. If keys are trusted, a generation signed earlier is refused:
-    --signing-key signs the previous one again. Exits with 2 and leaves STORE unchanged if
-    there is no previous generation, or if it is damaged or refused.
+    STORE is by default the user's store. A second rollback goes back one generation
+    more. A store that trusts keys refuses older signatures: --signing-key signs the
+    previous generation again. Exits with 2 and leaves STORE unchanged if the previous
+    generation is missing, damaged or refused.
 
     Example: geolookup rollback /srv/geo
     """
@@ -81,11 +81,11 @@ def generations(store: Path | None, as_json: bool) -> None:
 @options.store_object
 @options.keep(least=1, usual=KEEP)
 def prune(store: Path | None, keep: int) -> None:
-    """Remove all but the N last published generations of STORE, and print those removed.
+    """Remove all but the N last published generations of STORE, and print their ids.
 
     STORE is by default the user's store. The current generation is always kept, and
-    the previous one unless N is 1.
-    An engine that uses a removed generation continues to answer from it.
+    the previous one unless N is 1. An engine that uses a removed generation continues
+    to answer from it.
 
     Example: geolookup prune /srv/geo --keep 3
     """

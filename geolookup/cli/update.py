@@ -50,7 +50,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 @options.keep(least=1, usual=None, default=f"as the recipe says, else {KEEP}")
 @options.cache
 @options.signing_keys()
-@options.store_trusts
+@options.trusted_keys
 @limit_rate
 def update(
     recipe: str | None,
@@ -71,8 +71,8 @@ def update(
     RECIPE may also be a file of `geolookup pack`, which is published, or a mirror: the
     address (https://, s3://, gs://) or the path of a folder that `geolookup mirror`
     wrote. It is polled once; `geolookup follow` keeps polling. --if-older, --cache
-    and --signing-key are for recipes, --limit-rate is for mirrors. Without trusted keys,
-    the store trusts those of --trusted-key from now on.
+    and --signing-key are for recipes, --limit-rate is for mirrors. A store without trusted
+    keys trusts those of --trusted-key from now on.
 
     Exits with 0 if the store is current or was updated, 1 if a source or a mirror
     failed, or a gate or the store refused the result, 2 for misuse or a store or cache

@@ -34,14 +34,14 @@ class Settings:
     polling: Polling = field(default_factory=Polling)
     #: Files of public keys: only a dataset that one of them verifies is served. With ``follow``, a
     #: store without trusted keys trusts these, and checks each dataset that it installs.
-    trusted_keys: tuple[str | os.PathLike[str], ...] = ()
+    trusted_keys: tuple[str | os.PathLike[str], ...] | None = None
     #: As in ``geolookup.open``.
     watch: float | None = None
     max_age: str | None = None
     on_stale: OnStale = "warn"
     allow_lost_fields: bool = False
     #: A TOML file of plans; None: the built-in ones.
-    plans: str | None = None
+    plans: str | os.PathLike[str] | None = None
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
@@ -64,7 +64,7 @@ class Settings:
     @property
     def required_keys(self) -> tuple[str | os.PathLike[str], ...] | None:
         """The keys that a worker demands; None without any, and if the store checks them."""
-        return self.trusted_keys if self.trusted_keys and self.follow is None else None
+        return self.trusted_keys if self.follow is None else None
 
 
 #: Milliseconds until a connection without a complete request head is closed; a connection

@@ -204,7 +204,7 @@ def _command(url: str, store: Path, settings: Settings) -> list[str]:
         options += ["--jitter", f"{polling.jitter:.3f}s"]
     if polling.limit_rate is not None:
         options += ["--limit-rate", str(polling.limit_rate)]
-    for key in settings.trusted_keys:
+    for key in settings.trusted_keys or ():
         options += ["--trusted-key", str(key)]
     return command("geolookup", "follow", url, *options)
 

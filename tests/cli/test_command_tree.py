@@ -91,7 +91,7 @@ def test_a_group_without_a_command_shows_its_help() -> None:
 #: Options whose help names the object of their command; the others have one help everywhere.
 OF_A_COMMAND = {
     *("accounts", "base", "fail-if", "fields", "force", "format", "json", "output", "time-column"),
-    *("store", "top", "traffic", "trusted-key", "truth", "within", "family"),
+    *("top", "traffic", "truth", "within", "family"),
 }
 #: Options with one name and two meanings, each as in programs that users know.
 TWO_MEANINGS = {
