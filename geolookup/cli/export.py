@@ -44,8 +44,7 @@ def _names(output: str) -> str:
     "--format",
     "format_name",
     type=click.Choice(list(FORMATS)),
-    required=True,
-    help="Format to write.",
+    help="Format to write. [default: by the suffix of the output, such as .mmdb]",
 )
 @options.output(
     f"File to write; for {_names('folder')} a folder. - is standard output, for "
@@ -56,7 +55,7 @@ def _names(output: str) -> str:
 @_formats
 @options.force("an existing output")
 def export(
-    dataset: str | None, format_name: str, output: str, force: bool, **parameters: Any
+    dataset: str | None, format_name: str | None, output: str, force: bool, **parameters: Any
 ) -> None:
     """Write DATASET, or the current generation of a store, in another format.
 
@@ -66,7 +65,7 @@ def export(
     nothing if the dataset is damaged, or if the format does not have an option or its
     value.
 
-    Example: geolookup export mydata --format mmdb --output mydata.mmdb
+    Example: geolookup export mydata -o mydata.mmdb
     """
     from geolookup.progress import Progress
 

@@ -59,20 +59,22 @@ class NetworkAnswers(ManyAnswers):
     def export(
         self,
         output: str | os.PathLike[str],
-        format: str,  # noqa: A002 - the name of the option
+        format: str | None = None,  # noqa: A002 - the name of the option
         *,
         force: bool = False,
         **options: Any,
     ) -> Mapping[str, int]:
-        """Write the dataset to the file ``output`` in a format of another tool.
+        """Write the dataset to the file or folder ``output`` in a format of another tool.
 
-        ``format`` is a name that ``geolookup export --help`` lists, and ``options`` are the
-        options of that format by their names there; those with several values take a sequence
-        of texts. Returns what was written, by the name of the things counted. Networks in
-        special-purpose space are left out, and those about which nothing is known. An
-        interrupted export leaves no file. Raises ExportError for an unknown format and for an
-        option that the format does not have, OutputError if the file cannot be written, or
-        exists and ``force`` is not set, and DatasetError for a damaged dataset.
+        ``format`` is a name that ``geolookup export --help`` lists; by default the suffix of
+        ``output`` names it, such as ``.mmdb``. ``options`` are the options of that format by their
+        names there; those with several values take a text or a list of texts. Returns the counts
+        of the export by the name of the things counted. Networks in special-purpose space and
+        networks about which nothing is known are left out. An interrupted export leaves no file.
+
+        Raises ExportError for an unknown format, and for an option that the format does not have;
+        OutputError if the file cannot be written, or exists and ``force`` is not set; DatasetError
+        for a damaged dataset.
         """
         from geolookup.export import write
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from geolookup.errors import ExportError, near_match
+from geolookup.errors import ExportError, line_text, near_match
 from geolookup.export.formats import (
     FORMATS,
     Counts,
@@ -15,6 +15,7 @@ from geolookup.export.formats import (
     Option,
     Values,
     Write,
+    format_by_suffix,
     options_of_formats,
 )
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def write(
     dataset: Dataset,
     output: str | os.PathLike[str],
-    name: str,
+    name: str | None,
     values: Values,
     progress: Progress | None = None,
     *,
@@ -34,7 +35,8 @@ def write(
 ) -> Counts:
     """Write a dataset in the format of that name; an interrupted export leaves no output.
 
-    ``output`` is a file, a folder, or ``-`` for standard output, as the format says.
+    ``output`` is a file or a folder, or ``-`` for standard output, whichever the format writes.
+    Without a name its suffix names the format.
 
     Raises ExportError for an unknown format or option, and for a missing package of the format.
     Raises OutputError if the output cannot be written, or exists and ``force`` is not set, and
@@ -43,47 +45,53 @@ def write(
     from geolookup.export.outputs import open_target
     from geolookup.progress import Progress
 
-    chosen = _format(name)
-    options = _check_options(chosen, values)
-    writer = _writer(chosen)
-    with open_target(dataset, os.fspath(output), chosen, force=force) as target:
+    export_format = _format(name, os.fspath(output))
+    options = _check_options(export_format, values)
+    writer = _writer(export_format)
+    with open_target(dataset, os.fspath(output), export_format, force=force) as target:
         return writer(dataset, target, options, progress or Progress(silent=True))
 
 
-def _writer(chosen: ExportFormat) -> Write:
+def _writer(export_format: ExportFormat) -> Write:
     # "text_rows:write_csv"
-    module, _, function = chosen.writer.partition(":")
+    module, _, function = export_format.writer.partition(":")
     try:
         writer: Write = getattr(import_module(f"{__name__}.{module}"), function)
     except ModuleNotFoundError as error:
-        problem = f"{chosen.name} needs the package {error.name}"
-        raise ExportError(problem, f"run pip install 'geolookup[{chosen.name}]'") from None
+        problem = f"{export_format.name} needs the package {error.name}"
+        raise ExportError(problem, f"run pip install 'geolookup[{export_format.name}]'") from None
     return writer
 
 
-def _format(name: str) -> ExportFormat:
+def _format(name: str | None, output: str) -> ExportFormat:
+    if name is None:
+        export_format = format_by_suffix(output)
+        if export_format is None:
+            problem = f"the suffix of {line_text(output)!r} names no format"
+            raise ExportError(problem, f"name one: {', '.join(FORMATS)}")
+        return export_format
     if name not in FORMATS:
         raise ExportError(f"no format {name!r}", near_match(name, FORMATS))
     return FORMATS[name]
 
 
-def _check_options(chosen: ExportFormat, values: Values) -> Values:
-    """Return the values that were given; ExportError for an option of another format."""
-    own = {option.name: option for option in chosen.options}
-    chosen_values = {}
+def _check_options(export_format: ExportFormat, values: Values) -> Values:
+    """Return the values that are set; ExportError for an option of another format."""
+    own = {option.name: option for option in export_format.options}
+    checked_values = {}
     for name, value in values.items():
         if name not in own:
-            raise ExportError(f"{chosen.name} has no option {name}", _whose(name, own))
-        # An empty tuple of several values counts as not given.
+            raise ExportError(f"{export_format.name} has no option {name}", _whose(name, own))
+        # An empty tuple of several values counts as not set.
         if value is not None and (checked := _value(own[name], value)) != ():
-            chosen_values[name] = checked
-    return chosen_values
+            checked_values[name] = checked
+    return checked_values
 
 
 def _whose(name: str, own: Iterable[str]) -> str:
     by_option = options_of_formats()
-    formats = [one for option in by_option if option.name == name for one in by_option[option]]
-    return f"it is one of {', '.join(formats)}" if formats else near_match(name, own)
+    formats = [other for option in by_option if option.name == name for other in by_option[option]]
+    return f"it is an option of {', '.join(formats)}" if formats else near_match(name, own)
 
 
 def _value(option: Option, value: Any) -> Any:

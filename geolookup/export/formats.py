@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from geolookup.filesystem.unpacking import compression
+
 if TYPE_CHECKING:
     from geolookup.dataset.files import Dataset
     from geolookup.progress import Progress
 
-#: The values of options by name, without those that were not given.
+#: The values of options by name, without unset ones.
 Values = Mapping[str, Any]
 #: The counts of an export, by the name of the things counted, such as ``{"networks": 1200}``.
 Counts = Mapping[str, int]
@@ -22,8 +24,8 @@ Counts = Mapping[str, int]
 class Option(NamedTuple):
     """An option of one or several formats: ``--name`` of the command, ``name`` of ``export``.
 
-    Its value is a text, one of the ``choices`` if there are any. With ``several`` it is a tuple of
-    texts, which the command reads separated by commas. ``metavar`` is its value in ``--help``.
+    Its value is a text, one of the ``choices`` if it has any. With ``several`` it is a tuple of
+    texts; the command separates them by commas. ``metavar`` is its value in ``--help``.
     """
 
     name: str
@@ -36,9 +38,10 @@ class Option(NamedTuple):
 class ExportFormat(NamedTuple):
     """A format by its name. ``writer`` is a module of this package and its function.
 
-    ``output`` is a kind of output (see ``outputs``): ``file``; ``database``, a file that a library
-    creates; ``folder``, whose files have names that the pattern ``holds`` matches; ``stream``,
-    which can be standard output, and is compressed as its suffix says.
+    ``suffixes`` are the ends of names of outputs in this format. ``output`` is a kind of output
+    (see ``outputs``): ``file``; ``database``, a file that a library creates; ``folder``, whose
+    files have names that the pattern ``holds`` matches; ``stream``, a file or standard output,
+    compressed by its suffix.
     """
 
     name: str
@@ -47,6 +50,7 @@ class ExportFormat(NamedTuple):
     options: tuple[Option, ...] = ()
     output: str = "file"
     holds: str = ""
+    suffixes: tuple[str, ...] = ()
 
 
 class Write(Protocol):
@@ -99,9 +103,20 @@ _SERVER_FOLDER = Option(
 )
 _PART = (_FIELDS, _WITHIN, _FAMILY)
 _TABLE = (
-    ExportFormat("mmdb", "MaxMind DB, for the readers of that format", "mmdb:write", _MMDB),
     ExportFormat(
-        "csv", "CSV, a row for each range", "text_rows:write_csv", (*_PART, _RANGES), "stream"
+        "mmdb",
+        "MaxMind DB, for the readers of that format",
+        "mmdb:write",
+        _MMDB,
+        suffixes=(".mmdb",),
+    ),
+    ExportFormat(
+        "csv",
+        "CSV, a row for each range",
+        "text_rows:write_csv",
+        (*_PART, _RANGES),
+        "stream",
+        suffixes=(".csv",),
     ),
     ExportFormat(
         "jsonl",
@@ -109,6 +124,7 @@ _TABLE = (
         "text_rows:write_jsonl",
         (*_PART, _RANGES),
         "stream",
+        suffixes=(".jsonl", ".ndjson"),
     ),
     ExportFormat(
         "parquet",
@@ -117,9 +133,19 @@ _TABLE = (
         (*_PART, _RANGES),
         "folder",
         r"ipv[46]/part-\d+\.parquet",
+        suffixes=(".parquet",),
     ),
-    ExportFormat("duckdb", "a DuckDB database", "duckdb:write", _PART, "database"),
-    ExportFormat("sqlite", "an SQLite database", "sqlite:write", _PART, "database"),
+    ExportFormat(
+        "duckdb", "a DuckDB database", "duckdb:write", _PART, "database", suffixes=(".duckdb",)
+    ),
+    ExportFormat(
+        "sqlite",
+        "an SQLite database",
+        "sqlite:write",
+        _PART,
+        "database",
+        suffixes=(".sqlite", ".sqlite3"),
+    ),
     ExportFormat(
         "clickhouse",
         "a dictionary of ClickHouse: its statement and its rows",
@@ -129,11 +155,29 @@ _TABLE = (
         r"dictionary\.sql|prefixes\.tsv",
     ),
     ExportFormat(
-        "postgresql", "a script for psql", "postgresql:write", (*_PART, _RANGES), "stream"
+        "postgresql",
+        "a script for psql",
+        "postgresql:write",
+        (*_PART, _RANGES),
+        "stream",
+        suffixes=(".sql",),
     ),
 )
 #: The formats by name.
 FORMATS = {export_format.name: export_format for export_format in _TABLE}
+
+
+def format_by_suffix(output: str) -> ExportFormat | None:
+    """Return the format that the suffix of an output names; None if it names none.
+
+    A stream may have the suffix of a compression after its own: ``networks.csv.gz``.
+    """
+    name = output.casefold()
+    packed = name.removesuffix(compression(name) or "")
+    for export_format in FORMATS.values():
+        if (packed if export_format.output == "stream" else name).endswith(export_format.suffixes):
+            return export_format
+    return None
 
 
 def options_of_formats() -> dict[Option, list[str]]:

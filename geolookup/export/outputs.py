@@ -31,19 +31,19 @@ from geolookup.parallel import cores
 
 @contextmanager
 def open_target(
-    dataset: Dataset, output: str, chosen: ExportFormat, *, force: bool
+    dataset: Dataset, output: str, export_format: ExportFormat, *, force: bool
 ) -> Iterator[Any]:
     """Yield the target to write to; the output exists if the block succeeds.
 
     Raises OutputError if it cannot be written, lies in the dataset, or exists and ``force``
     is not set.
     """
-    if output == STANDARD and chosen.output != "stream":
-        problem = f"{chosen.name} cannot be written to standard output"
+    if output == STANDARD and export_format.output != "stream":
+        problem = f"{export_format.name} cannot be written to standard output"
         raise OutputError(output, problem, "name a file or folder")
     if output != STANDARD:
         _check_outside(dataset, Path(output))
-    with _KINDS[chosen.output](output, chosen, force) as target:
+    with _KINDS[export_format.output](output, export_format, force) as target:
         yield target
 
 
@@ -56,30 +56,32 @@ def _check_outside(dataset: Dataset, output: Path) -> None:
 
 
 @contextmanager
-def _file(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
+def _file(output: str, export_format: ExportFormat, force: bool) -> Iterator[Path]:
     check_file(Path(output), force=force)
     # A library that creates a database also creates files beside it: they need a folder.
-    staged = staged_file_in_folder if chosen.output == "database" else staged_file
+    staged = staged_file_in_folder if export_format.output == "database" else staged_file
     with staged(Path(output), force=force) as fresh:
         yield fresh
 
 
 @contextmanager
-def _folder(output: str, chosen: ExportFormat, force: bool) -> Iterator[Path]:
-    written = partial(_is_written_by, chosen)
-    check_folder(Path(output), force=force, replaceable=written, kind=f"{chosen.name} export")
+def _folder(output: str, export_format: ExportFormat, force: bool) -> Iterator[Path]:
+    written = partial(_is_written_by, export_format)
+    check_folder(
+        Path(output), force=force, replaceable=written, kind=f"{export_format.name} export"
+    )
     with staged_folder(Path(output), force=force) as fresh:
         yield fresh
 
 
-def _is_written_by(chosen: ExportFormat, folder: Path) -> bool:
+def _is_written_by(export_format: ExportFormat, folder: Path) -> bool:
     """Return whether every file of a folder has a name that the format writes."""
     files = (path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir())
-    return all(re.fullmatch(chosen.holds, path.as_posix()) for path in files)
+    return all(re.fullmatch(export_format.holds, path.as_posix()) for path in files)
 
 
 @contextmanager
-def _stream(output: str, _chosen: ExportFormat, force: bool) -> Iterator[Any]:
+def _stream(output: str, _export_format: ExportFormat, force: bool) -> Iterator[Any]:
     if output != STANDARD:
         check_file(Path(output), force=force)
     with open_output(output, compression(output), None, cores(), force=force) as stream:

@@ -39,10 +39,10 @@ class LineFilter:
 
     def keeps(self, met: I64, public: I64) -> Bools:
         """Return which lines to keep, by how many of their addresses meet the condition."""
-        chosen: Bools = met > 0
+        matches: Bools = met > 0
         if self.every:
-            chosen &= met == public
-        return ~chosen if self.inverted else chosen
+            matches &= met == public
+        return ~matches if self.inverted else matches
 
 
 class Lines:

@@ -170,6 +170,9 @@ def test_standard_output() -> None:
     done = run(*EXPORT, "csv", "--output", "-", *fields)
     assert (done.returncode, done.stderr) == (0, "1 networks\n")
     assert done.stdout == "network,network_asn\n8.8.8.0/24,15169\n"
+    by_suffix = ("export", str(SMALL), "-f", "asn", "--within", "8.8.8.0/24")
+    unnamed = refusal(*by_suffix, "-o", "-")
+    assert unnamed.startswith("the suffix of '-' names no format; name one: mmdb, csv, ")
     problem = "-: sqlite cannot be written to standard output; name a file or folder"
     assert refusal(*EXPORT, "sqlite", "--output", "-") == problem
 
@@ -221,3 +224,11 @@ def test_a_full_disk_leaves_the_old_output(name: str, limit: int, tmp_path: Path
 def _limit_files(limit: int) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+
+def test_the_suffix_of_the_output_names_the_format(tmp_path: Path) -> None:
+    asked = ("-f", "asn", "-f", "country,city", "--within", "8.8.8.0/24")
+    assert run("export", str(SMALL), "-o", str(tmp_path / "a.csv"), *asked).returncode == 0
+    header, row = (tmp_path / "a.csv").read_text("utf-8").splitlines()
+    assert header == "first,last,network_asn,location_country_code,location_city_name"
+    assert row.startswith("8.8.8.0,8.8.8.255,15169,US,")

@@ -18,7 +18,7 @@ from geolookup import export
 from geolookup.contract.fields import STORED
 from geolookup.errors import ExportError, OutputError
 from geolookup.export import formats
-from geolookup.export.formats import FORMATS, options_of_formats
+from geolookup.export.formats import FORMATS, format_by_suffix, options_of_formats
 from geolookup.export.ranges import fields_of
 from tests.cli.program import python, refusal, run
 from tests.conftest import ROOT
@@ -183,9 +183,32 @@ def test_a_format_is_a_writer_and_an_entry(
     monkeypatch.setitem(sys.modules, module.__name__, module)
     form = eval(f"ExportFormat({entry}", vars(formats))  # noqa: S307
     monkeypatch.setitem(FORMATS, form.name, form)
-    counts = sample.export(tmp_path / "a.tsv", "tsv", fields="network.asn", within="8.8.8.0/24")
+    counts = sample.export(tmp_path / "a.tsv", fields="network.asn", within="8.8.8.0/24")
     assert counts == {"ranges": 1}
     assert (tmp_path / "a.tsv").read_text(encoding="utf-8") == "8.8.8.0\t8.8.8.255\t15169\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "name"),
+    [
+        *(("a.csv", "csv"), ("a.CSV.gz", "csv"), ("a.jsonl", "jsonl"), ("a.ndjson.zst", "jsonl")),
+        *(("a.mmdb", "mmdb"), ("a.parquet", "parquet"), ("a.sql", "postgresql")),
+        *(("a.sqlite", "sqlite"), ("a.sqlite3", "sqlite"), ("a.duckdb", "duckdb")),
+        *(("a.mmdb.gz", None), ("a", None), ("a.txt", None), ("csv", None), ("-", None)),
+    ],
+)
+def test_the_suffix_names_the_format(output: str, name: str | None) -> None:
+    export_format = format_by_suffix(f"/x.csv/{output}")
+    assert (export_format and export_format.name) == name
+
+
+def test_an_export_without_a_format(sample: geolookup.Engine, tmp_path: Path) -> None:
+    sample.export(tmp_path / "a.csv", family=4, fields=["country", "asn"])
+    sample.export(tmp_path / "b", "csv", family=4, fields=["location.country_code", "network.asn"])
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b").read_bytes()
+    message = "the suffix of '.*a.txt' names no format; name one: mmdb, csv, "
+    with pytest.raises(ExportError, match=message):
+        sample.export(tmp_path / "a.txt")
 
 
 def test_values_as_python_writes_them(sample: geolookup.Engine, tmp_path: Path) -> None:

@@ -68,8 +68,8 @@ class Contents:
             later.append(self._kind.take(columns[0], codes))
             if is_here.any():
                 # Both columns one after the other: a code of the second is ``count`` further.
-                chosen = np.where(is_here, inner.count + codes, codes)
-                first.append(self._kind.take(self._kind.both([*columns]), chosen))
+                numbers = np.where(is_here, inner.count + codes, codes)
+                first.append(self._kind.take(self._kind.both([*columns]), numbers))
             else:
                 first.append(later[-1])
             self.first[inner.number] = first[-1]
@@ -86,8 +86,8 @@ class Contents:
         is_shared = slot.shared >= 0
         if is_shared.any():
             # A value that is shared becomes its pointer, at ``count`` + its number.
-            chosen = np.where(is_shared, slot.count + slot.shared, np.arange(slot.count))
-            later = kind.take(kind.both([later, self._pointers]), chosen)
+            numbers = np.where(is_shared, slot.count + slot.shared, np.arange(slot.count))
+            later = kind.take(kind.both([later, self._pointers]), numbers)
         return later, first
 
     def headers(self, slot: Slot) -> Any:

@@ -94,12 +94,12 @@ class Records:
         contents = Contents(BYTES, positions)
         columns = [(headers, counts)]
         for at, (part, codes) in enumerate(zip(order.parts, order.codes, strict=True)):
-            chosen = np.where(order.is_first(at), part.count + codes, codes)
-            columns.append((pa.concat_arrays(contents.of_group(part)), chosen))
+            numbers = np.where(order.is_first(at), part.count + codes, codes)
+            columns.append((pa.concat_arrays(contents.of_group(part)), numbers))
         chunks, sizes = [], []
         for begin in range(0, max(len(counts), 1), _CHUNK):
             pieces = (
-                BYTES.take(values, chosen[begin : begin + _CHUNK]) for values, chosen in columns
+                BYTES.take(values, numbers[begin : begin + _CHUNK]) for values, numbers in columns
             )
             chunk = join(*pieces)
             sizes.append(lengths(chunk))

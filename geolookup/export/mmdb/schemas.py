@@ -48,9 +48,9 @@ def schema_of(name: str, known_fields: Collection[str], paths: Sequence[str]) ->
     ``known_fields`` are the fields of the dataset. Raises ExportError for paths that the schema
     does not have, and for a schema without a field of the dataset.
     """
-    chosen = fields_of(paths)
-    whole = _flat(chosen) if name == FLAT else _of_geoip2(name, known_fields)
-    members = {path: field for path, field in whole.items() if not paths or field in chosen}
+    fields = fields_of(paths)
+    whole = _flat(fields) if name == FLAT else _of_geoip2(name, known_fields)
+    members = {path: field for path, field in whole.items() if not paths or field in fields}
     for path in paths:
         if not set(fields_of((path,))) & set(members.values()):
             names = ", ".join(dict.fromkeys(field.path for field in whole.values()))
@@ -71,8 +71,8 @@ def check_languages(languages: Sequence[str]) -> None:
 
 def _flat(fields: Sequence[Field]) -> dict[str, Field]:
     """Return the fields that sources state, by their names there, and any other wanted field."""
-    chosen = {*DEFAULT, *fields}
-    return {_KEYS.get(field.path, field.column): field for field in STORED if field in chosen}
+    written = {*DEFAULT, *fields}
+    return {_KEYS.get(field.path, field.column): field for field in STORED if field in written}
 
 
 def _of_geoip2(name: str, known_fields: Collection[str]) -> dict[str, Field]:

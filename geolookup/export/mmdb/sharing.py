@@ -141,8 +141,8 @@ def _share_values(values: pa.Array, parents: I64, begin: int) -> tuple[I64, pa.A
     # Positions are not known yet: a pointer by number, of the size of a long one, stands for it.
     stand_ins = pointers(_FAR + numbers[is_shared])
     # The stand-ins follow the distinct values: of 5 with 1 and 3 shared, 0 5 2 6 4.
-    chosen = np.where(is_shared, len(distinct) + numbers - begin, np.arange(len(distinct)))
-    references = pa.concat_arrays([distinct, stand_ins]).take(pa.array(chosen[codes]))
+    positions = np.where(is_shared, len(distinct) + numbers - begin, np.arange(len(distinct)))
+    references = pa.concat_arrays([distinct, stand_ins]).take(pa.array(positions[codes]))
     return numbers[codes], references, count[is_shared]
 
 
