@@ -306,3 +306,10 @@ def test_threads_share_one_default_engine(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(opened) == 8
     assert len(engines) == 1
     assert geolookup._engine() in engines
+
+
+def test_an_error_of_arguments_names_the_public_class(sample: geolookup.Engine) -> None:
+    for name in ("prefixes", "prefix_table", "export", "explain", "enrich", "get_many"):
+        call: Any = getattr(sample, name)
+        with pytest.raises(TypeError, match=rf"^Engine\.{name}\(\) "):
+            call(*range(9), nonsense=1)

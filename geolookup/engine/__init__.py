@@ -7,6 +7,7 @@ for networks and whole datasets from ``networks``.
 from __future__ import annotations
 
 import os
+from types import FunctionType
 
 from geolookup.contract.localtime import check_database
 from geolookup.dataset.files import Dataset
@@ -136,6 +137,17 @@ class Engine(NetworkAnswers):
 
     def __repr__(self) -> str:
         return f"<geolookup.Engine {self._path!r}>"
+
+
+def _name_public_class() -> None:
+    """Name the inherited calls after ``Engine``: Python's errors of arguments show this name."""
+    for base in Engine.__mro__[1:]:
+        for call in vars(base).values():
+            if isinstance(call, FunctionType):
+                call.__qualname__ = f"{Engine.__name__}.{call.__name__}"
+
+
+_name_public_class()
 
 
 def open(  # noqa: A001 - the public name
