@@ -61,6 +61,11 @@ def near_match(word: object, words: Iterable[object], *, fallback: str | None = 
     return f"known are {', '.join(names[:_LISTED])}{more}" if names else "none is known"
 
 
+def quantity(number: int, noun: str) -> str:
+    """Return a number and a noun that takes an s, such as ``1 row`` or ``2,000 rows``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def column_hint(name: object, columns: Iterable[object], argument: str) -> str:
     """Return how to name another column than ``name``, which is not among ``columns``.
 

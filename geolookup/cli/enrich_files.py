@@ -60,13 +60,13 @@ def enrich(
     force: bool,
     **parameters: Any,
 ) -> None:
-    """Copy INPUT, a file, a folder or - (standard input), with columns of answers added.
+    """Copy INPUT and add columns of answers. INPUT is a file, a folder, or - for standard input.
 
-    Reads and writes CSV, TSV, JSON lines, Parquet and Arrow, also compressed as
-    .gz, .bz2, .xz or .zst, by suffix; reads logs of web servers (.log). Existing
-    columns keep their names, types and values. An output is written completely or
-    not at all; of a folder, outputs that are up to date are skipped. Exits with 2
-    if an input or output cannot be used.
+    Reads and writes CSV, TSV, JSON lines, Parquet and Arrow, also compressed (.gz, .bz2,
+    .xz, .zst). The suffix decides the format. Reads logs of web servers (.log). Existing
+    columns keep their names, types and values. An output is written completely or not at
+    all. In a folder, outputs that are up to date are skipped. Exits with 2 if an input or
+    output cannot be used.
 
     Example: geolookup enrich visits.csv --output located.csv --fields location,network.asn
     """
@@ -75,7 +75,7 @@ def enrich(
     from geolookup.files.enrich_job import EnrichJob
 
     exit_on_signals()
-    fields = options.fields_of(paths)  # before the files are opened
+    fields = options.fields_of(paths)  # before any file is opened
     if at is not None and time_column is not None:
         fail("--at is for all rows, --time-column for each row; pass one of them")
     enriching = EnrichOptions(

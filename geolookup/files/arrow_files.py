@@ -1,8 +1,8 @@
 """Files of Arrow's own formats: Arrow IPC and Parquet, read and written with their types.
 
-An IPC file (also named Feather) is an IPC stream between a magic number and a footer: both are
-read in one pass, also from pipes and compressed files. Parquet is read from its end: a pipe is
-copied to a temporary file first.
+An IPC file (also named Feather) is an IPC stream between a magic number and a footer. Files and
+streams are read in one pass, also from pipes and compressed files. Parquet is read from its end: a
+pipe is first copied to a temporary file.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ _SAMPLE = 1 << 14
 
 
 class ArrowIpc:
-    """Reads either format, told apart by the magic number; writes one of them."""
+    """Reads IPC files and streams, told apart by the magic number; writes one of them."""
 
     def __init__(self, writer: Callable[[Any, pa.Schema], Any]) -> None:
         self._writer = writer
 
     def read(self, stream: InputStream, options: ReadOptions) -> Rows:
-        """Return the rows with the file's types; dictionaries stay where the rest is ``as_is``."""
+        """Return the rows with the file's types; ``as_is`` keeps dictionaries."""
         with explain_errors(options.name, _IPC):
             first = read_full(stream.plain, len(_MAGIC) + _PADDING)
             is_file = first.startswith(_MAGIC)
-            # The magic and its padding are skipped: what follows is a stream.
-            source = _Prefixed(b"" if is_file else first, stream.plain)
+            # A stream follows the magic number and its padding.
+            source = _PrefixedStream(b"" if is_file else first, stream.plain)
             reader = pa.ipc.open_stream(pa.PythonFile(source, "r"))
         check_columns(options, reader.schema.names)
         schema = reader.schema if options.others == "as_is" else plain_schema(reader.schema)
@@ -96,9 +96,9 @@ def _ipc_batches(reader: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 def _to_the_end(
     batches: Iterator[pa.RecordBatch], plain: Any, name: str, *, is_file: bool
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches, then read the rest: a file truncated between two batches has no footer.
+    """Yield batches, then read to the end: a file truncated between batches has no footer.
 
-    A decompressor, too, detects a truncated stream only at its end.
+    A decompressor also detects a truncated stream only at its end.
     """
     yield from batches
     if not _ends_with_magic(plain) and is_file:
@@ -108,13 +108,13 @@ def _to_the_end(
 def _ends_with_magic(plain: Any) -> bool:
     last = b""
     while part := plain.read(_BLOCK):
-        # The footer's magic may lie across two parts.
+        # The magic number of the footer can lie across two parts.
         last = (last + part)[-len(_MAGIC) :]
     return last == _MAGIC
 
 
-class _Prefixed:
-    """A stream whose first bytes were read already; it returns them again."""
+class _PrefixedStream:
+    """A stream that returns its first bytes again, after they were read."""
 
     closed = False
 
@@ -146,7 +146,7 @@ class Parquet:
     """Reads row groups in batches and writes row groups of bounded size."""
 
     def read(self, stream: InputStream, options: ReadOptions) -> Rows:
-        """Return the rows with the file's types; dictionaries stay where the rest is ``as_is``."""
+        """Return the rows with the file's types; ``as_is`` keeps dictionaries."""
         with explain_errors(options.name, _PARQUET):
             file = parquet.ParquetFile(stream.seekable(), buffer_size=_BUFFER, pre_buffer=False)
             schema = file.schema_arrow
@@ -185,7 +185,7 @@ def _parquet_batches(
 
 
 class GroupSink:
-    """Collects batches into row groups, compressed with Zstandard, which all readers support."""
+    """Collects batches into row groups, compressed with Zstandard: all readers support it."""
 
     def __init__(self, stream: Any, schema: pa.Schema, group_rows: int = _GROUP_ROWS) -> None:
         self._stream = stream
@@ -225,14 +225,14 @@ class GroupSink:
 
 
 class _Writer(parquet.ParquetWriter):  # type: ignore[misc]
-    """A writer that writes its footer only when closed: after an error its stream is closed."""
+    """A writer that writes its footer only in ``close``: after an error its stream is closed."""
 
     def __del__(self) -> None:
-        """Do not close, as the class of Arrow does."""
+        """Do nothing; the method of Arrow's class closes the writer."""
 
 
 def _repeating_columns(sample: pa.Table) -> list[str] | bool:
-    """Return the columns whose values repeat: for others a dictionary costs time and saves none."""
+    """Return the columns with repeated values; for others a dictionary saves no space."""
     if any(pa.types.is_nested(field.type) for field in sample.schema):
         return True  # Parquet names the columns inside nested ones otherwise
     return [
@@ -247,7 +247,7 @@ def _repeats(column: pa.ChunkedArray) -> bool:
 
 
 def _size(column: pa.Array) -> int:
-    """Return the bytes of a column without its dictionary, which batches share."""
+    """Return the bytes of a column without its dictionary: batches share it."""
     return int((column.indices if pa.types.is_dictionary(column.type) else column).nbytes)
 
 

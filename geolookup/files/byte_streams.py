@@ -39,8 +39,7 @@ class InputStream:
     _open: ExitStack
 
     def fraction(self) -> float | None:
-        """Return the part of the file that was read, 0 to 1; None if its size is unknown."""
-        # Of the stored bytes, also if they are compressed.
+        """Return the part of the stored bytes that was read, 0 to 1; None if unknown."""
         return self._raw.tell() / self._size if self._size else None
 
     def seekable(self) -> Any:
@@ -70,7 +69,7 @@ def open_input(path: str, compression: str | None) -> Iterator[InputStream]:
 
 
 def _raw(path: str, stack: ExitStack) -> tuple[Any, int | None]:
-    """Return the stored bytes, and their number where it is known."""
+    """Return the stored bytes, and their number if it is known."""
     if path == STANDARD:
         if not sys.stdin:  # a process may be started without it
             raise TableFileError(input_name(path), "is closed", "pipe a file into it")
@@ -149,9 +148,9 @@ def _compressor(end: _Output, compression: str | None, level: int, threads: int)
 
 
 class _Output:
-    """A stream with a position, which formats ask for and a pipe does not have.
+    """A stream with a position: formats need one, and a pipe has none.
 
-    After an error nothing more is written, also no footer of a format or of a compression.
+    After an error nothing more is written, not even the footer of a format or a compression.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:

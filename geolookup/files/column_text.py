@@ -1,8 +1,8 @@
 """Arrow columns as texts, whole columns at a time: CSV cells and JSON values.
 
-Strategy: one table for each of the two maps types to renderers; a dictionary
-is rendered once and its texts are taken by index. All texts are large_binary:
-bytes that are not UTF-8 pass through, and no chunk exceeds 2 GiB.
+Strategy: one table for cells and one for JSON maps types to renderers. A dictionary is rendered
+once, and its texts are taken by index. All texts are large_binary: bytes that are not UTF-8 pass
+through, and a chunk can exceed 2 GiB.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _hex(array: pa.Array) -> pa.Array:
 
 
 def _finite(array: pa.Array) -> pa.Array:
-    """Return numbers as JSON has them: NaN and infinity are null."""
+    """Return numbers as in JSON: NaN and infinity are null."""
     values = array.cast(pa.float64())
     return _cast(pc.if_else(pc.is_finite(values), array, pa.scalar(None, array.type)))
 

@@ -1,4 +1,4 @@
-"""CSV as lines that end in a line feed, by the ``csv`` module: for few rows, without Arrow."""
+"""CSV with line feeds, written by the ``csv`` module: for few rows, without Arrow."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, TextIO
 def csv_writer(stream: TextIO) -> Any:
     """Return a writer of the ``csv`` module whose lines end in a line feed.
 
-    A carriage return in a cell is quoted, because readers take it for the end of a line. Before
-    Python 3.13 the module quotes only the characters of its own end of a line. Here that has both,
-    and each line is then written with a line feed only.
+    A carriage return in a cell is quoted, because readers take it for a line end. Before Python
+    3.13 the module quotes only the characters of its own line end. Its line end is therefore
+    CR LF here, and ``_Lines`` writes a line feed instead.
     """
     return csv.writer(_Lines(stream), lineterminator=_END)
 

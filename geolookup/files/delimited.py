@@ -40,7 +40,7 @@ _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
 _ROW = re.compile(r"Row #(\d+)")
 
 
-class Delimited:
+class DelimitedText:
     """Reads and writes cells separated by one character."""
 
     def __init__(self, delimiter: str) -> None:
@@ -57,7 +57,7 @@ class Delimited:
         return _Table(stream, options.delimiter or self._delimiter, options).names
 
     def write(self, stream: Any, schema: pa.Schema, options: WriteOptions) -> CellSink:
-        """Return a sink; the header, if the options ask for one, is written at once."""
+        """Return a sink; with ``header`` it writes the header at once."""
         delimiter = options.delimiter or self._delimiter
         return CellSink(stream, schema, delimiter, header=options.header)
 
@@ -72,9 +72,9 @@ def _check_header(names: list[str], options: ReadOptions) -> None:
 
 
 class _Table:
-    """One file: the names of its columns, and its rows, whose blocks threads parse.
+    """One file: the names of its columns, and its rows; threads parse blocks of rows.
 
-    The first block decides the types. Arrow gets numbers for names: names may occur twice.
+    The first block decides the types. Arrow receives numbers as names: a name can occur twice.
     """
 
     def __init__(self, stream: InputStream, delimiter: str, options: ReadOptions) -> None:
@@ -89,7 +89,7 @@ class _Table:
         with explain_errors(self._options.name, "CSV"):
             begun = read_full(plain, START_BYTES)
             if not begun:
-                raise TableFileError(self._options.name, "is empty", "give at least a header")
+                raise TableFileError(self._options.name, "is empty", "write at least a header")
             check_kind(self._options.name, begun, "CSV")
             for _, block in record_blocks(plain, _BLOCK, self._delimiter, begun=begun):
                 yield block
@@ -132,11 +132,11 @@ class _Table:
     ) -> pa.RecordBatch:
         options = self._options
         if skipped_lines and not block.endswith((b"\n", b"\r")):
-            block += b"\n"  # Arrow skips lines that have an end
+            block += b"\n"  # Arrow skips only lines with a line end
         keys = [str(self.names.index(key)) for key in options.keys]
         table = arrow_csv.read_csv(
             pa.py_buffer(block),
-            # With one thread Arrow's errors state the row number.
+            # With one thread, errors of Arrow have the row number.
             arrow_csv.ReadOptions(
                 use_threads=False,
                 block_size=len(block) + 1,  # all of it at once
@@ -164,7 +164,7 @@ class _Table:
         return pa.RecordBatch.from_arrays(columns, schema=table.schema)
 
     def _error(self, cause: str, passed: int) -> TableFileError:
-        """Return the error for what Arrow says of a block, after ``passed`` rows of the file."""
+        """Return the error for Arrow's message about a block, after ``passed`` rows of the file."""
         name, row_match = self._options.name, _ROW.search(cause)
         row = passed + int(row_match[1]) if row_match else None
         if ragged := _RAGGED.search(cause):
@@ -172,15 +172,15 @@ class _Table:
             problem = f"{ragged[2]} cells where {first} has {ragged[1]}"
             return TableFileError(name, problem, "repair the row", row=row)
         if "UTF8" in cause:
-            return TableFileError(name, "not UTF-8", "convert the file first", row=row)
+            return TableFileError(name, "is not UTF-8", "convert the file first", row=row)
         if "conversion error" in cause:
-            problem = "a value is not of the type that its column begins with"
+            problem = "a value is not of the type of the values before it"
             return TableFileError(name, problem, "leave out --infer-types", row=row)
         return TableFileError(name, "is damaged or not CSV", "is it whole?", row=row)
 
 
 def _first_record(block: bytes, delimiter: str, name: str) -> tuple[list[str], int]:
-    """Return the cells of the first record, and how many lines it has."""
+    """Return the cells of the first record, and its number of lines."""
     # The rows after the header need not be UTF-8.
     text = io.TextIOWrapper(io.BytesIO(block), "utf-8", "surrogateescape", "")
     records = csv.reader(text, delimiter=delimiter)
@@ -195,19 +195,19 @@ def _first_record(block: bytes, delimiter: str, name: str) -> tuple[list[str], i
 
 
 class CellSink:
-    """Writes rows as lines; a cell is quoted only where it must be."""
+    """Writes rows as lines; a cell is quoted only if it must be."""
 
     def __init__(self, stream: Any, schema: pa.Schema, delimiter: str, *, header: bool) -> None:
         self._stream = stream
         self._delimiter = delimiter
         if header:
-            self._put(header_cells(schema.names))
+            self._write_cells(header_cells(schema.names))
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write rows; null is an empty cell, an empty text is ``""``."""
-        self._put(batch.columns)
+        self._write_cells(batch.columns)
 
-    def _put(self, columns: list[pa.Array]) -> None:
+    def _write_cells(self, columns: list[pa.Array]) -> None:
         self._stream.write(bytes_of(join(joined_cells(columns, self._delimiter), b"\n")))
 
     def close(self) -> None:
@@ -220,7 +220,7 @@ def header_cells(names: list[str]) -> list[pa.Array]:
 
 
 def joined_cells(columns: list[pa.Array], delimiter: str) -> pa.Array:
-    """Return n rows as texts: the cells, quoted where they must be, and delimiters."""
+    """Return n rows as texts: the cells, quoted if they must be, and delimiters."""
     # A class of characters; the delimiter in it is escaped, as "\^" or "\-". A letter must not be.
     special = f'["\r\n{"" if delimiter.isalnum() else chr(92)}{delimiter}]'
     parts: list[Any] = []

@@ -1,10 +1,9 @@
-"""Rows with columns of answers after their own, and one file of them written from another.
+"""Files with columns of answers after their own columns.
 
-Strategy: rows are read, enriched, counted and written batch by batch; a thread writes in the
-background while the next batches are read and looked up, and others compress. The user's columns
-pass through the engine with numbers for names, which no new column has, and get their names back
-on the way out. The error codes, and whether anything is known, are always
-requested, to be counted.
+Strategy: rows are read, enriched, counted and written a batch at a time. A thread writes in the
+background while the next batches are read and looked up; other threads compress. The user's columns
+have numbers as names inside the engine: no new column has such a name. They get their names back on
+the way out. The engine always adds error codes, and whether anything is known; both are counted.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class EnrichOptions:
     at: int | None = None  # the instant of all rows, Unix seconds; None: now
     time_column: str | None = None  # or the column of each row's instant
     time_zone: str | None = None  # the IANA zone of instants without an offset
-    clean: bool = False  # whether addresses are cleaned as by ``contract.cleaning``
+    clean: bool = False  # whether addresses are cleaned by ``contract.cleaning``
     error_code: bool = False
     threads: int | None = None
     delimiter: str | None = None
@@ -63,7 +62,7 @@ class EnrichOptions:
     compression_level: int | None = None  # of gzip; None: its default
 
     def paths(self) -> list[str]:
-        """Return the paths of the fields, groups expanded; ValueError for an unknown path.
+        """Return the paths of the fields, groups expanded; ValueError for an unknown field.
 
         The error code is not among them: it is always the last column.
         """
@@ -72,11 +71,11 @@ class EnrichOptions:
 
 @dataclass(slots=True)
 class Counts:
-    """Rows, of these the rows about which something is known, and those refused, by error code."""
+    """The number of rows, of located rows, and of refused rows by error code."""
 
     rows: int = 0
     located: int = 0
-    malformed: list[str] = field(default_factory=list)  # a line for each file that has such lines
+    malformed: list[str] = field(default_factory=list)  # a message per file with such lines
     refused: dict[int, int] = field(
         default_factory=lambda: {InvalidAddressError.code: 0, PrivateAddressError.code: 0}
     )
@@ -165,8 +164,8 @@ class EnrichedRows:
     def _check_names(self, new: list[str]) -> None:
         twice = set(new) & set(self._rows.schema.names)
         if twice:
-            problem = f"there is a column {min(twice)!r} already"
-            raise TableFileError(self._name, problem, "give --prefix")
+            problem = f"column {min(twice)!r} exists already"
+            raise TableFileError(self._name, problem, "pass --prefix")
 
     def batches(self, counts: Counts) -> Iterator[pa.RecordBatch]:
         """Yield the batches to write, in the order of the rows, and count them."""
@@ -182,7 +181,7 @@ class EnrichedRows:
         try:
             yield
         except ContractError as error:
-            remedy = "give --on-invalid null to keep such rows"
+            remedy = "pass --on-invalid null to keep such rows"
             raise self._rows.numbers.error(self._name, error, remedy) from error
         except (TypeError, ValueError) as error:
             raise self._rows.numbers.error(self._name, error, remedy_of(error)) from error

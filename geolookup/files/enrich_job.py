@@ -1,8 +1,8 @@
 """One run of ``geolookup enrich``: a file, or a tree of files into a tree of the same shape.
 
-A file under its final name is complete. A line in a record beside the outputs states the input and
-options of each. By it a run tells its own outputs from foreign files, and from outputs for another
-dataset, input or option, and resumes an interrupted run.
+A file under its final name is complete. A record next to the outputs has a line with the input and
+the options of each. With it, a run recognises its own outputs, outputs for another dataset, input
+or option, and foreign files. It also resumes an interrupted run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 import pyarrow as pa
 
 from geolookup.engine import Engine
-from geolookup.errors import TableFileError
+from geolookup.errors import TableFileError, quantity
 from geolookup.files.byte_streams import STANDARD
 from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
 from geolookup.files.table_files import (
@@ -69,7 +69,7 @@ def tree(source: Path, target: Path, output_format: str | None) -> Tree:
             continue
         task = _task(path, kind, source, target, output_format)
         if task.name in tasks:
-            problem = f"would become {task.name}, as another file does"
+            problem = f"has the same output as another file, {task.name}"
             raise TableFileError(path, problem, "rename one, or leave out --output-format")
         tasks[task.name] = task
     return Tree(list(tasks.values()), others)
@@ -83,16 +83,16 @@ def _task(path: Path, kind: Kind, source: Path, target: Path, output_format: str
         name = path_in_format(name, target_kind.format)
     if target_kind.format.writer is None:
         problem = f"{target_kind.format.name} is read only"
-        raise TableFileError(path, problem, "give --output-format")
+        raise TableFileError(path, problem, "pass --output-format")
     return Task(
         name.as_posix(), TableFile(str(path), kind), TableFile(str(target / name), target_kind)
     )
 
 
 def stamp(task: Task, options: EnrichOptions, generation: str) -> str:
-    """Return a digest of everything that decides an output: dataset, options, formats, input file.
+    """Return a digest of all that decides an output: dataset, options, formats, input file.
 
-    The input file counts as unchanged while its size and time of modification are the same.
+    An input file is unchanged if its size and time of modification are the same.
     """
     state = Path(task.source.path).stat()
     depends_on = {
@@ -113,11 +113,11 @@ class Record:
         self._stamps = dict(_lines(self._path))
 
     def knows(self, name: str) -> bool:
-        """Say whether an earlier run made this output."""
+        """Return whether an earlier run made this output."""
         return name in self._stamps
 
     def is_done(self, name: str, stamp: str) -> bool:
-        """Say whether this output was made with this stamp."""
+        """Return whether this output was made with this stamp."""
         return self._stamps.get(name) == stamp
 
     def add(self, name: str, stamp: str) -> None:
@@ -139,7 +139,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
             record = json.loads(line)
             yield str(record["file"]), str(record["stamp"])
         except (ValueError, KeyError, TypeError, RecursionError):
-            continue  # blank or truncated: that file is made again
+            continue  # blank or truncated: the file is made again
 
 
 class EnrichJob:
@@ -195,13 +195,13 @@ class EnrichJob:
         compressed = any(target.kind.compression == ".gz" for target in targets)
         if self._options.compression_level is not None and not compressed:
             problem = "--compression-level is for .gz outputs only"
-            raise TableFileError(output, problem, "leave it out, or name a .gz")
+            raise TableFileError(output, problem, "leave it out, or name a .gz file")
 
     def _stamp(self, task: Task) -> str:
         return stamp(task, self._options, self._engine.metadata.generation)
 
     def _is_done(self, task: Task, record: Record, expected: str) -> bool:
-        """Say whether the output is up to date; raises for a file that no earlier run made."""
+        """Return whether the output is up to date; raises for a file that no earlier run made."""
         output = Path(task.target.path)
         if self._force or not output.exists():
             return False
@@ -228,7 +228,7 @@ class EnrichJob:
         """Return the closing line, after a line for each file with malformed lines."""
         counts, seconds = self._counts, self._progress.seconds
         parts = [
-            f"{counts.rows:,} rows",
+            quantity(counts.rows, "row"),
             f"{counts.located:,} located",
             f"{counts.unknown:,} unknown",
             f"{counts.invalid:,} invalid",
@@ -239,9 +239,9 @@ class EnrichJob:
 
 
 def _file_counts(made: int, skipped: int, others: int) -> list[str]:
-    told = [f"{made:,} files made"]
+    parts = [f"{quantity(made, 'file')} written"]
     if skipped:
-        told.append(f"{skipped:,} made before and left as they are")
+        parts.append(f"{skipped:,} up to date")
     if others:
-        told.append(f"{others:,} of no format known here left out")
-    return [", ".join(told)]
+        parts.append(f"{others:,} of other formats skipped")
+    return [", ".join(parts)]

@@ -1,7 +1,7 @@
-"""Text files of lines: lists of addresses, and JSON lines, one object a line.
+"""Text files of lines: lists of addresses, and JSON lines, one object per line.
 
-From JSON lines to JSON lines a line is preserved and new members are appended;
-into other formats, the first block decides which columns there are.
+From JSON lines to JSON lines, a line is preserved and new members are appended. Into other formats,
+the first block decides the columns.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Lines:
 
     @classmethod
     def of(cls, block: bytes, first: int) -> Lines:
-        """Return the lines of a block, the first of which has the number ``first``."""
+        """Return the lines of a block; its first line has the number ``first``."""
         if not block.endswith(b"\n"):
             block += b"\n"
         # b"a\n\nb\n": ends 2 3 5, bounds 0 2 3 5, texts "a\n", "\n" (dropped), "b\n".
@@ -65,7 +65,7 @@ class Lines:
 
 
 def lines_of(plain: Any, name: str) -> Iterator[Lines]:
-    """Yield the lines of a stream block by block, without blank ones."""
+    """Yield the lines of a stream, without blank lines, a block at a time."""
     with explain_errors(name, "a file of lines"):
         begun = read_full(plain, START_BYTES)
         check_kind(name, begun, "text")
@@ -74,7 +74,7 @@ def lines_of(plain: Any, name: str) -> Iterator[Lines]:
 
 
 class PlainList:
-    """Reads a list of addresses as one column, named as the key asks; read only."""
+    """Reads a list of addresses as one column, named by the first key; read only."""
 
     def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return one column; lines need not be UTF-8."""
@@ -101,7 +101,7 @@ _NO_LINES = Lines(pa.array([], pa.large_binary()), np.zeros(0, np.int64))
 
 
 class JsonLines:
-    """Reads and writes one object a line."""
+    """Reads and writes one object per line."""
 
     def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return rows: the keys and whole lines, or columns of the types of the first block."""
@@ -119,13 +119,13 @@ class JsonLines:
         return Rows(schema, explained_batches(batches, options.name, "JSON"), numbers=numbers)
 
     def names(self, stream: InputStream, options: ReadOptions) -> list[str]:
-        """Return the keys of the first block, of its first line where the types differ."""
+        """Return the keys of the first block; if its types differ, of its first line."""
         first = next(lines_of(stream.plain, options.name), _NO_LINES)
         with explain_errors(options.name, "JSON"):
             return list(_first_schema(first, replace(options, keys=(), others="dropped")).names)
 
     def write(self, stream: Any, schema: pa.Schema, _options: WriteOptions) -> ObjectSink:
-        """Return a sink that writes an object a row."""
+        """Return a sink that writes one object per row."""
         return ObjectSink(stream, schema)
 
 
@@ -183,7 +183,7 @@ def _with(first: Lines, further: Iterator[Lines]) -> Iterator[Lines]:
 def parse(lines: Lines, schema: pa.Schema | None, unexpected: str = "ignore") -> pa.Table:
     """Return the objects of lines as columns; without a schema, Arrow infers the types.
 
-    ``unexpected`` says what becomes of members that are not in the schema: "ignore" or "infer".
+    ``unexpected`` is the treatment of members outside the schema: "ignore" or "infer".
     Raises TextError for a line that is not one object, or whose types differ.
     """
     # Arrow crashes on a bare ``null`` before the first object.
@@ -226,16 +226,16 @@ def _error(lines: Lines, schema: pa.Schema | None, cause: str) -> TextError:
     """Return the error for lines that Arrow refuses with the text ``cause``."""
     for number, text in zip(lines.numbers, lines.texts.to_pylist(), strict=True):
         if not _is_object(text):
-            remedy = "write one object a line; is the file whole?"
+            remedy = "write one object per line; is the file whole?"
             return TextError("not one JSON object", remedy, int(number))
     row, key = _ROW.search(cause), _KEY.search(cause)
     at = int(row[1]) if row else len(lines.texts)
     line = lines.numbers[at] if at < len(lines.texts) else _first_bad_line(lines, schema)
     if cause.startswith("JSON parse error") and "Column(" not in cause:
-        return TextError("a text is malformed or a number too large", "repair it", int(line))
+        return TextError("a text is malformed, or a number too large", "repair it", int(line))
     member = "a member" if key is None or holds_address(key[1]) else f"member {key[1]!r}"
     problem = f"{member} occurs twice" if "twice" in cause else f"{member} changes its type"
-    return TextError(problem, "give each member one type, and state it once", int(line))
+    return TextError(problem, "write each member once, with one type", int(line))
 
 
 def _is_object(text: bytes) -> bool:
@@ -246,7 +246,7 @@ def _is_object(text: bytes) -> bool:
 
 
 def _first_bad_line(lines: Lines, schema: pa.Schema | None) -> int:
-    """Return the number of the first line that Arrow refuses, of lines with one such."""
+    """Return the number of the first line that Arrow refuses; at least one of ``lines`` is."""
     first, end = 0, len(lines.texts)
     while end - first > 1:
         # Bisection: log2(n) parses of a block instead of one for each line.
@@ -264,7 +264,7 @@ def _first_bad_line(lines: Lines, schema: pa.Schema | None) -> int:
 
 
 class ObjectSink:
-    """Writes rows as objects; new members are appended to lines that were read ``as_is``."""
+    """Writes rows as objects, or appends members to lines that were read ``as_is``."""
 
     def __init__(self, stream: Any, schema: pa.Schema) -> None:
         self._stream = stream

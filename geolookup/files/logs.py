@@ -1,8 +1,8 @@
 """Logs of web servers (Apache, nginx and others): a line is a row, its fields are columns.
 
-Strategy: the kernel splits the lines of a block into fields; threads do so for several blocks at a
-time. A line that is not of the format is a row of nulls with its text in the last column, and
-its number is kept for the closing line.
+Strategy: the kernel splits the lines of a block into fields; threads split several blocks at a
+time. A malformed line is a row of nulls with its text in the last column. Its number is stored for
+the closing message.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.lines import Lines, lines_of
 from geolookup.files.row_streams import (
-    Malformed,
+    MalformedLines,
     ReadOptions,
     RowNumbers,
     Rows,
@@ -33,21 +33,21 @@ from geolookup.parallel import in_order
 from geolookup.tables.times import Bools, Int64
 
 _FIELDS = ("ip", "ident", "user", "time", "request", "status", "size", "referer", "user_agent")
-#: Whatever follows the last field, and the text of a malformed line.
-_REST, _MALFORMED = "rest", "malformed"
+#: The columns of the text after the last field, and of the text of a malformed line.
+_REST_COLUMN, _MALFORMED_COLUMN = "rest", "malformed"
 _TYPES = {"time": pa.timestamp("s", "UTC"), "status": pa.int16(), "size": pa.int64()}
 _ADDRESS, _TIME, _DASH = 0, 3, ord("-")
 #: Lines from which the format is detected.
 _SAMPLE = 100
-#: The columns of lines that are not split, and what follows the address in such a line.
+#: The columns of lines that are not split, and the text after the address in such a line.
 _LINE_COLUMNS = ["ip", "line"]
 _AFTER_ADDRESS = r"(?s)[ \t].*"
 _NO_LINES = Lines(pa.array([], pa.large_binary()), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True)
-class _Parsed:
-    """A block of lines and where their fields are: first byte and length, -1 for an absent one."""
+class _ParsedLines:
+    """A block of lines, and the first byte and length of their fields; -1 for an absent field."""
 
     lines: Lines
     data: NDArray[np.uint8]
@@ -55,13 +55,13 @@ class _Parsed:
 
     @property
     def is_malformed(self) -> Bools:
-        """Which lines are not of the format."""
-        wrong: Bools = self.parts[_ADDRESS, 1] < 0
-        return wrong
+        """Whether each line is malformed."""
+        is_malformed: Bools = self.parts[_ADDRESS, 1] < 0
+        return is_malformed
 
 
 class Log:
-    """Reads the common log format, or the combined one; None: the one that the file has."""
+    """Reads the common or the combined log format; None: the format of the first lines."""
 
     def __init__(self, combined: bool | None) -> None:
         self._combined = combined
@@ -93,24 +93,24 @@ class LogLines:
 
 
 def _is_combined(lines: Lines) -> bool | None:
-    """Tell which format the first lines have, None if neither."""
+    """Return whether the first lines are in the combined format; None if in neither format."""
     sample = Lines(lines.texts[:_SAMPLE], lines.numbers[:_SAMPLE])
     if not len(sample.texts):
         return True
     combined, common = (np.sum(~_parse(sample, kind).is_malformed) for kind in (True, False))
-    # A combined line is a common line with more after it: half of them decide.
+    # A combined line begins like a common line: the combined format needs half of the lines.
     return bool(combined * 2 >= common) if common else None
 
 
 def _fields(blocks: Iterator[Lines], combined: bool, options: ReadOptions) -> Rows:
-    names = [*(_FIELDS if combined else _FIELDS[:-2]), _REST, _MALFORMED]
-    chosen = _columns_to_read(names, options)
-    schema = pa.schema([(name, _TYPES.get(name, pa.large_string())) for name in chosen])
-    numbers, malformed = RowNumbers(), Malformed()
+    names = [*(_FIELDS if combined else _FIELDS[:-2]), _REST_COLUMN, _MALFORMED_COLUMN]
+    selected = _columns_to_read(names, options)
+    schema = pa.schema([(name, _TYPES.get(name, pa.large_string())) for name in selected])
+    numbers, malformed = RowNumbers(), MalformedLines()
 
     def make_batch(lines: Lines) -> tuple[Lines, Bools, pa.RecordBatch]:
         parsed = _parse(lines, combined)
-        columns = [_COLUMNS[name](parsed) for name in chosen]
+        columns = [_COLUMNS[name](parsed) for name in selected]
         return lines, parsed.is_malformed, pa.record_batch(columns, schema=schema)
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -133,21 +133,21 @@ def _columns_to_read(names: list[str], options: ReadOptions) -> list[str]:
     return [*options.keys, *(name for name in times if name in names)]
 
 
-def _parse(lines: Lines, combined: bool) -> _Parsed:
-    """Split lines; those whose time is not one are malformed too."""
+def _parse(lines: Lines, combined: bool) -> _ParsedLines:
+    """Split lines; a line with a malformed time is malformed."""
     count, texts = len(lines.texts), lines.texts
     # An offset is 8 bytes; texts.offset is where a slice begins.
     bounds = np.frombuffer(texts.buffers()[1], np.int64, count + 1, texts.offset * 8)
     data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
     parts = np.empty((len(_FIELDS) + 1, 2, count), np.int64)
     split_log_lines(data, bounds[:-1], np.diff(bounds), combined, parts)
-    parsed = _Parsed(lines, data, parts)
+    parsed = _ParsedLines(lines, data, parts)
     parts[:, 1, ~_times(parsed)[1]] = -1
     return parsed
 
 
-def _times(parsed: _Parsed) -> tuple[Int64, Bools]:
-    """Return the Unix seconds of the lines, and which of them are valid."""
+def _times(parsed: _ParsedLines) -> tuple[Int64, Bools]:
+    """Return the Unix seconds of the times of lines, and whether each is valid."""
     first, size = parsed.parts[_TIME]
     valid = size == COMMON_LOG_SIZE
     texts = np.empty(int(valid.sum()) * COMMON_LOG_SIZE, np.uint8)
@@ -159,12 +159,12 @@ def _times(parsed: _Parsed) -> tuple[Int64, Bools]:
     return seconds, valid
 
 
-def _time(parsed: _Parsed) -> pa.Array:
+def _time(parsed: _ParsedLines) -> pa.Array:
     seconds, valid = _times(parsed)
     return pa.array(seconds, mask=~valid).cast(_TYPES["time"])
 
 
-def _bytes(parsed: _Parsed, field: int, *, dashes: bool = False) -> pa.Array:
+def _bytes(parsed: _ParsedLines, field: int, *, dashes: bool = False) -> pa.Array:
     """Return the texts of a field; a dash is null unless ``dashes``."""
     first, size = parsed.parts[field].copy()
     if not dashes and len(parsed.data):
@@ -181,7 +181,7 @@ def _bytes(parsed: _Parsed, field: int, *, dashes: bool = False) -> pa.Array:
 
 
 def _text(texts: pa.Array) -> pa.Array:
-    """Return bytes as text; those that are not UTF-8 are escaped, as nginx does."""
+    """Return bytes as text; bytes that are not UTF-8 are escaped, as by nginx."""
     try:
         return texts.cast(pa.large_string())
     except pa.ArrowInvalid:
@@ -192,34 +192,34 @@ def _text(texts: pa.Array) -> pa.Array:
         return pa.array(decoded, pa.large_string())
 
 
-def _number(parsed: _Parsed, field: int) -> pa.Array:
+def _number(parsed: _ParsedLines, field: int) -> pa.Array:
     return _text(_bytes(parsed, field)).cast(_TYPES[_FIELDS[field]])
 
 
-def _malformed_lines(parsed: _Parsed) -> pa.Array:
+def _malformed_lines(parsed: _ParsedLines) -> pa.Array:
     rows = pa.array(parsed.is_malformed)
     return _text(pc.if_else(rows, parsed.lines.texts, pa.scalar(None, pa.large_binary())))
 
 
-def _text_of(field: int) -> Callable[[_Parsed], pa.Array]:
+def _text_of(field: int) -> Callable[[_ParsedLines], pa.Array]:
     return lambda parsed: _text(_bytes(parsed, field, dashes=field == _ADDRESS))
 
 
-def _number_of(field: int) -> Callable[[_Parsed], pa.Array]:
+def _number_of(field: int) -> Callable[[_ParsedLines], pa.Array]:
     return lambda parsed: _number(parsed, field)
 
 
-_COLUMNS: dict[str, Callable[[_Parsed], pa.Array]] = {
-    **{name: _text_of(at) for at, name in enumerate([*_FIELDS, _REST])},
+_COLUMNS: dict[str, Callable[[_ParsedLines], pa.Array]] = {
+    **{name: _text_of(at) for at, name in enumerate([*_FIELDS, _REST_COLUMN])},
     **{name: _number_of(_FIELDS.index(name)) for name in ("status", "size")},
     "time": _time,
-    _MALFORMED: _malformed_lines,
+    _MALFORMED_COLUMN: _malformed_lines,
 }
 
 
 def _whole_lines(blocks: Iterator[Lines], options: ReadOptions) -> Rows:
-    chosen = _columns_to_read(_LINE_COLUMNS, options)
-    schema = pa.schema([(name, pa.large_string()) for name in chosen])
+    selected = _columns_to_read(_LINE_COLUMNS, options)
+    schema = pa.schema([(name, pa.large_string()) for name in selected])
     numbers = RowNumbers()
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -228,6 +228,6 @@ def _whole_lines(blocks: Iterator[Lines], options: ReadOptions) -> Rows:
             line = _text(lines.texts)
             columns: dict[str, Any] = {"line": line}
             columns["ip"] = pc.replace_substring_regex(line, _AFTER_ADDRESS, "")
-            yield pa.record_batch([columns[name] for name in chosen], schema=schema)
+            yield pa.record_batch([columns[name] for name in selected], schema=schema)
 
     return Rows(schema, explained_batches(batches(), options.name, "a log"), numbers=numbers)

@@ -21,8 +21,8 @@ from geolookup.filesystem.unpacking import DAMAGE
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
 #: of the same format; ``typed`` gives them Arrow types, for another format; ``dropped`` skips them.
 Others = Literal["as_is", "typed", "dropped"]
-#: The column of whole lines that the JSON lines reader gives for ``as_is``; members of the columns
-#: before it are in the line already, those of columns after it are new.
+#: The column of whole lines that the reader of JSON lines adds for ``as_is``. The line has the
+#: members of the columns before it; the columns after it are new members.
 LINE = "\0line"
 #: Blocks of lines whose numbers are kept, and malformed lines that a message lists.
 _BLOCKS, _LISTED = 256, 5
@@ -46,11 +46,11 @@ class ReadOptions:
     infer_types: bool = False
     header: bool = True  # of CSV: whether the first row names the columns
     times: bool = False  # of logs: whether their times are a column after the keys
-    key_options: Mapping[str, str] = field(default_factory=dict)  # by key: what names it
+    key_options: Mapping[str, str] = field(default_factory=dict)  # the option that names a key
 
 
 class RowNumbers:
-    """The number of each row in its file, for messages: ``first`` and so on, or as added."""
+    """The number of each row in its file, for messages: from ``first`` on, or as added."""
 
     def __init__(self, first: int = 1) -> None:
         self._first = first
@@ -67,7 +67,7 @@ class RowNumbers:
             self._rows += len(numbers)
 
     def of(self, row: int) -> int:
-        """Return the number of a row, which is counted from 0."""
+        """Return the number of a row; ``row`` is counted from 0."""
         for before, numbers in reversed(self._blocks):
             if row >= before:
                 at = row - before
@@ -75,15 +75,15 @@ class RowNumbers:
         return self._first + row
 
     def error(self, name: str, error: Exception, remedy: str) -> TableFileError:
-        """Return an error that names the file, and the row where a note states it."""
+        """Return an error that names the file, and the row if a note has it."""
         notes = [note for note in getattr(error, "__notes__", []) if isinstance(note, RowNote)]
         row = self.of(notes[0].row) if notes else None
         return TableFileError(name, str(error), remedy, row=row)
 
 
 @dataclass(slots=True)
-class Malformed:
-    """Lines that are not of the format of their file: how many, and the first line numbers."""
+class MalformedLines:
+    """The malformed lines of a file: their number, and the first line numbers."""
 
     count: int = 0
     first: list[int] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Malformed:
         self.first += numbers[: max(_LISTED - len(self.first), 0)].tolist()
 
     def text(self) -> str:
-        """Return a sentence about them, if there are any."""
+        """Return a sentence about them; ``count`` is at least 1."""
         numbers = ", ".join(map(str, self.first))
         more = f" and {self.count - len(self.first):,} more" if self.count > _LISTED else ""
         word = "line is" if self.count == 1 else "lines are"
@@ -103,13 +103,13 @@ class Malformed:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table as a stream, which can be read once."""
+    """A table as a stream; it can be read once."""
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
-    total: int | None = None  # rows, where the file states it in advance
+    total: int | None = None  # rows, if the file states their number in advance
     numbers: RowNumbers = field(default_factory=RowNumbers)
-    malformed: Malformed | None = None  # filled in while the rows are read
+    malformed: MalformedLines | None = None  # filled in while the rows are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Sink(Protocol):
 
 
 def holds_address(cell: str) -> bool:
-    """Tell whether a cell contains an address, also among other words or before a port."""
+    """Return whether a cell contains an address, also among other words or before a port."""
     return bool(_IPV4.search(cell)) or any(map(is_address, _OTHER.split(cell)))
 
 
@@ -172,7 +172,7 @@ def explain_errors(name: str, kind: str) -> Iterator[None]:
 
 
 def check_kind(name: str, start: bytes, format_name: str) -> None:
-    """Raise TableFileError if the first bytes of a text are those of another kind of file."""
+    """Raise TableFileError if a text begins like another kind of file."""
     kind = looks_like(start[:START_BYTES])
     if kind is not None:
         raise TableFileError(name, f"this looks like {kind.name}, not {format_name}", kind.remedy)

@@ -1,7 +1,7 @@
-"""Where the addresses of files are: countries, cities and networks by number of addresses.
+"""The addresses of files by country, city and network.
 
-Strategy: addresses are counted by interval id, not by answer; the answers are
-taken once at the end, by row. Memory is 8 bytes for each interval of the dataset.
+Strategy: addresses are counted by interval id, not by answer. The answers are taken at the end, by
+row. Memory is 8 bytes for each interval of the dataset.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Summary:
         return int(self._addresses_by_interval[intervals[has_answer]].sum())
 
     def totals(self) -> dict[str, int]:
-        """Return how many addresses there are, and how many of each kind and of each family."""
+        """Return the number of addresses, of each kind and of each family."""
         return {
             "addresses": self.addresses,
             "located": self.located,
@@ -104,19 +104,19 @@ class Summary:
         return self.addresses - self.invalid - self.private
 
     def add(self, column: Any, *, clean: bool = False, instants: Instants | None = None) -> None:
-        """Count a column of addresses, cleaned as by ``contract.cleaning`` if ``clean``.
+        """Count a column of addresses; with ``clean``, ``contract.cleaning`` cleans them.
 
-        ``instants`` are those of the rows, None if the rows have none.
+        ``instants`` are the instants of the rows; None: the rows have none.
         """
         begin = 0
         for chunk in chunks(column_of(column)):
-            located = locate_chunk(self._state, chunk)
+            intervals = locate_chunk(self._state, chunk)
             if clean:
-                _, located = clean_column(self._state, chunk, located)
-            self._add(located.ids, located.families)
+                _, intervals = clean_column(self._state, chunk, intervals)
+            self._add(intervals.ids, intervals.families)
             if self.hours is not None:
                 own = None if instants is None else instants.slice(begin, len(chunk))
-                self.hours.add(located.ids, own)
+                self.hours.add(intervals.ids, own)
             begin += len(chunk)
 
     def _add(self, intervals: NDArray[np.int32], families: NDArray[np.uint8]) -> None:
@@ -164,7 +164,7 @@ class Summary:
 
 
 def _group(members: list[pa.Array], addresses: pa.Array) -> list[Count]:
-    """Return the counts of rows with equal members, where the first of these is known."""
+    """Return the counts of rows with equal members; rows without the first member are skipped."""
     keys = [str(at) for at in range(len(members))]
     table = pa.table([*members, addresses], [*keys, "addresses"])
     table = table.filter(pc.is_valid(table["0"]))
@@ -201,7 +201,7 @@ def count_file(
 ) -> None:
     """Add the addresses of a file; raises TableFileError for a file that cannot be read.
 
-    ``times`` is where the rows' instants are; None: they are not read.
+    ``times`` is the column of the rows' instants; None: they are not read.
     """
     columns = {times.name: TIME_COLUMN} if times is not None and times.name else {}
     of_log = times is not None and not columns
@@ -222,10 +222,10 @@ class LocalHours:
     """
 
     def __init__(self, state: State) -> None:
-        clock = Clock(row_tables(state.dataset).zones, 0)  # its instant is that of no row
+        clock = Clock(row_tables(state.dataset).zones, 0)  # each row has its own instant
         self._taker = Taker(state, of_rows(("time.utc_offset_seconds",)), clock)
         self.counts = np.zeros((_DAYS, _HOURS), np.int64)
-        #: public addresses whose row states no time, or whose time zone is not known
+        #: public addresses without a time in their row, or without a known time zone
         self.without_time = 0
         self.without_zone = 0
 
@@ -245,7 +245,7 @@ class LocalHours:
     def _offsets(
         self, intervals: NDArray[np.int32], seconds: Int64
     ) -> tuple[Int64, NDArray[np.bool_]]:
-        """Return the seconds east of UTC at n intervals and instants, and which are known."""
+        """Return the seconds east of UTC at n intervals and instants, and whether each is known."""
         all_valid = np.ones(len(seconds), bool)
         (offsets,) = self._taker.take(intervals, Instants(seconds, all_valid))
         has_offset = offsets.is_valid().to_numpy(zero_copy_only=False)

@@ -1,4 +1,4 @@
-"""Table files by path: their formats, which files a path names, and their rows as a stream."""
+"""Table files by path: their formats, the files of a path, and their rows as a stream."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 from geolookup.errors import TableFileError, near_match
 from geolookup.files.arrow_files import ArrowIpc, Parquet
 from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open_input
-from geolookup.files.delimited import Delimited
+from geolookup.files.delimited import DelimitedText
 from geolookup.files.lines import JsonLines, PlainList
 from geolookup.files.logs import Log, LogLines
 from geolookup.files.row_streams import ReadOptions, Rows, Sink, WriteOptions
@@ -24,7 +24,7 @@ from geolookup.filesystem.unpacking import COMPRESSED, compression
 from geolookup.tables.locate import address_reader
 from geolookup.tables.times import Instants, instants_of
 
-_CSV, _TSV, _JSON, _PARQUET = Delimited(","), Delimited("\t"), JsonLines(), Parquet()
+_CSV, _TSV, _JSON, _PARQUET = DelimitedText(","), DelimitedText("\t"), JsonLines(), Parquet()
 _FILE, _STREAM = ArrowIpc(pa.ipc.new_file), ArrowIpc(pa.ipc.new_stream)
 #: The options that name columns, for messages.
 IP_COLUMN, TIME_COLUMN = "--ip-column", "--time-column"
@@ -39,7 +39,7 @@ class Reader(Protocol):
         """Return the rows of a stream."""
 
     def names(self, stream: InputStream, options: ReadOptions) -> list[str]:
-        """Return the names of the columns, which no key of ``options`` limits."""
+        """Return the names of all columns, whatever the keys of ``options``."""
 
 
 class Writer(Protocol):
@@ -59,7 +59,7 @@ class TableFormat:
     writer: Writer | None  # None: it is read only
 
     def is_like(self, other: TableFormat) -> bool:
-        """Say whether columns can be passed ``as_is``: CSV and TSV can, Arrow's two formats can."""
+        """Return whether columns pass ``as_is``: from CSV to TSV, and between Arrow's formats."""
         return type(self.reader) is type(other.reader)
 
 
@@ -99,10 +99,10 @@ def known_kind(path: str) -> Kind | None:
 
 
 def kind_of(path: str, format_name: str | None, option: str) -> Kind:
-    """Return the kind of a file; a format that is named decides over the suffix.
+    """Return the kind of a file; ``format_name`` takes precedence over the suffix.
 
-    Raises TableFileError for an unknown suffix, ValueError for an unknown format;
-    ``option`` is the one that names a format.
+    ``option`` is the option that names a format, for messages. Raises TableFileError for an
+    unknown suffix, ValueError for an unknown format.
     """
     if format_name is not None:
         if format_name not in FORMATS:
@@ -112,7 +112,7 @@ def kind_of(path: str, format_name: str | None, option: str) -> Kind:
     if kind is None:
         suffixes = " ".join(_OF_SUFFIX)
         raise TableFileError(
-            path, f"its suffix is not one of {suffixes}", f"name its format by {option}"
+            path, f"the suffix is not one of {suffixes}", f"name the format by {option}"
         )
     return kind
 
@@ -135,19 +135,19 @@ class TableFile:
 
 @dataclass(frozen=True, slots=True)
 class AddressColumn:
-    """Where the addresses of a table file are; the options that all commands share."""
+    """The column of addresses of a table file; the options that commands share."""
 
     name: str = "ip"
     delimiter: str | None = None  # of CSV; None: the format's own
     header: bool = True  # of CSV: whether the first row names the columns
-    clean: bool = False  # whether addresses are cleaned as by ``contract.cleaning``
+    clean: bool = False  # whether addresses are cleaned by ``contract.cleaning``
 
 
 @dataclass(frozen=True, slots=True)
 class TimeColumn:
-    """Where the instants of rows are; the options that all commands share."""
+    """The column of the instants of rows; the options that commands share."""
 
-    name: str | None = None  # None: the times that a log has; other files have none
+    name: str | None = None  # None: the times of a log; rows of other files have no time
     zone: str | None = None  # the IANA zone of instants without an offset
 
 
@@ -179,7 +179,7 @@ class OpenTable:
         return done / self.rows.total if self.rows.total else self.stream.fraction()
 
     def malformed_notes(self) -> list[str]:
-        """Return a line about the malformed lines of the file, which was read; none without any."""
+        """Return a line about malformed lines, if any, after the file was read."""
         lines = self.rows.malformed
         return [f"{self.stream.name}: {lines.text()}"] if lines and lines.count else []
 
@@ -223,9 +223,9 @@ def open_addresses(
 
 
 def column_names(file: TableFile, name: str) -> list[str]:
-    """Return the names of the columns; rows that no reader accepts do not matter.
+    """Return the names of the columns, also if rows are malformed.
 
-    ``name`` is that of the file in messages. Raises TableFileError if names cannot be read.
+    ``name`` is the name of the file in messages. Raises TableFileError if names cannot be read.
     """
     with open_input(file.path, file.kind.compression) as stream:
         return file.kind.format.reader.names(stream, ReadOptions(name, (), "dropped"))
@@ -234,8 +234,8 @@ def column_names(file: TableFile, name: str) -> list[str]:
 def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:
     """Yield the file that a path names, or the table files of a folder, in order.
 
-    A format that is named decides over the suffix of a file; standard input is
-    a list of addresses by default. Raises TableFileError for an unknown suffix.
+    ``format_name`` takes precedence over the suffix of a file. Standard input is a list of
+    addresses by default. Raises TableFileError for an unknown suffix.
     """
     if os.path.isdir(path):  # noqa: PTH112 - unlike pathlib it takes any name
         yield from (TableFile(str(below), kind) for below, kind in files_of(Path(path)) if kind)
@@ -246,14 +246,13 @@ def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:
 
 def check_other(source: str, output: str) -> None:
     """Raise TableFileError for an output that is the input: by path, symbolic or hard link."""
-    with suppress(OSError):  # one of them does not exist, or is standard input
+    with suppress(OSError):  # one of them does not exist
         if source != STANDARD and Path(source).samefile(output):
-            problem = "is the input"
-            raise TableFileError(output, problem, "name another file for the output")
+            raise TableFileError(output, "is the input", "name another file for the output")
 
 
 def files_of(folder: Path) -> Iterator[tuple[Path, Kind | None]]:
-    """Yield the files of a tree in order, except hidden ones, with their kind where it is known."""
+    """Yield the files of a tree in order, except hidden ones, with their kind if it is known."""
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):

@@ -1,7 +1,7 @@
-r"""Texts in blocks of whole lines, or of whole records of CSV, which threads can parse apart.
+r"""Texts in blocks of whole lines, or of whole records of CSV: threads can parse them apart.
 
-A quote opens a cell only where the cell begins (RFC 4180, and Arrow's parser); anywhere else it is
-a character. A line feed ends a record unless it is in an open cell:
+A quote opens a cell only at the beginning of the cell (RFC 4180, and Arrow's parser). Elsewhere it
+is a character. A line feed ends a record unless it is in an open cell:
 
     a,"x\n  the record goes on: one quote before, so the cell is open
     y",5"\n  it ends: the quote after 5 opens nothing
@@ -23,7 +23,7 @@ LONGEST_LINE, LONGEST_RECORD = 1 << 28, 1 << 24
 
 
 class TextError(ValueError):
-    """A text that cannot be read: problem, remedy and, where known, the line, from 1."""
+    """A text that cannot be read: problem, remedy and, if known, the line, from 1."""
 
     def __init__(self, problem: str, remedy: str, line: int | None = None) -> None:
         super().__init__(problem)
@@ -35,8 +35,8 @@ def line_blocks(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield blocks of whole lines, each with the number of its first line, from 1.
 
-    The last line may have no line feed. ``begun`` is the part of the stream that was read
-    before. A byte order mark is left out. Raises TextError for a line of more than
+    The last line can lack its line feed. ``begun`` is the part of the stream that was read
+    before. A byte order mark is skipped. Raises TextError for a line of more than
     ``longest`` bytes, by default ``LONGEST_LINE``.
     """
 
@@ -52,7 +52,7 @@ def record_blocks(
     """Yield blocks of whole records as ``line_blocks`` does.
 
     Raises TextError for a quote that is never closed, and for a record of more than
-    ``LONGEST_RECORD`` bytes. Where not ``quoted``, a quote is a character like any other.
+    ``LONGEST_RECORD`` bytes. Unless ``quoted``, a quote is a character like any other.
     """
 
     def end(text: bytes) -> tuple[int, bool]:
@@ -64,7 +64,7 @@ def record_blocks(
 def _blocks(
     stream: Any, size: int, longest: int, begun: bytes, end_of: Callable[[bytes], tuple[int, bool]]
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield blocks; ``end_of`` a text is where its last whole unit ends, and if a cell is open."""
+    """Yield blocks; ``end_of`` returns the end of the last whole unit, and if a cell is open."""
     line, pending = 1, read_full(stream, size, begun).removeprefix(codecs.BOM_UTF8)
     following = pending
     while following:
@@ -93,7 +93,7 @@ def read_full(stream: Any, size: int, begun: bytes = b"") -> bytes:
 
 
 def lines_in(text: bytes) -> int:
-    """Return how many lines end in a text; a carriage return ends one if nothing else does."""
+    """Return the number of line ends in a text: line feeds, or carriage returns without any."""
     return text.count(b"\n") or text.count(b"\r")
 
 
@@ -106,7 +106,7 @@ def _end_error(longest: int, line: int, *, is_open: bool) -> TextError:
 
 
 def _end_of_lines(text: bytes, before: int | None = None) -> int:
-    """Return where the last whole line ends; a last return may be half a line end."""
+    """Return where the last whole line ends; a last carriage return may be half a line end."""
     before = len(text) if before is None else before
     end = text.rfind(b"\n", 0, before) + 1
     # Without a line feed a carriage return ends a line; the last byte could be half of "\r\n".
@@ -124,7 +124,7 @@ def _end_of_records(text: bytes, delimiter: str) -> tuple[int, bool]:
     before = data[opening[opening > 0] - 1]
     if not np.isin(before, (ord(delimiter), _LINE_FEED, _RETURN, _QUOTE)).all():
         return _end_among_other_quotes(text, delimiter)
-    # An odd number of quotes before ``end``: a cell is open there.
+    # An odd number of quotes before ``end``: a cell is open at ``end``.
     while end and (passed := int(np.searchsorted(quotes, end))) % 2:
         # In an open cell: try the last line feed before the quote that opens it.
         end = _end_of_lines(text, int(quotes[passed - 1]))
@@ -132,7 +132,7 @@ def _end_of_records(text: bytes, delimiter: str) -> tuple[int, bool]:
 
 
 def _end_among_other_quotes(text: bytes, delimiter: str) -> tuple[int, bool]:
-    """Return the same if some quotes open nothing: a pattern matches the cells one by one."""
+    """Return the same for texts with quotes inside plain cells: a pattern matches each cell."""
     records, quoted = _patterns(delimiter)
     whole = records.match(text)
     end, is_open = whole.end() if whole else 0, False

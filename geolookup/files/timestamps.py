@@ -1,8 +1,8 @@
-"""Columns of written instants to Unix seconds: the forms that tables and logs have.
+"""Columns of times in tables and logs to Unix seconds.
 
-Strategy: a regular expression tells the form of each text. ISO 8601 is read by Arrow; a date of
-RFC 2822 or HTTP is rewritten as the common log format's, whose digits are columns of a matrix of
-bytes. A text that could mean two instants is refused.
+Strategy: a regular expression finds the form of each text. Arrow reads ISO 8601. A date of RFC 2822
+or HTTP is rewritten in the common log format; its digits are columns of a matrix of bytes. A text
+that could mean two instants is refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from geolookup.tables.times import PER_SECOND, Bools, Clock, Instants, Int64
 
 _NUMBER = r"^-?[0-9]+(\.[0-9]*)?$"
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
-#: What Arrow does not read: digits beyond microseconds (Docker and Go write them), UTC by name.
+#: Unknown to Arrow: digits beyond microseconds (Docker and Go write them), and UTC by name.
 _FINER = r"^([0-9-]{10}[T ][0-9:]{8}\.[0-9]{6})[0-9]{1,3}"
 _ISO_IN_UTC = r"^([0-9-]{10}[T ][0-9:.]+) ?UTC$"
 _ISO_WITH_OFFSET = _ISO + r"[T ][0-9:.]+(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
@@ -37,8 +37,8 @@ _SHORT_DAY = r"^((?:[A-Za-z]{3}, *)?)([0-9] )"
 _SHORT_TIME = r"( [0-9]{2}:[0-9]{2}) "
 #: Unix times from here on may be seconds after the year 5138, or milliseconds.
 _AMBIGUOUS = 10**11
-_GIVE_ZONE = "give --time-zone, such as UTC"
-_UNKNOWN_FORM = "an instant is of no known form", "write Unix seconds or ISO 8601 with an offset"
+_NAME_ZONE = "pass --time-zone, such as UTC"
+_UNKNOWN_FORM = "a time has an unknown form", "write Unix seconds or ISO 8601 with an offset"
 #: Bytes of a time in the common log format: 10/Oct/2000:13:55:36 -0700
 COMMON_LOG_SIZE = 26
 _MONTHS = [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct"]
@@ -47,7 +47,7 @@ _TEXT = pa.large_string()
 
 
 class InstantError(ValueError):
-    """An instant, or a column of them, that is refused; ``remedy`` says what to do.
+    """A time, or a column of times, that is refused; ``remedy`` names the correction.
 
     A note has the row, if one row is the reason.
     """
@@ -60,7 +60,7 @@ class InstantError(ValueError):
 
 
 def remedy_of(error: Exception) -> str:
-    """Return what to do about an error that a column of instants may cause."""
+    """Return the remedy of an error that a column of times can cause."""
     return error.remedy if isinstance(error, InstantError) else "see --help"
 
 
@@ -68,7 +68,7 @@ def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> p
     """Return an array that the engine accepts as instants.
 
     Texts and numbers become int64, floored to seconds; columns of other types are returned
-    as they are. Numbers are Unix seconds, or milliseconds from the end of the year 9999 on.
+    unchanged. Numbers are Unix seconds, or milliseconds from the end of the year 9999 on.
     Texts are numbers, ISO 8601 and RFC 3339, dates of mail and HTTP, or of the common log
     format. ``zone`` is the IANA zone of texts and timestamps without an offset. ``begin`` is
     the number of the first row, for the message. Raises InstantError for any other value.
@@ -82,7 +82,7 @@ def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> p
         return _of_numbers(column.cast(pa.float64(), safe=False), begin)
     if pa.types.is_timestamp(kind) and kind.tz is None:
         if zone is None:
-            raise InstantError("the timestamps have no time zone", _GIVE_ZONE)
+            raise InstantError("the timestamps have no time zone", _NAME_ZONE)
         return _in_zone(column, zone, begin)
     return column
 
@@ -122,27 +122,27 @@ def _of_numbers(numbers: pa.Array, begin: int) -> pa.Array:
     size = np.abs(values)
     _refuse(
         (size >= _AMBIGUOUS) & (size < LATEST),
-        "a number is of seconds or of milliseconds, which its size does not tell",
+        "a number can be seconds or milliseconds",
         "write it as ISO 8601",
         begin,
     )
     # From the year 10000 on, in seconds, a number is of milliseconds.
     seconds = np.floor(np.where(size < LATEST, values, values / 1000))
     far = ~(np.abs(seconds) < LATEST)  # so is NaN
-    _refuse(far, "a number is of no instant up to the year 9999", "write Unix seconds", begin)
+    _refuse(far, "a number is after the year 9999", "write Unix seconds", begin)
     return pa.array(seconds.astype(np.int64), mask=_absent(numbers))
 
 
 def _of_naive(texts: pa.Array, zone: str | None, begin: int) -> pa.Array:
     if zone is None:
         present = ~_absent(texts)
-        _refuse(present, "an instant has no offset", _GIVE_ZONE, begin)
+        _refuse(present, "a time has no offset", _NAME_ZONE, begin)
         return pa.nulls(len(texts), pa.int64())
     return _in_zone(_cast(texts, pa.timestamp("us"), begin), zone, begin)
 
 
 def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
-    """Return the Unix seconds of local times; raises InstantError if there are none or two.
+    """Return the Unix seconds of local times; raises InstantError for no second or two seconds.
 
     Times outside the range of the contract stay outside it: the engine refuses them.
     """
@@ -164,7 +164,7 @@ def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
 
 
 def _offsets(clock: Clock, seconds: Int64) -> Int64:
-    """Return the offset of the clock's zone at n Unix seconds; beyond the range that at its end."""
+    """Return the offset of the clock's zone at n Unix seconds, clipped to the contract's range."""
     seconds = np.clip(seconds, EARLIEST, LATEST - 1)
     rows = pa.array(np.ones(len(seconds), np.uint16))
     everywhere = np.ones(len(seconds), bool)
@@ -175,7 +175,7 @@ def _offsets(clock: Clock, seconds: Int64) -> Int64:
 
 
 def _of_names(texts: pa.Array, begin: int) -> pa.Array:
-    """Read texts with the name of a month: of mail, HTTP and the common log format."""
+    """Read texts with the name of a month, as in mail, HTTP and the common log format."""
     absent = _absent(texts)
     if absent.all():
         return pa.nulls(len(texts), pa.int64())
@@ -198,8 +198,8 @@ def _of_names(texts: pa.Array, begin: int) -> pa.Array:
 def common_log_seconds(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
     """Return the Unix seconds of n texts of COMMON_LOG_SIZE bytes, ``10/Oct/2000:13:55:36 -0700``.
 
-    Also returns which of them are of this form; the seconds of others are undefined. A leap
-    second (:60) is the second after it.
+    Also returns whether each has this form; the seconds of others are undefined. A leap second
+    (:60) is the second after it.
     """
     month, valid = _months(texts[:, 3:6])
     day, year = _digits(texts[:, 0:2]), _digits(texts[:, 7:11])
@@ -223,7 +223,7 @@ def common_log_seconds(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
 
 
 def _months(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
-    """Return the number of each month from 0, and which texts are a month."""
+    """Return the number of each month from 0, and whether each text is a month."""
     codes = np.array([int.from_bytes(month) for month in _MONTHS])
     order = np.argsort(codes)
     lower = (texts | 0x20).astype(np.int64)
@@ -234,7 +234,7 @@ def _months(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
 
 
 def _digits(texts: NDArray[np.uint8]) -> Int64:
-    """Return the numbers that columns of digits write; at least 10,000 if one is not a digit."""
+    """Return the numbers of columns of digits; at least 10,000 if a byte is not a digit."""
     digits = texts.astype(np.int64) - ord("0")
     number = np.zeros(len(texts), np.int64)
     for at in range(texts.shape[1]):

@@ -1,13 +1,13 @@
-"""Whole columns of addresses, on Arrow: the only vectorised path there is.
+"""Whole columns of addresses, on Arrow: the one vectorised path.
 
 ``locate`` turns addresses into interval ids, ``take`` interval ids into columns of the answer, and
 ``enrich`` does both for a table of any kind. ``pandas``, ``polars``, ``duckdb`` and ``spark`` are
 thin adapters on top, each with an extra of its name.
 
-``enrich`` dispatches by the type of the data. One registry has the types by the names of package
-and type, so a library is imported only when one of its frames is given; a subclass has the
-adapter of the first base that is in it. Any other object with Arrow's PyCapsule interface is read
-as a stream (DuckDB relations, nanoarrow) or an array.
+``enrich`` dispatches by the type of the data. A registry lists the types by the names of package
+and type: a library is imported only for one of its own frames. A subclass uses the adapter of its
+first registered base. Any other object with Arrow's PyCapsule interface is read as a stream (DuckDB
+relations, nanoarrow) or an array.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def check_no_column(time_column: str | None) -> None:
 
 
 def in_one(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array; Arrow's combine_chunks fails for dictionaries in no chunks."""
+    """Return a column as one array; combine_chunks fails for dictionaries without chunks."""
     return pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
 
 
@@ -102,7 +102,7 @@ def _batch(
 def _reader(
     enricher: Enricher, data: pa.RecordBatchReader, column: str, time_column: str | None
 ) -> pa.RecordBatchReader:
-    """Return a stream that reads the given one while it is read."""
+    """Return a stream that reads ``data`` as its own batches are read."""
     check_names(data.schema.names, column, time_column, enricher.names)
     time_type = None if time_column is None else data.schema.field(time_column).type
     new = enricher.schema(data.schema.field(column).type, time_type)
@@ -156,9 +156,8 @@ def _whole(data: Any) -> pa.ChunkedArray:
         raise
     except (pa.ArrowException, RuntimeError):
         name = type(data).__name__
-        raise TypeError(
-            f"a {name} that is not a table, and can be read only once: read it first"
-        ) from None
+        problem = f"enrich: a {name} is not a table, and can be read only once; read it first"
+        raise TypeError(problem) from None
 
 
 def _array(enricher: Enricher, data: Any, column: str, time_column: str | None) -> Any:
@@ -170,7 +169,7 @@ def _array(enricher: Enricher, data: Any, column: str, time_column: str | None) 
 
 
 def _of_library(module: str, function: str) -> Adapter:
-    """Return a function of an adapter module, which is imported at the first call."""
+    """Return a function of an adapter module; the first call imports the module."""
 
     def adapter(*arguments: Any) -> Any:
         return getattr(import_module(f"geolookup.tables.{module}"), function)(*arguments)
@@ -203,6 +202,6 @@ def _adapter_of(data: Any) -> Adapter:
     if hasattr(data, "__arrow_c_array__"):
         return _array
     raise TypeError(
-        f"a {type(data).__name__} is not a table: wanted one of Arrow, pandas or Polars, or"
-        " anything with the Arrow PyCapsule interface"
+        f"enrich: a {type(data).__name__} is not a table; pass one of Arrow, pandas or Polars, or"
+        " an object with the Arrow PyCapsule interface"
     )

@@ -51,7 +51,7 @@ def register(
     Addresses are VARCHAR, an ENUM, UINTEGER (IPv4) or BLOB of 4 or 16 bytes. NULL and addresses
     without an answer give NULL; ``geo_error_code`` is 10001 or 10002 for them. A second argument
     is the instant (TIMESTAMPTZ, or Unix time); without it, it is the time at which DuckDB passes a
-    vector. ``clean`` is that of ``Engine.enrich``. Functions of the same names are replaced.
+    vector. ``clean`` is as in ``Engine.enrich``. Functions of the same names are replaced.
 
     Raises ValueError for an unknown field. A query raises duckdb.InvalidInputException for columns
     of other types, and after the engine is closed.
@@ -90,10 +90,10 @@ class _Function:
         return self._shape(pa.Table.from_batches(batches))
 
     def type(self) -> Any:
-        """Return the SQL type of the answers, as DuckDB derives it from an empty column."""
+        """Return the SQL type of the answers: the type that DuckDB derives from an empty column."""
         empty = pa.table({"answer": self._shape(self._enricher().table(pa.nulls(0)))})
-        with duckdb.connect() as apart:
-            return apart.from_arrow(empty).types[0]
+        with duckdb.connect() as connection:
+            return connection.from_arrow(empty).types[0]
 
     def _enricher(self) -> Enricher:
         # A closed engine raises here; a reloaded engine returns another state.
@@ -114,12 +114,12 @@ class _Function:
 
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
-    """Decode dictionaries: DuckDB reads a whole one for each vector, 1.1 even a wrong one."""
+    """Decode dictionaries: DuckDB reads a whole one for each vector, and 1.1 a wrong one."""
     return without_dictionary(in_one(column))
 
 
 def _nest(columns: dict[str, pa.Array]) -> pa.StructArray:
-    """Return rows as the contract nests them; null if there is no answer."""
+    """Return rows nested as in the contract; null for an address without an answer."""
     # location_city_name -> location: {city_name}; "ip_type" has no group, and stays a member.
     fields = [field for field in FIELDS if field.name in columns]
     members: dict[str, pa.Array] = {}

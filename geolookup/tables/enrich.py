@@ -1,8 +1,8 @@
 """A column of addresses to columns of answers: chunk by chunk, on all cores, in order.
 
-Strategy: one thread locates and takes a chunk while it is in that core's
-cache; the kernel and Arrow release the interpreter lock. The number of pending
-chunks is bounded: memory does not grow with the column.
+Strategy: one thread locates and takes a chunk while the chunk is in the cache of its core. The
+kernel and Arrow release the interpreter lock. The number of pending chunks is bounded: memory does
+not grow with the column.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from geolookup.contract.types import OnInvalid
 from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError, RowNote
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
-from geolookup.tables.locate import CHUNK, Located, clean_column, column_of, locate_chunk
+from geolookup.tables.locate import CHUNK, AddressIntervals, clean_column, column_of, locate_chunk
 from geolookup.tables.row_tables import row_tables
 from geolookup.tables.take import OF_ADDRESS, Taker, is_known
 from geolookup.tables.times import Clock, instants_of
@@ -47,7 +47,7 @@ class _Part:
 
 
 class Enricher:
-    """Makes columns of chosen fields for any number of columns of addresses.
+    """Makes columns of fields for any number of columns of addresses.
 
     ``at`` is the instant of rows without their own: Unix seconds, an aware
     datetime, or None for now. ``add_known`` adds a last column ``known``: ``is_known``.
@@ -67,9 +67,9 @@ class Enricher:
         threads: int | None = None,
     ) -> None:
         if on_invalid not in ("null", "raise"):
-            raise ValueError(f"on_invalid is {on_invalid!r}, and can be 'null' or 'raise'")
+            raise ValueError(f"enrich: on_invalid={on_invalid!r}; pass 'null' or 'raise'")
         if threads is not None and threads < 1:
-            raise ValueError(f"threads is {threads}, and at least 1 is needed")
+            raise ValueError(f"enrich: threads={threads}; pass 1 or more")
         self._state = state
         self._fields = fields
         self._clean = clean
@@ -109,19 +109,19 @@ class Enricher:
 
     def _enrich(self, part: _Part) -> pa.RecordBatch:
         addresses = part.addresses
-        located = locate_chunk(self._state, addresses)
+        intervals = locate_chunk(self._state, addresses)
         if self._clean:
-            addresses, located = clean_column(self._state, addresses, located)
+            addresses, intervals = clean_column(self._state, addresses, intervals)
         if self._strict:
-            _refuse(addresses, located, part.begin)
+            _refuse(addresses, intervals, part.begin)
         instants = None if part.instants is None else instants_of(part.instants, part.begin)
-        answers = iter(self._taker.take(located.ids, instants))
+        answers = iter(self._taker.take(intervals.ids, instants))
         columns = [
-            _OF_ADDRESS[field.path](addresses, located) if field in OF_ADDRESS else next(answers)
+            _OF_ADDRESS[field.path](addresses, intervals) if field in OF_ADDRESS else next(answers)
             for field in self._fields
         ]
         if self._add_known:
-            columns.append(pa.array(is_known(self._state, located.ids)))
+            columns.append(pa.array(is_known(self._state, intervals.ids)))
         return pa.record_batch(columns, names=self.names)
 
 
@@ -143,7 +143,7 @@ def _parts(
 
 
 def _slice(column: pa.ChunkedArray, begin: int, count: int) -> pa.Array:
-    """Return rows of a column whose chunks have other bounds than the addresses have."""
+    """Return rows of a column, across the bounds of its chunks."""
     return column.slice(begin, count).combine_chunks()
 
 
@@ -151,12 +151,12 @@ def _empty(kind: pa.DataType) -> pa.Array:
     return column_of(pa.chunked_array([pa.nulls(0, kind)])).chunk(0)
 
 
-def _refuse(addresses: pa.Array, located: Located, begin: int) -> None:
+def _refuse(addresses: pa.Array, intervals: AddressIntervals, begin: int) -> None:
     """Raise the error of the first row without an answer; a note states its number."""
-    refused = np.flatnonzero(located.ids < 0)
+    refused = np.flatnonzero(intervals.ids < 0)
     if len(refused):
         row = int(refused[0])
-        error = _ERRORS[int(located.ids[row])](_value_or_bytes(addresses[row]))
+        error = _ERRORS[int(intervals.ids[row])](_value_or_bytes(addresses[row]))
         error.add_note(RowNote(begin + row))
         raise error
 
@@ -169,12 +169,12 @@ def _value_or_bytes(value: pa.Scalar) -> object:
         return value.as_buffer().to_pybytes()
 
 
-def _ip(addresses: pa.Array, located: Located) -> pa.Array:
-    """Return canonical texts, one by one through the one function that writes them."""
-    # Rows without an address may hold any bytes: they are skipped.
-    rows = np.flatnonzero(located.ids >= 0)
+def _ip(addresses: pa.Array, intervals: AddressIntervals) -> pa.Array:
+    """Return canonical texts; ``canonical`` writes them one by one."""
+    # Rows without an address can hold any bytes: they are skipped.
+    rows = np.flatnonzero(intervals.ids >= 0)
     texts: list[str | None] = [None] * len(addresses)
-    for at, family in zip(rows.tolist(), located.families[rows].tolist(), strict=True):
+    for at, family in zip(rows.tolist(), intervals.families[rows].tolist(), strict=True):
         texts[at] = _canonical(addresses[at].as_py(), family)
     return pa.array(texts, pa.string())
 
@@ -185,16 +185,16 @@ def _canonical(value: str | bytes | int, family: int) -> str:
     return canonical(family, value) if isinstance(value, int) else canonical(*parse(value))
 
 
-def _ip_type(_addresses: pa.Array, located: Located) -> pa.Array:
+def _ip_type(_addresses: pa.Array, intervals: AddressIntervals) -> pa.Array:
     # True as int8 is the index 1, of "ipv6".
-    indices = pa.array((located.families == 6).view(np.int8), mask=located.ids < 0)
+    indices = pa.array((intervals.families == 6).view(np.int8), mask=intervals.ids < 0)
     return pa.DictionaryArray.from_arrays(indices, _FAMILIES)
 
 
-def _error_code(_addresses: pa.Array, located: Located) -> pa.Array:
-    codes = np.zeros(len(located.ids), np.int32)
+def _error_code(_addresses: pa.Array, intervals: AddressIntervals) -> pa.Array:
+    codes = np.zeros(len(intervals.ids), np.int32)
     for interval_id, error in _ERRORS.items():
-        codes[located.ids == interval_id] = error.code
+        codes[intervals.ids == interval_id] = error.code
     return pa.array(codes, mask=codes == 0)
 
 

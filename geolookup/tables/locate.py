@@ -24,11 +24,11 @@ _TEXT = pa.large_string()
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class AddressIntervals:
     """n addresses: interval ids (see ``kernel.protocol``) and families as written."""
 
     ids: NDArray[np.int32]
-    families: NDArray[np.uint8]  # 4, 6; 0 if there is no address
+    families: NDArray[np.uint8]  # 4, 6; 0 without an address
 
 
 def locate(locator: Locator, addresses: Any) -> pa.Int32Array:
@@ -64,7 +64,7 @@ def _as_chunks(values: Any) -> pa.ChunkedArray:
     if isinstance(values, pa.Array):
         return pa.chunked_array([values])
     if isinstance(values, str | bytes):
-        raise TypeError("a single address, where a column is wanted: put it into a list")
+        raise TypeError("a single address is not a column; put it into a list")
     try:
         if hasattr(values, "__arrow_c_stream__"):
             return pa.chunked_array(values)
@@ -72,8 +72,8 @@ def _as_chunks(values: Any) -> pa.ChunkedArray:
     except MemoryError:  # Arrow's is an ArrowException too
         raise
     except (pa.ArrowException, TypeError, ValueError):
-        # The cause quotes the value that it could not read, which may be an address.
-        raise TypeError(f"a {type(values).__name__} that is not a column of one type") from None
+        # The cause quotes the unreadable value: it can be an address.
+        raise TypeError(f"a {type(values).__name__} is not a column of one type") from None
 
 
 def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
@@ -83,56 +83,58 @@ def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
             yield array.slice(begin, CHUNK)
 
 
-def locate_chunk(locator: Locator, array: pa.Array) -> Located:
+def locate_chunk(locator: Locator, array: pa.Array) -> AddressIntervals:
     """Locate one array of addresses.
 
     Raises TypeError for a type that holds no addresses. Null is an invalid address.
     """
-    located = Located(np.empty(len(array), np.int32), np.empty(len(array), np.uint8))
+    intervals = AddressIntervals(np.empty(len(array), np.int32), np.empty(len(array), np.uint8))
     read = address_reader(array.type)
     if len(array):
-        read(locator, array, located)
+        read(locator, array, intervals)
     if array.null_count:
         absent = array.is_null().to_numpy(zero_copy_only=False)
-        located.ids[absent], located.families[absent] = INVALID_ID, 0
-    return located
+        intervals.ids[absent], intervals.families[absent] = INVALID_ID, 0
+    return intervals
 
 
-def _read_texts(locator: Locator, array: pa.Array, located: Located) -> None:
+def _read_texts(locator: Locator, array: pa.Array, intervals: AddressIntervals) -> None:
     width = np.int64 if pa.types.is_large_string(array.type) else np.int32
     _, offsets, data = array.buffers()
     first = array.offset
     # A sliced array begins at ``offset``: its first bound is that many items into the buffer.
     bounds = np.frombuffer(offsets, width, len(array) + 1, first * np.dtype(width).itemsize)
     texts = np.frombuffer(data or b"", np.uint8)
-    locator.locate_texts(texts, bounds.astype(np.int64, copy=False), located.ids, located.families)
+    locator.locate_texts(
+        texts, bounds.astype(np.int64, copy=False), intervals.ids, intervals.families
+    )
 
 
-def _read_views(locator: Locator, array: pa.Array, located: Located) -> None:
-    _read_texts(locator, array.cast(pa.large_string()), located)
+def _read_views(locator: Locator, array: pa.Array, intervals: AddressIntervals) -> None:
+    _read_texts(locator, array.cast(pa.large_string()), intervals)
 
 
-def _read_dictionary(locator: Locator, array: pa.Array, located: Located) -> None:
+def _read_dictionary(locator: Locator, array: pa.Array, intervals: AddressIntervals) -> None:
     """Locate the values of the dictionary, or the rows if there are fewer."""
     if len(array.dictionary) > len(array):
         plain = locate_chunk(locator, array.dictionary_decode())
-        located.ids[:], located.families[:] = plain.ids, plain.families
+        intervals.ids[:], intervals.families[:] = plain.ids, plain.families
         return
     values = locate_chunk(locator, array.dictionary)
     # A null row reads entry 0; ``locate_chunk`` marks it as invalid afterwards.
     at = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
     # A dictionary without values: all rows are null.
     if len(values.ids):
-        located.ids[:], located.families[:] = values.ids[at], values.families[at]
+        intervals.ids[:], intervals.families[:] = values.ids[at], values.families[at]
 
 
-def _read_numbers(locator: Locator, array: pa.Array, located: Located) -> None:
+def _read_numbers(locator: Locator, array: pa.Array, intervals: AddressIntervals) -> None:
     lows = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64)
-    located.families[:] = 4
-    locator.locate_numbers(located.families, np.zeros_like(lows), lows, located.ids)
+    intervals.families[:] = 4
+    locator.locate_numbers(intervals.families, np.zeros_like(lows), lows, intervals.ids)
 
 
-def _read_bytes(locator: Locator, array: pa.Array, located: Located) -> None:
+def _read_bytes(locator: Locator, array: pa.Array, intervals: AddressIntervals) -> None:
     """Read addresses in network byte order: 4 bytes are IPv4, 16 are IPv6."""
     plain = array.cast(pa.large_binary())
     _, offsets, data = plain.buffers()
@@ -140,21 +142,21 @@ def _read_bytes(locator: Locator, array: pa.Array, located: Located) -> None:
     first, lengths = bounds[0], np.diff(bounds)
     used = np.frombuffer(data or b"", np.uint8)[first : bounds[-1]]
     padded = np.concatenate([used, np.zeros(16, np.uint8)])  # 16 bytes from every offset
-    located.families[:] = np.where(lengths == 4, 4, np.where(lengths == 16, 6, 0))
+    intervals.families[:] = np.where(lengths == 4, 4, np.where(lengths == 16, 6, 0))
     # 16 bytes from the start of each address, as two numbers. Of IPv4 the first 4 bytes are the
-    # upper 32 bits of the first number; the bytes behind belong to the next address.
+    # upper 32 bits of the first number; the bytes after them belong to the next address.
     halves = padded[(bounds[:-1, None] - first) + np.arange(16)].view(">u8").astype(np.uint64)
-    ipv4 = located.families == 4
+    ipv4 = intervals.families == 4
     highs = np.where(ipv4, np.uint64(0), halves[:, 0])
     lows = np.where(ipv4, halves[:, 0] >> np.uint64(32), halves[:, 1])
-    locator.locate_numbers(located.families, highs, lows, located.ids)
+    locator.locate_numbers(intervals.families, highs, lows, intervals.ids)
 
 
-def _read_nothing(_locator: Locator, _array: pa.Array, located: Located) -> None:
-    located.ids[:], located.families[:] = INVALID_ID, 0
+def _read_nothing(_locator: Locator, _array: pa.Array, intervals: AddressIntervals) -> None:
+    intervals.ids[:], intervals.families[:] = INVALID_ID, 0
 
 
-_Reader = Callable[[Any, pa.Array, Located], None]
+_Reader = Callable[[Any, pa.Array, AddressIntervals], None]
 _READERS: tuple[tuple[Callable[[pa.DataType], bool], _Reader], ...] = (
     (lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind), _read_texts),
     (pa.types.is_string_view, _read_views),
@@ -181,34 +183,36 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def address_reader(kind: pa.DataType) -> _Reader:
-    """Return the reader of addresses of an Arrow type; TypeError for a type that holds none."""
+    """Return the reader of addresses of an Arrow type; TypeError for any other type."""
     if isinstance(kind, pa.BaseExtensionType):
         kind = kind.storage_type
     for reads, reader in _READERS:
         if reads(kind):
             return reader
     types = "text, uint32 (IPv4), or binary of 4 or 16 bytes"
-    raise TypeError(f"a column of {kind} holds no addresses; wanted: {types}")
+    raise TypeError(f"a column of {kind} holds no addresses; their type is {types}")
 
 
-def clean_column(locator: Locator, array: pa.Array, located: Located) -> tuple[pa.Array, Located]:
-    """Return a column of addresses as ``clean_text`` leaves it, and where they are.
+def clean_column(
+    locator: Locator, array: pa.Array, intervals: AddressIntervals
+) -> tuple[pa.Array, AddressIntervals]:
+    """Return a column of addresses after ``clean_text``, and the intervals of the clean addresses.
 
-    ``located`` is where the column's own values are. Columns of other types are returned unchanged.
-    Only rows that the kernel refused are cleaned. Arrow matches the pattern of one address for all
-    of them; ``clean_text`` cleans the distinct texts that remain, such as lists.
+    ``intervals`` has the intervals of the column before. Columns of other types are returned
+    unchanged. Only rows that the kernel refused are cleaned. Arrow matches the pattern of one
+    address for all of them; ``clean_text`` cleans the distinct other texts, such as lists.
     """
     if not _holds_texts(array.type):
-        return array, located
-    refused = located.ids == INVALID_ID
+        return array, intervals
+    refused = intervals.ids == INVALID_ID
     if not refused.any():
-        return array, located
+        return array, intervals
     rows = pa.array(refused)
     texts = without_dictionary(array).cast(_TEXT)
     addresses = _cleaned_texts(texts.filter(rows))
     again = locate_chunk(locator, addresses)
-    located.ids[refused], located.families[refused] = again.ids, again.families
-    return pc.replace_with_mask(texts, rows, addresses), located
+    intervals.ids[refused], intervals.families[refused] = again.ids, again.families
+    return pc.replace_with_mask(texts, rows, addresses), intervals
 
 
 def _holds_texts(kind: pa.DataType) -> bool:
@@ -216,7 +220,7 @@ def _holds_texts(kind: pa.DataType) -> bool:
 
 
 def _cleaned_texts(texts: pa.Array) -> pa.Array:
-    """Return what ``clean_text`` returns for each text, or a text that is as malformed."""
+    """Return the result of ``clean_text`` for each text, or another malformed text."""
     trimmed = pc.ascii_trim_whitespace(texts)
     nodes = _nodes(trimmed)
     other = pc.and_(nodes.is_null(), trimmed.is_valid())
@@ -224,7 +228,7 @@ def _cleaned_texts(texts: pa.Array) -> pa.Array:
 
 
 def _nodes(texts: pa.Array) -> pa.Array:
-    """Return the addresses of texts that are one node, null elsewhere."""
+    """Return the addresses of texts that are one node, null for other texts."""
     groups = pc.extract_regex(texts, NODE)
     parts = [pc.struct_field(groups, [at]) for at in range(groups.type.num_fields)]
     # A group that took no part is empty; so are the rows of other texts.
@@ -233,7 +237,7 @@ def _nodes(texts: pa.Array) -> pa.Array:
 
 
 def _one_by_one(texts: pa.Array) -> pa.Array:
-    """Clean the distinct texts; texts that are not UTF-8 hold no address."""
+    """Clean the distinct texts; a text that is not UTF-8 holds no address."""
     # Bytes: large_binary takes texts that are not UTF-8.
     distinct = texts.cast(pa.large_binary()).dictionary_encode()
     addresses = [

@@ -1,7 +1,7 @@
-"""pandas: frames and Series, and the accessor ``Series.geo``, which importing this registers.
+"""pandas: frames, Series, and the accessor ``Series.geo``; importing this module registers it.
 
-Strategy: only the addresses (and the instants) go through Arrow; the new
-columns are appended to the frame, whose columns, dtypes and index are unchanged.
+Strategy: only the addresses and the instants go through Arrow. The new columns are appended to the
+frame; its own columns, dtypes and index are unchanged.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class GeoAccessor:
         """Return a frame of the answers, with the index of the Series.
 
         ``engine`` is the engine that answers; None: the default one, as in ``geolookup.lookup``.
-        The other arguments are those of ``Engine.enrich``.
+        The other arguments are as in ``Engine.enrich``.
         """
         return (engine or _engine()).enrich(
             self._series,
@@ -64,7 +64,7 @@ class GeoAccessor:
 def enrich_frame(
     enricher: Enricher, frame: pd.DataFrame, column: str, time_column: str | None
 ) -> pd.DataFrame:
-    """Return the frame with columns of answers; its index, columns and dtypes as they were.
+    """Return the frame with columns of answers; its index, columns and dtypes are unchanged.
 
     ``column`` is a label: a tuple if columns have several levels.
     """
@@ -101,7 +101,7 @@ def _arrow(values: pd.Series | pd.Index) -> Any:
     if values.dtype == object or isinstance(values.dtype, pd.StringDtype):
         return _texts(values)
     array = pa.array(values, from_pandas=True)
-    # A column without values is read as NaN, a type that would be refused.
+    # A column without values is read as floats, a type that is refused.
     empty = pa.types.is_floating(array.type) and array.null_count == len(array)
     return pa.nulls(len(array), pa.string()) if empty else array
 
@@ -148,7 +148,7 @@ def _values(column: pa.ChunkedArray) -> Any:
 
 
 def _categorical(column: pa.DictionaryArray) -> pd.Categorical:
-    """Keep only categories that occur: a count by city must not list all cities."""
+    """Return a column with only the categories that occur: a count by city lists no others."""
     codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     occurs = np.zeros(len(column.dictionary) + 1, bool)
     occurs[codes] = True

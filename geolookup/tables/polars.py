@@ -1,7 +1,7 @@
-"""Polars: frames, lazy frames, Series, and ``Expr.geo``, which importing this registers.
+"""Polars: frames, lazy frames, Series, and ``Expr.geo``; importing this module registers it.
 
-Texts are String, not Categorical: String can be joined with and compared to
-other columns, and is the fastest to make from Arrow's dictionaries.
+Texts are String, not Categorical: String can be joined with and compared to other columns, and
+takes the least time to make from Arrow's dictionaries.
 """
 
 from __future__ import annotations
@@ -38,13 +38,12 @@ class GeoNamespace:
     ) -> pl.Expr:
         """Return the value of a field; of several fields, a list or a group, a Struct of them.
 
-        ``fields`` are those of ``Engine.enrich``. The name of the expression is that of the
+        ``fields`` and ``clean`` are as in ``Engine.enrich``. The expression keeps the name of the
         addresses; the members of a Struct are named like the columns of ``Engine.enrich``. A row
         without an answer is null, in each member of a Struct. ``at`` is the instant of all rows,
         or an expression of timestamps with a time zone or of Unix times; None: the time of this
         call. ``engine`` is the engine that answers; None: the default one, as in
-        ``geolookup.lookup``. ``clean`` is that of ``Engine.enrich``. Raises ValueError for an
-        unknown field.
+        ``geolookup.lookup``. Raises ValueError for an unknown field.
         """
         has_instants = isinstance(at, pl.Expr)
         columns = [self._expression, at] if has_instants else [self._expression]
@@ -85,13 +84,13 @@ class _Lookup:
         return frame
 
     def dtype(self) -> pl.DataType:
-        """Return the type of the result: that of the result for no rows."""
+        """Return the type of the result, from a result without rows."""
         instants = [_empty(pl.Int64())] if self.second is None else []
         return self._answers([_empty(pl.String()), *instants]).dtype
 
 
 def _broadcast(columns: Sequence[pl.Series]) -> list[pl.Series]:
-    """Repeat literals: Polars hands them over as columns of one row."""
+    """Repeat literals: Polars passes them as columns of one row."""
     # 3 rows of addresses, a literal instant of 1 row: the instant is repeated 3 times.
     rows = next((len(column) for column in columns if len(column) != 1), 1)
     return [column if len(column) == rows else column.new_from_index(0, rows) for column in columns]
@@ -128,8 +127,8 @@ def enrich_lazy(
         is_elementwise=True,
     )
     # Longer than any name: "ip" and "city" give "city+".
-    together = max(schema.names(), key=len) + "+"  # no column has this name
-    return frame.with_columns(answers.alias(together)).unnest(together)
+    unused = max(schema.names(), key=len) + "+"
+    return frame.with_columns(answers.alias(unused)).unnest(unused)
 
 
 def enrich_series(
@@ -142,7 +141,7 @@ def enrich_series(
 
 @contextmanager
 def _raise_as_polars_own() -> Iterator[None]:
-    """Raise ComputeError: Polars recreates exceptions with a longer text, and ours refuse it."""
+    """Raise ComputeError: Polars recreates exceptions with a longer text, and ours refuse that."""
     try:
         yield
     except GeoLookupError as error:
@@ -163,7 +162,7 @@ def _answers(enricher: Enricher, columns: Sequence[pl.Series]) -> pl.DataFrame:
 
 def _arrow(column: pl.Series) -> pa.Array:
     if column.dtype == pl.Object:  # to_arrow would return pointers
-        raise TypeError("a column of Python objects holds no addresses: make it text")
+        raise TypeError("a column of Python objects holds no addresses; convert it to text")
     return column.to_arrow()
 
 
@@ -175,5 +174,5 @@ def _series(name: str, column: pa.ChunkedArray) -> pl.Series:
     if not pa.types.is_dictionary(column.type):
         return pl.Series(name, column)
     whole = in_one(column)
-    # The texts are taken by index: Polars has no dictionaries but Categorical.
+    # The texts are taken by index: Categorical is the only dictionary of Polars.
     return pl.Series(name, whole.dictionary).gather(pl.Series(whole.indices))

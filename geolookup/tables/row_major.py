@@ -1,8 +1,8 @@
 """The columns of a table in row-major order: one memory access fetches a whole row.
 
-Strategy: taking several columns for rows in random order costs one cache miss for each row and
-column. In row-major order it costs one for each row. A row begins with a word whose bits say
-which columns are null; texts are stored as dictionary indices.
+Strategy: to take several columns for rows in random order costs one cache miss for each row and
+column. In row-major order it costs one for each row. A row begins with a word; its bits mark the
+null columns. Texts are stored as dictionary indices.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ class RowMajor:
 
     def take(self, rows: NDArray[np.uint32], names: Iterable[str]) -> dict[str, pa.Array]:
         """Return the columns for n rows; IndexError for a row outside the table."""
-        chosen = {name: self._positions[name] for name in names}
+        positions = {name: self._positions[name] for name in names}
         count = len(rows)
         # Memory of numpy: with Arrow's pool the system spent more time on fresh pages.
-        values = [np.empty(count * position.width, np.uint8) for position in chosen.values()]
-        validity = [np.empty((count + 7) // 8, np.uint8) for _ in chosen]
+        values = [np.empty(count * position.width, np.uint8) for position in positions.values()]
+        validity = [np.empty((count + 7) // 8, np.uint8) for _ in positions]
         nulls = kernel.gather(
             self._rows,
             rows,
-            [(position.number, position.begin, position.width) for position in chosen.values()],
+            [(position.number, position.begin, position.width) for position in positions.values()],
             values,
             validity,
         )
@@ -78,7 +78,7 @@ class RowMajor:
                 position.column, count, bits if nulls >> position.number & 1 else None, numbers
             )
             for (name, position), bits, numbers in zip(
-                chosen.items(), validity, values, strict=True
+                positions.items(), validity, values, strict=True
             )
         }
 

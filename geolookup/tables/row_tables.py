@@ -1,8 +1,8 @@
 """The dataset's row tables as Arrow arrays, the input of ``take``.
 
-Strategy: Arrow reads the mapped files in place. Columns are checked once and
-kept as long as the dataset is open. Texts that are not dictionaries in the
-file, those of countries, become dictionaries, for every country repeats.
+Strategy: Arrow reads the mapped files in place. Columns are checked once and cached while the
+dataset is open. Texts of countries are not dictionaries in the file; they become dictionaries here,
+because every country repeats.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from geolookup.tables.row_major import RowMajor, is_stored
 _TABLES = (COUNTRY, LOCATION, NETWORK)
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _LINK = pa.uint16()
-# Weak: the tables go with their dataset.
-_opened: WeakKeyDictionary[Dataset, RowTables] = WeakKeyDictionary()
+# Weak: the tables are freed with their dataset.
+_cache: WeakKeyDictionary[Dataset, RowTables] = WeakKeyDictionary()
 
 
 def row_tables(dataset: Dataset) -> RowTables:
     """Return the row tables of an open dataset, read at the first call."""
-    tables = _opened.get(dataset)
+    tables = _cache.get(dataset)
     if tables is None:
-        tables = _opened[dataset] = RowTables(dataset)
+        tables = _cache[dataset] = RowTables(dataset)
     return tables
 
 
 def table_of(field: Field) -> str:
     """Return the table that decides a stored field: LOCATION or NETWORK.
 
-    It is the table that stores the field, or LOCATION for one to which locations refer.
+    It is the table that stores the field, or LOCATION if locations refer to that table.
     """
     return LOCATION if field.table in fmt.LINKS else field.table
 
@@ -64,7 +64,7 @@ def first_equal_rows(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return for each location row and each network row the first with the same values of fields.
 
-    It is 0 if all values are null. Raises DatasetError for a damaged dataset.
+    The row is 0 if all values are null. Raises DatasetError for a damaged dataset.
     """
     tables = row_tables(dataset)
     columns: dict[str, list[pa.Array]] = {LOCATION: [], NETWORK: []}

@@ -1,9 +1,8 @@
 """Spark: the addresses of a DataFrame, enriched by its executors.
 
-Strategy: ``mapInArrow`` gives a Python worker its partition as Arrow batches,
-and the worker enriches them as a stream by ``Engine.enrich``, with an engine
-that it opens once. The operating system shares the mapped files between all
-processes of a host. No row is collected, shuffled or joined.
+Strategy: ``mapInArrow`` passes a partition to a Python worker as Arrow batches. The worker enriches
+them as a stream by ``Engine.enrich``, with an engine that it opens once. The operating system
+shares the mapped files between all processes of a host. No row is collected, shuffled or joined.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from geolookup.errors import ContractError, DatasetError
 from geolookup.filesystem.locks import hold_lock
 from geolookup.tables.take import of_table
 
-#: Columns of Spark, as they come to a worker.
+#: The types of columns that a worker receives.
 _ARROW: dict[type[spark_types.DataType], pa.DataType] = {
     spark_types.NullType: pa.null(),
     spark_types.StringType: pa.string(),
@@ -66,9 +65,8 @@ def enrich(
 ) -> DataFrame:
     """Return ``df`` with columns of answers for the addresses in one of its columns.
 
-    The arguments up to ``clean`` are those of ``Engine.enrich``; without ``at`` and
-    ``time_column`` the instant is now, the same in all partitions. Texts become strings,
-    ``network_asn`` a bigint.
+    The arguments up to ``clean`` are as in ``Engine.enrich``. Without ``at`` and ``time_column``
+    the instant is now, the same in all partitions. Texts become strings, ``network_asn`` a bigint.
 
     ``dataset`` is a folder that the driver and every executor see by that path; None: the default
     of each (see ``geolookup.open``). With ``ship`` the driver packs its dataset and sends it by
@@ -104,7 +102,7 @@ def enrich(
 def _schema(
     engine: Engine, df: DataFrame, paths: list[str], options: dict[str, Any]
 ) -> spark_types.StructType:
-    """Return the schema of the result; raises the errors of the tasks before any row is read."""
+    """Return the schema of the result; raises errors of arguments before any row is read."""
     present = df.schema.fields
     empty = pa.schema([_arrow_field(field, options) for field in present]).empty_table()
     result = engine.enrich(empty, paths, **options).schema
@@ -116,7 +114,7 @@ def _schema(
 
 
 def _arrow_field(field: spark_types.StructField, options: dict[str, Any]) -> pa.Field:
-    """Return a column that is read as it will come to a worker, any other as one of nulls."""
+    """Return a column that is read with the type that a worker receives, any other as nulls."""
     if field.name not in (options["column"], options["time_column"]):
         return pa.field(field.name, pa.null())
     if type(field.dataType) not in _ARROW:
@@ -132,7 +130,7 @@ def _task(
     paths: list[str],
     options: dict[str, Any],
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    # Spark sends a nested function by value: it can say so where geolookup is missing.
+    # Spark sends a nested function by value: it also runs on an executor without geolookup.
     def enrich_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
             from geolookup.tables.spark import enrich_partition
@@ -147,9 +145,9 @@ def _task(
 def _ship(context: SparkContext, engine: Engine) -> str:
     """Have the executors fetch the dataset as one file, and return the file's name."""
     name = f"geolookup-{engine.metadata.generation}{SUFFIX}"
-    # ``listFiles`` has addresses, which end with the name.
+    # ``listFiles`` returns URLs; they end with the name.
     if not any(sent.endswith(name) for sent in context.listFiles):
-        # Spark removes this folder, and those of executors, when the session stops.
+        # Spark removes this folder, also on executors, when the session stops.
         folder = Path(SparkFiles.getRootDirectory()) / "geolookup"
         folder.mkdir(exist_ok=True)
         pack(engine.path, folder / name, force=True)
@@ -168,12 +166,12 @@ def enrich_partition(
     paths: list[str],
     options: dict[str, Any],
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of a partition with the columns of answers beside them."""
+    """Yield the batches of a partition with columns of answers."""
     first = next(batches, None)
     if first is None:
         return
     engine = _engine(path, archive, generation)
-    # The first batch is read for its schema, and put before the others again.
+    # The first batch is read for its schema, and chained before the others.
     stream = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
     reader = engine.enrich(stream, paths, **options)
     plain = pa.schema([field.with_type(_plain_type(field.type)) for field in reader.schema])
@@ -186,7 +184,7 @@ def enrich_partition(
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type of Spark's that holds what Arrow's does: no dictionaries, no unsigned."""
+    """Return the type of Spark for an Arrow type: without dictionaries and unsigned integers."""
     if pa.types.is_dictionary(kind):
         return kind.value_type
     # Java has no unsigned integers.
@@ -200,7 +198,7 @@ def _partition() -> int | None:
 
 @lru_cache(maxsize=8)
 def _engine(path: str | None, archive: str | None, generation: str) -> Engine:
-    """Return this process's engine on the dataset, which has to be the driver's."""
+    """Return the engine of this process; raises DatasetError if the driver has another dataset."""
     try:
         folder = path if archive is None else _unpack(Path(SparkFiles.get(archive)))
         engine = geolookup.open(folder)
@@ -213,7 +211,7 @@ def _engine(path: str | None, archive: str | None, generation: str) -> Engine:
 
 
 def _unpack(archive: Path) -> Path:
-    """Return the dataset beside its archive: one process of an executor unpacks, others wait."""
+    """Return the dataset next to its archive: one process of an executor unpacks, others wait."""
     folder = archive.with_name(archive.name.removesuffix(SUFFIX))
     with hold_lock(archive):
         if not folder.is_dir():
@@ -222,5 +220,5 @@ def _unpack(archive: Path) -> Path:
 
 
 def _error(path: str | Path, problem: str) -> DatasetError:
-    remedy = "put the driver's dataset where every executor sees it, or send it with ship=True"
+    remedy = "put the driver's dataset at this path on every executor, or send it with ship=True"
     return DatasetError(f"{socket.gethostname()}:{path}", problem, remedy)

@@ -1,4 +1,4 @@
-"""Interval ids to columns of the answer, and the fields that paths name there."""
+"""Interval ids to columns of the answer, and the fields of these columns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ UInt32 = NDArray[np.uint32]
 #: The number of columns of a table from which the row-major copy is faster.
 _ROW_MAJOR_FROM = 3
 
-#: Fields of the address itself, which do not follow from an interval id.
+#: Fields of the address itself: an interval id does not decide them.
 OF_ADDRESS = (*(field for field in FIELDS if not field.group), ERROR_CODE)
 OF_ROW = tuple(field for field in FIELDS if field not in OF_ADDRESS)
 
@@ -62,7 +62,7 @@ def take(state: State, ids: Any, *fields: ColumnNames, at: Any = None) -> pa.Rec
     """Return columns of answers for n interval ids, as an Arrow record batch of n rows.
 
     ``ids`` is a column of the integers that ``locate`` returns; null and ids below 0 give nulls.
-    ``fields`` are those of ``Engine.enrich`` without ``ip``, ``ip_type`` and ``error_code``; none:
+    ``fields`` are as in ``Engine.enrich``, without ``ip``, ``ip_type`` and ``error_code``; none:
     all of them. ``at`` is the instant of local times; None: now. Raises ValueError for an unknown
     field, IndexError for an id that the dataset does not have.
     """
@@ -77,14 +77,14 @@ def _plain(ids: Any) -> Int32:
     """Return interval ids as numpy, -1 if they are null or below 0."""
     array = column_of(ids).combine_chunks()
     if not (pa.types.is_integer(array.type) or pa.types.is_null(array.type)):
-        raise TypeError(f"interval ids are integers, not {array.type}: use locate first")
+        raise TypeError(f"take: ids are {array.type}, not integers; pass the result of locate")
     # -2 (private) becomes -1 too: both have no row.
     if not pa.types.is_unsigned_integer(array.type):
         array = pc.max_element_wise(array.cast(pa.int64()), -1)  # skips nulls: they become -1
     try:
         plain: Int32 = array.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:
-        raise IndexError("an interval id does not exist in this dataset") from None
+        raise IndexError("take: an interval id does not exist in this dataset") from None
     return np.ascontiguousarray(plain)
 
 
@@ -110,9 +110,9 @@ class Taker:
         self._needs_location = bool(self._times or {LOCATION, COUNTRY} & tables)
 
     def take(self, ids: Int32, instants: Instants | None = None) -> list[pa.Array]:
-        """Return a column a field for n interval ids; null if an id is below 0.
+        """Return a column per field for n interval ids; null if an id is below 0.
 
-        ``instants`` are n, if each id has its own.
+        ``instants`` are the n instants of the ids; None: the instant of the clock.
         """
         locations = np.empty(len(ids) if self._needs_location else 0, np.uint32)
         # Empty: ``take_rows`` skips a table that no field needs.
@@ -140,13 +140,13 @@ class Taker:
         links |= {ZONE: ZONE} if self._times else {}
         columns = self._of_table(LOCATION, rows, self._columns(LOCATION) | links)
         if of_country:
-            # Rows of countries by row of locations; so a country is taken by two steps.
+            # A location has the row of its country: a country takes two steps.
             countries = columns[COUNTRY].to_numpy().astype(np.uint32)
             columns |= self._of_table(COUNTRY, countries, of_country)
         return columns
 
     def _of_table(self, table: str, rows: UInt32, names: dict[str, str]) -> dict[str, pa.Array]:
-        """Return columns of a table for these rows; ``names`` maps columns to new names."""
+        """Return columns of a table for n rows; ``names`` maps columns to new names."""
         sources = {column: self._tables.values(table, column) for column in names}
         together = [column for column, values in sources.items() if is_stored(values.type)]
         arrays: dict[str, pa.Array] = {}

@@ -1,8 +1,8 @@
 """The time object of whole columns: one instant for all rows, or one for each.
 
-Strategy: for one instant every zone is rendered once, and rows take the result by zone. For many
-instants a chunk is sorted by zone and instant, and each period of constant offset that occurs in it
-is looked up once.
+Strategy: with one instant, every zone is rendered once, and rows take the result by zone. With many
+instants, a chunk is sorted by zone and instant, and each of its periods of constant offset is
+looked up once.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _numbers(array: pa.Array) -> NDArray[Any]:
 
 
 def _plain(array: pa.Array) -> NDArray[Any]:
-    # The values under nulls are undefined: they must not be checked.
+    # The values under nulls are undefined: 0 replaces them before the check.
     plain: NDArray[Any] = array.fill_null(0).to_numpy(zero_copy_only=False)
     return plain
 
@@ -99,9 +99,9 @@ class Clock:
         members: Sequence[str],
         instants: Instants | None,
     ) -> dict[str, pa.Array]:
-        """Return the given members, n rows each; null if ``valid`` is false.
+        """Return columns of n rows for members of the time object; null if ``valid`` is false.
 
-        With ``instants`` each row has its own, and is null if that is null.
+        ``instants`` are the n instants of the rows; a null instant gives null. None: one instant.
         """
         if zone_rows is None or not members:
             return {}
@@ -163,7 +163,7 @@ class Clock:
     def _zone_names(
         self, zone_rows: NDArray[np.uint16], unknown: NDArray[np.bool_]
     ) -> pa.DictionaryArray:
-        """Return zone names, encoded with a dictionary of all zones but row 0, the unknown one."""
+        """Return zone names, as a dictionary of all zones but row 0, the unknown one."""
         numbers = pa.array(zone_rows.astype(np.int32) - 1, mask=unknown)
         return pa.DictionaryArray.from_arrays(numbers, pa.array(self._zones[1:], pa.string()))
 
@@ -199,10 +199,10 @@ class Clock:
         return result, used
 
     def _period(self, zone: int, second: int) -> Period | None:
-        """Return the period of a zone; it is cached, and two threads may both look it up."""
+        """Return the period of a zone; it is cached, and two threads can both look it up."""
         starts, periods = self._periods.get(zone, ([], []))
         at = bisect_right(starts, second)
-        # The last period that begins at or before the second, if it reaches so far.
+        # The last period that begins at or before the second, unless it ends before.
         if at and second < periods[at - 1].end:
             return periods[at - 1]
         name = self._zones[zone]
@@ -220,7 +220,7 @@ class Clock:
 def iso_texts(seconds: Int64, offset: NDArray[np.int32], unknown: Bools) -> pa.Array:
     """Return ``YYYY-MM-DDTHH:MM:SS±HH:MM`` for n Unix seconds and offsets in seconds.
 
-    The digits are columns of a matrix of bytes, and no row is formatted by itself.
+    The digits are columns of a matrix of bytes: no row is formatted on its own.
     ``offset`` is in whole minutes; null if ``unknown``. RFC 3339, years 1 to 9999.
 
     numpy's dates do the calendar. Day 19,782 since 1970-01-01 is in month 649 since 1970-01, whose

@@ -68,9 +68,9 @@ def test_damaged_input_leaves_standard_output_without_an_end(kind: str) -> None:
 MISUSE = [
     (("/nowhere.csv", "--output", "OUT/x.csv"), "/nowhere.csv: cannot be read"),
     (("IN/a.csv", "--output", "/nowhere/x.csv"), "/nowhere: no such folder"),
-    (("IN/a.csv", "--output", "OUT/x.doc"), "its suffix is not one of"),
+    (("IN/a.csv", "--output", "OUT/x.doc"), "the suffix is not one of"),
     (("IN/a.csv", "--output", "OUT/x.txt"), "text is read only"),
-    (("-", "--output", "OUT/x.csv"), "name its format by --input-format"),
+    (("-", "--output", "OUT/x.csv"), "name the format by --input-format"),
     (("IN/a.csv", "--output", "OUT/there.csv"), "exists already"),
     (("IN/a.csv", "--output", "IN"), "suffix"),
     (("IN", "--output", "IN"), "choose another folder"),
@@ -198,7 +198,7 @@ def test_a_folder_is_mirrored_and_taken_up_again(tmp_path: Path, build: Build) -
     first = run(*args)
     assert first.returncode == 0, first.stderr
     assert "3 rows, 3 located" in first.stderr
-    assert "3 files made, 1 of no format known here left out" in first.stderr
+    assert "3 files written, 1 of other formats skipped" in first.stderr
     made = _tree(output)
     assert set(made) == {"a.csv", "deep/b.jsonl", "deep/er/c.parquet"}
     assert (output / "a.csv").read_text(encoding="utf-8") == "ip,network_asn\n8.8.8.8,15169\n"
@@ -206,21 +206,21 @@ def test_a_folder_is_mirrored_and_taken_up_again(tmp_path: Path, build: Build) -
     # Done: nothing is written again.
     times = {name: (output / name).stat().st_mtime_ns for name in made}
     again = run(*args, "--threads", "2")  # the number of threads is no option of an output
-    assert "0 files made, 3 made before and left as they are" in again.stderr
+    assert "0 files written, 3 up to date" in again.stderr
     assert times == {name: (output / name).stat().st_mtime_ns for name in made}
 
     # What is missing, and what has another input by now, is made.
     (output / "a.csv").unlink()
     (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n{"ip":"8.8.8.8"}\n', "utf-8")
-    assert "2 files made, 1 made before" in run(*args).stderr
+    assert "2 files written, 1 up to date" in run(*args).stderr
     assert len((output / "deep" / "b.jsonl").read_text(encoding="utf-8").splitlines()) == 2
 
     # Other options, another dataset, --force: all of it.
-    assert "3 files made" in run(*args, "--prefix", "x_").stderr
+    assert "3 files written" in run(*args, "--prefix", "x_").stderr
     dataset, _ = build({"a.csv": "network,asn\n8.8.8.0/24,1\n"})
-    assert "3 files made" in run(*args, "--dataset", str(dataset)).stderr
+    assert "3 files written" in run(*args, "--dataset", str(dataset)).stderr
     assert (output / "a.csv").read_text(encoding="utf-8") == "ip,network_asn\n8.8.8.8,1\n"
-    assert "3 files made" in run(*args, "--dataset", str(dataset), "--force").stderr
+    assert "3 files written" in run(*args, "--dataset", str(dataset), "--force").stderr
 
 
 def test_a_folder_with_a_cut_record_or_a_bad_file(tmp_path: Path) -> None:
@@ -232,8 +232,8 @@ def test_a_folder_with_a_cut_record_or_a_bad_file(tmp_path: Path) -> None:
     done = run(*args)  # whose is the file that the record does not know?
     assert done.returncode == 2
     assert "c.parquet: exists already; choose another name or use --force" in done.stderr
-    assert "3 files made" in run(*args, "--force").stderr
-    assert "3 made before" in run(*args).stderr
+    assert "3 files written" in run(*args, "--force").stderr
+    assert "3 up to date" in run(*args).stderr
     shutil.rmtree(output)
     (source / "deep" / "b.jsonl").write_text("nonsense\n", encoding="utf-8")
     done = run(*args)
@@ -241,7 +241,7 @@ def test_a_folder_with_a_cut_record_or_a_bad_file(tmp_path: Path) -> None:
     assert "b.jsonl, row 1: not one JSON object" in done.stderr
     assert set(_tree(output)) == {"a.csv"}
     (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n', encoding="utf-8")
-    assert "2 files made, 1 made before" in run(*args).stderr
+    assert "2 files written, 1 up to date" in run(*args).stderr
 
 
 def test_a_folder_into_another_format(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_folder_into_another_format(tmp_path: Path) -> None:
     (source / "a.tsv").write_text("ip\n", encoding="utf-8")
     twice = run(*args, *OPTIONS)
     assert twice.returncode == 2
-    assert "would become a.parquet, as another file does" in twice.stderr
+    assert "has the same output as another file, a.parquet" in twice.stderr
 
 
 def test_delimiter(tmp_path: Path) -> None:

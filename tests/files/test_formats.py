@@ -271,7 +271,7 @@ WRONG: list[tuple[str, bytes, str]] = [
         "no column 'ip'; name another by --ip-column; known are x, n",
     ),
     ("a.csv", b"ip,ip\n8.8.8.8,1\n", "a.csv: several columns are named 'ip'; rename"),
-    ("a.csv", b"ip,network_asn\n8.8.8.8,1\n", "there is a column 'network_asn' already"),
+    ("a.csv", b"ip,network_asn\n8.8.8.8,1\n", "column 'network_asn' exists already; pass --prefix"),
     ("a.jsonl", b'{"ip":"8.8.8.8"}\n\n{"ip":"8.8.8.8"\n', "a.jsonl, row 3: not one JSON object"),
     ("a.jsonl", b'null\n{"ip":"8.8.8.8"}\n', "a.jsonl, row 1: not one JSON object"),
     ("a.jsonl", b'{"ip":"8.8.8.8"}\n8.8.8.8\n', "a.jsonl, row 2: not one JSON object"),
@@ -281,7 +281,7 @@ WRONG: list[tuple[str, bytes, str]] = [
         b'{"ip":"8.8.8.8"} {"ip":"8.8.8.8"}\n',
         "row 1: not one JSON object; write one",
     ),
-    ("a.jsonl", b'{"ip":"8.8.8.8","x":"\\ud800"}\n', "row 1: a text is malformed or a number too"),
+    ("a.jsonl", b'{"ip":"8.8.8.8","x":"\\ud800"}\n', "row 1: a text is malformed, or a number too"),
     ("a.jsonl", b'{"IP":"8.8.8.8"}\n', "a.jsonl: no column 'ip'; did you mean --ip-column 'IP'?"),
     ("a.parquet", b"8.8.8.8" * 100, "a.parquet: is damaged or not a Parquet file"),
     ("a.arrow", b"8.8.8.8" * 100, "a.arrow: is damaged or not an Arrow file"),
@@ -311,7 +311,7 @@ def test_what_is_wrong_is_told_in_a_line(sample: Engine, tmp_path: Path) -> None
         assert told in _refused(sample, tmp_path, name, content)
     yesterday = b"ip,when\n8.8.8.8,yesterday\n"
     options: dict[str, Any] = {"time_column": "when", "fields": ("time.current_time",)}
-    told = "row 2: an instant is of no known form"
+    told = "row 2: a time has an unknown form"
     assert told in _refused(sample, tmp_path, "a.csv", yesterday, **options)
     private = b"ip\n8.8.8.8\n10.0.0.1\n"
     told = "row 3: Cannot geolocate private IP"
@@ -319,7 +319,7 @@ def test_what_is_wrong_is_told_in_a_line(sample: Engine, tmp_path: Path) -> None
     nameless: dict[str, Any] = {"on_invalid": "raise", "header": False, "column": "column1"}
     assert "row 2: Cannot" in _refused(sample, tmp_path, "a.csv", private[3:], **nameless)
     (tmp_path / "a.csv").write_bytes(b"ip,n\n8.8.8.8,1\n8.8.8.8,\xff\n")
-    with pytest.raises(TableFileError, match=r"a\.csv, row 3: not UTF-8"):  # stays in CSV only
+    with pytest.raises(TableFileError, match=r"a\.csv, row 3: is not UTF-8"):  # stays in CSV only
         enrich(sample, tmp_path / "a.csv", tmp_path / "out.parquet")
 
 

@@ -183,7 +183,7 @@ def test_errors_say_what_to_do(connection: duckdb.DuckDBPyConnection, dataset_pa
         with pytest.raises(duckdb.InvalidInputException, match=match):
             connection.execute(query).fetchall()
 
-    refused("select geo(5)", "a column of int32 holds no addresses; wanted: text, uint32")
+    refused("select geo(5)", "a column of int32 holds no addresses; their type is text, uint32")
     refused("select geo('8.8.8.8', timestamp '2026-01-01')", "no time zone")
     refused("select geo('8.8.8.8', 0, 0)", "3 arguments; pass an address")
     engine = geolookup.open(dataset_path)

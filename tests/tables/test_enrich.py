@@ -160,8 +160,8 @@ _REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("x", {"time_column": "ip"}, ValueError, "no field"),
     ("error", {}, ValueError, "no field"),
     ("time.zone", {"on_invalid": "ignore"}, ValueError, "on_invalid"),
-    ("time.zone", {"threads": 0}, ValueError, "at least 1"),
-    ("time.zone", {"threads": -2}, ValueError, "at least 1"),
+    ("time.zone", {"threads": 0}, ValueError, "pass 1 or more"),
+    ("time.zone", {"threads": -2}, ValueError, "pass 1 or more"),
 ]
 
 
@@ -190,7 +190,7 @@ def test_of_one_library(engine: geolookup.Engine) -> None:
     with pytest.raises(geolookup.PrivateAddressError) as caught:
         engine.enrich(frame.iloc[3:], "currency", on_invalid="raise")
     assert "row 0" in caught.value.__notes__[0]
-    with pytest.raises(TypeError, match="make it text"):
+    with pytest.raises(TypeError, match="convert it to text"):
         engine.enrich(pl.Series([object()]))
     for column in (_ROWS["ip"], frame["ip"], pl.Series(IPS)):
         with pytest.raises(KeyError, match="no column 'when'"):

@@ -244,7 +244,7 @@ def test_what_cannot_be_is_refused_before_anything_runs(cluster: Cluster) -> Non
         (KeyError, df, {"column": "address"}, "no column 'address'"),
         (KeyError, df, {"time_column": "seen"}, "no column 'seen'"),
         (TypeError, df, {"at": "seen"}, "time_column names a column of instants"),
-        (ValueError, df, {"on_invalid": "skip"}, "on_invalid is 'skip'"),
+        (ValueError, df, {"on_invalid": "skip"}, "on_invalid='skip'"),
         (TypeError, df, {"column": "row"}, "a column of int64 holds no addresses"),
         (TypeError, df, {"column": "day"}, "column 'day' is of date, not an address"),
         (TypeError, df, {"time_column": "day"}, "column 'day' is of date, not an address or time"),
