@@ -50,11 +50,12 @@ _log = logging.getLogger("geolookup.http")
 
 def run(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; see ``geolookup.http.serve``."""
+    _check_settings(settings)
     with ExitStack() as stack:
         if (url := settings.follow) is not None:
             settings = replace(settings, watch=settings.watch or _WATCH)
             stack.enter_context(run_follower(url, settings))
-        _check(settings)
+        _check_stores(settings)
         folder, watchdog = _shared_folder(stack, settings.workers)
         if settings.admin is not None:
             from geolookup.http.admin import Admin
@@ -109,11 +110,16 @@ def _path(file: str | None) -> Path | None:
     return None if file is None else Path(file)
 
 
-def _check(settings: Settings) -> None:
-    """Check the settings once here, rather than in every worker."""
+def _check_settings(settings: Settings) -> None:
+    """Check the settings once, before the start of a follower: it can wait for a mirror."""
     TrustedProxies(settings.trusted_proxies, setting="--trusted-proxy")
     Origins(settings.cors)
     connections(settings.connections)
+    _check_tls(settings)
+
+
+def _check_stores(settings: Settings) -> None:
+    """Open the dataset and the accounts once here, rather than in every worker."""
     with (
         geolookup.open(
             settings.dataset,
@@ -128,7 +134,6 @@ def _check(settings: Settings) -> None:
         warning = accounts.check_durability()
         if warning is not None:
             _log.warning("%s", warning)
-    _check_tls(settings)
     check_free(settings.host, settings.port)
 
 

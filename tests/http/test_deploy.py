@@ -141,6 +141,19 @@ def test_answers_pass_and_lies_do_not(front: Server, server: Server, key: str) -
         assert front.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).status == 404, path
 
 
+def test_preflight_requests_pass(own_store: Store, tmp_path: Path) -> None:
+    origin = "https://app.example"
+    lines = ("Host: x", f"Origin: {origin}", "Access-Control-Request-Method: GET")
+    with (
+        serving(own_store, tmp_path, "--cors", origin) as server,
+        nginx(tmp_path, server.port) as port,
+    ):
+        request = "\r\n".join([f"OPTIONS {PATH} HTTP/1.1", *lines, "", ""]).encode()
+        through, direct = replace(server, port=port).raw(request), server.raw(request)
+        name = "access-control-allow-origin"
+        assert (through.status, through.headers[name]) == (direct.status, origin) == (204, origin)
+
+
 def test_idle_connections_are_closed_to_make_room(server: Server, key: str, tmp_path: Path) -> None:
     few = {"worker_connections 16384;": "worker_connections 64;"}
     with nginx(tmp_path, server.port, few) as port, ExitStack() as stack:

@@ -132,6 +132,8 @@ def test_a_server_that_cannot_follow_does_not_start(own_store: Store, tmp_path: 
         (("--follow", "."), "--follow needs the store that follows"),
         (("--follow", ".", *here), "cannot follow"),
         (here, "/nowhere: cannot be read"),
+        # Before it waits for the mirror.
+        (("--follow", "https://nowhere.invalid/", *here[:2], "--cors", "x"), "--cors 'x'"),
     ):
         port = str(free_port())
         done = run("serve", "--accounts", own_store.url, "--port", port, *more, folder=tmp_path)
