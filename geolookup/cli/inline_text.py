@@ -54,7 +54,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     """Write FILE, any text, with a tag in brackets after each of its addresses.
 
     Without FILE, or for -, read standard input, and write each part as it arrives. FILE may be
-    compressed (.gz, .bz2, .xz, .zst). Except for the tags, all bytes stay as they are.
+    compressed (.gz, .bz2, .xz, .zst). Only tags are added; no other byte changes.
 
     An unknown value is written as -. The tag of an unknown address is [unknown], of a
     private one [private]. --template takes the fields that a dataset stores; {{ and }}
@@ -68,7 +68,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     from geolookup.inline.annotate import Tags, Template, annotate_blocks
 
     exit_on_signals()
-    require_output("the text is written there")
+    require_output("annotate writes the text to it")
     try:
         tag_template = Template(template, value_text, "--template")
     except ValueError as error:
@@ -131,7 +131,7 @@ def grep(
     """Write the lines of FILE, any text, that have an address which meets all conditions.
 
     Without FILE, or for -, read standard input. FILE may be compressed (.gz, .bz2, .xz, .zst).
-    Conditions are those of `geolookup prefixes`: country=AT,DE, asn>=64512, city^=San,
+    A condition is one of `geolookup prefixes`: country=AT,DE, asn>=64512, city^=San,
     location~48.2,16.4,50km, isp=null. A private address meets none.
 
     Exits with 0 if a line was kept, 1 if none was, 2 for misuse or an unusable file.
@@ -144,7 +144,7 @@ def grep(
     from geolookup.prefixes.select import row_masks
 
     exit_on_signals()
-    require_output("lines are written there")
+    require_output("grep writes lines to it")
     if not where and not not_:
         fail("grep needs a condition, such as --where country=AT,DE")
     conditions = read_conditions(where, "--where", not_)

@@ -178,7 +178,7 @@ def _check_since(since: str | None, syntax: Syntax, output: Path | None) -> None
     if syntax.changes is None:
         fail(f"--since: {syntax.name} has no form for changes; write the whole list, or use cidr")
     if output and output != _STANDARD and output.resolve() == Path(since).resolve():
-        fail("--output is OLD, which its changes would replace; name another file")
+        fail("--output is OLD: the changes would replace it; name another file")
 
 
 def _settings(syntax: Syntax, names: Mapping[str, str | None]) -> Settings:
@@ -200,7 +200,7 @@ def _content(
     settings: Settings,
     since: str | None,
 ) -> Iterator[bytes]:
-    """Yield the bytes of a list, or of what changed in it."""
+    """Yield the bytes of a list, or of its changes."""
     from geolookup.prefixes.lists import lists
 
     current = lists(selection, syntax.entries)
@@ -211,7 +211,7 @@ def _content(
 
 
 def _changes(since: str, query: Question, syntax: Syntax, current: Lists) -> Changes:
-    """Return what changed since a list that was written, or since another dataset."""
+    """Return the changes since a written list, or since another dataset."""
     from geolookup.prefixes.lists import changes, count, lists, read_list
     from geolookup.prefixes.select import Selection
 

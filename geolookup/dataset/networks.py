@@ -53,7 +53,7 @@ class Intervals(Protocol):
     def rows_and_prefix(self, ip: object) -> tuple[int, int, int]:
         """Return location row, network row and prefix length of an address.
 
-        The prefix length is that of the largest aligned network around the address with one
+        The prefix is the largest aligned network around the address with one
         answer, in the family asked. For a private address the rows are 0 (unknown), and the
         network is the largest in private space. Raises InvalidAddressError, and DatasetError
         if an index of the dataset points outside its table.
@@ -79,7 +79,7 @@ def _interval(state: Intervals, family: int, value: int) -> tuple[int, int]:
 
 
 def prefix_length(state: Intervals, family: int, value: int) -> int:
-    """Return the prefix length that ``Intervals.rows_and_prefix`` does, for the Python kernel."""
+    """Return the prefix length of ``Intervals.rows_and_prefix``; the Python kernel calls this."""
     length = BITS[family]
     if family == 6 and (carried := embedded_ipv4(value)) is not None:
         # 2002:808:808::1 carries 8.8.8.8 in bits 16 to 47: its prefix is /48 at most.

@@ -67,10 +67,11 @@ class NetworkAnswers(ManyAnswers):
         """Write the dataset to the file or folder ``output`` in a format of another tool.
 
         ``format`` is a name that ``geolookup export --help`` lists; by default the suffix of
-        ``output`` names it, such as ``.mmdb``. ``options`` are the options of that format by their
-        names there; those with several values take a text or a list of texts. Returns the counts
-        of the export by the name of the things counted. Networks in special-purpose space and
-        networks about which nothing is known are left out. An interrupted export leaves no file.
+        ``output`` names it, such as ``.mmdb``. ``options`` are the options of that format, by
+        their names in ``--help``; an option with several values takes a text or a list of texts.
+        Returns the counts of the export by the name of the things counted. Networks in
+        special-purpose space and networks about which nothing is known are left out. An
+        interrupted export leaves no file.
 
         Raises ExportError for an unknown format, and for an option that the format does not have;
         OutputError if the file cannot be written, or exists and ``force`` is not set; DatasetError
@@ -115,18 +116,18 @@ class NetworkAnswers(ManyAnswers):
         networks about which nothing is known are left out. Without conditions all known networks
         are yielded.
 
-        ``where`` is a mapping of fields to a value, or to a list of which one is met; None is
-        unknown. An operator follows the field: ``"asn>="`` (also ``>``, ``<=``, ``<``)
-        compares numbers, ``"city^="`` takes the beginning of a text, and
+        ``where`` is a mapping of fields to a value, or to a list of values; the answer must have
+        one of them. None is unknown. An operator follows the field: ``"asn>="`` (also ``>``,
+        ``<=``, ``<``) compares numbers, ``"city^="`` takes the beginning of a text, and
         ``"location~"`` a latitude, a longitude and a distance in km, or the south, west, north
-        and east of a box. The key ``"not"`` takes conditions none of which may be met. A text
+        and east of a box. The key ``"not"`` takes conditions that must not be met. A text
         ``"country=AT,DE"`` and a list of texts and mappings are conditions too.
 
         With ``by``, a field, a group or a list of them, yield ``(network, values)``: a value, a
         dict for a group, a tuple for a list. An unknown ``asn`` is left out of a dict of
         ``network``. Adjacent ranges whose values differ are not joined.
 
-        ``within`` (a network or its text) and ``family`` limit what is yielded. Without
+        ``within`` (a network or its text) and ``family`` limit the prefixes. Without
         ``aggregate`` adjacent ranges of the dataset are not joined: each prefix has one answer.
 
         Raises ValueError for a name that no stored field has, a value that no answer can have, a

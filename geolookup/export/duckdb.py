@@ -35,7 +35,7 @@ _TYPES = {
     "bool": "boolean",
     TEXTS: "varchar[]",
 }
-#: Rows of a transaction, which DuckDB keeps in memory until it is committed.
+#: Rows of a transaction: DuckDB keeps them in memory until it is committed.
 _COMMIT = 1 << 19
 _LIMITS: dict[str, Any] = {"memory_limit": "256MB"}
 
@@ -50,7 +50,7 @@ def write(dataset: Dataset, target: Path, values: Values, progress: Progress) ->
         count = sum(_add_ranges(database, ranges, family) for family in ranges.families)
         add_origin_tables(database, dataset)
         database.execute("commit")
-        database.execute("checkpoint")  # what close does too, but without an error
+        database.execute("checkpoint")  # close does it too, but reports no error
     return {"ranges": count}
 
 

@@ -57,7 +57,7 @@ class Write(Protocol):
     """The writer of a format."""
 
     def __call__(self, dataset: Dataset, target: Any, values: Values, progress: Progress) -> Counts:
-        """Write a dataset to ``target``, which ``outputs.open_target`` yields.
+        """Write a dataset to ``target``, an output of ``outputs.open_target``.
 
         ``values`` are of the format's own options. Raises ExportError for a value that the
         option does not have, DatasetError if the dataset is damaged.
@@ -75,8 +75,8 @@ _FIELDS = Option(
 _MMDB = (
     Option(
         "schema",
-        "Structure of the records: that of the databases that geoip2 reads, or flat, which"
-        " `geolookup build` reads. [default: flat]",
+        "Structure of the records: a database that geoip2 reads, or flat for"
+        " `geolookup build`. [default: flat]",
         choices=("city", "country", "asn", "isp", "enterprise", FLAT),
     ),
     _FIELDS,

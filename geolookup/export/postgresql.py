@@ -90,7 +90,7 @@ def _begin(layout: _Layout, ranges: FieldRanges, dataset: Dataset) -> str:
 
 def _array(column: pa.Array) -> pa.Array:
     """Return lists as array literals; a backslash escapes any character in them."""
-    # Twice: once for the literal {"a\"b"}, once for COPY's text format, which also unescapes.
+    # Twice: once for the literal {"a\"b"}, once for COPY's text format: it unescapes too.
     return escape(list_texts(column, "{", '"', "}"))
 
 

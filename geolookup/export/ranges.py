@@ -1,7 +1,7 @@
 """The ranges of a dataset as rows: their addresses in one of several forms, and their fields.
 
-Adjacent ranges with the same values of the chosen fields are one range. A range without a known
-value has no row.
+Adjacent ranges with the same values of the fields are one range. A range without a known value has
+no row.
 
 ``prefixes.field_columns`` has the strategy.
 """
@@ -73,7 +73,7 @@ class Form(NamedTuple):
     names: tuple[str, ...]
     types: Mapping[int, pa.DataType]  # of these columns, by family
     rows: Callable[[Spans], Rows]
-    counted: str  # what the rows are: ranges or networks
+    counted: str  # the noun of a count of rows: ranges or networks
 
 
 def as_texts(spans: Spans) -> Rows:
@@ -141,7 +141,7 @@ def choose_form(values: Values, forms: Mapping[str, T]) -> T:
 
 
 class FieldRanges:
-    """The ranges of a dataset that the options choose, with the values of the chosen fields."""
+    """The ranges of a dataset within the limits of the options, with the values of the fields."""
 
     def __init__(self, dataset: Dataset, values: Values, progress: Progress) -> None:
         self.fields = fields_of(values.get("fields"))

@@ -29,7 +29,7 @@ _TYPES = {"double": "real", "uint32": "integer", "int64": "integer", "bool": "in
 _ROWS = "location integer not null, network integer not null"
 _RANGES = {
     4: f"create table ipv4 (first integer primary key, last integer not null, {_ROWS})",
-    # "without rowid": the rows are in the tree of the key, which else would be stored twice.
+    # "without rowid": the tree of the key has the rows; otherwise the key is stored twice.
     6: f"create table ipv6 (first blob primary key, last blob not null, {_ROWS}) without rowid",
 }
 _ADD = {family: f"insert into ipv{family} values (?, ?, ?, ?)" for family in _RANGES}  # noqa: S608

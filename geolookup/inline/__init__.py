@@ -1,6 +1,6 @@
 """The addresses of a text that arrives in blocks, wherever the blocks are cut, and their rows.
 
-Strategy: what may be the beginning of an address at the end of a block is held until the next
+Strategy: the possible beginning of an address at the end of a block is held until the next
 block, 64 bytes at most. Of the text before, 64 bytes are kept as context. So the memory that is
 needed does not depend on the text or its lines.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _CONTEXT = 64
 #: Bytes of an address, and those that must not surround it.
 _TOKEN = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.:-"
-#: Bytes of the shortest address, ``::1``, and of what separates it from the next one.
+#: Bytes of the shortest address, ``::1``, and of the separator before the next one.
 _SHORTEST = 4
 
 
@@ -66,7 +66,7 @@ def rows_of(state: State, part: Part) -> Rows:
 
 
 def with_texts(part: Part, places: I64, texts: Sequence[bytes]) -> U8:
-    """Return the bytes of a part with a text inserted at each of the places, which ascend.
+    """Return the bytes of a part with a text inserted at each of the places, in ascending order.
 
     The texts are appended to the bytes, and the kernel copies pieces of both in turn.
     """
@@ -98,7 +98,7 @@ class Scanner:
         An empty block ends the text: the part is the rest of it. The next block begins another.
         """
         data = self._before + self._pending + block
-        # "from 203.0." + "113.7 to": the block ends in "203.0.", which is held for the next one.
+        # "from 203.0." + "113.7 to": the block ends in "203.0.": it is held for the next one.
         tail = data[-_CONTEXT:] if block else b""
         pending_size = len(tail) - len(tail.rstrip(_TOKEN))
         # A held tail of 64 bytes of _TOKEN is longer than any address.

@@ -34,7 +34,7 @@ _MOST = 1 << 17
 #: Pairs of rows after which the rows of equal values count as one.
 _FEW = 1 << 13
 _PRIVATE_PAIR = (1 << 64) - 1
-#: The empty block, which ends a text.
+#: The empty block: it ends a text.
 _END = b""
 
 

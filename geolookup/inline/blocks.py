@@ -20,7 +20,7 @@ from geolookup.filesystem import open_regular
 STANDARD = "-"
 #: The most bytes that are read at a time; few enough for a cache of the processor.
 BLOCK = 1 << 19
-#: Lines before the end with which a file begins that is there already.
+#: Lines before the end of an existing file; the output begins with them.
 _LAST_LINES = 10
 _PAUSE = 0.25
 #: Pauses without new bytes after which a replaced file is left.
@@ -57,7 +57,7 @@ def follow_file(path: str, output: int, tell: Callable[[str], None]) -> Iterator
     """Yield the last lines of a file, and appended bytes, for ever.
 
     An empty block separates the bytes of a file from the next file, and from the bytes after a
-    truncation. Waits for a regular file of that name if there is none. ``tell``
+    truncation. Waits until a regular file has that name. ``tell``
     gets a line about each of these. Raises BrokenPipeError when the reader of ``output`` closed
     it.
     """

@@ -77,8 +77,8 @@ class Lines:
         rows = rows_of(self._state, part)
         meets = self._filter.meets(rows.locations, rows.networks) & ~rows.is_private
         text = self._mark(part, meets)
-        # Line feeds at 5 and 9: an address at 2 is of line 0, at 7 of line 1, at 12 of line 2,
-        # which ends in a later part.
+        # Line feeds at 5 and 9: an address at 2 is of line 0, at 7 of line 1, at 12 of line 2:
+        # it ends in a later part.
         lines = np.searchsorted(ends, part.starts)
         counts = tuple(
             np.bincount(lines[mask], minlength=len(ends) + 1) for mask in (meets, ~rows.is_private)

@@ -133,7 +133,7 @@ def _after(split: _Split, ends: I64) -> Iterator[_Put]:
     """
     middle, _, after = split
     for rows, nth, remaining, bit in _bits(after.low):
-        # The bits above the current one are the larger prefixes, which lie before it.
+        # The bits above the current one are the larger prefixes; they lie before it.
         start = Halves(middle.high[rows] | after.high[rows], middle.low[rows] | remaining ^ bit)
         # From the lowest bit up, so from the last prefix back.
         yield ends[rows] - 1 - nth, start, _popcounts(bit - _ONE)

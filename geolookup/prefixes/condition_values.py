@@ -17,7 +17,7 @@ from geolookup.contract.fields import BOOLEAN, DEGREES, REAL, TEXT, TEXTS, Field
 from geolookup.contract.paths import is_address_or_network
 from geolookup.contract.tzdatabase import zone_names
 
-#: Halves of a pair of UTF-16, also what stands for bytes of an argument that are not UTF-8.
+#: Halves of a pair of UTF-16. Python also makes them of bytes of an argument that are not UTF-8.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 #: The most characters of a value in a message.
 _LONGEST = 60
@@ -123,7 +123,7 @@ def beginning(field: Field, value: Any) -> str:
 def bound(field: Field, operator: str, values: list[Any]) -> float:
     """Return the number of a comparison.
 
-    Raises ValueError unless the field has numbers, one of which can meet the comparison.
+    Raises ValueError unless the field has numbers, and one can meet the comparison.
     """
     if field.type in (TEXT, TEXTS, BOOLEAN):
         raise ValueError(f"{operator} is for numbers; the values of {field.path} are not numbers")

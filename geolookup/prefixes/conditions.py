@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import DEGREES, LOCATION, STORED, Field
 from geolookup.contract.paths import resolve_field, unknown_field
 from geolookup.prefixes.condition_values import beginning, bound, place_numbers, typed_value
-from geolookup.prefixes.predicates import Among, Around, Compared, InBox, Predicate, StartsWith
+from geolookup.prefixes.predicates import Among, Around, Comparison, InBox, Predicate, StartsWith
 
 #: What ``conditions_of`` takes.
 Where = str | Mapping[str, Any] | Iterable[str | Mapping[str, Any]] | None
@@ -36,7 +36,7 @@ _TEXT = re.compile(rf"{_FIELD}{_OPERATOR}(.*)", re.DOTALL)
 _KEY = re.compile(rf"{_FIELD}(?:{_OPERATOR}\s*)?")
 _NOT = "not"
 _EXAMPLE = "write FIELD=VALUE, such as country=AT,DE"
-_PLACE = tuple(field for field in STORED if field.member in DEGREES)
+_COORDINATES = tuple(field for field in STORED if field.member in DEGREES)
 # AT, "a ""b"", c" and null: in quotes or plain, then a comma or the end.
 _ITEM = re.compile(r"""(?:\s*"((?:[^"]|"")*)"\s*|([^",]*))(,|$)""")
 
@@ -54,9 +54,9 @@ class Condition(NamedTuple):
 
 
 def conditions_of(where: Where, call: str, *, negated: bool = False) -> tuple[Condition, ...]:
-    """Return the conditions of ``where``, all of which must be met; if ``negated``, none may be.
+    """Return the conditions of ``where``: all must be met, or none if ``negated``.
 
-    The key ``"not"`` of a mapping has conditions none of which may be met. ``call`` is the call
+    The key ``"not"`` of a mapping has conditions that must not be met. ``call`` is the call
     or option that was made. Raises ValueError for a name that no stored field has, a value that
     the field cannot have, and a malformed text; TypeError for conditions that are neither texts
     nor mappings.
@@ -106,7 +106,7 @@ class _Reader:
         return self._condition(name, operator, values, negated)
 
     def _items(self, text: str) -> list[str | None]:
-        """Return the values of a text, which commas separate; None for ``null``."""
+        """Return the values of a text, separated by commas; None for ``null``."""
         items: list[str | None] = []
         at, after = 0, ","
         while after == ",":
@@ -125,7 +125,7 @@ class _Reader:
         if operator == "~":
             if name != LOCATION:
                 raise self._error(f"only {LOCATION} has a distance or a box; write {LOCATION}~…")
-            return Condition(_PLACE, self._place(value), negated, self._call)
+            return Condition(_COORDINATES, self._area(value), negated, self._call)
         field = resolve_field(name, STORED, self._call)
         values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
         try:
@@ -134,7 +134,7 @@ class _Reader:
             raise self._error(str(error)) from None
         return Condition((field,), predicate, negated, self._call)
 
-    def _place(self, value: Any) -> Predicate:
+    def _area(self, value: Any) -> Predicate:
         """Return the circle of three numbers, or the box of four."""
         numbers = place_numbers(value)
         if len(numbers) == 3:
@@ -160,7 +160,7 @@ def _predicate(field: Field, operator: str, values: list[Any]) -> Predicate:
         return Among(known_values, unknown=None in values)
     if operator == "^=":
         return StartsWith(tuple(beginning(field, value) for value in values))
-    return Compared(_COMPARE[operator], bound(field, operator, values))
+    return Comparison(_COMPARE[operator], bound(field, operator, values))
 
 
 def _place_texts(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The values of some fields, by the rows of the location and of the network table.
 
-Strategy: what belongs to a country or a zone is taken once for each location, as a dictionary if it
-is text: a batch of ranges only takes indices. Rows with the same values are represented by the
+Strategy: fields of countries and zones are taken once for each location, texts as a dictionary: a
+batch of ranges only takes indices. Rows with the same values are represented by the
 first of them. Then equal values are equal row numbers, and two numbers a range are all codes.
 """
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Lists: TypeAlias = "Mapping[int, Iterable[pa.Array]]"
 #: The entries of a list: texts of prefixes, texts of ranges, or structs of ``network`` (the text
 #: of a prefix) and the value of each field of ``--by``. Each family has a batch of structs,
-#: perhaps an empty one, which states their members.
+#: perhaps an empty one, for their members.
 EntryKind = Literal["prefix", "range", "row"]
 #: The members of ``Changes``.
 ListName = Literal["added", "removed"]
@@ -37,7 +37,7 @@ _ACL = (
     r"#[0-9]{1,9}|[A-Za-z0-9_./@:+-]{1,1024}",
     "a path of letters, digits and . _ / @ : + -, or # and a number",
 )
-#: Chains that iptables has, which a file would empty, and targets of its rules.
+#: Chains of iptables, because a file would empty them, and targets of its rules.
 _RESERVED = ("INPUT", "FORWARD", "OUTPUT", "ACCEPT", "DROP", "QUEUE", "RETURN")
 _PREFIX = re.compile(rb"(?<![\w.:/])[0-9A-Fa-f.:]+/[0-9]+(?![\w.:/])")
 #: Stands for the text of an entry while a template is filled in.
@@ -57,7 +57,7 @@ def _setting(default: str, form: tuple[str, str], described: str) -> Any:
 
 @dataclass(frozen=True)
 class Settings:
-    """Names in an output, which a user may choose.
+    """Names in an output, set by the user.
 
     A name is not escaped in the output. Its form keeps it one word in every syntax, so no name
     can add a rule, and within the length that each tool accepts with its suffix.
@@ -187,7 +187,7 @@ def _blocks(
 ) -> Iterator[bytes]:
     """Yield the bytes of batches of texts, with a separator before each text.
 
-    The values of an Arrow column of texts lie one after the other in memory. With what stands
+    The values of an Arrow column of texts lie one after the other in memory. With the text
     before and after each of them, that memory is the file.
     """
     import pyarrow as pa

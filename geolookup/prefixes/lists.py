@@ -1,4 +1,4 @@
-"""Lists of prefixes: of a selection, read from a file, and what changed between two.
+"""Lists of prefixes: of a selection, read from a file, and the changes between two.
 
 Strategy: prefixes are compared as texts, because each has one text only. So the earlier lists may
 also come from a file that was written: its prefixes are the words of the form of a prefix.
@@ -77,7 +77,7 @@ def table(selection: Selection) -> pa.Table:
 
 
 def lists(selection: Selection, entries: EntryKind) -> Lists:
-    """Return the lists of a selection by family; ``entries`` says what their entries are."""
+    """Return the lists of a selection by family; ``entries`` is the kind of their entries."""
     return {family: _ENTRIES[entries](selection, family) for family in selection.families}
 
 

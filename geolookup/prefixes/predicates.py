@@ -52,7 +52,7 @@ class Among:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Comparison:
     """The number is greater or less than a bound; an unknown one is neither."""
 
     compare: Compare

@@ -92,7 +92,7 @@ def _join(spans: Spans) -> Spans:
 def _continues(spans: Spans) -> Bools:
     """Mark the ranges that begin right after the range before, and have the same codes."""
     marks = np.ones(len(spans), bool)
-    # [:1] instead of [0]: there may be no range.
+    # [:1] instead of [0]: the batch may be empty.
     marks[:1] = False
     after = spans.last.take(slice(None, -1)).successor()
     # Both halves must be equal: the high ones, then the low ones.

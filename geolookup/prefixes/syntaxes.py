@@ -96,7 +96,7 @@ _SYNTAXES = (
         "json", ("[", Entries("\n$prefix", separator=","), "\n]\n"), entries="row", adapt=_objects
     ),
     # ``nft -f`` applies a file as a whole. The prefixes of a list are disjoint, so the sets need
-    # no auto-merge; without it each element stays a prefix, which a later file can delete.
+    # no auto-merge; without it each element stays a prefix that a later file can delete.
     # Changes delete first: the kernel refuses an element that overlaps another.
     Syntax(
         "nft",
@@ -110,8 +110,8 @@ _SYNTAXES = (
         ),
         (_nft("delete", "removed"), _nft("add", "added")),
     ),
-    # ``ipset restore`` takes effect line by line. So a list fills a second set, which ``swap``
-    # exchanges for the first at once. With -exist changes can be applied again after a failure.
+    # ``ipset restore`` takes effect line by line. So a list fills a second set, and ``swap``
+    # exchanges it for the first at once. With -exist changes can be applied again after a failure.
     Syntax(
         "ipset",
         (

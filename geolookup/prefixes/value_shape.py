@@ -17,7 +17,7 @@ from geolookup.contract.paths import resolve_fields
 
 
 class _Part(NamedTuple):
-    """What one name stands for: a field, or a group of them."""
+    """The fields of one name: a field, or the members of a group."""
 
     fields: tuple[Field, ...]
     is_group: bool
@@ -27,7 +27,7 @@ class ValueShape:
     """The fields of ``by``, and the shape of the values of a prefix."""
 
     def __init__(self, by: str | Iterable[str] | None, call: str) -> None:
-        """Raise ValueError for a name that is not that of a stored field or group."""
+        """Raise ValueError for a name that no stored field or group has."""
         self._is_single = isinstance(by, str)
         names = (by,) if isinstance(by, str) else by or ()
         self._parts = [

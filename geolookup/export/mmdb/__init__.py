@@ -24,7 +24,7 @@ from geolookup.errors import ExportError
 from geolookup.export.formats import FLAT, Counts, Values
 from geolookup.export.mmdb.boundaries import ALIAS, Boundaries, boundaries
 from geolookup.export.mmdb.encoding import UINT16, UINT32, UINT64, encode
-from geolookup.export.mmdb.records import Records, Written
+from geolookup.export.mmdb.records import DataSection, Records
 from geolookup.export.mmdb.schemas import Schema, check_languages, schema_of
 from geolookup.progress import Progress
 
@@ -71,7 +71,7 @@ class _Tree(NamedTuple):
 def _distinct(pairs: I64) -> tuple[I64, I64]:
     """Return the distinct pairs, and the number of each pair among them.
 
-    The number is _TO_NOTHING if there is no record, _TO_ALIAS for an alias.
+    The number is _TO_NOTHING without a record, _TO_ALIAS for an alias.
     """
     is_pair = pairs > 0
     coded = pa.array(pairs[is_pair]).dictionary_encode()
@@ -100,7 +100,7 @@ def _tree(space: Boundaries, codes: I64, positions: I64, data_size: int) -> _Tre
     return _Tree(nodes, bits)
 
 
-def _write_file(path: Path, tree: _Tree, written: Written, metadata: bytes) -> None:
+def _write_file(path: Path, tree: _Tree, written: DataSection, metadata: bytes) -> None:
     with path.open("wb") as stream:
         for chunk in _pack_nodes(tree):
             stream.write(chunk)

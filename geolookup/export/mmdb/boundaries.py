@@ -20,7 +20,7 @@ from geolookup.progress import Progress
 
 #: In address order.
 _ALIASES = ("::ffff:0:0/96", "64:ff9b::/96", "2001::/32", "2002::/16")
-#: The number of ranges of aliases, which have no pair.
+#: The number of ranges of aliases: they have no pair.
 ALIAS = -1
 _NOTHING = 0
 #: Returns the pair of each of n intervals, by its rows in the location and the network table.
@@ -53,7 +53,7 @@ def boundaries(dataset: Dataset, pairs_of: PairsOf, progress: Progress) -> Bound
         concat([part.starts for part in (*parts, nothing)]),
         np.concatenate([part.pairs for part in (*parts, nothing)]),
     )
-    del parts  # as large as what was made of them
+    del parts  # as large as the changes
     return _merge(_with_aliases(changes))
 
 

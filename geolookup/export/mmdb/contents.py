@@ -9,7 +9,7 @@ the walk with sizes is repeated, from the shortest pointers on, until no pointer
 
 Example: with 2 bytes for each pointer before it, a value is at 2,040, and pointers to it have 2
 bytes. If four pointers before it need 5 bytes, it is at 2,052, and pointers to it have 3 bytes,
-from 2,048 on. The next walk moves what follows them. Positions only grow, and pointers have at
+from 2,048 on. The next walk moves the values after them. Positions only grow, and pointers have at
 most 5 bytes: it ends.
 """
 
@@ -76,7 +76,7 @@ class Contents:
         return self._kind.join(*later), self._kind.join(*first)
 
     def _of(self, slot: Slot) -> tuple[Any, Any]:
-        """Return what parents contain of each value: where it is not first, and where it is."""
+        """Return the content of each value in parents: where it is not first, and where it is."""
         kind = self._kind
         if isinstance(slot.member, Leaf):
             later = first = kind.encode(slot.member.encoded)
@@ -128,15 +128,15 @@ class Places:
             begins = begins + parts[at]
             is_first, starts = self._is_first[at], np.zeros(part.count, np.int64)
             starts[self._codes[at][is_first]] = begins[is_first]
-            self._place(part, starts, contents, positions)
+            self._set_positions(part, starts, contents, positions)
         return positions
 
-    def _place(self, slot: Slot, starts: I64, contents: Contents, positions: I64) -> None:
+    def _set_positions(self, slot: Slot, starts: I64, contents: Contents, positions: I64) -> None:
         """Set the positions in groups whose content begins at ``starts``."""
         for inner in slot.inner:
             begins, in_full = SIZES.take(starts, inner.parent), inner.codes_in_full()
             # Only values written here in full have their position here.
             positions[inner.shared[in_full]] = begins[in_full]
             if inner.inner:
-                self._place(inner, begins + contents.headers(inner), contents, positions)
+                self._set_positions(inner, begins + contents.headers(inner), contents, positions)
             starts = starts + contents.first[inner.number]

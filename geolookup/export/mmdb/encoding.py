@@ -119,7 +119,7 @@ def _doubles(values: pa.Array) -> pa.Array:
 
 
 def _whole(kind: int) -> Callable[[pa.Array], pa.Array]:
-    """Return what encodes a column of whole numbers, without zeros before them."""
+    """Return the encoder of a column of whole numbers, without zeros before them."""
 
     def encode(values: pa.Array) -> pa.Array:
         numbers = np.ascontiguousarray(values.to_numpy(zero_copy_only=False), ">u8")
@@ -142,7 +142,7 @@ def _lists(values: pa.Array) -> pa.Array:
     return binary(encode(value) for value in values.to_pylist())
 
 
-#: What encodes a column of values by its Arrow type.
+#: The encoder of a column of values by its Arrow type.
 ENCODERS: Mapping[str, Callable[[pa.Array], pa.Array]] = {
     "string": strings,
     "double": _doubles,

@@ -109,7 +109,7 @@ class Columns:
         keyed: list[Member] = []
         for name, member in zip(members, inner, strict=True):
             keyed += [Leaf(_NONE, strings(pa.array([name]))), member]
-        # The only code of a key is 0: it is there where its member is.
+        # The only code of a key is 0: a row has it if it has the member.
         # Members 3 -1 of a row become 0 3 -1 -1: key, value, no key, no value.
         both = np.stack([np.minimum(rows, 0), rows], axis=2).reshape(len(rows), len(keyed))
         return Group(codes, both, keyed, MAP)

@@ -35,7 +35,7 @@ _CHUNK = 1 << 18
 U32 = NDArray[np.uint32]
 
 
-class Written(NamedTuple):
+class DataSection(NamedTuple):
     """The data section, the position of each record in it, and its size."""
 
     chunks: Sequence[U8]
@@ -75,7 +75,7 @@ class Records:
             pairs = pairs + self._parts[NETWORK].codes[network_rows] + 1
         return pairs
 
-    def write(self, pairs: I64) -> Written:
+    def write(self, pairs: I64) -> DataSection:
         """Encode the records of distinct pairs, none of them 0."""
         codes = dict(zip((LOCATION, NETWORK), np.divmod(pairs, self._networks), strict=True))
         of_parts = [codes[table] - 1 for table in self._parts]
@@ -83,7 +83,7 @@ class Records:
         uses = number_shared(list(_uses(parts, of_parts)))
         return self._encode(order_of(parts, of_parts, uses), len(uses))
 
-    def _encode(self, order: Order, shared: int) -> Written:
+    def _encode(self, order: Order, shared: int) -> DataSection:
         """Encode the records of an order with so many shared values."""
         headers = binary(header(MAP, count) for count in range(len(self._members) + 1))
         counts = np.zeros(len(order.records), np.int64)
@@ -108,7 +108,7 @@ class Records:
         # In the order of the file; by record of the argument.
         begins = np.empty_like(size)
         begins[order.records] = np.cumsum(size) - size
-        return Written(chunks, begins, int(size.sum()))
+        return DataSection(chunks, begins, int(size.sum()))
 
 
 def _slots(parts: Sequence[Group]) -> list[Slot]:

@@ -1,4 +1,4 @@
-"""What records contain, by ``--schema``: paths in a record, and the fields of the dataset there.
+"""The content of records, by ``--schema``: paths in a record, and their fields of the dataset.
 
 The records that geoip2 reads have the structure of ``geolookup.compat``.
 """
@@ -65,12 +65,12 @@ def check_languages(languages: Sequence[str]) -> None:
     """Raise ExportError for a language in which a dataset has no names."""
     for language in languages:
         if language != LANGUAGE:
-            remedy = f"a dataset has each name once, which readers find as {LANGUAGE!r}"
+            remedy = f"a dataset has each name once; readers find it as {LANGUAGE!r}"
             raise ExportError(f"no names in {language!r}", remedy)
 
 
 def _flat(fields: Sequence[Field]) -> dict[str, Field]:
-    """Return the fields that sources state, by their names there, and any other wanted field."""
+    """Return the fields of sources and any other field of the export, by their names in sources."""
     written = {*DEFAULT, *fields}
     return {_KEYS.get(field.path, field.column): field for field in STORED if field in written}
 

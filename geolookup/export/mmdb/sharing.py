@@ -1,16 +1,16 @@
 """Which values of records are shared, and which record has each of them in full: the first.
 
-A value that several parents have is written in the first record that contains it, where it first
-occurs there, and other parents have a pointer to it; so each value that begins outside of others
-is a record. The writers of MaxMind do the same, and the verifier of its reader in Go demands it.
+A value that several parents have is written at its first occurrence in the first record that
+contains it. Other parents have a pointer to it. So each value that begins outside of others is a
+record. The writers of MaxMind do the same, and the verifier of its reader in Go demands it.
 
 Strategy: from inner members outwards, equal values become one number. Then from outer members
-inwards, the first record of a value follows from those of its parents. Records that have such
-values come first, the most used ones at the beginning, where pointers are short.
-The order decides which records are first, so it is found twice; more often changes little.
+inwards, the first record of a value follows from the first records of its parents. Records with
+shared values come first, the most used ones at the beginning, where pointers are short. The order
+decides which records are first, so it is computed twice; more often changes little.
 
 Example: records 1 ``{country: {iso: AT}}`` and 2 ``{country: {iso: AT}, asn: 5}``. The map of the
-country has two parents. Record 1 has it in full, and record 2 a pointer to its position there. The
+country has two parents. Record 1 has it in full, and record 2 a pointer to its position. The
 key ``country`` is a value like any other: record 1 has it in full too.
 """
 
@@ -28,12 +28,12 @@ from geolookup.dataset.intervals import I64
 from geolookup.export.mmdb.encoding import BINARY, join, lengths, pointers
 from geolookup.export.mmdb.members import Group, Leaf, Member
 
-#: The bytes of most pointers of a large file, and of those to its frequent values: one in so many
-#: uses of values is of them. They lie near its beginning.
+#: The bytes of most pointers of a large file, and of pointers to its frequent values. A value with
+#: one in so many uses of all values is frequent; it lies near the beginning.
 _POINTER, _SHORT_POINTER, _FREQUENT = 4, 2, 256
 #: The least position whose pointer has so many bytes.
 _FAR = 526_336
-#: In place of a record: the value is written in full nowhere in this slot.
+#: Instead of a record: the value is written in full nowhere in this slot.
 NOWHERE = np.iinfo(np.int64).max
 _NONE = np.zeros(0, np.int64)
 
@@ -44,7 +44,7 @@ class Slot:
 
     ``number`` ascends in the order in which records contain members. ``shared`` is the number of
     the value if others have a pointer to it, else -1. ``record`` is the first record that contains
-    the value in full in this slot, and ``parent`` the code of what contains it there.
+    the value in full in this slot, and ``parent`` the code of its parent in that record.
     """
 
     member: Member
@@ -75,7 +75,7 @@ class Slot:
         return np.flatnonzero((self.shared >= 0) & (self.record != NOWHERE))
 
     def is_within(self, at: int) -> tuple[I64, NDArray[np.bool_]]:
-        """Return the codes of the inner slot ``at`` by code, and which are in full there."""
+        """Return the codes of the inner slot ``at`` by code, and which are in full in it."""
         codes = self.group.rows[:, at]
         # The code -1 takes the last entry, NOWHERE.
         record = np.append(self.inner[at].record, NOWHERE)[codes]
@@ -128,7 +128,7 @@ def _identities(slot: Slot, references: dict[int, pa.Array]) -> pa.Array:
 
 
 def _share_values(values: pa.Array, parents: I64, begin: int) -> tuple[I64, pa.Array, I64]:
-    """Return the number of each shared value, what parents contain of each value, and uses."""
+    """Return the number of each shared value, the content of each value in parents, and uses."""
     pooled = values.cast(BINARY).dictionary_encode()
     distinct = pooled.dictionary
     codes = pooled.indices.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -218,7 +218,7 @@ def _find_first(parts: Sequence[Slot], shared: int) -> None:
 
 
 def _find_occurrences(slot: Slot) -> None:
-    """Set in which record, and in which parent there, the members of a group first occur."""
+    """Set the record, and the parent in it, in which the members of a group first occur."""
     if not slot.inner:
         return
     latest_first = np.argsort(-slot.record, kind="stable")
