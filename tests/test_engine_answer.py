@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import re
+import weakref
 from datetime import datetime
 from html import escape
 from ipaddress import ip_address
@@ -232,6 +234,38 @@ def test_a_card_escapes_what_a_dataset_says(engine: Any) -> None:
         assert not re.search(
             r"<(?!/?(table|caption|tbody|tr|th|td)\b)|https?:|&(?!amp|lt|gt|quot)", without
         )
+
+
+def test_the_collector_does_not_visit_answers() -> None:
+    """A million of them cost no collections. The dicts of envelopes can be in cycles, and do."""
+    with geolookup.open(SMALL) as engine:
+        answer = engine.answer("8.8.8.8")
+        tracked = [answer, answer.location, answer.network, answer.time, answer.currency]
+        assert any(map(gc.is_tracked, tracked)) is (engine.kernel == "python")
+        assert gc.is_tracked(engine.lookup("8.8.8.8"))
+
+
+def test_a_cycle_through_an_envelope_is_collected(engine: Any) -> None:
+    class Marker:
+        """An object that a weak reference can name."""
+
+    for group in ("data", "location", "network", "country_languages"):
+        envelope: Any = engine.lookup("8.8.8.8")
+        holder = {
+            "data": envelope["data"],
+            "location": envelope["data"]["location"],
+            "network": envelope["data"]["network"],
+            "country_languages": envelope["data"]["location"]["country_languages"],
+        }.pop(group)
+        marker = Marker()
+        if isinstance(holder, list):
+            holder += [envelope, marker]
+        else:
+            holder |= {"envelope": envelope, "marker": marker}
+        alive = weakref.ref(marker)
+        del envelope, holder, marker
+        gc.collect()
+        assert alive() is None, group
 
 
 def test_an_answer_outlives_its_engine() -> None:
