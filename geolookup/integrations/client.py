@@ -88,10 +88,12 @@ class ClientAnswer(Answer):
         self._answer: Any = None
         self._look_up, self._failure = look_up, failure
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # copy and pickle look for special methods
-            raise AttributeError(name)
-        return self._read(lambda answer: getattr(answer, name))
+    if not TYPE_CHECKING:  # type checkers know the attributes of Answer, and report any other
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):  # copy and pickle look for special methods
+                raise AttributeError(name)
+            return self._read(lambda answer: getattr(answer, name))
 
     def __bool__(self) -> bool:
         return bool(self._read(bool))

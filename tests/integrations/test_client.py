@@ -75,6 +75,19 @@ def test_a_client_without_an_answer(sample: geolookup.Engine) -> None:
             assert geo.to_dict()["error_code"] == code
 
 
+def test_a_misspelt_member_names_the_near_one(sample: geolookup.Engine) -> None:
+    """Alike for a client with an answer, a private one, and an engine that is closed."""
+    closed = geolookup.open(SMALL)
+    clients: list[ClientAnswer] = [asgi(sample, {"client": (ip, 1)}) for ip in (IP, "10.0.0.1")]
+    clients.append(asgi(closed, {"client": (IP, 1)}))
+    closed.close()
+    for geo in clients:
+        with pytest.raises(AttributeError, match=r"Answer has no member 'locaton'.*'location'"):
+            _ = geo.locaton  # type: ignore[attr-defined]
+        with pytest.raises(AttributeError, match=r"location has no member 'city'.*'city_name'"):
+            _ = geo.location.city  # type: ignore[attr-defined]
+
+
 def test_sockets_without_addresses(sample: geolookup.Engine) -> None:
     headers = [(b"x-forwarded-for", IP.encode())]
     environ = {"HTTP_X_FORWARDED_FOR": IP}
