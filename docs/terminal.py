@@ -28,8 +28,8 @@ COLUMNS = 76
 FILES = {"visits.csv": "id,ip\n1,8.8.8.8\n2,10.0.0.1\n3,2606:4700:4700::1111\n"}
 SESSION = (
     "geolookup 8.8.8.8",
-    "geolookup 1.1.1.1 2620:fe::fe --fields location.country_code,network.asn",
-    "geolookup enrich visits.csv --output located.csv --fields network.asn",
+    "geolookup 1.1.1.1 2620:fe::fe -f country,asn",
+    "geolookup enrich visits.csv -o located.csv -f asn",
     "cat located.csv",
     "geolookup explain 8.8.8.8 | head -8",
 )

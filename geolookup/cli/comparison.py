@@ -33,10 +33,11 @@ def diff(old: str, new: str | None, as_json: bool, **parameters: Any) -> None:
 
     OLD and NEW are datasets, or stores: then their current generations are compared.
     NEW is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    FILE is any table that `geolookup enrich` reads, or one address a line (.txt);
-    --ip-column, --input-format, --delimiter and --no-header describe it. Exits
-    with 0 if no gate fails, 1 if one does, 2 for misuse, a malformed gate, or an
-    unusable dataset or FILE.
+    FILE is any table that `geolookup enrich` reads, or a text with one address a line
+    (.txt); --ip-column, --input-format, --delimiter and --no-header describe it.
+
+    Exits with 0 if no gate fails, 1 if one does, and 2 for misuse, a malformed gate,
+    or an unusable dataset or FILE.
 
     Example: geolookup diff mydata mydata-new --fail-if "country_moved > 2%"
     """
@@ -66,8 +67,10 @@ def score(
     The counts are in addresses, in rows of the truth and, with --traffic, in
     requests. --ip-column, --input-format, --delimiter and --no-header describe
     the FILE of --traffic. Several datasets have a column each, with the agreement
-    of each pair and a majority vote. Exits with 0 if no gate fails, 1 if one
-    does, 2 for misuse, a malformed gate, or an unusable dataset or FILE.
+    of each pair and a majority vote.
+
+    Exits with 0 if no gate fails, 1 if one does, and 2 for misuse, a malformed gate,
+    or an unusable dataset or FILE.
 
     Example: geolookup score mydata --truth feed.csv --fail-if "city_wrong > 5%"
     """
@@ -101,12 +104,12 @@ def report(
 ) -> None:
     """Write a page that shows DATASET, or the current generation of a store.
 
+    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
     The page is one file: it opens from disk and needs no network. Needs the extra
     `report`. GATE is a gate of `geolookup diff`: if one fails, the page is still
-    written and the exit status is 1. Without DATASET the page shows
-    $GEOLOOKUP_DATASET, else the user's store, else the bundled dataset.
+    written and the exit status is 1.
 
-    Example: geolookup report mydata --against mydata-old --output report.html
+    Example: geolookup report mydata --against mydata-old -o report.html
     """
     from geolookup.reports.dataset import sections, title
     from geolookup.reports.difference import difference
@@ -122,7 +125,7 @@ def report(
     scored = (
         geolookup.score(dataset_path, truth=truth, truth_format=truth_format) if truth else None
     )
-    lead = "What the dataset knows, from which sources, and for which places."
+    lead = "The known fields of the dataset, its sources and its places."
     shown_sections = list(sections(dataset_path, changed, scored))
     written = write_page(output, png, title(dataset_path), lead, shown_sections, force=force)
     print_sizes(written, err=output == STANDARD_OUTPUT)

@@ -29,20 +29,19 @@ _PLACE = ("city_name", "region_name", "country_code", "time_zone")
 @options.age_notice
 @options.as_json("Print one line of JSON for each IP.")
 def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> None:
-    """Print the value of each layer of the answer for each IP, and the source that decided it.
-
-    For -, read addresses from standard input, one per line.
+    """Print each layer of the answer for each IP, and the source that decided it.
 
     The first line shows the largest network around IP with one answer. "same
     sources" is the range of adjacent addresses that the same sources decide; their
-    answers may differ. The range of a layer covers the adjacent addresses with the
-    same source and the same values; the prefix is the largest network around IP in
-    it. For a dataset built with explain = "full" they belong to the deciding row, with
-    its file and line, and the rows of all sources follow. --json has all fields of
-    each layer.
+    answers can differ. The range of a layer holds the adjacent addresses with the
+    same source and values; its prefix is the largest network around IP in it. If
+    the dataset was built with explain = "full", range and prefix are those of the
+    deciding row, with its file and line, and the rows of all sources follow. --json
+    has all fields of each layer.
 
-    Exits with 1 if some IP is malformed or private: standard error names its
-    position, and --json prints the error envelope.
+    For -, it reads addresses from standard input, one per line. Exits with 1 if an
+    IP is malformed or private: standard error names its position, and --json
+    prints the error envelope.
 
     Example: geolookup explain 8.8.8.8
     """

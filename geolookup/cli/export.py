@@ -10,6 +10,7 @@ import click
 import geolookup
 from geolookup.cli import exit_on_signals, options
 from geolookup.cli.command import command
+from geolookup.errors import count_text
 from geolookup.export import write
 from geolookup.export.formats import FORMATS, options_of_formats
 
@@ -74,7 +75,9 @@ def export(
     with geolookup.open(dataset) as engine:
         data = engine.snapshot().dataset
         counts = write(data, output, format_name, values, Progress(), force=force)
-    counts_text = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    counts_text = ", ".join(
+        count_text(count, name.removesuffix("s"), name) for name, count in counts.items()
+    )
     if output == "-":
         click.echo(counts_text, err=True)
     else:

@@ -29,11 +29,10 @@ _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources an
 def info(dataset: str | None, as_json: bool) -> None:
     """Describe DATASET, or the current generation of a store: age, known fields, sources, licences.
 
-    Known is the share of the public IPv4 addresses that have a value, and of the
-    IPv6 addresses of which anything is known. Also prints the kernel in use,
-    compiled or python, and the version and source of the time zone rules. Without
-    DATASET it describes $GEOLOOKUP_DATASET, else the user's store, else the bundled
-    dataset.
+    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
+    Known is the share of addresses with a value: of the public IPv4 addresses, and
+    of the IPv6 addresses with any value. Also prints the kernel in use, compiled or
+    python, and the version and source of the time zone rules.
 
     Example: geolookup info mydata
     """
@@ -65,7 +64,7 @@ def _lines(metadata: Metadata, kernel: str, coverage: Mapping[str, Known]) -> It
     yield f"time zones  {metadata.time_zones}"
     yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
     yield f"known       IPv4: of the {coverage['ipv4'].of:,} public addresses"
-    yield "            IPv6: of the addresses of which anything is known; most are unassigned"
+    yield "            IPv6: of the addresses with any value; most others are unassigned"
     yield f"{'':<33}{'IPv4':>8}{'IPv6':>9}"
     for path in coverage["ipv4"].with_value:
         shares = (coverage[family].share(path) for family in ("ipv4", "ipv6"))
@@ -129,7 +128,7 @@ def _example(info: FieldInfo) -> str:
 def recipes(context: click.Context) -> None:
     """List the packaged recipes with their descriptions.
 
-    `geolookup build`, `download` and `update` take their names.
+    `geolookup build`, `download` and `update` accept their names.
 
     Example: geolookup recipes copy maxmind-geolite2
     """
@@ -154,14 +153,14 @@ def show(name: str) -> None:
     click.echo(loading.text(name), nl=False)
 
 
-@recipes.command(name="copy", short_help="Copy a packaged recipe, to be changed.")
+@recipes.command(name="copy", short_help="Copy a packaged recipe, to change it.")
 @click.argument("name")
 @click.argument("folder", type=options.AS_PATH, default=".")
 def copy(name: str, folder: Path) -> None:
-    """Copy the packaged recipe NAME, and the files that come with it, into FOLDER.
+    """Copy the packaged recipe NAME, and the files that it needs, into FOLDER.
 
-    FOLDER is by default the current one. No file is replaced. The name of the copy is
-    printed; `geolookup build` and `update` take it.
+    FOLDER is by default the current one. No file is replaced. Prints the name of the
+    copy, for `geolookup build` and `update`.
 
     Example: geolookup recipes copy world
     """

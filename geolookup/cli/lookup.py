@@ -20,7 +20,7 @@ from geolookup.cli.address_input import blocks
 from geolookup.cli.answer_formats import Csv, Json
 from geolookup.cli.command import command
 from geolookup.contract.localtime import instant
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, count_text
 
 if TYPE_CHECKING:
     from geolookup.cli.address_input import Block
@@ -88,19 +88,18 @@ def lookup(
     form: str | None,
     compact: bool | None,
 ) -> None:
-    """Print the answer for each IP.
+    """Print the answer for each IP; `geolookup IP` does the same.
 
-    On a terminal: a table with place, local time, network and prefix, or with the
-    --fields. Elsewhere: the envelope as JSON, one line per answer.
-    csv has a column for each field, and error_code.
+    A terminal gets a table of place, local time, network and prefix, or of the
+    --fields. A pipe gets JSON, one envelope per line. csv has a column for each
+    field, and error_code.
 
-    Without IP, or for -, read addresses from standard input, one per line. Answers
-    are printed in the order of the addresses, as soon as their lines have arrived.
-    Empty lines are skipped. In json and csv, errors of standard input are also printed
-    on standard error, with the number of the line.
+    Without IP, or for -, it reads addresses from standard input, one per line, and
+    prints each answer when its line has arrived. Empty lines are skipped. json and
+    csv also report errors on standard error, with the number of the line.
 
-    Exits with 0 if every answer is a success, 1 if some answer is an error
-    envelope, 2 for misuse or an unusable dataset.
+    Exits with 0 if every answer is a success, 1 if an answer is an error envelope,
+    and 2 for misuse or an unusable dataset.
 
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """
@@ -162,8 +161,8 @@ class _Errors:
     def end(self) -> None:
         """Count those that were not named."""
         if self._count > _NAMED:
-            more = self._count - _NAMED
-            click.echo(f"geolookup: {more:,} more addresses without an answer", err=True)
+            others = count_text(self._count - _NAMED, "other address", "other addresses")
+            click.echo(f"geolookup: {others} without an answer", err=True)
 
 
 def _failures(answers: bytes, block: Block) -> Iterator[str]:

@@ -86,16 +86,17 @@ def output(
 
 
 def fields(purpose: str, default: str) -> Callable[[F], F]:
-    """Return the option ``--fields``: paths, separated by commas; it is repeatable."""
+    """Return the option ``--fields``: names of fields, separated by commas; it is repeatable."""
     return click.option(
         "-f",
         "--fields",
         "paths",
-        metavar="PATH,...",
+        metavar="FIELD,...",
         multiple=True,
         callback=split_values,
         shell_complete=complete_paths,
-        help=f"Members and groups of the answer to {purpose}. [default: {default}]",
+        help=f"Fields to {purpose}, as `geolookup fields` lists them, or groups."
+        f" [default: {default}]",
     )
 
 
@@ -105,7 +106,7 @@ def split_values(_context: object, _option: object, values: tuple[str, ...]) -> 
 
 
 def complete_paths(_context: object, _option: object, incomplete: str) -> list[str]:
-    """Return the completions of ``--fields``, whose last path is incomplete."""
+    """Return the completions of ``--fields``; its last name is incomplete."""
     from geolookup.contract.fields import NAMES
 
     before, comma, last = incomplete.rpartition(",")
@@ -113,7 +114,7 @@ def complete_paths(_context: object, _option: object, incomplete: str) -> list[s
 
 
 def fields_of(paths: tuple[str, ...]) -> tuple[Field, ...]:
-    """Return the fields that paths of ``--fields`` name; exits with status 2 for an unknown one."""
+    """Return the fields that ``--fields`` names; exits with status 2 for an unknown name."""
     from geolookup.contract.fields import COLUMNS
     from geolookup.contract.paths import resolve_fields
 

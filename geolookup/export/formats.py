@@ -68,8 +68,8 @@ class Write(Protocol):
 FLAT = "flat"
 _FIELDS = Option(
     "fields",
-    "Members and groups of the answer to write.",
-    metavar="PATH,...",
+    "Fields to write, as `geolookup fields` lists them, or groups.",
+    metavar="FIELD,...",
     several=True,
 )
 _MMDB = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from geolookup.dataset.intervals import F64, I64, Bools
-from geolookup.errors import line_text
+from geolookup.errors import count_text, line_text
 
 #: Longer names are shortened: a dataset may hold names of any length.
 _LONGEST = 120
@@ -35,9 +35,9 @@ def short(number: float) -> str:
 def size(number: int) -> str:
     """Return a number of bytes in the unit that suits it: 27.9 MB."""
     for unit, word in _UNITS:
-        if number >= unit:
+        if number >= 0.99995 * unit:  # 999,950 bytes are "1.0 MB", not "1,000.0 kB"
             return f"{number / unit:,.1f} {word}"
-    return f"{number} bytes"
+    return count_text(number, "byte")
 
 
 def percent(share: float) -> str:

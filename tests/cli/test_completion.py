@@ -107,7 +107,7 @@ def test_a_shell_completes(shell: str, tmp_path: Path) -> None:
             ("loo", "lookup"),
             ("8.8.8.8 --form", "8.8.8.8 --format"),
             ("lookup --format ta", "lookup --format table"),
-            ("lookup --fields network.asn_", "lookup --fields network.asn_organization"),
+            ("lookup -f asn_", "lookup -f asn_organization"),
             ("info some-d", "info some-dataset"),
         ):
             terminal.type(f"geolookup {typed}\t\n")

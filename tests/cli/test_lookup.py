@@ -120,7 +120,7 @@ def test_clean_addresses_and_errors(tmp_path: Path) -> None:
     done = run("lookup", text="x\n" * 3000)
     *named, last = done.stderr.splitlines()
     assert named == [f"geolookup: line {n}: Invalid IP address format" for n in range(1, 11)]
-    assert last == "geolookup: 2,990 more addresses without an answer"
+    assert last == "geolookup: 2,990 other addresses without an answer"
     assert run("lookup", text="x\n" * 10).stderr.splitlines() == named
     assert "line 3001: " in run("lookup", text="8.8.8.8\n" * 3000 + "x").stderr
 

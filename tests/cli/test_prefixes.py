@@ -168,7 +168,7 @@ EXPORT = ("export", str(SMALL), "--format")
 def test_standard_output() -> None:
     fields = ("--fields", "network.asn", "--ranges", "cidr", "--within", "8.8.8.0/24")
     done = run(*EXPORT, "csv", "--output", "-", *fields)
-    assert (done.returncode, done.stderr) == (0, "1 networks\n")
+    assert (done.returncode, done.stderr) == (0, "1 network\n")
     assert done.stdout == "network,network_asn\n8.8.8.0/24,15169\n"
     by_suffix = ("export", str(SMALL), "-f", "asn", "--within", "8.8.8.0/24")
     unnamed = refusal(*by_suffix, "-o", "-")

@@ -36,8 +36,9 @@ def test_shares() -> None:
 
 def test_a_size_has_the_unit_that_suits_it() -> None:
     for number, text in (
-        (0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (19_404, "19.4 kB"),
-        (1_000_000, "1.0 MB"), (27_864_260, "27.9 MB"), (1_234_000_000, "1.2 GB"),
+        (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1.0 kB"), (19_404, "19.4 kB"),
+        (999_949, "999.9 kB"), (999_950, "1.0 MB"), (27_864_260, "27.9 MB"),
+        (1_234_000_000, "1.2 GB"),
     ):  # fmt: skip
         assert wording.size(number) == text, number
 
