@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.contract.fields import GROUPS, PATHS
+from geolookup.contract.fields import GROUPS, NAMES
 from tests.conftest import ROOT
 from tests.skips import needs
 
@@ -46,10 +46,11 @@ def test_the_replacements_exist(page: str) -> None:
     assert engine <= {*dir(geolookup.Engine)}
     assert package <= {*dir(geolookup), "compat"}
     fields = [code for code in texts if code.partition(".")[0] in GROUPS and "(" not in code]
-    stated = re.findall(r'"((?:location|time|currency|network)\.\w+)"', " ".join(texts))
-    assert {*fields, *stated} <= set(PATHS)
+    calls = [code for code in texts if code.startswith("engine.get")]
+    arguments = re.findall(r'"([\w.]+)"', " ".join(calls))
+    assert {*fields, *arguments} <= set(NAMES)
     assert engine
-    assert fields or stated
+    assert fields or arguments
 
 
 def _of(page: str, variable: str, module: str, name: str, *arguments: str) -> Any:
