@@ -63,13 +63,13 @@ def until_answered(server: Server, key: str) -> str:
     """Wait for an answer; return its generation."""
     answers: list[str] = []
 
-    def answered() -> list[str]:
+    def received() -> list[str]:
         with suppress(OSError):
             answer = server.ask("?ip=8.8.8.8", [("X-API-Key", key)])
             answers.extend([answer.headers["x-dataset-generation"]] * (answer.status == 200))
         return answers
 
-    until(answered, lambda: server.log)
+    until(received, lambda: server.log)
     return answers[0]
 
 

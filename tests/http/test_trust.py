@@ -48,7 +48,7 @@ def test_a_store_without_follower(own_store: Store, tmp_path: Path) -> None:
 
 
 def test_a_follower_checks_for_its_workers() -> None:
-    """A store that follows trusts the keys itself: they are replaced there while it runs."""
+    """A store that follows trusts the keys itself: the store can replace them while it runs."""
     settings = Settings("sqlite:///x", trusted_keys=("key.pub",))
     assert settings.required_keys == ("key.pub",)
     assert Settings("sqlite:///x", trusted_keys=("key.pub",), follow="mirror").required_keys is None
