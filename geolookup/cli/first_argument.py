@@ -12,6 +12,8 @@ from geolookup.errors import name_text, near_match
 
 #: A misspelled command. Another text may be an address, and no message contains one.
 _WORD = re.compile(r"[A-Za-z_-]+")
+#: The files of recipes and of vendors' databases.
+_OF_BUILD = (".toml", ".mmdb")
 _LISTS = "'geolookup --help' lists the commands"
 
 
@@ -54,14 +56,22 @@ def _first_address(arguments: list[str]) -> str | None:
 def _problem(text: str) -> str | None:
     """Return why a text is not a command, and what to do; None if it may be an address."""
     if os.path.exists(text):  # noqa: PTH110 - unlike pathlib it takes any text
-        return _of_file(name_text(text))
+        return _of_path(text)
     if _WORD.fullmatch(text) and text != "-":
         return f"no command {text!r}; {near_match(text, COMMANDS, fallback=_LISTS)}"
     return None
 
 
-def _of_file(name: str) -> str:
-    return (
-        f"{name} is a file or folder, no command; run 'geolookup enrich {name} --output OUTPUT',"
-        f" 'geolookup summarize {name}', or for a dataset 'geolookup info {name}'"
-    )
+def _of_path(path: str) -> str:
+    """Return what to run for a file or folder."""
+    name = name_text(path)
+    if os.path.isdir(path):  # noqa: PTH112
+        return (
+            f"{name} is a folder, not a command; for a dataset run 'geolookup info {name}'"
+            f" or 'geolookup -d {name} IP'"
+        )
+    if path.endswith(_OF_BUILD):
+        commands = f"'geolookup check {name}' or 'geolookup build {name} -o DIR'"
+    else:
+        commands = f"'geolookup summarize {name}' or 'geolookup enrich {name} -o OUTPUT'"
+    return f"{name} is a file, not a command; run {commands}"

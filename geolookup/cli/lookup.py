@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 #: The most errors that are named on standard error; the others are counted.
 _NAMED = 10
+#: A host name, or the name of a file with a suffix.
+_NAME = re.compile(r"(?=.*[A-Za-z])[\w-]+(?:\.[\w-]+)+")
 #: How the JSON of an error begins.
 _FAILURE = b'{"success":false,'
 
@@ -124,17 +127,21 @@ def lookup(
             failures += failed
         errors.end()
     if failures:
-        _tell_files(addresses)
+        _hint(addresses)
     sys.exit(1 if failures else 0)
 
 
-def _tell_files(addresses: tuple[str, ...]) -> None:
-    """Say on standard error which argument is a file; its name may hold an address."""
+def _hint(addresses: tuple[str, ...]) -> None:
+    """Say on standard error what the first wrong argument is; the argument is not repeated."""
     for number, argument in enumerate(addresses, 1):
         if os.path.isfile(argument):  # noqa: PTH113 - unlike pathlib it takes any name
-            hint = "'geolookup enrich FILE --output OUTPUT' looks up the addresses of a file"
-            click.echo(f"geolookup: argument {number} is a file; {hint}", err=True)
-            break
+            hint = "a file; 'geolookup enrich FILE -o OUTPUT' looks up the addresses of a file"
+        elif _NAME.fullmatch(argument):
+            hint = "neither an address nor a file; host names are not resolved"
+        else:
+            continue
+        click.echo(f"geolookup: argument {number} is {hint}", err=True)
+        break
 
 
 def _print(answers: bytes) -> None:

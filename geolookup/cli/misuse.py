@@ -16,6 +16,8 @@ _ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa
 _SURPLUS = "Got unexpected extra argument"
 #: How Click's message of a value that is not a choice begins.
 _UNKNOWN_CHOICE = re.compile(r"'([^']*)' is not one of ")
+_NOT_AN_INTEGER = re.compile(r"is not a valid integer(?: range)?")
+_NOT_A_NUMBER = re.compile(r"is not a valid float(?: range)?")
 #: The most commands that are named because they have an option.
 _NAMED = 2
 
@@ -42,7 +44,8 @@ def _value_problem(error: click.BadParameter, parameter: click.Parameter) -> str
     """Return what is wrong with a value; of choices only the nearest, if one is similar."""
     value = _UNKNOWN_CHOICE.match(error.message)
     if value is None or not isinstance(parameter.type, click.Choice):
-        return f"{_shown(parameter)}: {error.message}"
+        message = _NOT_AN_INTEGER.sub("is not a whole number", error.message)
+        return f"{_shown(parameter)}: {_NOT_A_NUMBER.sub('is not a number', message)}"
     remedy = near_match(value[1], parameter.type.choices)
     return f"{_shown(parameter)} is {value[1]!r}; {remedy}"
 

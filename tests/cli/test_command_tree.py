@@ -71,6 +71,10 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
         ),
         (["info", "1.2.3.4", "::1"], "info: too many arguments; example: {info}"),
         (["recipes", "shwo"], "recipes: no such command; did you mean 'show'?"),
+        (
+            ["prune", "--keep", "few"],
+            "prune: --keep N: 'few' is not a whole number; example: {prune}",
+        ),
         (["lookup", "--format", "cvs"], "lookup: --format is 'cvs'; did you mean 'csv'?"),
         (["lookup", "--at"], "lookup: Option '--at' requires an argument; example: {lookup}"),
     ):

@@ -93,7 +93,9 @@ def test_a_first_argument_is_a_command_or_an_address() -> None:
         ("lokup", "no command 'lokup'; did you mean 'lookup'?"),
         ("Summarise", "did you mean 'summarize'?"),
         ("bogus-words", "'geolookup --help' lists the commands"),
-        (readme, "README.md --output OUTPUT'"),
+        (readme, "README.md -o OUTPUT'"),
+        (str(ROOT / "sample_data" / "recipe.toml"), "recipe.toml -o DIR'"),
+        (str(SMALL), f"is a folder, not a command; for a dataset run 'geolookup info {SMALL}'"),
     ):
         for before in ((), ("--compact",), ("--dataset", "nowhere", "--fields", "location")):
             assert told in refusal(*before, text)

@@ -71,6 +71,15 @@ def test_a_csv_has_the_cells_of_enrich(tmp_path: Path) -> None:
         assert rows == enriched
 
 
+def test_a_wrong_argument_that_looks_like_a_name_has_a_hint() -> None:
+    hint = "neither an address nor a file; host names are not resolved"
+    for name in ("dns.google", "visits.csv", "8.8.8.8a"):
+        for args, number in (((name,), 1), (("lookup", "10.0.0.1", "x", name, "a.b"), 3)):
+            assert run(*args).stderr == f"geolookup: argument {number} is {hint}\n"
+    for text in ("999.1.1.1", "10.0.0.1", "::1::", "x"):
+        assert run("lookup", text).stderr == ""
+
+
 def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("TERM", "xterm")  # flags are shown

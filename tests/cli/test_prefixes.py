@@ -157,7 +157,7 @@ def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:
     assert signed.stdout == "-8.8.8.0/24\n+8.8.8.0/25\n+9.1.0.0/16\n"
     assert signed.stderr == f"geolookup: 2 added, 1 removed since {folders[0]}\n"
     replaced = refusal(*new, "--since", str(written), "--output", f"{tmp_path}/x/../list.nft")
-    assert replaced.startswith("--output is OLD, which its changes would replace")
+    assert replaced.startswith("--output is OLD: the changes would replace it")
     same = run(*new, "--since", folders[1], "--format", "ipset")
     assert (same.returncode, same.stdout) == (0, "")
 
