@@ -138,7 +138,9 @@ def enriching(engine: geolookup.Engine, frame: pl.DataFrame, lazy: pl.LazyFrame)
     selection = ["location.city_name"]
     assert_type(engine.enrich(frame, selection, on_invalid="raise"), pl.DataFrame)
     engine.enrich(["8.8.8.8"])
+    assert_type(engine.enrich(frame, "country", "asn", "error_code", column="from"), pl.DataFrame)
     engine.enrich(frame, "contry")  # type: ignore[call-overload]
+    engine.enrich(frame, fields="country")  # type: ignore[call-overload]
     engine.enrich(frame, on_invalid="drop")  # type: ignore[call-overload]
 
 

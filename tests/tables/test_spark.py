@@ -203,6 +203,21 @@ def _instants(seconds: list[int | None], kind: pa.DataType) -> pa.Array:
     return pa.array(micros, pa.int64()).cast(kind)
 
 
+def test_names_of_fields_as_arguments_and_as_a_list(
+    cluster: Cluster, engine: geolookup.Engine, dataset_path: Path
+) -> None:
+    names: Any = ("country", "city_name", "network.asn", "currency", "error_code")
+    frame = cluster.frame(_ADDRESSES)
+    several = rows_of(adapter.enrich(frame, *names, dataset=dataset_path))
+    assert several == rows_of(adapter.enrich(frame, [*names], dataset=dataset_path))
+    expected = columns.expected(engine, _ADDRESSES)
+    assert [*several] == [
+        *("location_country_code", "location_city_name", "network_asn"),
+        *("currency_code", "currency_name", "currency_symbol", "error_code"),
+    ]
+    columns.assert_equal(several, {name: expected[name] for name in several})
+
+
 def test_now_is_one_instant(cluster: Cluster) -> None:
     before = int(datetime.now(UTC).timestamp())
     found = adapter.enrich(cluster.frame(["8.8.8.8"] * 9), "time.current_timestamp")
@@ -324,7 +339,7 @@ def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_
     dataset.rename(tmp_path / "elsewhere")
     with pytest.raises(PythonException) as caught:
         found.collect()
-    assert f"{dataset}: no dataset here; put the driver's dataset where every" in str(caught.value)
+    assert f"{dataset}: no dataset here; put the driver's dataset at this path" in str(caught.value)
     texts = ("network,country_code\n8.8.8.0/24,US\n", "network,country_code\n8.8.8.0/24,FR\n")
     dataset = build_at(tmp_path, {"a.csv": texts[0]})[0]
     with geolookup.open(dataset) as engine:
