@@ -19,7 +19,7 @@ _PUBLIC = {family: ranges_of(family, PUBLIC) for family in (4, 6)}
 def walk(engine: geolookup.Engine, within: object = None) -> Iterator[Walked]:
     """Yield each known network with its record, in address order, IPv4 before IPv6.
 
-    What lies in public space of an interval is written as aligned networks.
+    The public parts of an interval are split into aligned networks.
     """
     state = engine.snapshot()
     for family, first, last in limits_of(within):

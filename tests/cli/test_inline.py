@@ -96,7 +96,7 @@ def test_colours_on_a_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(os.name != "posix", reason="signals and closed pipes are those of POSIX")
+@pytest.mark.skipif(os.name != "posix", reason="needs the signals and closed pipes of POSIX")
 def test_a_slow_pipe_and_the_ends_of_a_command(tmp_path: Path) -> None:
     streams: Any = {"stdin": PIPE, "stdout": PIPE, "stderr": PIPE}
     with started("annotate", **streams) as process:

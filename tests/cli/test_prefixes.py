@@ -40,22 +40,22 @@ def test_names_in_an_output() -> None:
 def test_formats_have_the_same_prefixes(sample: geolookup.Engine) -> None:
     question = ("country=US", "--not", "asn=null", "--dataset", str(sample.path))
     where = {"location.country_code": "US", "not": {"network.asn": None}}
-    expected = [str(each) for each in sample.prefixes(where)]
+    expected = [str(prefix) for prefix in sample.prefixes(where)]
     assert len(expected) > 10
     assert run("prefixes", *question).stdout.splitlines() == expected
     objects = json.loads(run("prefixes", *question, "--format", "json").stdout)
-    assert [each["network"] for each in objects] == expected
+    assert [record["network"] for record in objects] == expected
     rows = csv.DictReader(run("prefixes", *question, "--format", "csv").stdout.splitlines())
-    assert [each["network"] for each in rows] == expected
+    assert [row["network"] for row in rows] == expected
     ranges = run("prefixes", *question, "--format", "range").stdout.splitlines()
     covered = [
         network
-        for each in ranges
+        for address_range in ranges
         for network in ipaddress.summarize_address_range(
-            *map(ipaddress.ip_address, each.split("-"))
+            *map(ipaddress.ip_address, address_range.split("-"))
         )
     ]
-    assert [str(each) for each in covered] == expected
+    assert [str(item) for item in covered] == expected
 
 
 def test_values_and_no_values(sample: geolookup.Engine) -> None:
@@ -96,7 +96,7 @@ def test_a_file_is_written_whole_or_not_at_all(sample: geolookup.Engine, tmp_pat
     asked = ("country=US", "--dataset", str(sample.path), "--output", str(output))
     assert run("prefixes", *asked).returncode == 0
     before = output.read_text(encoding="utf-8")
-    assert before.splitlines() == [str(each) for each in sample.prefixes("country=US")]
+    assert before.splitlines() == [str(prefix) for prefix in sample.prefixes("country=US")]
     assert "exists already" in run("prefixes", *asked).stderr
     nothing = ("prefixes", *asked, "--force", "--not", "country=US")
     assert refusal(*nothing, status=1) == NOTHING
@@ -146,7 +146,7 @@ def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:
     for name, rows in (("old", OLD), ("new", NEW)):
         (tmp_path / name).mkdir()
         folders.append(str(build_at(tmp_path / name, {"a.csv": rows})[0]))
-    old, new = (("prefixes", "country=US", "--dataset", each) for each in folders)
+    old, new = (("prefixes", "country=US", "--dataset", folder) for folder in folders)
     written = tmp_path / "list.nft"
     assert run(*old, "--format", "nft", "--output", str(written)).returncode == 0
     changes = run(*new, "--format", "nft", "--since", str(written))
@@ -210,7 +210,7 @@ def test_a_full_disk_leaves_the_old_output(name: str, limit: int, tmp_path: Path
     output = tmp_path / "out"
     command = (*EXPORT, name, "--output", str(output))
     assert run(*command).returncode == 0
-    before = sorted((each, each.stat().st_ino) for each in tmp_path.rglob("*"))
+    before = sorted((path, path.stat().st_ino) for path in tmp_path.rglob("*"))
     with started(
         *command, "--force", stderr=subprocess.PIPE, preexec_fn=lambda: _limit_files(limit)
     ) as process:
@@ -218,7 +218,7 @@ def test_a_full_disk_leaves_the_old_output(name: str, limit: int, tmp_path: Path
     assert process.returncode == 2, told
     assert told.startswith(f"geolookup: {output}".encode())
     assert told.count(b"\n") == 1, told
-    assert sorted((each, each.stat().st_ino) for each in tmp_path.rglob("*")) == before
+    assert sorted((path, path.stat().st_ino) for path in tmp_path.rglob("*")) == before
 
 
 def _limit_files(limit: int) -> None:

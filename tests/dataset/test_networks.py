@@ -164,7 +164,7 @@ Walked = list[tuple[Network, tuple[dict[str, Any], ...]]]
 
 
 def walked(engine: geolookup.Engine, within: object = None) -> Walked:
-    """Return each network of an interval with its groups; they are those of a plain walk."""
+    """Return each network of an interval with its groups, compared with a plain walk."""
     listed = list(engine.prefixes(by=GROUPS, within=within, aggregate=False))
     assert listed == [(item, tuple(record.values())) for item, record in walk(engine, within)]
     return listed
@@ -213,7 +213,7 @@ def test_what_is_left_out_is_unknown(sample: geolookup.Engine, ipv4: int, ipv6: 
 
 
 def clipped(networks: Iterable[tuple[Network, Any]], limit: Network) -> list[tuple[Network, Any]]:
-    """Return what of disjoint networks lies within a limit; networks nest or are disjoint."""
+    """Return the parts of disjoint networks within a limit; networks nest or are disjoint."""
     actual = []
     for network, record in networks:
         if network.version == limit.version and network.overlaps(limit):

@@ -15,7 +15,7 @@ from tests.datasets import once
 from tests.export.postgresql_server import programs, server
 from tests.export.reading import SCHEMAS
 
-#: What ends a cell, a line, a text of SQL or a list somewhere, and what a spreadsheet computes.
+#: Texts that end a cell, a line, a text of SQL or a list somewhere, or that a spreadsheet computes.
 HOSTILE = (
     *('a "b"\', c', "line\nfeed\r\nand\ttab", "back\\slash \\N \\. \\t", "=1+1"),
     *("@x'); drop table geolookup; --", "\\", '"', "{}[\u2028]", "ñ😀"),
@@ -25,9 +25,9 @@ _HEADER = "network,country_code,city_name,latitude,longitude,asn,isp"
 
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Generator[geolookup.Engine, None, None]:
-    quoted = ['"' + each.replace('"', '""') + '"' for each in HOSTILE]
-    rows = [f"8.{at}.0.0/16,DE,{each},1.5,-0.25,,{each}" for at, each in enumerate(quoted)]
-    rows += [f"2a00:{at}::/33,,,,,{at + 1},{each}" for at, each in enumerate(quoted)]
+    quoted = ['"' + text.replace('"', '""') + '"' for text in HOSTILE]
+    rows = [f"8.{at}.0.0/16,DE,{item},1.5,-0.25,,{item}" for at, item in enumerate(quoted)]
+    rows += [f"2a00:{at}::/33,,,,,{at + 1},{item}" for at, item in enumerate(quoted)]
     folder = tmp_path_factory.mktemp("hostile")
     output, _ = build_at(folder, {"a.csv": "\n".join([_HEADER, *rows, ""])})
     with geolookup.open(output) as engine:
@@ -55,7 +55,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Generator[geolookup.Engine
 
 @pytest.fixture(scope="session")
 def postgresql() -> Generator[dict[str, str], None, None]:
-    """The variables by which psql finds a server of our own."""
+    """The variables with which psql finds a server of our own."""
     if programs() is None or shutil.which("psql") is None:
         pytest.skip("no PostgreSQL installed")
     with server() as variables:

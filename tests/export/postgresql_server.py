@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own, in a temporary folder and on a socket there.
+"""A PostgreSQL server of our own, with its socket, in a temporary folder.
 
 ``python -m tests.export.postgresql_server FOLDER`` serves until it is ended: examples of a page
 run it as a job.
@@ -24,10 +24,10 @@ _SETTINGS = ("fsync=off", "full_page_writes=off", "listen_addresses=", "shared_b
 
 
 def programs() -> Path | None:
-    """The folder of the server's programs, of the newest version; None where there is none."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    """The folder of the server's programs, of the newest version; None without a server."""
+    result = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     named = shutil.which("initdb")
-    return found[-1].parent if found else Path(named).parent if named else None
+    return result[-1].parent if result else Path(named).parent if named else None
 
 
 def has_ip4r() -> bool:
@@ -40,7 +40,7 @@ def has_ip4r() -> bool:
 
 @contextmanager
 def server() -> Iterator[dict[str, str]]:
-    """Serve; yield the variables by which psql finds the server."""
+    """Serve; yield the variables with which psql finds the server."""
     folder = programs()
     assert folder
     # The server refuses to run as root.
@@ -50,7 +50,7 @@ def server() -> Iterator[dict[str, str]]:
             shutil.chown(name, user)
         data = f"{name}/data"
         options = ["-A", "trust", "-U", "reader", "-E", "UTF8", "--no-locale", "--no-sync"]
-        settings = [part for each in _SETTINGS for part in ("-c", each)]
+        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
         command = [str(folder / "postgres"), "-D", data, "-k", name, *settings]
         quiet = partial(
             subprocess.Popen[bytes], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -67,7 +67,7 @@ def server() -> Iterator[dict[str, str]]:
 
 
 def psql(variables: dict[str, str], *options: str, text: bytes = b"") -> str:
-    """Return what psql prints, without alignment; raises CalledProcessError for an error."""
+    """Return the output of psql, without alignment; raises CalledProcessError for an error."""
     command = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", *options]
     done = subprocess.run(
         command, input=text, capture_output=True, check=False, env={**os.environ, **variables}

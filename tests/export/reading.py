@@ -1,4 +1,4 @@
-"""What exports hold, read by each format's own reader, and what they should hold."""
+"""The rows of exports, read by each format's own reader, and the expected rows."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Read = Callable[[Path, tuple[Field, ...]], list[Row]]
 
 
 def expected(engine: geolookup.Engine, paths: tuple[str, ...] | None = None) -> list[Row]:
-    """Return what the engine answers, with adjacent networks of equal values as one."""
+    """Return the answers of the engine, with adjacent networks of equal values as one."""
     fields = fields_of(paths)
-    found: list[Row] = []
+    actual: list[Row] = []
     for network, record in walk(engine):
         values = tuple(_value(engine, str(network[0]), record, field) for field in fields)
-        if not any(each is not None for each in values):
+        if not any(value is not None for value in values):
             continue
-        found.append((network.version, int(network[0]), int(network[-1]), values))
-    return _joined(iter(found))
+        actual.append((network.version, int(network[0]), int(network[-1]), values))
+    return _joined(iter(actual))
 
 
 def _value(engine: geolookup.Engine, ip: str, record: dict[str, Any], field: Field) -> Any:
@@ -51,12 +51,12 @@ def _ends(row: dict[str, Any]) -> tuple[int, int, int]:
 
 def _joined(rows: Iterator[Row]) -> list[Row]:
     """Join adjacent ranges of equal values, as the prefixes of a range are."""
-    found: list[Row] = []
+    actual: list[Row] = []
     for family, first, last, values in rows:
-        if found and found[-1][0] == family and found[-1][2:] == (first - 1, values):
-            first = found.pop()[1]
-        found.append((family, first, last, values))
-    return found
+        if actual and actual[-1][0] == family and actual[-1][2:] == (first - 1, values):
+            first = actual.pop()[1]
+        actual.append((family, first, last, values))
+    return actual
 
 
 def read_csv(output: Path, fields: tuple[Field, ...]) -> list[Row]:
@@ -84,14 +84,14 @@ def read_jsonl(output: Path, fields: tuple[Field, ...]) -> list[Row]:
 def read_parquet(output: Path, fields: tuple[Field, ...]) -> list[Row]:
     from pyarrow import parquet
 
-    found = []
+    actual = []
     for family in (4, 6):
         for path in sorted(output.glob(f"ipv{family}/*.parquet")):
             for row in parquet.read_table(path).to_pylist():
                 ends = (row["first"], row["last"])
-                numbers = ends if family == 4 else [int.from_bytes(each, "big") for each in ends]
-                found.append((family, *numbers, tuple(row[field.name] for field in fields)))
-    return found
+                numbers = ends if family == 4 else [int.from_bytes(end, "big") for end in ends]
+                actual.append((family, *numbers, tuple(row[field.name] for field in fields)))
+    return actual
 
 
 _SQLITE = """
@@ -102,16 +102,16 @@ order by first
 
 
 def read_sqlite(output: Path, fields: tuple[Field, ...]) -> list[Row]:
-    found = []
+    actual = []
     with closing(sqlite3.connect(output)) as database:
         database.row_factory = sqlite3.Row
         for family in (4, 6):
             for row in database.execute(_SQLITE.format(family=family)):
                 ends = (row["first"], row["last"])
-                numbers = ends if family == 4 else [int.from_bytes(each, "big") for each in ends]
+                numbers = ends if family == 4 else [int.from_bytes(end, "big") for end in ends]
                 values = tuple(_of_sqlite(row[field.name], field) for field in fields)
-                found.append((family, *numbers, values))
-    return found
+                actual.append((family, *numbers, values))
+    return actual
 
 
 def _of_sqlite(value: Any, field: Field) -> Any:
@@ -143,11 +143,11 @@ READERS: dict[str, Read] = {
 
 SCHEMAS = ("city", "country", "asn", "isp", "enterprise", "flat")
 Address = IPv4Address | IPv6Address
-#: Carries IPv4 in MaxMind's files alone: the address of its server.
+#: Carries IPv4 only in MaxMind's files: the address of its server.
 _TEREDO = 0x2001_0000
 
 
-class Expected:
+class ExpectedRecords:
     """The records of a schema by the answers of an engine."""
 
     def __init__(self, engine: geolookup.Engine, schema: str, *paths: str) -> None:
@@ -179,7 +179,7 @@ class Expected:
 def _with_lists(record: Any) -> Any:
     if not isinstance(record, dict):
         return record
-    members = {name: _with_lists(each) for name, each in record.items()}
+    members = {name: _with_lists(item) for name, item in record.items()}
     return [members["0"]] if members.keys() == {"0"} else members
 
 

@@ -39,13 +39,13 @@ _PATHS = (
 def probes(rows: list[Row]) -> list[tuple[str, tuple[Any, ...] | None]]:
     """Return addresses at and beside the ends of some ranges, with the values of their range."""
     rng = random.Random(16)
-    chosen = rng.sample(range(len(rows)), min(_RANGES, len(rows)))
-    found: list[tuple[str, tuple[Any, ...] | None]] = []
-    for family, first, last, values in (rows[each] for each in sorted(chosen)):
-        found += [(_text(family, each), values) for each in {first, last}]
+    selection = rng.sample(range(len(rows)), min(_RANGES, len(rows)))
+    actual: list[tuple[str, tuple[Any, ...] | None]] = []
+    for family, first, last, values in (rows[item] for item in sorted(selection)):
+        actual += [(_text(family, item), values) for item in {first, last}]
     # Between ranges, and in each family after all of them.
-    found += [(each, None) for each in ("0.0.0.1", "255.255.255.255", "::", "ffff::", "10.0.0.1")]
-    return found
+    actual += [(text, None) for text in ("0.0.0.1", "255.255.255.255", "::", "ffff::", "10.0.0.1")]
+    return actual
 
 
 def _text(family: int, value: int) -> str:
@@ -78,7 +78,7 @@ def test_sqlite(hostile: geolookup.Engine, sample: geolookup.Engine, tmp_path: P
             for ip, values in probes(expected(engine)):
                 table, key = _sqlite_key(ip)
                 row = database.execute(_SQLITE.format(table=table), {"ip": key}).fetchone()
-                assert (row and tuple(row[each.name] for each in DEFAULT)) == values
+                assert (row and tuple(row[entry.name] for entry in DEFAULT)) == values
 
 
 def test_sqlite_searches_by_the_key(wide: geolookup.Engine, tmp_path: Path) -> None:
@@ -87,16 +87,16 @@ def test_sqlite_searches_by_the_key(wide: geolookup.Engine, tmp_path: Path) -> N
         for table, key in (("ipv4", 1 << 28), ("ipv6", ip_address("2a00::1:0:0:0:0").packed)):
             query = f"explain query plan {_SQLITE.format(table=table)}"
             plan = [row[3] for row in database.execute(query, {"ip": key})]
-            assert any(each.startswith(f"SEARCH {table} USING ") for each in plan)
-            assert not any("SCAN" in each and "range" not in each for each in plan)
-            assert not any("TEMP B-TREE" in each for each in plan)
+            assert any(step.startswith(f"SEARCH {table} USING ") for step in plan)
+            assert not any("SCAN" in step and "range" not in step for step in plan)
+            assert not any("TEMP B-TREE" in step for step in plan)
 
 
 def _scans(plan: Any) -> Iterator[dict[str, Any]]:
-    for each in plan:
-        if each["type"] == "TABLE_SCAN":
-            yield each
-        yield from _scans(each.get("children", []))
+    for step in plan:
+        if step["type"] == "TABLE_SCAN":
+            yield step
+        yield from _scans(step.get("children", []))
 
 
 def _groups(database: Any, query: str, key: Any) -> tuple[int, int]:
@@ -125,17 +125,17 @@ def test_duckdb_reads_one_row_group(wide: geolookup.Engine, tmp_path: Path) -> N
 @needs("duckdb")
 def test_duckdb_joins_addresses(sample: geolookup.Engine, tmp_path: Path) -> None:
     sample.export(tmp_path / "a.db", "duckdb")
-    found = probes(expected(sample))
+    result = probes(expected(sample))
     with closing(optional("duckdb").connect(tmp_path / "a.db", read_only=True)) as database:
         for family, kind in ((4, "uinteger"), (6, "uhugeint")):
             wanted = {
                 int(ip_address(ip)): values
-                for ip, values in found
+                for ip, values in result
                 if ip_address(ip).version == family
             }
             database.execute(f"create or replace temp table asked (ip {kind})")
-            database.executemany("insert into asked values (?)", [[each] for each in wanted])
-            names = ", ".join(f"case when ip <= last then {each.name} end" for each in DEFAULT)
+            database.executemany("insert into asked values (?)", [[item] for item in wanted])
+            names = ", ".join(f"case when ip <= last then {entry.name} end" for entry in DEFAULT)
             query = f"from asked asof left join ipv{family} on ip >= first select ip, {names}"
             nothing = (None,) * len(DEFAULT)
             rows = {row[0]: row[1:] for row in database.execute(query).fetchall()}
@@ -147,7 +147,9 @@ def test_parquet_readers_skip_row_groups(wide: geolookup.Engine, tmp_path: Path)
     for family in (4, 6):
         file = parquet.ParquetFile(tmp_path / "a" / f"ipv{family}" / "part-00000.parquet")
         groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
-        bounds = [(each.column(0).statistics.min, each.column(1).statistics.max) for each in groups]
+        bounds = [
+            (group.column(0).statistics.min, group.column(1).statistics.max) for group in groups
+        ]
         assert len(bounds) > 1
         assert all(one[1] < other[0] for one, other in pairwise(bounds))
         about = json.loads(file.schema_arrow.metadata[b"geolookup"])
@@ -173,13 +175,13 @@ def test_postgresql(
     for engine in (hostile, sample):  # the second replaces the first
         engine.export(tmp_path / "a.sql", "postgresql", ranges=form, fields=_PATHS, force=True)
         psql(postgresql, "-f", str(tmp_path / "a.sql"))
-        found = probes(expected(engine, _PATHS))
-        names = ", ".join(f"'{each.name}', {each.name}" for each in fields)
+        result = probes(expected(engine, _PATHS))
+        names = ", ".join(f"'{item.name}', {item.name}" for item in fields)
         start = f"select json_build_array((select json_build_object({names}) {_FROM} where "
-        query = ";\n".join(f"{start}{where.format(ip=ip)}))" for ip, _ in found)
+        query = ";\n".join(f"{start}{where.format(ip=ip)}))" for ip, _ in result)
         rows = [json.loads(line)[0] for line in _lines(psql(postgresql, text=query.encode()))]
-        values = [each and tuple(each[field.name] for field in fields) for each in rows]
-        assert values == [each[1] for each in found]
+        values = [row and tuple(row[field.name] for field in fields) for row in rows]
+        assert values == [item[1] for item in result]
     about = psql(postgresql, "-c", "select obj_description('geolookup'::regclass)")
     assert json.loads(about)["generation"] == sample.generation
 
@@ -223,7 +225,7 @@ def test_clickhouse(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     chdb = optional("chdb.session")
-    monkeypatch.chdir(tmp_path)  # it reads only files in there
+    monkeypatch.chdir(tmp_path)  # it reads only files of the current folder
     session = chdb.Session(str(tmp_path / "session"))
     try:
         session.query("create database geo engine = Atomic")
@@ -239,16 +241,16 @@ def test_clickhouse(
         session.close()
 
 
-def _compare(session: Any, found: list[tuple[str, Any]]) -> None:
+def _compare(session: Any, rows: list[tuple[str, Any]]) -> None:
     fields = fields_of(_PATHS)
-    names = ", ".join(f"'{each.name}'" for each in fields)
-    for ip, values in found:
+    names = ", ".join(f"'{field.name}'" for field in fields)
+    for ip, values in rows:
         key = f"tuple(IPv6StringToNum('{ip}'))"
         query = f"select dictHas('geolookup', {key}), dictGet('geolookup', ({names}), {key})"
         known, got = json.loads(str(session.query(query, "JSONCompactEachRow")))
         assert bool(known) == (values is not None)
         pairs = zip(values or [None] * len(fields), fields, strict=True)
-        assert list(got.values()) == [_without_null(*each) for each in pairs]
+        assert list(got.values()) == [_without_null(*pair) for pair in pairs]
 
 
 def _without_null(value: Any, field: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The formats of exports and their options; rows of plain files hold what the dataset answers."""
+"""The formats of exports and their options; rows of plain files are the answers of the dataset."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_rows_are_the_answers(
     name: str, hostile: geolookup.Engine, sample: geolookup.Engine, tmp_path: Path
 ) -> None:
     wanted = expected(hostile)
-    assert {each for row in wanted for each in row[3]} >= {*HOSTILE}
+    assert {item for row in wanted for item in row[3]} >= {*HOSTILE}
     counts = hostile.export(tmp_path / "hostile", name)
     assert READERS[name](tmp_path / "hostile", fields_of(None)) == wanted
     assert counts == {"ranges": len(wanted)}
@@ -88,7 +88,7 @@ def test_a_part_of_the_space(sample: geolookup.Engine, tmp_path: Path) -> None:
     assert text == "network,network_asn\n8.8.8.128/25,15169\n"
     sample.export(tmp_path / "ipv6", "csv", fields=paths, family="6")
     rows = READERS["csv"](tmp_path / "ipv6", fields_of(paths))
-    assert rows == [each for each in expected(sample, paths) if each[0] == 6]
+    assert rows == [value for value in expected(sample, paths) if value[0] == 6]
 
 
 def test_rows_of_text(hostile: geolookup.Engine, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_the_same_dataset_gives_the_same_bytes(sample: geolookup.Engine, tmp_pat
 def _written(engine: geolookup.Engine, name: str, output: Path) -> bytes:
     engine.export(output, name)
     files = sorted(output.rglob("*")) if output.is_dir() else [output]
-    return b"".join(each.read_bytes() for each in files if each.is_file())
+    return b"".join(file.read_bytes() for file in files if file.is_file())
 
 
 def test_wrong_options(sample: geolookup.Engine, tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_folder_of_other_files_stays(sample: geolookup.Engine, tmp_path: Path)
     with pytest.raises(OutputError, match="exists already"):
         sample.export(output, "parquet")
     sample.export(output, "parquet", family="6", force=True)
-    assert sorted(each.name for each in output.iterdir()) == ["ipv6"]
+    assert sorted(path.name for path in output.iterdir()) == ["ipv6"]
     (output / "mine.parquet").touch()
     with pytest.raises(OutputError, match="is not empty and not a parquet export"):
         sample.export(output, "parquet", force=True)
@@ -174,7 +174,7 @@ def test_each_format_has_a_writer_and_each_option_one_name() -> None:
 def test_a_format_is_a_writer_and_an_entry(
     sample: geolookup.Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of CONTRIBUTING.md."""
+    """The writer and the entry of CONTRIBUTING.md."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```text\n(.*?def write_tsv.*?)^```$", page, re.MULTILINE | re.DOTALL)
     writer, _, entry = code.partition("ExportFormat(")
@@ -228,7 +228,7 @@ def test_an_existing_file_is_kept_without_force(sample: geolookup.Engine, tmp_pa
         sample.export(target, "mmdb")
     assert target.read_text(encoding="utf-8") == "mine"
     assert sample.export(target, "mmdb", force=True)["records"] > 10
-    assert [each.name for each in tmp_path.iterdir()] == ["x.mmdb"]
+    assert [path.name for path in tmp_path.iterdir()] == ["x.mmdb"]
 
 
 def test_the_command_writes_a_file_and_says_what(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tests.range_strategies import as_csv, recipe, recipes
 from tests.tiers import scaled
 
 pytestmark = pytest.mark.long
-#: Format and form of ranges, and what a recipe names.
+#: Format and form of ranges, and the path in a recipe.
 _FORMATS = (
     ("csv", "range", "a.csv"),
     ("csv", "cidr", "a.csv.gz"),
@@ -33,7 +33,7 @@ def again(engine: geolookup.Engine, folder: Path, name: str, form: str, path: st
     engine.export(folder / path.partition("/")[0], name, ranges=form)
     source = f'[[source]]\nformat = "{name}"\npath = "{path}"\n'
     output, report = build_at(folder, {}, f'[dataset]\nname = "again"\n{source}')
-    assert all(not each.rejected for each in report.sources)
+    assert all(not item.rejected for item in report.sources)
     return output
 
 
@@ -47,14 +47,14 @@ def test_hostile_texts(
 
 @settings(max_examples=scaled(1, 8), suppress_health_check=list(HealthCheck))
 @given(recipes, st.sampled_from(_FORMATS))
-def test_any_dataset(listed: list[Source], chosen: tuple[str, str, str]) -> None:
-    files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}
+def test_any_dataset(listed: list[Source], export_format: tuple[str, str, str]) -> None:
+    files: dict[str, str | bytes] = {f"{n}.csv": as_csv(item) for n, item in enumerate(listed)}
     with TemporaryDirectory() as folder:
         output, _ = build_at(Path(folder), files, recipe(listed))
         with geolookup.open(output) as engine:
             wanted = expected(engine)
-            assume(wanted)  # a file without rows is no source
-            place = Path(folder, "again")
-            place.mkdir()
-            with geolookup.open(again(engine, place, *chosen)) as other:
+            assume(wanted)  # a source needs rows
+            target = Path(folder, "again")
+            target.mkdir()
+            with geolookup.open(again(engine, target, *export_format)) as other:
                 assert expected(other) == wanted

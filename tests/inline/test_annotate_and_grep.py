@@ -53,8 +53,8 @@ def test_tags(state: Any) -> None:
 
 def test_unknown_values(state: Any) -> None:
     text = b"3fff:f000::1 193.0.0.1"
-    found = annotate(state, text, form="{location.country_code}/{location.postal_code}%")
-    assert found == b"3fff:f000::1 [unknown] 193.0.0.1 [NL/-%]"
+    result = annotate(state, text, form="{location.country_code}/{location.postal_code}%")
+    assert result == b"3fff:f000::1 [unknown] 193.0.0.1 [NL/-%]"
     assert annotate(state, b"8.8.8.8 10.0.0.1", form="{{x}} %s") == (
         b"8.8.8.8 [{x} %s] 10.0.0.1 [{x} %s]"
     )
@@ -102,10 +102,10 @@ def test_rows_of_equal_values_are_the_first_of_them(state: Any) -> None:
     fields = [field for field in FIELDS if field.path in paths]
     locations, networks = first_equal_rows(state.dataset, fields)
     places = [state.record(row, 0)["location"] for row in range(len(locations))]
-    of_location = [(each["country_languages"], each["latitude"]) for each in places]
+    of_location = [(item["country_languages"], item["latitude"]) for item in places]
     of_network = [state.record(0, row)["network"].get("asn") for row in range(len(networks))]
-    assert locations.tolist() == [of_location.index(each) for each in of_location]
-    assert networks.tolist() == [of_network.index(each) for each in of_network]
+    assert locations.tolist() == [of_location.index(item) for item in of_location]
+    assert networks.tolist() == [of_network.index(item) for item in of_network]
     assert len({*locations.tolist()}) < len(locations)
     assert len({*networks.tolist()}) < len(networks)
 
@@ -125,10 +125,10 @@ TAG = b" [tag]"  # no line of ``lines`` has it
 def test_cuts_change_nothing(state: Any, text: bytes, cuts: list[int]) -> None:
     places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
     blocks = [text[first:end] for first, end in pairwise(places)]
-    found = b"".join(map(bytes, annotate_blocks(state, blocks, OneTag())))
-    assert found.replace(TAG, b"") == text
+    result = b"".join(map(bytes, annotate_blocks(state, blocks, OneTag())))
+    assert result.replace(TAG, b"") == text
     expected = [(first, end) for first, end, _, _ in find(kernel_python, text)]
-    ends = [each.start() for each in re.finditer(re.escape(TAG), found)]
+    ends = [match.start() for match in re.finditer(re.escape(TAG), result)]
     assert [end - len(TAG) * number for number, end in enumerate(ends)] == [
         end for _, end in expected
     ]
@@ -177,27 +177,27 @@ def masks(state: Any, where: str) -> RowMasks:
 
 def kept(state: Any, *blocks: bytes, where: str = "country=US", **options: Any) -> bytes:
     lines = Lines(state, LineFilter(masks(state, where).mark, **options), "text")
-    found = b"".join(map(bytes, lines.matching(blocks)))
-    assert lines.count == found.count(b"\n")
-    return found
+    result = b"".join(map(bytes, lines.matching(blocks)))
+    assert lines.count == result.count(b"\n")
+    return result
 
 
-def chosen(*numbers: int) -> bytes:
+def lines_at(*numbers: int) -> bytes:
     return b"".join((TEXT + b"\n").splitlines(keepends=True)[number] for number in numbers)
 
 
 def test_selections(state: Any) -> None:
-    assert kept(state, TEXT) == chosen(0, 3, 6)
-    assert kept(state, TEXT, every=True) == chosen(3, 6)
-    assert kept(state, TEXT, inverted=True) == chosen(1, 2, 4, 5)
-    assert kept(state, TEXT, every=True, inverted=True) == chosen(0, 1, 2, 4, 5)
-    assert kept(state, TEXT, where="country=null") == chosen(5)
+    assert kept(state, TEXT) == lines_at(0, 3, 6)
+    assert kept(state, TEXT, every=True) == lines_at(3, 6)
+    assert kept(state, TEXT, inverted=True) == lines_at(1, 2, 4, 5)
+    assert kept(state, TEXT, every=True, inverted=True) == lines_at(0, 1, 2, 4, 5)
+    assert kept(state, TEXT, where="country=null") == lines_at(5)
     assert kept(state) == kept(state, b"") == b""
 
 
 def test_marks(state: Any) -> None:
-    found = kept(state, TEXT, mark=(b"<", b">"))
-    assert found == b"<8.8.8.8> and 1.1.1.1\r\n10.0.0.1 <8.8.8.8> ::1\n<2606:4700:4700::1111>\n"
+    result = kept(state, TEXT, mark=(b"<", b">"))
+    assert result == b"<8.8.8.8> and 1.1.1.1\r\n10.0.0.1 <8.8.8.8> ::1\n<2606:4700:4700::1111>\n"
 
 
 @given(st.lists(st.integers(0, len(TEXT)), max_size=8), st.booleans(), st.booleans())
@@ -210,8 +210,8 @@ def test_cuts_change_no_selection(state: Any, cuts: list[int], every: bool, inve
 
 def test_lines_do_not_wait_for_the_next(state: Any) -> None:
     lines = Lines(state, LineFilter(masks(state, "country=US").mark), "text")
-    found = lines.matching(iter([b"a 8.8.8.8\nb", b" 8.8.8.8", b"\n"]))
-    assert [bytes(next(found)) for _ in range(3)] == [b"a 8.8.8.8\n", b"", b"b 8.8.8.8\n"]
+    result = lines.matching(iter([b"a 8.8.8.8\nb", b" 8.8.8.8", b"\n"]))
+    assert [bytes(next(result)) for _ in range(3)] == [b"a 8.8.8.8\n", b"", b"b 8.8.8.8\n"]
 
 
 def test_a_line_without_end_is_an_error(state: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ def _until_error(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class Log:
-    """What happens to a file while it is followed: an event in each pause."""
+    """A file that changes while it is followed: an event in each pause."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -60,8 +60,8 @@ def nothing() -> None:
 
 def test_the_last_lines_and_what_follows(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     log.path.write_bytes(b"".join(b"%d\n" % number for number in range(30)))
-    found = log.bytes_of(monkeypatch, nothing, log.append(b"30"), log.append(b"\n"))
-    assert found == [b"".join(b"%d\n" % number for number in range(20, 30)), b"30", b"\n"]
+    result = log.bytes_of(monkeypatch, nothing, log.append(b"30"), log.append(b"\n"))
+    assert result == [b"".join(b"%d\n" % number for number in range(20, 30)), b"30", b"\n"]
     assert log.told == []
 
 
@@ -86,8 +86,8 @@ def test_the_old_file_is_read_until_it_is_quiet(log: Log, monkeypatch: pytest.Mo
 
     late = (nothing, nothing, lambda: server.write(b"two\n"), *(nothing,) * 6)
     with server:
-        found = log.bytes_of(monkeypatch, rotate, create, *late, log.append(b"four\n"))
-    assert found == [b"one\n", b"two\n", b"", b"three\n", b"four\n"]
+        result = log.bytes_of(monkeypatch, rotate, create, *late, log.append(b"four\n"))
+    assert result == [b"one\n", b"two\n", b"", b"three\n", b"four\n"]
     assert log.told == [f"{log.path} is another file now; following it"]
 
 
@@ -97,8 +97,8 @@ def test_a_truncated_file(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     def truncate() -> None:
         os.truncate(log.path, 0)
 
-    found = log.bytes_of(monkeypatch, truncate, log.append(b"three\n"))
-    assert found == [b"one\ntwo\n", b"", b"three\n"]
+    result = log.bytes_of(monkeypatch, truncate, log.append(b"three\n"))
+    assert result == [b"one\ntwo\n", b"", b"three\n"]
     assert log.told == [f"{log.path} was truncated; following it from its beginning"]
     gone = log.bytes_of(monkeypatch, log.path.unlink, *(nothing,) * 9)  # for a while
     assert (gone, len(log.told)) == ([b"three\n"], 1)
@@ -106,8 +106,8 @@ def test_a_truncated_file(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_file_that_does_not_exist_yet(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = b"1\n" * 30
-    found = log.bytes_of(monkeypatch, nothing, log.path.mkdir, log.path.rmdir, log.append(lines))
-    assert found == [lines]
+    result = log.bytes_of(monkeypatch, nothing, log.path.mkdir, log.path.rmdir, log.append(lines))
+    assert result == [lines]
     assert [text.partition(" cannot be read ")[2] for text in log.told] == [
         "(No such file or directory); waiting for it",
         "(Is a directory); waiting for it",
@@ -115,13 +115,13 @@ def test_a_file_that_does_not_exist_yet(log: Log, monkeypatch: pytest.MonkeyPatc
     ]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="pipes are polled on POSIX alone")
+@pytest.mark.skipif(os.name != "posix", reason="pipes are polled only on POSIX")
 def test_nobody_reads_the_output(log: Log) -> None:
     log.path.write_bytes(b"one\n")
     ours, theirs = os.pipe()
-    found = blocks.follow_file(str(log.path), theirs, log.told.append)
-    assert next(found) == b"one\n"
+    result = blocks.follow_file(str(log.path), theirs, log.told.append)
+    assert next(result) == b"one\n"
     os.close(ours)
     with pytest.raises(BrokenPipeError):
-        next(found)
+        next(result)
     os.close(theirs)

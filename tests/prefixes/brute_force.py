@@ -19,11 +19,11 @@ def meeting(
 
 def collapsed(networks: Iterable[Network]) -> list[Network]:
     """Return the fewest networks that cover the same addresses, IPv4 first."""
-    listed = [(each.version, int(each[0]), int(each[-1])) for each in networks]
+    listed = [(network.version, int(network[0]), int(network[-1])) for network in networks]
     return [
         network
         for family in (4, 6)
-        for network in fewest(family, [each[1:] for each in listed if each[0] == family])
+        for network in fewest(family, [entry[1:] for entry in listed if entry[0] == family])
     ]
 
 
@@ -56,7 +56,7 @@ def value(record: Mapping[str, Any], path: str) -> Any:
 def _meets(record: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
     for key, wanted in where.items():
         if key == "not":
-            if any(_meets(record, {each: unwanted}) for each, unwanted in wanted.items()):
+            if any(_meets(record, {item: unwanted}) for item, unwanted in wanted.items()):
                 return False
         elif not _meets_one(record, key, wanted):
             return False
@@ -67,19 +67,19 @@ def _meets_one(record: Mapping[str, Any], key: str, wanted: Any) -> bool:
     path = key.rstrip("=<>^~")
     if key.endswith("~"):
         return _is_at(record, wanted)
-    found = value(record, path)
+    result = value(record, path)
     listed = wanted if isinstance(wanted, list) else [wanted]
-    values = found if isinstance(found, list) else [found]
+    values = result if isinstance(result, list) else [result]
     if key.endswith("^="):
-        return any(each is not None and each.startswith(tuple(listed)) for each in values)
+        return any(item is not None and item.startswith(tuple(listed)) for item in values)
     if key == path:
-        return any(each in listed for each in values)
+        return any(item in listed for item in values)
     compare = {">=": float.__ge__, "<=": float.__le__, ">": float.__gt__, "<": float.__lt__}
-    return found is not None and compare[key.removeprefix(path)](float(found), float(wanted))
+    return result is not None and compare[key.removeprefix(path)](float(result), float(wanted))
 
 
 def _is_at(record: Mapping[str, Any], wanted: tuple[float, ...]) -> bool:
-    latitude, longitude = (value(record, f"location.{each}") for each in ("latitude", "longitude"))
+    latitude, longitude = (value(record, f"location.{text}") for text in ("latitude", "longitude"))
     if latitude is None or longitude is None:
         return False
     if len(wanted) == 3:

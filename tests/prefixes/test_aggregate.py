@@ -34,10 +34,10 @@ def ranges(draw: st.DrawFn, family: int) -> list[Range]:
     )
     near = st.sampled_from((0, 1, MAX[family], 1 << BITS[family] - 1))
     bounds = sorted(draw(st.sets(aligned | near | st.integers(0, MAX[family]), max_size=16)))
-    ends = [each - draw(st.sampled_from((0, 1))) for each in bounds[1::2]]
+    ends = [bound - draw(st.sampled_from((0, 1))) for bound in bounds[1::2]]
     listed = [(first, max(first, last)) for first, last in zip(bounds[::2], ends, strict=False)]
     # A range cut in two is two adjacent ranges.
-    return [part for each in listed for part in _cut(each, draw(st.integers(0, MAX[family])))]
+    return [part for entry in listed for part in _cut(entry, draw(st.integers(0, MAX[family])))]
 
 
 def _cut(whole: Range, at: int) -> list[Range]:
@@ -46,7 +46,7 @@ def _cut(whole: Range, at: int) -> list[Range]:
     return [(first, at), (at + 1, last)] if at < last else [whole]
 
 
-drawn = st.sampled_from((4, 6)).flatmap(lambda each: st.tuples(st.just(each), ranges(each)))
+drawn = st.sampled_from((4, 6)).flatmap(lambda family: st.tuples(st.just(family), ranges(family)))
 
 
 def spans_of(family: int, listed: list[Range], codes: list[int] | None = None) -> Spans:
@@ -54,7 +54,7 @@ def spans_of(family: int, listed: list[Range], codes: list[int] | None = None) -
     firsts, lasts = (
         Halves(
             *(
-                np.array([each[end] >> shift & _LOW for each in listed], np.uint64)
+                np.array([entry[end] >> shift & _LOW for entry in listed], np.uint64)
                 for shift in (64, 0)
             )
         )
@@ -65,36 +65,36 @@ def spans_of(family: int, listed: list[Range], codes: list[int] | None = None) -
 
 def listed_of(spans: Spans) -> list[Range]:
     """Return columns as ranges."""
-    columns = (each.tolist() for each in (*spans.first, *spans.last))
+    columns = (item.tolist() for item in (*spans.first, *spans.last))
     return [(fh << 64 | fl, lh << 64 | ll) for fh, fl, lh, ll in zip(*columns, strict=True)]
 
 
 def split(spans: Spans) -> list[tuple[Network, int]]:
     """Return the prefixes of ranges as networks, each with the number of its range."""
     prefixes, of = prefixes_of(spans)
-    columns = zip(*(each.tolist() for each in prefixes[1:]), strict=True)
+    columns = zip(*(prefix.tolist() for prefix in prefixes[1:]), strict=True)
     address = _ADDRESS[prefixes.family]
     networks = [ipaddress.ip_network((address(high << 64 | low), n)) for high, low, n in columns]
-    assert cidr_texts(prefixes).to_pylist() == [str(each) for each in networks]
+    assert cidr_texts(prefixes).to_pylist() == [str(network) for network in networks]
     return list(zip(networks, of.tolist(), strict=True))
 
 
 def joined_networks(family: int, listed: list[Range], batch: int = 16) -> list[Network]:
     """Return the prefixes of ranges that come in batches, adjacent ones joined."""
     batches = [listed[at : at + batch] for at in range(0, len(listed), batch)]
-    found = join(spans_of(family, each) for each in batches)
-    return [network for spans in found for network, _ in split(spans)]
+    result = join(spans_of(family, item) for item in batches)
+    return [network for spans in result for network, _ in split(spans)]
 
 
 @settings(max_examples=scaled(20, 150))
 @given(drawn, st.integers(1, 5))
 def test_any_ranges(family_and_ranges: tuple[int, list[Range]], batch: int) -> None:
     family, listed = family_and_ranges
-    each = [(network, at) for at, one in enumerate(listed) for network in fewest(family, [one])]
-    assert split(spans_of(family, listed)) == each
+    item = [(network, at) for at, one in enumerate(listed) for network in fewest(family, [one])]
+    assert split(spans_of(family, listed)) == item
     together = list(fewest(family, listed))
     assert joined_networks(family, listed, batch) == together
-    networks: Any = [network for network, _ in each]
+    networks: Any = [network for network, _ in item]
     assert list(ipaddress.collapse_addresses(networks)) == together
 
 
@@ -103,8 +103,8 @@ def test_any_ranges(family_and_ranges: tuple[int, list[Range]], batch: int) -> N
 @given(drawn)
 def test_netaddr_finds_the_same_prefixes(family_and_ranges: tuple[int, list[Range]]) -> None:
     family, listed = family_and_ranges
-    ends = [[netaddr.IPAddress(each, family) for each in pair] for pair in listed]
-    merged = netaddr.cidr_merge([netaddr.IPRange(*each) for each in ends])
+    ends = [[netaddr.IPAddress(item, family) for item in pair] for pair in listed]
+    merged = netaddr.cidr_merge([netaddr.IPRange(*end) for end in ends])
     kind = ipaddress.IPv4Network if family == 4 else ipaddress.IPv6Network
     assert joined_networks(family, listed) == [kind((one.first, one.prefixlen)) for one in merged]
 
@@ -121,7 +121,7 @@ def test_every_range_of_some_addresses() -> None:
 
 
 _M4, _M6 = MAX[4], MAX[6]
-#: Ranges of a family, and the prefixes of them joined; literally, so that no oracle is needed.
+#: Ranges of a family, and the prefixes of them joined; literally: no oracle is needed.
 KNOWN: list[tuple[int, list[Range], list[str]]] = [
     (4, [], []),
     (4, [(0, _M4)], ["0.0.0.0/0"]),
@@ -135,7 +135,7 @@ KNOWN: list[tuple[int, list[Range], list[str]]] = [
     (4, [(0x01000000, 0x010000FF), (0x01000100, 0x010001FF)], ["1.0.0.0/23"]),
     (4, [(0x01000100, 0x010001FF), (0x01000200, 0x010002FF)], ["1.0.1.0/24", "1.0.2.0/24"]),
     (4, [(0x01000000, 0x010000FF), (0x01000200, 0x010002FF)], ["1.0.0.0/24", "1.0.2.0/24"]),
-    # A gap of one address, and three ranges of which the last joins those before it.
+    # A gap of one address, and three ranges; the last joins the two before it.
     (4, [(8, 9), (11, 15)], ["0.0.0.8/31", "0.0.0.11/32", "0.0.0.12/30"]),
     (4, [(8, 9), (10, 10), (11, 15)], ["0.0.0.8/29"]),
     # Across the halves of 64 bits.
@@ -157,9 +157,9 @@ def test_known_prefixes() -> None:
             ((1, MAX[family]), lengths[::-1]),
             ((0, MAX[family] - 1), lengths),
         ):
-            found = [network for network, _ in split(spans_of(family, [ends]))]
-            assert [network.prefixlen for network in found] == expected_lengths
-            assert sum(network.num_addresses for network in found) == MAX[family]
+            actual = [network for network, _ in split(spans_of(family, [ends]))]
+            assert [network.prefixlen for network in actual] == expected_lengths
+            assert sum(network.num_addresses for network in actual) == MAX[family]
 
 
 @settings(max_examples=scaled(10, 60))
@@ -174,10 +174,10 @@ def test_ranges_with_other_codes_stay_apart(
         if expected and expected[-1][1:] == (first - 1, code):
             first = expected.pop()[0]
         expected.append((first, last, code))
-    found = [*join([spans_of(family, listed, codes)])]
+    actual = [*join([spans_of(family, listed, codes)])]
     assert [
         (*ends, code)
-        for spans in found
+        for spans in actual
         for ends, code in zip(listed_of(spans), spans.codes[0].tolist(), strict=True)
     ] == expected
 
@@ -201,5 +201,5 @@ def test_a_family_ends_a_range() -> None:
     """The last IPv4 address does not touch the first IPv6 address."""
     for begin in (0, MAX[4] + 1):
         pairs = (4, (1, MAX[4])), (6, (begin, begin + 1))
-        found = [*join(spans_of(family, [ends]) for family, ends in pairs)]
-        assert [(each.family, *listed_of(each)) for each in found] == [*pairs]
+        actual = [*join(spans_of(family, [ends]) for family, ends in pairs)]
+        assert [(item.family, *listed_of(item)) for item in actual] == [*pairs]

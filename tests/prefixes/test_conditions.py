@@ -43,7 +43,7 @@ def test_texts_and_mappings() -> None:
         assert conditions_of(text, "grep") == conditions_of(mapping, "grep"), text
         negated = conditions_of({"not": mapping}, "grep")
         assert negated == conditions_of(text, "grep", negated=True)
-        assert all(each.negated for each in negated)
+        assert all(item.negated for item in negated)
         assert len(negated) == len(mapping)
 
 
@@ -192,11 +192,11 @@ def test_a_dataset_may_have_codes_of_its_own(build: Build) -> None:
     )
     files = {"a.csv": "network,country_code\n8.8.8.0/24,QZ\n", "own.csv": f"{header}\n{own}\n"}
     with geolookup.open(build(files, recipe)[0]) as engine:
-        assert [str(each) for each in engine.prefixes("country=qz")] == ["8.8.8.0/24"]
+        assert [str(prefix) for prefix in engine.prefixes("country=qz")] == ["8.8.8.0/24"]
         with pytest.raises(ValueError, match=r"'QQ' is not an ISO 3166 code"):
             engine.prefixes("country=QQ")
 
 
 def test_the_codes_are_those_of_the_compiler() -> None:
     countries = load_countries()
-    assert {code: each.country_code_iso3 for code, each in countries.items()} == ALPHA_3
+    assert {code: item.country_code_iso3 for code, item in countries.items()} == ALPHA_3

@@ -1,4 +1,4 @@
-"""Prefixes by answer are those of a plain walk over all networks; what a condition may be."""
+"""Prefixes by answer are the same as by a plain walk over all networks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PLACES: list[tuple[float, ...]] = [
 
 @st.composite
 def conditions(draw: st.DrawFn, listed: Listed) -> dict[str, Any]:
-    """Return one to three conditions, most of which something in a dataset meets."""
+    """Return one to three conditions; most are met by a network of the dataset."""
     return dict(draw(st.lists(_condition(listed), min_size=1, max_size=3)))
 
 
@@ -56,11 +56,11 @@ def _condition(draw: st.DrawFn, listed: Listed) -> tuple[str, Any]:
         bound = (value(record, path) if record else None) or 1
         return path + draw(st.sampled_from(_SIGNS)), bound
     path = draw(st.sampled_from(_TEXTS))
-    found = value(record, path) if record else None
-    text = found[0] if isinstance(found, list) and found else found or "X"
+    actual = value(record, path) if record else None
+    text = actual[0] if isinstance(actual, list) and actual else actual or "X"
     if kind == "begin":
         return f"{path}^=", text[:1]
-    return path, [text, None] if kind == "values" and not isinstance(found, list) else text
+    return path, [text, None] if kind == "values" and not isinstance(actual, list) else text
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def check(engine: geolookup.Engine, walked: Listed, data: st.DataObject) -> None
     if data.draw(st.booleans()):
         where["not"] = data.draw(conditions(walked))
     family: Any = data.draw(st.sampled_from((None, 4, 6)))
-    expected = [each for each in meeting(walked, where) if family in (None, each.version)]
+    expected = [item for item in meeting(walked, where) if family in (None, item.version)]
     assert list(engine.prefixes(where, family=family, aggregate=False)) == expected
     assert list(engine.prefixes(where, family=family)) == collapsed(expected)
 
@@ -90,7 +90,7 @@ def check(engine: geolookup.Engine, walked: Listed, data: st.DataObject) -> None
 @settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(recipes, st.data())
 def test_random_datasets(listed: list[Source], data: st.DataObject) -> None:
-    files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}
+    files: dict[str, str | bytes] = {f"{n}.csv": as_csv(item) for n, item in enumerate(listed)}
     with TemporaryDirectory() as folder:
         output, _ = build_at(Path(folder), files, recipe(listed))
         with geolookup.open(output) as engine:
@@ -111,8 +111,8 @@ def check_values(engine: geolookup.Engine, walked: Listed) -> None:
         for network, record in walked:
             expected.setdefault(value(record, path), []).append(network)
         assert by_value == {
-            each: [str(network) for network in collapsed(networks)]
-            for each, networks in expected.items()
+            item: [str(network) for network in collapsed(networks)]
+            for item, networks in expected.items()
         }
 
 
@@ -150,7 +150,7 @@ def test_values_have_the_shape_that_get_gives_them(
             assert values == expected, by
             if isinstance(values, dict):
                 assert list(values) == list(expected), by
-    (zones,) = {tuple(each) for _, each in sample.prefixes(by="time", within=within)}
+    (zones,) = {tuple(item) for _, item in sample.prefixes(by="time", within=within)}
     assert zones == ("zone",)
 
 
@@ -175,9 +175,9 @@ def test_a_walk_may_change_its_values(sample: geolookup.Engine) -> None:
 
 def test_zones(sample: geolookup.Engine) -> None:
     """Records of ``walk`` have no time, so each prefix is looked up."""
-    found = list(sample.prefixes({"time.zone": "America/Los_Angeles"}))
-    assert found
-    for network in found:
+    result = list(sample.prefixes({"time.zone": "America/Los_Angeles"}))
+    assert result
+    for network in result:
         assert sample.get(network[-1], "time.zone") == "America/Los_Angeles"
 
 
@@ -227,7 +227,7 @@ def test_flipped_bits(sample: geolookup.Engine, tmp_path: Path, name: str) -> No
 
 
 def test_rows_of_nothing_known_meet_what_asks_for_it(sample: geolookup.Engine) -> None:
-    """Row 0 of both tables is that of an address about which nothing is known."""
+    """Row 0 of both tables is for an address about which nothing is known."""
     dataset = sample._open_state().dataset
     unknown = row_masks(dataset, conditions_of(["country=null", "asn=null"], "prefixes"))
     assert unknown.location[0]

@@ -23,11 +23,11 @@ _MARKER = b"\xab\xcd\xefMaxMind.com"
 
 def begins(data: bytes) -> list[int]:
     """Return where values begin, one after the other to the end of the data section."""
-    found, reader = [0], decoder.Decoder(data, 0)
-    while found[-1] < len(data):
-        found.append(reader.decode(found[-1])[1])
-    assert found.pop() == len(data)
-    return found
+    actual, reader = [0], decoder.Decoder(data, 0)
+    while actual[-1] < len(data):
+        actual.append(reader.decode(actual[-1])[1])
+    assert actual.pop() == len(data)
+    return actual
 
 
 def referred(tree: bytes, nodes: int) -> set[int]:
@@ -44,8 +44,8 @@ def check(path: Path) -> None:
     tree, end = 6 * about.node_count, content.rindex(_MARKER)
     assert content[tree : tree + _SEPARATOR] == bytes(_SEPARATOR)
     data = content[tree + _SEPARATOR : end]
-    found = begins(data) if data else []
-    assert sorted(referred(content, about.node_count)) == found
+    actual = begins(data) if data else []
+    assert sorted(referred(content, about.node_count)) == actual
 
 
 def test_each_value_outside_of_others_is_a_record(files: dict[str, Path]) -> None:
@@ -66,7 +66,7 @@ def test_records_without_shared_values(sample: geolookup.Engine, tmp_path: Path)
 
 @pytest.mark.long
 def test_values_that_parts_and_structures_share(tmp_path: Path) -> None:
-    """The same texts are keys, names of several kinds and of networks, first here or there."""
+    """The same texts are keys, and names of several kinds and of networks, in any record first."""
     lines = ["network,country_code,region_code,region_name,city_name,isp,organization,asn"]
     texts = ("Singapore", "names", "x" * 300, "isp", "")
     for at in range(400):
@@ -105,8 +105,8 @@ def test_columns() -> None:
     for kind, values in columns:
         types = {"list<item: string>": pa.list_(pa.string())}
         column = pa.array(values, types.get(kind) or pa.type_for_alias(kind))
-        found = [decoded(each) for each in ENCODERS[kind](column).to_pylist()]
-        assert found == values
+        actual = [decoded(value) for value in ENCODERS[kind](column).to_pylist()]
+        assert actual == values
         assert ENCODERS[kind](column[:0]).to_pylist() == []
 
 
@@ -122,7 +122,7 @@ def test_pointers() -> None:
         *((0, 2), (2_047, 2), (2_048, 3), (526_335, 3), (526_336, 4), (134_744_063, 4)),
         *((134_744_064, 5), ((1 << 32) - 1, 5)),
     ):
-        (found,) = pointers(np.array([position])).to_pylist()
-        assert len(found) == size
-        reader = decoder.Decoder(found, 0, pointer_test=True)
+        (actual,) = pointers(np.array([position])).to_pylist()
+        assert len(actual) == size
+        reader = decoder.Decoder(actual, 0, pointer_test=True)
         assert reader.decode(0) == (position, size)

@@ -1,4 +1,4 @@
-"""MMDB files: readers find in them what the engine answers, and the builder the same dataset."""
+"""MMDB files: readers find the answers of the engine in them, and the builder the same dataset."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ import geolookup
 from geolookup.errors import ExportError
 from geolookup.export import mmdb
 from tests.conftest import Build, build_at
-from tests.export.reading import Address, Expected, addresses, carrying
+from tests.export.reading import Address, ExpectedRecords, addresses, carrying
 from tests.skips import needs, optional
 from tests.tiers import scaled
 
 maxminddb = optional("maxminddb")
 pytestmark = needs("maxminddb")
 
-#: Each returns what looks an address up.
+#: Each returns a function that looks an address up.
 READERS: dict[str, Callable[[Path], Callable[[Address], Any]]] = {
     "C": lambda path: maxminddb.open_database(path, maxminddb.MODE_MMAP_EXT).get,
     "Python": lambda path: maxminddb.open_database(path, maxminddb.MODE_MEMORY).get,
@@ -35,13 +35,13 @@ def near(engine: geolookup.Engine, most: int) -> list[Address]:
     """Addresses at the ends of intervals, and random ones."""
     rng = random.Random(1)
     values = [rng.getrandbits(32) for _ in range(most)]
-    carried = [each for value in values for each in (IPv4Address(value), *carrying(value))]
+    carried = [item for value in values for item in (IPv4Address(value), *carrying(value))]
     wide = [IPv6Address(rng.getrandbits(125) | 1 << 125) for _ in range(most)]
     return [*addresses(engine, most), *carried, *wide]
 
 
 def check(
-    path: Path, expected: Expected, most: int, names: Sequence[str] = ("C", "Python")
+    path: Path, expected: ExpectedRecords, most: int, names: Sequence[str] = ("C", "Python")
 ) -> None:
     for name in names:
         get = READERS[name](path)
@@ -56,7 +56,7 @@ def test_readers_find_what_the_engine_answers(
     sample: geolookup.Engine, files: dict[str, Path], name: str
 ) -> None:
     for schema, path in files.items():
-        check(path, Expected(sample, schema), scaled(6, 100), [name])
+        check(path, ExpectedRecords(sample, schema), scaled(6, 100), [name])
 
 
 def test_metadata(sample: geolookup.Engine, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_fields_limit_what_is_written(sample: geolookup.Engine, tmp_path: Path) 
         *("currency", "network.asn"),
     )
     sample.export(tmp_path / "a.mmdb", "mmdb", fields=paths)
-    check(tmp_path / "a.mmdb", Expected(sample, "flat", *paths), 5, ["C"])
+    check(tmp_path / "a.mmdb", ExpectedRecords(sample, "flat", *paths), 5, ["C"])
     assert maxminddb.open_database(tmp_path / "a.mmdb").get("8.8.8.8") == {
         "country_code": "US",
         "country_is_eu": False,
@@ -136,11 +136,11 @@ def test_a_dataset_of_one_field_without_a_date(build: Build, tmp_path: Path) -> 
 # --- geoip2
 
 
-def without_networks(found: Any) -> Any:
-    """Return a model without networks: a file joins those of one record, whatever else differs."""
-    if not isinstance(found, dict):
-        return found
-    return {name: without_networks(each) for name, each in found.items() if name != "network"}
+def without_networks(model: Any) -> Any:
+    """Return a model without networks: a file joins the networks of one record."""
+    if not isinstance(model, dict):
+        return model
+    return {name: without_networks(item) for name, item in model.items() if name != "network"}
 
 
 @pytest.mark.long
@@ -156,10 +156,10 @@ def test_geoip2_reads_the_models_of_the_stand_in(
 
     def asked(reader: Any, address: Address) -> Any:
         try:
-            found = getattr(reader, method)(address)
+            result = getattr(reader, method)(address)
         except AddressNotFoundError as error:
             return error.ip_address
-        return without_networks(found.to_dict())
+        return without_networks(result.to_dict())
 
     with database.Reader(files[method]) as theirs, Reader(sample) as ours:
         for address in addresses(sample, 100):
@@ -179,18 +179,18 @@ def test_records_of_each_size(
         monkeypatch.setattr(mmdb, "_RECORD_BITS", sizes)
         counts = sample.export(tmp_path / "a.mmdb", "mmdb", force=True)
         assert counts["record bits"] == sizes[0]
-        check(tmp_path / "a.mmdb", Expected(sample, "flat"), 5)
+        check(tmp_path / "a.mmdb", ExpectedRecords(sample, "flat"), 5)
     monkeypatch.setattr(mmdb, "_RECORD_BITS", (8,))
     with pytest.raises(ExportError, match="too large for records of 32 bits"):
         sample.export(tmp_path / "b.mmdb", "mmdb")
-    assert [each.name for each in tmp_path.iterdir()] == ["a.mmdb"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.mmdb"]
 
 
 # --- datasets of every form
 
 
 def rows(*networks: str) -> str:
-    lines = (f"{each},DE,{64500 + at},2.5,-0.5\n" for at, each in enumerate(networks))
+    lines = (f"{item},DE,{64500 + at},2.5,-0.5\n" for at, item in enumerate(networks))
     return "network,country_code,asn,latitude,longitude\n" + "".join(lines)
 
 
@@ -208,7 +208,7 @@ def test_few_and_huge_networks(tmp_path: Path, networks: tuple[str, ...]) -> Non
     with geolookup.open(path) as engine:
         counts = engine.export(tmp_path / "a.mmdb", "mmdb")
         assert counts["records"] <= len(networks)  # networks of special-purpose space have none
-        check(tmp_path / "a.mmdb", Expected(engine, "flat"), 20)
+        check(tmp_path / "a.mmdb", ExpectedRecords(engine, "flat"), 20)
         assert maxminddb.open_database(tmp_path / "a.mmdb").get("10.1.2.3") is None
         again(engine, tmp_path)
 
@@ -237,7 +237,7 @@ def test_random_datasets(tmp_path: Path, seed: int) -> None:
         fit = [name for name, field in methods.items() if field in engine.metadata.fields]
         for schema in ("flat", *fit):
             engine.export(tmp_path / "a.mmdb", "mmdb", schema=schema, force=True)
-            check(tmp_path / "a.mmdb", Expected(engine, schema), 60, ["C"])
+            check(tmp_path / "a.mmdb", ExpectedRecords(engine, schema), 60, ["C"])
         again(engine, tmp_path)
 
 
@@ -252,8 +252,8 @@ def again(engine: geolookup.Engine, folder: Path) -> None:
     )
     (folder / "again.toml").write_text(recipe, encoding="utf-8")
     geolookup.build(folder / "again.toml", folder / "again", force=True)
-    found = geolookup.diff(engine.path, folder / "again")
-    for part in found.parts.values():
+    result = geolookup.diff(engine.path, folder / "again")
+    for part in result.parts.values():
         for name, field in part.fields.items():
             assert (field.changed, field.null_lost, field.null_gained) == (0, 0, 0), name
 

@@ -1,11 +1,11 @@
 """Which clients are let in, from a namespace of their own.
 
 ``python clients.py ADDRESS...`` prints the addresses whose datagrams reach this host: each becomes
-one of the host, and sends a datagram to the host from there. It arrives at once or not at all, for
-the loopback interface has no queue.
+one of the host, and sends a datagram to the host from it. It arrives at once or not at all: the
+loopback interface has no queue.
 
-``python clients.py PORT ADDRESS...`` prints those that a proxy refuses: a connection states its
-client (PROXY protocol 1), as that of a proxy in front would.
+``python clients.py PORT ADDRESS...`` prints the addresses that a proxy refuses: a connection states
+its client (PROXY protocol 1), as a proxy in front does.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def main(arguments: list[str]) -> None:
 
 def _arrives(address: str) -> bool:
     family, host, bits = _FAMILIES[":" in address]
-    place = ["ip", "address", "add", f"{address}/{bits}", "dev", "lo"]
-    subprocess.run([*place, *(["nodad"] if bits == 128 else [])], check=True)
+    command = ["ip", "address", "add", f"{address}/{bits}", "dev", "lo"]
+    subprocess.run([*command, *(["nodad"] if bits == 128 else [])], check=True)
     with socket.socket(family, socket.SOCK_DGRAM) as to, socket.socket(family, to.type) as by:
         to.bind((host, 0))
         to.setblocking(False)
@@ -59,7 +59,7 @@ def _until_open(port: int) -> None:
 def _answer(port: int, client: str) -> bytes:
     stated = f"TCP6 {client} ::1" if ":" in client else f"TCP4 {client} 127.0.0.1"
     with socket.create_connection(("127.0.0.1", port), 60) as line:
-        # Where nothing listens, so that a request which is not refused fails at once.
+        # Nothing listens on it: a request that is not refused fails at once.
         line.sendall(f"PROXY {stated} 1 2\r\nGET http://127.0.0.1:9/ HTTP/1.0\r\n\r\n".encode())
         return line.recv(1 << 12).split(b"\r\n")[0]
 

@@ -1,7 +1,7 @@
-"""Lists of prefixes, their texts in each syntax, and small parsers in place of the tools.
+"""Lists of prefixes, their texts in each syntax, and small parsers that stand for the tools.
 
 A parser takes the prefixes that the tool held before, by the name of their set, and returns those
-that it holds after. It asserts what the tool would refuse.
+that it holds after. It fails for input that the tool would refuse.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def drawn(seed: int, size: int) -> dict[int, list[str]]:
 
 
 def _drawn(chance: random.Random, family: int, usual: int, start: int, size: int) -> list[str]:
-    bits, found, at = (32 if family == 4 else 128), list[str](), start
+    bits, actual, at = (32 if family == 4 else 128), list[str](), start
     for _ in range(size):
         length = chance.choice((usual - 4, usual - 1, usual, usual, usual + 1, bits))
         step = 1 << bits - length
         at = -(-at // step) * step
-        found.append(
+        actual.append(
             f"{ip_address(at) if family == 4 else ip_network((at, bits)).network_address}/{length}"
         )
         at += step * chance.choice((1, 1, 2, 5))
-    return found
+    return actual
 
 
 def lists(prefixes: dict[int, list[str]], batch: int = 7) -> Lists:
@@ -50,13 +50,13 @@ def lists(prefixes: dict[int, list[str]], batch: int = 7) -> Lists:
 
 
 def changes(old: dict[int, list[str]], new: dict[int, list[str]]) -> Changes:
-    """What differs between two lists of the same families."""
+    """Return the difference between two lists of the same families."""
     return Changes(lists(_without(new, old)), lists(_without(old, new)))
 
 
 def _without(some: dict[int, list[str]], others: dict[int, list[str]]) -> dict[int, list[str]]:
     return {
-        family: [each for each in texts if each not in set(others[family])]
+        family: [text for text in texts if text not in set(others[family])]
         for family, texts in some.items()
     }
 
@@ -80,16 +80,16 @@ def _text(blocks: Iterable[bytes]) -> str:
 
 def members(prefixes: dict[int, list[str]]) -> list[str]:
     """The first and the last address of each prefix."""
-    networks = [ip_network(each) for texts in prefixes.values() for each in texts]
-    return [str(each) for network in networks for each in (network[0], network[-1])]
+    networks = [ip_network(text) for texts in prefixes.values() for text in texts]
+    return [str(item) for network in networks for item in (network[0], network[-1])]
 
 
 def neighbours(prefixes: dict[int, list[str]]) -> list[str]:
     """The addresses beside the prefixes that are in none of them."""
-    networks = [ip_network(each) for texts in prefixes.values() for each in texts]
+    networks = [ip_network(text) for texts in prefixes.values() for text in texts]
     inside = set(members(prefixes))
-    beside = [each for network in networks for each in (network[0] - 1, network[-1] + 1)]
-    return [str(each) for each in beside if str(each) not in inside]
+    beside = [item for network in networks for item in (network[0] - 1, network[-1] + 1)]
+    return [str(item) for item in beside if str(item) not in inside]
 
 
 #: The prefixes of each set by its name.
@@ -152,9 +152,9 @@ def iptables(before: Held, text: str) -> Held:
         if rule == ":geolookup - [0:0]":
             held["geolookup"] = frozenset()
             continue
-        found = re.fullmatch(r"-([AD]) geolookup -([46]) -s (\S+) -j DROP", rule)
-        assert found is not None
-        verb, family, prefix = found.groups()
+        match = re.fullmatch(r"-([AD]) geolookup -([46]) -s (\S+) -j DROP", rule)
+        assert match is not None
+        verb, family, prefix = match.groups()
         assert _family(prefix) == int(family)
         assert (prefix in held["geolookup"]) is (verb == "D")
         held["geolookup"] ^= {prefix}
@@ -162,9 +162,9 @@ def iptables(before: Held, text: str) -> Held:
 
 
 def nginx_geo(_before: Held, text: str) -> Held:
-    found = re.fullmatch(r"geo \$geolookup \{\n    default 0;\n((?:    \S+ 1;\n)*)\}\n", text)
-    assert found is not None
-    return {"geolookup": frozenset(re.findall(r"(\S+) 1;", found[1]))}
+    match = re.fullmatch(r"geo \$geolookup \{\n    default 0;\n((?:    \S+ 1;\n)*)\}\n", text)
+    assert match is not None
+    return {"geolookup": frozenset(re.findall(r"(\S+) 1;", match[1]))}
 
 
 def plain(_before: Held, text: str) -> Held:
@@ -188,8 +188,8 @@ def haproxy(before: Held, text: str) -> Held:
         return plain(before, text)
     assert text.endswith("\nquit\n")
     held = before["geolookup"]
-    for verb, kind, place, prefix in map(str.split, text.splitlines()[1:-1]):
-        assert (kind, place) == ("acl", "/etc/haproxy/geolookup.lst")
+    for verb, kind, acl, prefix in map(str.split, text.splitlines()[1:-1]):
+        assert (kind, acl) == ("acl", "/etc/haproxy/geolookup.lst")
         assert (prefix in held) is (verb == "del")
         held ^= {prefix}
     return {"geolookup": held}
@@ -198,10 +198,10 @@ def haproxy(before: Held, text: str) -> Held:
 def bird(_before: Held, text: str) -> Held:
     held: Held = {}
     for statement in text.removesuffix(";\n").split(";\n") if text else ():
-        found = re.fullmatch(r"define (\w+) = \[((?:\n\t\S+\+,)*(?:\n\t\S+\+)?)\n\]", statement)
-        assert found is not None
-        assert not found[2].endswith(",")
-        held[found[1]] = frozenset(re.findall(r"(\S+)\+", found[2]))
+        match = re.fullmatch(r"define (\w+) = \[((?:\n\t\S+\+,)*(?:\n\t\S+\+)?)\n\]", statement)
+        assert match is not None
+        assert not match[2].endswith(",")
+        held[match[1]] = frozenset(re.findall(r"(\S+)\+", match[2]))
     return held
 
 

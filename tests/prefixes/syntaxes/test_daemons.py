@@ -17,7 +17,15 @@ import pytest
 from geolookup.prefixes.list_text import Settings
 from tests.prefixes.syntaxes import clients
 from tests.prefixes.syntaxes.reading import changes_text, drawn, members, neighbours, whole_text
-from tests.prefixes.syntaxes.tools import needs, needs_root, requested, run, running, said, script
+from tests.prefixes.syntaxes.tools import (
+    exchange,
+    needs,
+    needs_root,
+    response,
+    run,
+    running,
+    script,
+)
 from tests.servers import nginx_files
 
 pytestmark = pytest.mark.long
@@ -121,19 +129,21 @@ def test_lists_are_accepted_and_a_malformed_one_is_not(folder: Path, name: str) 
 @needs("bird", "birdc")
 def test_prefixes_are_members_in_bird(folder: Path) -> None:
     *command, _ = configured(folder, "bird", whole_text("bird", LIST))
-    place, prefixes = folder / "socket", (LIST[4] + LIST[6])[::37]
-    hosts, others = ([str(ip_network(each)) for each in some] for some in (INSIDE, OUTSIDE))
-    wider = [str(ip_network(each).supernet()) for each in prefixes]
-    with running(place, *command, "-f", "-s", str(place), "-P", str(folder / "pid")):
+    listener, prefixes = folder / "socket", (LIST[4] + LIST[6])[::37]
+    hosts, others = ([str(ip_network(entry)) for entry in some] for some in (INSIDE, OUTSIDE))
+    wider = [str(ip_network(prefix).supernet()) for prefix in prefixes]
+    with running(listener, *command, "-f", "-s", str(listener), "-P", str(folder / "pid")):
         for asked, answer in ((hosts + prefixes, "TRUE"), (others + wider, "FALSE")):
-            lines = [f"eval {each} ~ geolookup_v{6 if ':' in each else 4}\n" for each in asked]
-            printed = run("birdc", "-s", str(place), text="".join(lines)).stdout
+            lines = [
+                f"eval {request} ~ geolookup_v{6 if ':' in request else 4}\n" for request in asked
+            ]
+            printed = run("birdc", "-s", str(listener), text="".join(lines)).stdout
             assert re.findall(r"TRUE|FALSE", printed) == [answer] * len(asked)
 
 
 def statuses(folder: Path, addresses: list[str], word: int) -> set[bytes]:
     """One word of each answer to a request from an address."""
-    return {requested(folder / "socket", each).split()[word] for each in addresses}
+    return {response(folder / "socket", address).split()[word] for address in addresses}
 
 
 @needs("haproxy")
@@ -143,9 +153,9 @@ def test_addresses_match_in_haproxy_before_changes_and_after(folder: Path) -> No
     with running(folder / "socket", *command):
         assert statuses(folder, INSIDE, 1) == {b"403"}
         assert statuses(folder, OUTSIDE, 1) == {b"200"}
-        answer = said(folder / "admin", changed.encode())
+        answer = exchange(folder / "admin", changed.encode())
         assert answer.split() == [b">"] * (len(changed.splitlines()) - 1)  # of quit none
-        shown = said(folder / "admin", f"show acl {folder}/list\n".encode())
+        shown = exchange(folder / "admin", f"show acl {folder}/list\n".encode())
         assert statuses(folder, members(NEW)[::37], 1) == {b"403"}
         assert statuses(folder, neighbours(NEW)[::37], 1) == {b"200"}
     held = [line.split()[1].decode() for line in shown.splitlines() if line]
@@ -167,7 +177,7 @@ def test_clients_from_the_list_are_refused_by_squid(folder: Path) -> None:
     configured(folder, "squid")
     folder.chmod(0o777)  # for the user that Squid becomes
     asked = shlex.join([sys.executable, clients.__file__, "3128", *INSIDE, *OUTSIDE])
-    # The service's name, for memory that it shares, differs from that of another Squid.
+    # The service's name, for memory that it shares, differs from the name of another Squid.
     squid = f"squid -N -n tests{os.getpid()} -f {folder}/conf"
     text = f"ip link set lo up; {squid} 2>errors & {asked}; kill $!; wait"
     assert script(folder, text).split() == INSIDE

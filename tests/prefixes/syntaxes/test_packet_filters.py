@@ -1,4 +1,4 @@
-"""What nft, ipset and iptables load, hold and drop, in network namespaces of the tests."""
+"""The lists that nft, ipset and iptables load, hold and drop, in network namespaces of our own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EMPTY: dict[int, list[str]] = {4: [], 6: []}
 
 
 class Filter(NamedTuple):
-    """The commands that load a file, print what is held and drop its packets; a reader of that."""
+    """The commands that load a file, print the list and drop its packets; a reader of that list."""
 
     loads: str
     shows: str
@@ -35,8 +35,8 @@ class Filter(NamedTuple):
 
 
 def nft_elements(printed: str) -> list[str]:
-    sets = [each["nftables"][-1]["set"] for each in map(json.loads, printed.splitlines())]
-    return [nft_network(element) for each in sets for element in each.get("elem", ())]
+    sets = [item["nftables"][-1]["set"] for item in map(json.loads, printed.splitlines())]
+    return [nft_network(element) for item in sets for element in item.get("elem", ())]
 
 
 def nft_network(element: Any) -> str:
@@ -49,7 +49,7 @@ def ipset_entries(printed: str) -> list[str]:
     lines = printed.splitlines()
     assert sum(line.startswith("create") for line in lines) == 2  # none is left over
     added = [line.split()[2] for line in lines if line.startswith("add geolookup_v")]
-    return [str(ip_network(each)) for each in added]
+    return [str(ip_network(item)) for item in added]
 
 
 def iptables_rules(printed: str) -> list[str]:
@@ -110,7 +110,7 @@ def written(folder: Path, name: str) -> None:
 
 
 def in_order(prefixes: list[str]) -> list[str]:
-    return sorted(prefixes, key=lambda each: ip_network(each).broadcast_address.packed)
+    return sorted(prefixes, key=lambda prefix: ip_network(prefix).broadcast_address.packed)
 
 
 @every
@@ -133,7 +133,7 @@ def test_lists_are_loaded_replaced_and_changed(name: str, tmp_path: Path) -> Non
 def test_packets_from_the_list_are_dropped(name: str, tmp_path: Path) -> None:
     written(tmp_path, name)
     inside, outside = members(OLD)[::267], neighbours(OLD)[::267]
-    assert {":" in each for each in inside} == {":" in each for each in outside} == {True, False}
+    assert {":" in item for item in inside} == {":" in item for item in outside} == {True, False}
     asked = shlex.join([sys.executable, clients.__file__, *inside, *outside])
     text = f"{loads(name, 'old')}; {FILTERS[name].drops}; {asked}"
     assert script(tmp_path, text).split() == outside
@@ -149,15 +149,15 @@ def test_packets_from_the_list_are_dropped(name: str, tmp_path: Path) -> None:
 def test_addresses_are_members(name: str, test: str, tmp_path: Path) -> None:
     written(tmp_path, name)
     lines = [
-        f"{test.format(6 if ':' in each else 4, each)} {sign} exit 1"
+        f"{test.format(6 if ':' in address else 4, address)} {sign} exit 1"
         for addresses, sign in ((members(NEW), "||"), (neighbours(NEW), "&&"))
-        for each in addresses[::67]
+        for address in addresses[::67]
     ]
     script(tmp_path, "\n".join([loads(name, "new"), *lines, "true"]))
 
 
 def test_nft_refuses_what_does_not_fit(tmp_path: Path) -> None:
-    """A file is one transaction: what was not loaded cannot be deleted, so nothing is added."""
+    """A file is one transaction: an entry to delete was not loaded, so no entry is added."""
     written(tmp_path, "nft")
     text = "nft -f new; nft -f changes 2>errors && exit 1; test -s errors; "
     held = FILTERS["nft"].read(script(tmp_path, text + FILTERS["nft"].shows))
@@ -190,4 +190,4 @@ def test_the_commands_of_the_page_load_lists(tmp_path: Path) -> None:
     commands = [line for line in lines if not line.startswith("geolookup ")]
     assert len(commands) > 10
     shown = script(tmp_path, "\n".join([*commands, "nft list set inet geolookup geolookup_v4"]))
-    assert next(each for each in NEW[4] if each not in OLD[4]) in shown
+    assert next(item for item in NEW[4] if item not in OLD[4]) in shown

@@ -1,4 +1,4 @@
-"""The text of each syntax, letter by letter and read back: lists, and what changed since one.
+"""The text of each syntax, letter by letter and read back: lists, and changes since one.
 
 No text of a setting can become anything but one word of an output.
 """
@@ -162,16 +162,16 @@ def test_a_list_its_changes_and_an_empty_list() -> None:
         assert whole_text(name, {4: []}, NAMED) == EMPTY[name], name
     for name, text in CHANGES.items():
         assert changes_text(name, OLD, NEW, NAMED) == text, name
-    of_prefixes = {name for name, each in SYNTAXES.items() if each.entries == "prefix"}
+    of_prefixes = {name for name, item in SYNTAXES.items() if item.entries == "prefix"}
     assert {*WHOLE, "cidr"} == set(READERS) == of_prefixes
-    assert set(CHANGES) == {name for name, each in SYNTAXES.items() if each.changes}
+    assert set(CHANGES) == {name for name, item in SYNTAXES.items() if item.changes}
     assert set(WHOLE) == set(EMPTY)
 
 
 def test_a_syntax_has_the_settings_that_its_texts_show() -> None:
     for name, syntax in SYNTAXES.items():
         if syntax.entries == "prefix":
-            shown = {each for each in vars(NAMED) if _texts(name, each) != _texts(name)}
+            shown = {item for item in vars(NAMED) if _texts(name, item) != _texts(name)}
             assert syntax.settings == shown, name
 
 
@@ -184,7 +184,7 @@ def _texts(name: str, *changed: str) -> list[str]:
 def test_long_lists_are_several_commands_of_nft() -> None:
     prefixes = [f"{10 + (at >> 16)}.{at >> 8 & 255}.{at & 255}.0/24" for at in range(20_001)]
     text = whole_text("nft", {4: prefixes})
-    assert [each.count(",") for each in text.split("add element")] == [0, 10_000, 10_000, 1]
+    assert [part.count(",") for part in text.split("add element")] == [0, 10_000, 10_000, 1]
     assert re.findall(r"\S+/24", text) == prefixes
 
 
@@ -195,7 +195,7 @@ _FILES = st.tuples(st.integers(0, 1 << 16), st.integers(0, 25))
 
 
 def _prefixes(held: Held) -> list[str]:
-    return sorted(each for name in held for each in held[name])
+    return sorted(item for name in held for item in held[name])
 
 
 def _listed(prefixes: dict[int, list[str]]) -> list[str]:
@@ -204,12 +204,12 @@ def _listed(prefixes: dict[int, list[str]]) -> list[str]:
 
 def test_a_selection_read_back_is_what_the_engine_yields(sample: geolookup.Engine) -> None:
     selected = Selection(sample._open_state().dataset, question("prefixes", "country=US"))
-    found = sorted(str(each) for each in sample.prefixes("country=US"))
-    assert found
+    result = sorted(str(prefix) for prefix in sample.prefixes("country=US"))
+    assert result
     for name, read in READERS.items():
         listed = selection_lists(selected, SYNTAXES[name].entries)
         text = b"".join(SYNTAXES[name].list_text(listed, Settings())).decode("ascii")
-        assert _prefixes(read({}, text)) == found, name
+        assert _prefixes(read({}, text)) == result, name
 
 
 @settings(max_examples=scaled(2, 30))
@@ -265,10 +265,10 @@ def test_names_that_a_tool_would_refuse_or_that_it_has() -> None:
         Settings(acl=acl)
 
 
-def _texts_in(found: Lists) -> dict[int, list[str]]:
+def _texts_in(lists: Lists) -> dict[int, list[str]]:
     return {
         family: [text for texts in batches for text in texts.to_pylist()]
-        for family, batches in found.items()
+        for family, batches in lists.items()
     }
 
 
@@ -279,12 +279,12 @@ def test_the_old_list_with_its_changes_is_the_new_one() -> None:
         for family in (4, 6):
             assert set(added[family]) == set(after[family]) - set(before[family])
             assert set(removed[family]) == set(before[family]) - set(after[family])
-            assert added[family] == [each for each in after[family] if each in set(added[family])]
+            assert added[family] == [item for item in after[family] if item in set(added[family])]
 
 
 def test_a_family_that_is_not_asked_for_is_left_out() -> None:
-    found = changes(lists(drawn(1, 5)), {6: []})
-    assert set(found.added) == set(found.removed) == {6}
+    result = changes(lists(drawn(1, 5)), {6: []})
+    assert set(result.added) == set(result.removed) == {6}
     assert _texts_in(changes({}, lists(drawn(1, 5))).added) == drawn(1, 5)
     new = {4: iter([pa.array(["1.0.0.0/24"])])}
     assert _texts_in(changes({4: [pa.array([], pa.string())]}, new).added) == {4: ["1.0.0.0/24"]}
@@ -309,7 +309,7 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
         path.write_text("ip,country\n1.0.0.0,AU\n", encoding="utf-8")
         with pytest.raises(TableFileError, match="holds no prefix; name a file"):
             read_list(path, SYNTAXES[name])
-        # In a group of cisco what was only added is a list too.
+        # In a group of cisco, changes that only add are a list too.
         olds = [drawn(1, 9)] if name == "cisco" else [drawn(1, 9), _NOTHING]
         for before in olds if SYNTAXES[name].changes else ():
             path.write_text(f"# a comment\n{changes_text(name, before, drawn(2, 9))}", "utf-8")

@@ -18,7 +18,7 @@ import pytest
 from tests.servers import started
 
 _PATH = os.pathsep.join((os.environ["PATH"], "/usr/sbin", "/sbin"))
-#: Without the rights of root a namespace of users comes with that of the network.
+#: Without the rights of root a namespace of users comes with the network's.
 _IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 _APART = ["unshare", "-n" if _IS_ROOT else "-rn"]
 needs_root = pytest.mark.skipif(not _IS_ROOT, reason="only root starts a program as another user")
@@ -26,7 +26,7 @@ needs_root = pytest.mark.skipif(not _IS_ROOT, reason="only root starts a program
 
 def needs(*programs: str) -> pytest.MarkDecorator:
     """Skip where a program is missing; where nothing may be skipped that is a failure."""
-    missing = [each for each in programs if shutil.which(each, path=_PATH) is None]
+    missing = [program for program in programs if shutil.which(program, path=_PATH) is None]
     return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 
@@ -55,7 +55,7 @@ def run(
 
 
 def script(folder: Path, text: str) -> str:
-    """Run a shell script in a folder and in a namespace; return what it prints."""
+    """Run a shell script in a folder and in a namespace; return its output."""
     done = run("sh", "-e", "-c", text, apart=True, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert not done.stderr
@@ -70,17 +70,19 @@ def running(ready: Path, *command: str) -> Iterator[None]:
         yield
 
 
-def said(place: Path, text: bytes) -> bytes:
+def exchange(listener: Path, text: bytes) -> bytes:
     """Send a text to a socket and return all that comes back until the other side closes it."""
     with socket.socket(socket.AF_UNIX) as line:
         line.settimeout(60)
-        line.connect(str(place))
+        line.connect(str(listener))
         line.sendall(text)
         return b"".join(iter(lambda: line.recv(1 << 16), b""))
 
 
-def requested(place: Path, client: str) -> bytes:
+def response(listener: Path, client: str) -> bytes:
     """Return the answer to a request from a client, as a proxy hands it on (PROXY protocol 1)."""
     family = "TCP6" if ":" in client else "TCP4"
     other = "::1" if ":" in client else "127.0.0.1"
-    return said(place, f"PROXY {family} {client} {other} 1 2\r\nGET / HTTP/1.0\r\n\r\n".encode())
+    return exchange(
+        listener, f"PROXY {family} {client} {other} 1 2\r\nGET / HTTP/1.0\r\n\r\n".encode()
+    )
