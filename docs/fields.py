@@ -161,7 +161,7 @@ def _example(value: object) -> str:
 
 def _format(old: str) -> str:
     parts = re.split(r"(?m)^(?=### )", old)
-    whole = "".join(_described(part) for part in parts)
+    whole = "".join(_section_of_file(part) for part in parts)
     for file, table in ((layout.TABLES[table], table) for table in (LOCATION, NETWORK, COUNTRY)):
         names = " ".join(
             f"`{field.column}`" + " (no text at all where unknown)" * field.optional
@@ -172,7 +172,7 @@ def _format(old: str) -> str:
     return re.sub(r"(\| `coverage` \| for each of )[^:]*:", rf"\g<1>{layers}:", whole)
 
 
-def _described(part: str) -> str:
+def _section_of_file(part: str) -> str:
     """Return a section of a file with a row for each column of the layout, in its order."""
     file = part.partition("\n")[0].removeprefix("### ")
     columns = layout.COLUMNS.get(file)
@@ -203,14 +203,14 @@ def _recipe(old: str) -> str:
     for layer, names in STATED.items():
         words = stand.get(layer, "")
         if [name for name in re.findall(r"`(\w+)`", words) if name in names] != list(names):
-            words = " ".join(f"`{name}`" + _listed(BY_SOURCE_COLUMN[name]) for name in names)
+            words = " ".join(f"`{name}`" + _words_of(BY_SOURCE_COLUMN[name]) for name in names)
         rows.append(_row(layer, words))
     return _table_after(
         old, "can be compiled again:", "| layer | fields |\n|---|---|\n" + "".join(rows)
     )
 
 
-def _listed(field: Field) -> str:
+def _words_of(field: Field) -> str:
     return f": {', '.join(field.words)}" if field.words else ""
 
 

@@ -131,7 +131,7 @@ def _country(member: str, *about: Any, **more: Any) -> Field:
     return Field(f"location.{member}", *about, table=COUNTRY, layer="location", **more)
 
 
-def _place(member: str, *about: Any, **more: Any) -> Field:
+def _location(member: str, *about: Any, **more: Any) -> Field:
     return Field(f"location.{member}", *about, table=LOCATION, layer="location", **more)
 
 
@@ -192,21 +192,21 @@ ENTRIES = (
     _country("country_is_eu", BOOLEAN, "whether the country belongs to the European Union", False,
         other_names="eu iseu ineu isineuropeanunion countryisineuropeanunion",
         maxmind="country.is_in_european_union"),
-    _place("region_code", TEXT, "code of the region, without the country", "CA",
+    _location("region_code", TEXT, "code of the region, without the country", "CA",
         other_names="state statecode subdivisioncode province provincecode",
         maxmind="subdivisions.0.iso_code"),
-    _place("region_name", TEXT, "name of the region: state or province", "California",
+    _location("region_name", TEXT, "name of the region: state or province", "California",
         short_name="region", other_names="statename subdivision subdivisions provincename",
         maxmind="subdivisions.0.names.en"),
-    _place("city_name", TEXT, "name of the city", "San Francisco",
+    _location("city_name", TEXT, "name of the city", "San Francisco",
         short_name="city", other_names="town citynamesen citynames", maxmind="city.names.en"),
-    _place("postal_code", TEXT, "postal code", "94107",
+    _location("postal_code", TEXT, "postal code", "94107",
         short_name="postal", other_names="zip zipcode postcode postalzip", maxmind="postal.code"),
-    _place("latitude", REAL, "WGS 84, north is positive", 37.7697, least=-90.0, most=90.0,
+    _location("latitude", REAL, "WGS 84, north is positive", 37.7697, least=-90.0, most=90.0,
         unit="degrees", short_name="lat", maxmind="location.latitude"),
-    _place("longitude", REAL, "WGS 84, east is positive", -122.3933, least=-180.0, most=180.0,
+    _location("longitude", REAL, "WGS 84, east is positive", -122.3933, least=-180.0, most=180.0,
         unit="degrees", short_name="lon", other_names="lng long", maxmind="location.longitude"),
-    _place("weather_code", TEXT, "code of a weather station", "USCA0987",
+    _location("weather_code", TEXT, "code of a weather station", "USCA0987",
         other_names="weather weatherstationcode weatherstation"),
     Field("time", OBJECT, "local time, at the instant of the lookup",
         other_names="localtime datetime"),

@@ -26,7 +26,7 @@ cdef class Answer:
     """The answer for one address; see ``python_answer.Answer``."""
 
     cdef State state  # None: no answer, or one that was restored
-    cdef Found found
+    cdef Match found
     cdef int64_t second
     cdef int status  # of ``_find``
     cdef object given  # the address, if it was given as a text; data and prefix of a restored answer

@@ -97,7 +97,7 @@ cdef enum:
     PRIVATE_ID = -2
 
 
-cdef struct Found:
+cdef struct Match:
     Address address
     uint32_t location, network  # rows, not yet compared with the lengths of the tables
 

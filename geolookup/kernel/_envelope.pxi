@@ -136,7 +136,7 @@ cdef object _member(State state, _Texts table, uint32_t row, int number):
     return _value(texts, stop - texts) if stop > texts else None
 
 
-cdef dict _data(State state, str echo, Found* answer, int64_t second):
+cdef dict _data(State state, str echo, Match* answer, int64_t second):
     """Return the data member of the envelope."""
     cdef Py_ssize_t place_size, network_size
     cdef Text place = state.locations.row(answer.location, &place_size)
@@ -165,7 +165,7 @@ cdef _Moment _moment(State state, uint32_t location_row, int64_t second):
     return <_Moment>cached
 
 
-cdef bytes _json(State state, Found* answer, int64_t second):
+cdef bytes _json(State state, Match* answer, int64_t second):
     """Write the envelope into bytes of exactly its size."""
     cdef Parts parts
     cdef _CountryJson country
@@ -192,7 +192,7 @@ cdef struct Parts:
     Py_ssize_t echo_size
 
 
-cdef int _read_parts(State state, Found* answer, Parts* parts) except -1:
+cdef int _read_parts(State state, Match* answer, Parts* parts) except -1:
     parts.place = state.locations.row(answer.location, &parts.place_size)
     parts.network = state.networks.row(answer.network, &parts.network_size)
     PREFETCH(parts.place)

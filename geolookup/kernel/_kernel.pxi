@@ -30,7 +30,7 @@ cdef class Kernel:
         """
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
-        cdef Found answer
+        cdef Match answer
         if clean:
             ip = _cleaned(ip)
         cdef int status = _find(state, ip, &answer)
@@ -46,7 +46,7 @@ cdef class Kernel:
         """
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
-        cdef Found answer
+        cdef Match answer
         if clean:
             ip = _cleaned(ip)
         cdef int status = _find(state, ip, &answer)
@@ -61,7 +61,7 @@ cdef class Kernel:
         """
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
-        cdef Found answer
+        cdef Match answer
         if clean:
             ip = _cleaned(ip)
         cdef int status = _find(state, ip, &answer)
@@ -79,7 +79,7 @@ cdef class Kernel:
         field, TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
         """
         cdef State state = self._open()
-        cdef Found answer
+        cdef Match answer
         cdef int code
         cdef int64_t second = 0 if at is None else instant(at)
         if more or not isinstance(field, str):
@@ -137,7 +137,7 @@ cdef object _cleaned(object ip):
     return clean_text(ip)
 
 
-cdef int _find(State state, object ip, Found* answer) except -1:
+cdef int _find(State state, object ip, Match* answer) except -1:
     """Parse an address and find its rows; return 0, INVALID or PRIVATE."""
     cdef int status
     if type(ip) is str:
@@ -179,14 +179,14 @@ cdef bint _read_object(object ip, Address* address) except -1:
 cdef dict _SUCCESS = envelope.success(None)
 
 
-cdef dict _success(State state, object ip, Found* answer, int64_t second):
+cdef dict _success(State state, object ip, Match* answer, int64_t second):
     """Return the envelope of an address whose rows are known."""
     cdef dict answered = PyDict_Copy(_SUCCESS)
     answered["data"] = _data(state, _echo(ip, answer), answer, second)
     return answered
 
 
-cdef str _echo(object ip, Found* answer):
+cdef str _echo(object ip, Match* answer):
     """Return data.ip: the input if it is IPv4 text, else the canonical text."""
     cdef char written[64]
     cdef char* end
@@ -202,7 +202,7 @@ cdef str _echo(object ip, Found* answer):
 
 cdef tuple _get_several(State state, tuple names, object ip, default, at, bint clean):
     """Return the values of several fields; see ``Kernel.get``."""
-    cdef Found answer
+    cdef Match answer
     cdef int code
     cdef list values = []
     cdef list codes = [_field_code(name, "get") for name in names]
@@ -237,7 +237,7 @@ cdef inline bint _is_time(int code) noexcept:
     return code == TIME_GROUP or TIME <= code < COUNTRY
 
 
-cdef object _project(State state, Found* answer, int code, object ip, int64_t second):
+cdef object _project(State state, Match* answer, int code, object ip, int64_t second):
     """Return the value of a field or group by its code."""
     cdef _Country country
     cdef Py_ssize_t size

@@ -32,7 +32,7 @@ cdef enum:
 cdef struct Batch:
     # The addresses of up to BLOCK texts or objects; of each its interval id, and the rows of that.
     int count
-    Found answers[BLOCK]
+    Match answers[BLOCK]
     int32_t ids[BLOCK]
     Block block
 
@@ -282,7 +282,7 @@ cdef inline void _approach(State state, Batch* batch, Py_ssize_t at, int texts) 
             _prefetch_text(state.networks, batch.answers[near].network)
 
 
-cdef inline void _take_answer(State state, Py_ssize_t id, Found* answer, int texts) noexcept nogil:
+cdef inline void _take_answer(State state, Py_ssize_t id, Match* answer, int texts) noexcept nogil:
     """Take the rows of an interval id, and prefetch what ``_prefetch_text`` reads of them."""
     if id >= state.ipv4_count:
         answer.location = state.ipv6_locations[id - state.ipv4_count]
@@ -330,7 +330,7 @@ cdef int _write_line(
 
 
 cdef char* _write_success(
-    State state, Found* answer, int64_t second, _Output out
+    State state, Match* answer, int64_t second, _Output out
 ) except NULL:
     """Write an envelope and return its end; the slack has room for a line feed after it."""
     cdef Parts parts

@@ -159,7 +159,7 @@ cdef inline Py_ssize_t _low_index(State state, Py_ssize_t at) noexcept nogil:
     return (<const uint32_t*>state.ipv6_low_indices)[at]
 
 
-cdef int _resolve(State state, Found* answer) noexcept nogil:
+cdef int _resolve(State state, Match* answer) noexcept nogil:
     """Find the rows of an address; return 0, PRIVATE or DAMAGED."""
     cdef Address* address = &answer.address
     cdef uint64_t value = address.low
@@ -183,7 +183,7 @@ cdef int _resolve(State state, Found* answer) noexcept nogil:
     return 0
 
 
-cdef void _prefetch_rows(State state, Found* answer) noexcept nogil:
+cdef void _prefetch_rows(State state, Match* answer) noexcept nogil:
     """Prefetch the beginning of each row of an answer before any of them is read."""
     if answer.location < state.location_count:
         PREFETCH(&state.location_countries[answer.location])
@@ -203,7 +203,7 @@ cdef int _parts4_count, _parts6_count
 
 cdef tuple _rows_and_prefix(State state, object ip):
     """Return the rows of an address, 0 if it is private, and the prefix length."""
-    cdef Found answer
+    cdef Match answer
     cdef int status = _find(state, ip, &answer)
     if status == INVALID:
         raise InvalidAddressError(ip)

@@ -172,7 +172,7 @@ cdef int _find_kept(State state, Batch* batch, int code, list kept, Py_ssize_t* 
     return 0
 
 
-cdef inline Py_ssize_t _row_of(State state, Found* answer, int code) noexcept:
+cdef inline Py_ssize_t _row_of(State state, Match* answer, int code) noexcept:
     """Return the row with the value of a field; -1 if it does not exist."""
     if code >= NETWORK:
         return answer.network

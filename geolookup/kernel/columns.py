@@ -81,13 +81,13 @@ def locate_numbers(
     }
     # Ids of IPv4 are 0 to n - 1, ids of IPv6 follow from n on.
     for family, (first_highs, first_lows) in starts.items():
-        chosen = np.flatnonzero(addresses.family == family)
-        high = addresses.high[chosen] if family == 6 else None
-        low = addresses.low[chosen]
+        selection = np.flatnonzero(addresses.family == family)
+        high = addresses.high[selection] if family == 6 else None
+        low = addresses.low[selection]
         bounds, is_private = cut_at(family, ranges_of(family, PRIVATE))
         private = is_private[bounds.search(Addresses(low, high)) - 1]
         interval = count_up_to(first_highs, first_lows, high, low) - 1 + before
-        ids[chosen] = np.where(private, PRIVATE_ID, interval)
+        ids[selection] = np.where(private, PRIVATE_ID, interval)
         before = len(dataset.ipv4_starts)
 
 
@@ -106,8 +106,8 @@ def take_rows(dataset: Dataset, ids: I32, locations: U32, networks: U32) -> None
         (networks, dataset.ipv4_networks, dataset.ipv6_networks),
     ):
         if len(out):
-            for chosen, before, table in ((ids < ipv4, 0, first), (ids >= ipv4, ipv4, second)):
-                out[chosen] = np.asarray(table)[ids[chosen] - before]
+            for selection, before, table in ((ids < ipv4, 0, first), (ids >= ipv4, ipv4, second)):
+                out[selection] = np.asarray(table)[ids[selection] - before]
             out[ids < 0] = 0
 
 

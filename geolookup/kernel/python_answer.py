@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.networks import Network
-    from geolookup.kernel.python_rows import Found
+    from geolookup.kernel.python_rows import Match
 else:
 
     def dataclass_transform(**_options: object) -> Any:
@@ -49,7 +49,7 @@ class Answer(_Immutable):
     __slots__ = ("_data", "_error", "_match", "_prefix", "_second", "_state")
 
     _state: State | None  # None: no answer, or one that was restored
-    _match: Found
+    _match: Match
     _second: int
     _error: type[ContractError]
     _data: Data | None  # of an answer that was restored

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from geolookup.kernel.python_state import State
 
 #: Family, echo and rows of an address.
-Found = tuple[int, str, tuple[int, int]]
+Match = tuple[int, str, tuple[int, int]]
 #: Entries of each half of a cache. A rendered row takes about 1 kB.
 _CACHED = 8192
 _V = TypeVar("_V")
@@ -118,7 +118,7 @@ def _copy(template: Any, lists: tuple[str, ...]) -> Any:
     return copy
 
 
-def data_of(state: State, match: Found, second: int) -> Data:
+def data_of(state: State, match: Match, second: int) -> Data:
     """Return the data member of an address that has been found."""
     family, echo, (location_row, network_row) = match
     try:
@@ -135,7 +135,7 @@ def data_of(state: State, match: Found, second: int) -> Data:
         raise outside(state.dataset.path) from None
 
 
-def value_of(state: State, match: Found, path: str, second: int) -> Any:
+def value_of(state: State, match: Match, path: str, second: int) -> Any:
     """Return one field or one group of data of an address that has been found."""
     group, _, member = path.partition(".")
     try:
@@ -145,7 +145,7 @@ def value_of(state: State, match: Found, path: str, second: int) -> Any:
     return value.get(member) if member else value
 
 
-def _group(state: State, match: Found, group: str, second: int) -> Any:
+def _group(state: State, match: Match, group: str, second: int) -> Any:
     """Return a member of data by name; the caller may change it."""
     family, echo, (location_row, network_row) = match
     if group == "network":

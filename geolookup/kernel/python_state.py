@@ -22,7 +22,7 @@ from geolookup.contract.localtime import time_json, time_object
 from geolookup.contract.special import classes, is_private
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import PrivateAddressError
-from geolookup.kernel.python_rows import Cache, Found, Rendering, copied_location, copied_network
+from geolookup.kernel.python_rows import Cache, Match, Rendering, copied_location, copied_network
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Envelope, Time
@@ -161,7 +161,7 @@ class State:
         return cached[1]
 
 
-def find(state: State, ip: object) -> Found:
+def find(state: State, ip: object) -> Match:
     """Find an address; raises the contract's errors 10001 and 10002."""
     try:
         return resolve(state, ip)
@@ -169,7 +169,7 @@ def find(state: State, ip: object) -> Found:
         raise outside(state.dataset.path) from None
 
 
-def resolve(state: State, ip: object) -> Found:
+def resolve(state: State, ip: object) -> Match:
     """Return family, echo and rows of an address; raises the contract's errors 10001 and 10002."""
     # A valid dotted text is canonical already (no leading zeros): it is its own echo.
     if type(ip) is str and (value := parse_ipv4(ip)) is not None:

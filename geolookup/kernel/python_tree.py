@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _BITS = 128
 
 
-class _Added(NamedTuple):
+class _NewNodes(NamedTuple):
     """What n boundaries add: nodes of the depths from ``firsts`` up to ``lengths`` - 1."""
 
     firsts: I64
@@ -79,14 +79,14 @@ def _partition(highs: U64, lows: U64) -> Addresses:
     return starts[1:]
 
 
-def _added_nodes(starts: Addresses) -> _Added:
+def _added_nodes(starts: Addresses) -> _NewNodes:
     lengths = _lengths(starts)
     firsts = np.zeros(len(starts), np.int64)
     if len(starts):
         # 0100 and 0111 have lengths 2 and 4, and 2 bits in common: 0100 adds the nodes of depths 0
         # and 1, 0111 the nodes of depths 2 and 3.
         firsts[1:] = np.minimum(_common(starts), lengths[:-1] - 1) + 1
-    return _Added(firsts, lengths)
+    return _NewNodes(firsts, lengths)
 
 
 def _lengths(starts: Addresses) -> I64:

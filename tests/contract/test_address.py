@@ -71,10 +71,10 @@ def test_every_text_agrees_with_ipaddress() -> None:
 
 @given(ipv4_values, ipv6_values)
 def test_address_objects(ipv4: int, ipv6: int) -> None:
-    class Named(ipaddress.IPv4Address):
+    class FakeAddress(ipaddress.IPv4Address):
         """A subclass as applications write them."""
 
-    assert parse(ipaddress.IPv4Address(ipv4)) == parse(Named(ipv4)) == (4, ipv4)
+    assert parse(ipaddress.IPv4Address(ipv4)) == parse(FakeAddress(ipv4)) == (4, ipv4)
     assert parse(ipaddress.IPv6Address(ipv6)) == (6, ipv6)
 
 
@@ -126,7 +126,9 @@ CHARACTERS = [
 
 def test_every_character_in_a_group_and_an_octet() -> None:
     for start, digits in (("::", "0123456789abcdefABCDEF"), ("1.2.3.", "0123456789")):
-        assert {each for each in CHARACTERS if judged(start + each) is not None} == set(digits)
+        assert {
+            character for character in CHARACTERS if judged(start + character) is not None
+        } == set(digits)
 
 
 def is_mixed(value: int) -> bool:

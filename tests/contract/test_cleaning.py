@@ -93,19 +93,19 @@ decorated = st.lists(
 
 @given(decorated | texts)
 def test_no_other_address_is_made_of_a_text(text: str) -> None:
-    found = clean_text(text)
+    result = clean_text(text)
     try:
         parse(text)
     except InvalidAddressError:
         pass
     else:
-        assert found == text  # an address stays as it is written
-    if found != text:
-        parse(found)
+        assert result == text  # an address stays as it is written
+    if result != text:
+        parse(result)
         # The address stands there as a whole, at most with a port after it.
-        whole = rf"(?<![0-9A-Za-z:.%]){re.escape(str(found))}(?![0-9A-Za-z.]|:[^0-9_])"
+        whole = rf"(?<![0-9A-Za-z:.%]){re.escape(str(result))}(?![0-9A-Za-z.]|:[^0-9_])"
         assert re.search(whole, text)
-        assert clean_text(found) == found
+        assert clean_text(result) == result
 
 
 @pytest.mark.parametrize(
@@ -134,23 +134,23 @@ def test_every_call_takes_it(sample: geolookup.Engine) -> None:
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), "dictionary"])
 def test_columns_are_cleaned_as_single_texts_are(kind: object, sample: geolookup.Engine) -> None:
-    given = [*CLEANED, *MALFORMED, None, "8.8.8.8", "8.8.8.8 " * 3000, " " * 9000 + "8.8.8.8"]
-    column = pa.array(given, pa.string())
+    inputs = [*CLEANED, *MALFORMED, None, "8.8.8.8", "8.8.8.8 " * 3000, " " * 9000 + "8.8.8.8"]
+    column = pa.array(inputs, pa.string())
     column = column.dictionary_encode() if kind == "dictionary" else column.cast(kind)
     fields = ["ip", "ip_type", "network.asn", "error_code"]
     made = sample.enrich(pa.table({"ip": column}).slice(1), fields, prefix="x_", clean=True)
-    expected = sample.enrich(pa.array([clean_text(text) for text in given[1:]]), fields)
-    assert made["ip"].to_pylist() == given[1:]
+    expected = sample.enrich(pa.array([clean_text(text) for text in inputs[1:]]), fields)
+    assert made["ip"].to_pylist() == inputs[1:]
     for name in expected.schema.names:
         assert made[f"x_{name}"].to_pylist() == expected[name].to_pylist()
 
 
 @given(st.lists(decorated, max_size=40))
-def test_columns_of_any_texts_are_cleaned_as_single_texts_are(given: list[str]) -> None:
-    given = [text.encode("utf-8", "replace").decode() for text in given]
+def test_columns_of_any_texts_are_cleaned_as_single_texts_are(drawn: list[str]) -> None:
+    inputs = [text.encode("utf-8", "replace").decode() for text in drawn]
     with geolookup.open(SMALL) as engine:
-        made = engine.enrich(pa.array(given, pa.string()), ["ip", "error_code"], clean=True)
-        answers = engine.lookup_many(given, clean=True)
-    assert made["error_code"].to_pylist() == [each["error_code"] for each in answers]
-    found = [each["data"] and parse(each["data"]["ip"]) for each in answers]
-    assert [text and parse(text) for text in made["ip"].to_pylist()] == found
+        made = engine.enrich(pa.array(inputs, pa.string()), ["ip", "error_code"], clean=True)
+        answers = engine.lookup_many(inputs, clean=True)
+    assert made["error_code"].to_pylist() == [answer["error_code"] for answer in answers]
+    actual = [answer["data"] and parse(answer["data"]["ip"]) for answer in answers]
+    assert [text and parse(text) for text in made["ip"].to_pylist()] == actual

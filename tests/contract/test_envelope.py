@@ -74,8 +74,8 @@ def scalars(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
-        for each in value:
-            yield from scalars(each)
+        for item in value:
+            yield from scalars(item)
     else:
         yield value
 
@@ -104,7 +104,7 @@ def test_any_ipv4_answer(golden: geolookup.Engine, value: int, at: float) -> Non
     check_answer(golden, ".".join(map(str, octets)), at)
 
 
-@given(ipv6_values | st.integers(0, 1 << 79).map(lambda rest: 0x2A0000010002 << 80 | rest))
+@given(ipv6_values | st.integers(0, 1 << 79).map(lambda low: 0x2A0000010002 << 80 | low))
 def test_any_ipv6_answer(golden: geolookup.Engine, value: int) -> None:
     text = ":".join(f"{value >> shift & 0xFFFF:x}" for shift in range(112, -1, -16))
     check_answer(golden, text, 0)
@@ -149,7 +149,7 @@ def extends(old: Any, new: Any, key: str = "") -> bool:
     """Say whether a schema says all that an older one says, and at most adds members."""
     if isinstance(old, dict) and isinstance(new, dict):
         same = key in ("properties", "$defs") or old.keys() == new.keys()
-        return same and all(each in new and extends(old[each], new[each], each) for each in old)
+        return same and all(item in new and extends(old[item], new[item], item) for item in old)
     if key == "required":
         return set(old) <= set(new)
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
@@ -166,13 +166,13 @@ def changed(path: str, value: object) -> dict[str, Any]:
     """Return the frozen schema with one thing set, or taken away where the value is None."""
     schema = frozen()
     *parents, last = path.split("/")
-    place = schema
+    holder = schema
     for parent in parents:
-        place = place[parent]
+        holder = holder[parent]
     if value is None:
-        del place[last]
+        del holder[last]
     else:
-        place[last] = value
+        holder[last] = value
     return schema
 
 
@@ -212,7 +212,7 @@ def test_the_members_of_envelopes() -> None:
 
 def test_errors_are_those_of_the_code() -> None:
     errors = contract_errors()
-    pairs = [each["properties"] for each in published()["$defs"]["failure"]["oneOf"]]
+    pairs = [item["properties"] for item in published()["$defs"]["failure"]["oneOf"]]
     assert [(p["error_code"]["const"], p["error_message"]["const"]) for p in pairs] == [
         (error.code, error.message) for error in errors
     ]

@@ -226,9 +226,11 @@ _KINDS: dict[str, Any] = {
 
 
 def test_every_path_is_listed_after_its_group() -> None:
-    listed: list[str] = [each.path for each in geolookup.fields()]
+    listed: list[str] = [field.path for field in geolookup.fields()]
     assert sorted(listed) == sorted(fields.PATHS)
-    assert [path for path in listed if path not in fields.GROUPS] == [each.path for each in FIELDS]
+    assert [path for path in listed if path not in fields.GROUPS] == [
+        field.path for field in FIELDS
+    ]
     for group in fields.GROUPS:
         members = [path for path in listed if path.startswith(f"{group}.")]
         at = listed.index(group) + 1
@@ -266,8 +268,8 @@ _OBJECTS: dict[str, Any] = {
 
 
 def literals(kind: Any) -> Iterator[str]:
-    for each in get_args(kind):
-        yield from literals(each) if get_args(each) else [each]
+    for word in get_args(kind):
+        yield from literals(word) if get_args(word) else [word]
 
 
 def test_the_literal_names_are_those_of_the_contract() -> None:
@@ -282,7 +284,9 @@ def test_the_members_are_those_of_the_contract() -> None:
     for group, kind in _OBJECTS.items():
         hints = get_type_hints(kind)
         assert list(hints) == list(fields.members(fields.FIELDS, group))
-        optional = {each.member for each in fields.FIELDS if each.optional and each.group == group}
+        optional = {
+            field.member for field in fields.FIELDS if field.optional and field.group == group
+        }
         assert kind.__optional_keys__ == optional
 
 

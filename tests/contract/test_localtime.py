@@ -47,7 +47,7 @@ def raw_offset(zone: str, at: int) -> int:
     return (raw(zone, at).utcoffset() or timedelta()) // timedelta(seconds=1)
 
 
-def found(zone: str, at: int) -> Period:
+def period_at(zone: str, at: int) -> Period:
     period_ = period(zone, at)
     assert period_ is not None
     return period_
@@ -55,11 +55,11 @@ def found(zone: str, at: int) -> Period:
 
 def periods_of(zone: str, year: int) -> list[Period]:
     """The periods of a local year, by walking both ways from its middle."""
-    periods = [found(zone, unix(f"{year:04d}-07-01T00:00:00Z"))]
+    periods = [period_at(zone, unix(f"{year:04d}-07-01T00:00:00Z"))]
     while periods[0].start > EARLIEST and raw(zone, periods[0].start - 1).year == year:
-        periods.insert(0, found(zone, periods[0].start - 1))
+        periods.insert(0, period_at(zone, periods[0].start - 1))
     while periods[-1].end < LATEST and raw(zone, periods[-1].end).year == year:
-        periods.append(found(zone, periods[-1].end))
+        periods.append(period_at(zone, periods[-1].end))
     return periods
 
 
@@ -240,17 +240,17 @@ def test_periods_cover_the_year(zone: str, year: int) -> None:
     periods = periods_of(zone, year)
     assert all(earlier.end == later.start for earlier, later in pairwise(periods))
     assert 364 * DAY <= periods[-1].end - periods[0].start <= 367 * DAY  # a day may be skipped
-    for each in periods:
-        assert period(zone, each.start) == period(zone, each.end - 1) == each
-        assert {raw(zone, at).year for at in (each.start, each.end - 1)} == {year}
-        assert {raw_offset(zone, at) for at in range(each.start, each.end, 7 * DAY)} == {
-            raw_offset(zone, each.end - 1)
+    for item in periods:
+        assert period(zone, item.start) == period(zone, item.end - 1) == item
+        assert {raw(zone, at).year for at in (item.start, item.end - 1)} == {year}
+        assert {raw_offset(zone, at) for at in range(item.start, item.end, 7 * DAY)} == {
+            raw_offset(zone, item.end - 1)
         }
 
 
 def test_ends_of_the_range_in_every_zone() -> None:
     for zone in ZONES:
-        first, last = found(zone, EARLIEST), found(zone, LATEST - 1)
+        first, last = period_at(zone, EARLIEST), period_at(zone, LATEST - 1)
         assert (first.start, last.end) == (EARLIEST, LATEST)
         assert str(time_object(zone, EARLIEST)["current_time"]).startswith("0001-01-0")
         assert str(time_object(zone, LATEST - 1)["current_time"]).startswith("9999-12-3")
@@ -260,10 +260,10 @@ def test_clock_put_back_across_new_year() -> None:
     # 1944 began twice in Phoenix: at 00:01 on 1 January it became 23:01 on 31 December.
     new_year = unix("1944-01-01T06:00:00Z")
     times = [time_object("America/Phoenix", new_year + minute * 60) for minute in (-1, 0, 1, 60)]
-    assert [str(each["current_time"])[:16] for each in times] == [
+    assert [str(item["current_time"])[:16] for item in times] == [
         "1943-12-31T23:59", "1944-01-01T00:00", "1943-12-31T23:01", "1944-01-01T00:00",
     ]  # fmt: skip
-    assert [each["is_dst"] for each in times] == [True, True, False, False]
+    assert [item["is_dst"] for item in times] == [True, True, False, False]
 
 
 # is_dst, against the rule applied to every hour of the year.
@@ -320,7 +320,7 @@ def nearest(hours: list[tuple[int, timedelta, bool]], first: int, last: int) -> 
 def test_is_dst_hour_by_hour(zone: str, years: tuple[int, ...]) -> None:
     for year in years:
         hours = hours_of(zone, year)
-        assert [found(zone, at).is_dst for at, *_ in hours] == is_dst_by_hours(hours)
+        assert [period_at(zone, at).is_dst for at, *_ in hours] == is_dst_by_hours(hours)
 
 
 # Transitions, against the files.
@@ -336,7 +336,7 @@ def test_transitions_are_found_to_the_second() -> None:
             periods = periods_of(zone, raw(zone, change).year)
             start, end = periods[0].start, min(periods[-1].end, changes[-1] + 1)
             inside = {at for at in changes if start < at < end}
-            assert inside == {each.start for each in periods[1:] if each.start < end}, zone
+            assert inside == {item.start for item in periods[1:] if item.start < end}, zone
 
 
 # The process.
@@ -345,11 +345,11 @@ def test_transitions_are_found_to_the_second() -> None:
 def test_threads_agree() -> None:
     choose = random.Random(11)
     asked = [(choose.choice(ZONES[::20]), choose.randrange(0, 2**31)) for _ in range(400)]
-    expected = [time_json(*each) for each in asked]
+    expected = [time_json(*request) for request in asked]
     localtime._recent.clear()
     localtime._year.cache_clear()
     with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(lambda each: time_json(*each), asked)) == expected
+        assert list(pool.map(lambda request: time_json(*request), asked)) == expected
 
 
 def test_a_zone_loads_no_slow_module() -> None:

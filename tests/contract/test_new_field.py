@@ -126,16 +126,16 @@ print(json.dumps({{
 
 @pytest.mark.parametrize("kernel", ["compiled", "python"])
 def test_every_call_has_the_field(tree: Path, kernel: str) -> None:
-    found = json.loads(python(tree, "-c", CALLS.format(addresses=ADDRESSES), kernel=kernel))
-    assert found.pop("kernel") == kernel
+    result = json.loads(python(tree, "-c", CALLS.format(addresses=ADDRESSES), kernel=kernel))
+    assert result.pop("kernel") == kernel
     schema = json.loads((tree / "docs" / "envelope.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(closed(schema)).validate(found["json"])
-    assert list(found.pop("json")["data"]["network"].items())[-1] == ("is_anycast", True)
+    jsonschema.Draft202012Validator(closed(schema)).validate(result["json"])
+    assert list(result.pop("json")["data"]["network"].items())[-1] == ("is_anycast", True)
     for name in ("dict", "get", "get_many", "answer", "take", "groups", "pandas"):
-        assert found.pop(name) == ANYCAST, name
-    (info,) = found.pop("fields")
+        assert result.pop(name) == ANYCAST, name
+    (info,) = result.pop("fields")
     assert info["type"] == "boolean"
-    assert found == {
+    assert result == {
         "where": ["1.1.1.0/24", "2606:4700::/32"],
         "explain": {"is_anycast": True},
         "geoip2": [True, False],

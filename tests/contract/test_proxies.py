@@ -108,8 +108,8 @@ def test_peers() -> None:
     for peer in ("::ffff:10.1.2.3", "10.1.2.3", "fd00::1"):
         assert proxies.caller(peer, as_sent([(X, TRUE)])) == TRUE
     assert proxies.caller("11.0.0.1", as_sent([(X, LIE)])) == "11.0.0.1"
-    given = [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_address("fd00::1")]
-    proxies = TrustedProxies(given)
+    inputs = [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_address("fd00::1")]
+    proxies = TrustedProxies(inputs)
     for peer in ("10.1.1.1", "fd00::1"):
         assert proxies.caller(peer, as_sent([(X, TRUE)])) == TRUE
 
@@ -176,13 +176,13 @@ def test_an_element_has_few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A header of delimiters alone is no more work: each element has a limit of them."""
     matched = list[object]()
 
-    class Counted:
+    class CountingText:
         def match(self, *arguments: object) -> object:
             matched.append(arguments)
             return pattern.match(*arguments)
 
     pattern: Any = cleaning._PARAMETER
-    monkeypatch.setattr(cleaning, "_PARAMETER", Counted())
+    monkeypatch.setattr(cleaning, "_PARAMETER", CountingText())
     for line in (";" * 15_000, '",' * 7_500, "for=127.0.0.2" + ";" * 15_000, ", ;" * 5_000):
         TrustedProxies(["127.0.0.0/8"]).caller("127.0.0.1", as_sent([(F, line)]))
     assert len(matched) <= 32

@@ -71,8 +71,8 @@ def slowly_private(family: int, value: int) -> bool:
 
 def kind(family: int, value: int) -> int:
     """Return the kind that the partition gives an address."""
-    (found,) = (each for first, last, each in partition(family) if first <= value <= last)
-    return found
+    (actual,) = (item for first, last, item in partition(family) if first <= value <= last)
+    return actual
 
 
 def test_named_addresses() -> None:
@@ -124,13 +124,13 @@ def test_the_partition_is_whole(family: int) -> None:
     for (_, last, before), (first, _, after) in pairwise(parts):
         assert last + 1 == first
         assert before != after
-    for first, last, found in parts:
-        assert {slow_kind(family, value) for value in (first, last, (first + last) // 2)} == {found}
+    for first, last, item in parts:
+        assert {slow_kind(family, value) for value in (first, last, (first + last) // 2)} == {item}
     width = 1 << BITS[family] - 8
-    for octet, found in enumerate(classes(family)):
+    for octet, item in enumerate(classes(family)):
         first, last = octet * width, (octet + 1) * width - 1
         inside = {k for begin, end, k in parts if begin <= last and end >= first}
-        assert found == (0 if PRIVATE not in inside else 1 if inside == {PRIVATE} else 2)
+        assert item == (0 if PRIVATE not in inside else 1 if inside == {PRIVATE} else 2)
 
 
 KINDS: list[tuple[int, ...]] = [
@@ -144,10 +144,10 @@ def test_ranges_of_several_kinds_are_joined(family: int) -> None:
         ranges = ranges_of(family, *kinds)
         for (_, last), (following, _) in pairwise(ranges):
             assert last + 1 < following  # sorted, disjoint and not adjacent
-        for first, last, found in partition(family):
+        for first, last, item in partition(family):
             within = [begin <= first and last <= end for begin, end in ranges]
             meeting = [begin <= last and first <= end for begin, end in ranges]
-            assert sum(within) == sum(meeting) == (found in kinds), (kinds, first)
+            assert sum(within) == sum(meeting) == (item in kinds), (kinds, first)
 
 
 TABLES = {4: IPV4_REGISTRY, 6: IPV6_REGISTRY}

@@ -1,7 +1,7 @@
 """The newer of the system's zone files and the `tzdata` package decides, for every way to ask.
 
-Most tests let this process choose again, from folders that they make: ``chosen``. A process of its
-own is where a kernel, a worker or the state at the start of Python is tested.
+Most tests let this process choose again, from folders that they make: ``choosing``. Tests of a
+kernel, a worker or the start of Python begin another process.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def state(folder: Path, version: str, name: str = "tzdata.zi", before: str = "# 
 
 
 @contextmanager
-def chosen(*folders: Path | str, wanted: str = "", package: bool = True) -> Iterator[str]:
+def choosing(*folders: Path | str, wanted: str = "", package: bool = True) -> Iterator[str]:
     """Let this process choose again: the folders are the search path. Yield the choice as text."""
     caches = (tzdatabase.database, tzdatabase._readers)
     with pytest.MonkeyPatch.context() as patch:
@@ -79,8 +79,8 @@ def chosen(*folders: Path | str, wanted: str = "", package: bool = True) -> Iter
 
 def local(zone: str = ZONE) -> tuple[int, bool, str] | None:
     """The local time at AT by the chosen database."""
-    found = rules(zone)
-    return None if found is None else found.state(AT)
+    result = rules(zone)
+    return None if result is None else result.state(AT)
 
 
 def packaged(zone: str) -> tuple[int, bool, str]:
@@ -107,7 +107,7 @@ def test_the_newer_decides_unless_one_is_chosen(system: Path) -> None:
     ):
         if version is not None:
             state(system, version)
-        with chosen(system, wanted=wanted) as text:
+        with choosing(system, wanted=wanted) as text:
             assert text == named, (version, wanted)
             assert local() == (own if "system" in named else packaged(ZONE)), (version, wanted)
 
@@ -116,15 +116,15 @@ def test_a_missing_system_or_package_and_another_file_of_the_version(
     system: Path, tmp_path: Path
 ) -> None:
     state(system, "1999a")
-    with chosen(tmp_path / "nowhere") as text:
+    with choosing(tmp_path / "nowhere") as text:
         assert (text, local()) == (PACKAGE, packaged(ZONE))
-    with chosen(system, package=False) as text:
+    with choosing(system, package=False) as text:
         assert (text, local()) == ("1999a (system)", (OFFSET, False, "SYS"))
-    with chosen(package=False) as text:
+    with choosing(package=False) as text:
         assert (text, local()) == ("none", None)
     (system / "tzdata.zi").unlink()
     state(system, "2999b", "+VERSION", before="")  # as macOS and the BSDs
-    with chosen(tmp_path / "nowhere", system) as text:  # the first folder that exists
+    with choosing(tmp_path / "nowhere", system) as text:  # the first folder that exists
         assert text == "2999b (system)"
 
 
@@ -137,7 +137,7 @@ def test_a_package_in_a_zip_file(system: Path, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.delitem(sys.modules, "tzdata")
         patch.syspath_prepend(archive)
-        with chosen(system) as text:
+        with choosing(system) as text:
             assert (text, local()) == ("2998a (tzdata package)", (3600, False, "ZIP"))
             assert rules("America/Nowhere") is None
 
@@ -161,7 +161,7 @@ def test_a_choice_that_is_missing_is_refused(tmp_path: Path) -> None:
         ("package", "there is no tzdata package; install it, or write auto"),
     ):
         refused = pytest.raises(SettingsError, match=message)
-        with refused, chosen(tmp_path / "nowhere", wanted=wanted, package=False):
+        with refused, choosing(tmp_path / "nowhere", wanted=wanted, package=False):
             pass
 
 
@@ -178,7 +178,7 @@ def test_a_bad_choice_is_one_line(
 
 def test_info_says_which(system: Path) -> None:
     state(system, "2999c")
-    with chosen(system):
+    with choosing(system):
         shown, as_json = (
             CliRunner().invoke(info, [str(SMALL), *option]).output for option in ([], ["--json"])
         )
@@ -189,7 +189,7 @@ def test_info_says_which(system: Path) -> None:
 def test_a_zone_that_one_lacks_is_read_from_the_other(system: Path) -> None:
     for version, source in (("1999a", "package"), ("2999a", "system")):
         state(system, version)
-        with chosen(system):
+        with choosing(system):
             assert database().source == source
             assert rules("Europe/Paris")
             assert rules("localtime") is None
@@ -200,7 +200,7 @@ def test_a_malformed_file_is_as_none(system: Path) -> None:
     """The other database answers; without one, the zone is unknown."""
     state(system, "2999a")
     (system / ZONE).write_bytes(SYSTEM[:-1])
-    with chosen(system):
+    with choosing(system):
         assert database().source == "system"
         assert local() == packaged(ZONE)
         assert rules("America") is None

@@ -27,9 +27,9 @@ repeatable = settings(derandomize=True, deadline=None, database=None, max_exampl
 
 
 def zone_in(data: bytes) -> Zone:
-    found = tzif.read(data)
-    assert found is not None
-    return found
+    result = tzif.read(data)
+    assert result is not None
+    return result
 
 
 # All zones.
@@ -49,11 +49,11 @@ BEGIN, END = unix("1970-01-01T00:00:00Z"), unix("2038-01-01T00:00:00Z")
 def check(zone: str) -> None:
     """Compare with `zoneinfo` and the file, at every change, beside it and between changes."""
     data = files.tzif(zone)
-    found, expected, listed = zone_in(data), rules(zone), files.types(data)
+    actual, expected, listed = zone_in(data), rules(zone), files.types(data)
     changes = [at for at, _ in listed if FROM <= at < TO]
     for at in (near for change in changes for near in (change - 1, change, change + 1)):
-        assert found.state(at) == by_zoneinfo(expected, at), (zone, at)
-    seen = {at for start in range(FROM, TO, YEAR) for at in found.between(start, start + YEAR)}
+        assert actual.state(at) == by_zoneinfo(expected, at), (zone, at)
+    seen = {at for start in range(FROM, TO, YEAR) for at in actual.between(start, start + YEAR)}
     assert {at for at in seen if FROM <= at < TO} <= set(changes)
     first, last = REVERSED.get(zone, ("9999", ""))
     for (begin, kind), (end, _) in pairwise([*listed, (END, listed[-1][1])]):
@@ -108,7 +108,7 @@ def tables(draw: st.DrawFn) -> tuple[list[Type], list[tuple[int, int]], int]:
     most = 2**31 // APART - 1 if version == 1 else 2**38 // APART
     some = st.integers(-most, most) | st.integers(-8, 8)
     shift = draw(st.integers(0, APART - 1))
-    times = [each * APART + shift for each in sorted(draw(st.sets(some, max_size=12)))]
+    times = [item * APART + shift for item in sorted(draw(st.sets(some, max_size=12)))]
     kinds = [draw(st.integers(0, len(types) - 1)) for _ in times]
     kinds[-1:] = [0] * bool(times)  # `zoneinfo` fails on a table that ends in daylight saving
     return types, list(zip(times, kinds, strict=True)), version
@@ -123,12 +123,12 @@ def test_a_table_is_read_as_it_is_written(
 ) -> None:
     types, transitions, version = table
     data = written(types, transitions, version=version)
-    found, zone = zone_in(data), plain_zone(data)
+    actual, zone = zone_in(data), plain_zone(data)
     seconds = [at for at, _ in transitions]
-    for at in {0, *(near for each in seconds for near in (each - 1, each, each + 1))}:
+    for at in {0, *(near for second in seconds for near in (second - 1, second, second + 1))}:
         index = bisect_right(seconds, at)
         expected = types[transitions[index - 1][1] if index else 0]
-        assert found.state(at) == expected
+        assert actual.state(at) == expected
         if EARLIEST <= at < LATEST and (transitions or len(types) == 1):
             assert by_zoneinfo(zone, at)[::2] == expected[::2]
 
@@ -140,18 +140,18 @@ def test_changes_are_those_of_the_states(
 ) -> None:
     types, transitions, version = table
     footer = NEW_YORK if version > 1 else ""
-    found = zone_in(written(types, transitions, footer, version))
+    result = zone_in(written(types, transitions, footer, version))
     start = unix(f"{year}-01-01T00:00:00Z") - DAY
     end = start + 367 * DAY
-    changes = _changes(found, start, end)
+    changes = _changes(result, start, end)
     assert changes[0][0] == start
     for at, state in changes[1:]:
-        assert found.state(at) == state != found.state(at - 1)
+        assert result.state(at) == state != result.state(at - 1)
     inside = {start, *(at for at, _ in transitions if start <= at < end)}
     inside |= set(range(start, end, 10 * DAY))
     for at in inside:
-        _, state = changes[bisect_right([each for each, _ in changes], at) - 1]
-        assert state == found.state(at)
+        _, state = changes[bisect_right([item for item, _ in changes], at) - 1]
+        assert state == result.state(at)
 
 
 # Files that are malformed.
@@ -203,11 +203,11 @@ def test_no_bytes_raise(data: st.DataObject) -> None:
     changed = bytearray(GOOD)
     for _ in range(data.draw(st.integers(1, 4))):
         changed[data.draw(st.integers(0, len(GOOD) - 1))] = data.draw(st.integers(0, 255))
-    found = tzif.read(bytes(changed))
-    if found is not None:
+    result = tzif.read(bytes(changed))
+    if result is not None:
         for at in (EARLIEST, -1633280400, 0, 2**31, LATEST - 1):
             try:
-                offset, _, name = found.state(at)
+                offset, _, name = result.state(at)
             except ValueError:
                 continue
             assert -86400 < offset < 86400

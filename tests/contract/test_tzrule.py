@@ -24,11 +24,11 @@ def state(text: str, at: int) -> tzrule.State:
 
 def changes(text: str, year: int) -> list[str]:
     """The changes of a year in UTC, and the abbreviations from then on."""
-    found = zone_in(written([(0, False, "UTC")], footer=text))
+    result = zone_in(written([(0, False, "UTC")], footer=text))
     start, end = unix(f"{year}-01-01T00:00:00Z"), unix(f"{year + 1}-01-01T00:00:00Z")
     return [
         f"{datetime.fromtimestamp(at, UTC).isoformat()[:19]} {name}"
-        for at, (_, _, name) in _changes(found, start, end)[1:]
+        for at, (_, _, name) in _changes(result, start, end)[1:]
     ]
 
 
@@ -87,9 +87,9 @@ names = st.sampled_from(["ABC", "WXYZ", "<+03>", "<-0330>", "<a1B>"])
 def durations(least: int, most: int) -> st.SearchStrategy[str]:
     """Seconds as a text, in one of its shorter and longer forms."""
     return st.integers(least, most).map(
-        lambda each: (
-            f"{'-' * (each < 0)}{abs(each) // 3600}:{abs(each) // 60 % 60:02d}"
-            + (f":{abs(each) % 60:02d}" if each % 60 else "")
+        lambda value: (
+            f"{'-' * (value < 0)}{abs(value) // 3600}:{abs(value) // 60 % 60:02d}"
+            + (f":{abs(value) % 60:02d}" if value % 60 else "")
         )
     ) | st.integers(least // 3600 + 1, most // 3600).map(str)
 
@@ -101,7 +101,7 @@ def dates(first: int, last: int) -> st.SearchStrategy[str]:
     """
     in_month = st.tuples(st.integers(first, last), st.integers(1, 5), st.integers(0, 6))
     days = st.integers(first * 30 - 20, last * 30).filter(lambda day: day != 59)
-    return in_month.map(lambda each: "M{}.{}.{}".format(*each)) | days.map("J{}".format)
+    return in_month.map(lambda date: "M{}.{}.{}".format(*date)) | days.map("J{}".format)
 
 
 def _is_summer(text: str, at: str) -> bool:
@@ -120,27 +120,30 @@ def texts(draw: st.DrawFn) -> str:
     text += draw(st.sampled_from(["", _duration(offset - 3600), _duration(offset + 1800)]))
     first, second = draw(st.permutations([dates(2, 5), dates(7, 11)]))
     times = durations(-604_000, 604_000).filter(
-        lambda each: _READS_NEGATIVE_MINUTES or not each.startswith("-") or ":" not in each
+        lambda text: _READS_NEGATIVE_MINUTES or not text.startswith("-") or ":" not in text
     )
     time = st.just("") | times.map("/{}".format)
     return f"{text},{draw(first)}{draw(time)},{draw(second)}{draw(time)}"
 
 
 def _duration(seconds: int) -> str:
-    hours, rest = divmod(abs(seconds), 3600)
-    return f"{'-' * (seconds < 0)}{hours}:{rest // 60:02d}:{rest % 60:02d}"
+    hours, remainder = divmod(abs(seconds), 3600)
+    return f"{'-' * (seconds < 0)}{hours}:{remainder // 60:02d}:{remainder % 60:02d}"
 
 
 @repeatable
 @given(texts(), st.integers(1902, 2100))
 def test_a_rule_agrees_with_zoneinfo(text: str, year: int) -> None:
     data = written([(0, False, "UTC")], footer=text)
-    found, zone = zone_in(data), plain_zone(data)
+    actual, zone = zone_in(data), plain_zone(data)
     start, end = unix(f"{year}-01-03T00:00:00Z"), unix(f"{year}-12-28T00:00:00Z")
-    listed = [at for at, _ in _changes(found, start, end)]
+    listed = [at for at, _ in _changes(actual, start, end)]
     assert len(listed) == 3
-    for at in (*(near for each in listed for near in (each - 1, each)), *range(start, end, 10**6)):
-        assert found.state(at) == by_zoneinfo(zone, at), at
+    for at in (
+        *(near for entry in listed for near in (entry - 1, entry)),
+        *range(start, end, 10**6),
+    ):
+        assert actual.state(at) == by_zoneinfo(zone, at), at
 
 
 MALFORMED = [
@@ -167,11 +170,11 @@ def test_malformed_texts() -> None:
 @given(st.text("ABC<>+-:0123456789,./MJ", max_size=30))
 def test_any_text_is_read_or_malformed(text: str) -> None:
     try:
-        found = tzrule.parse(text)
+        result = tzrule.parse(text)
     except ValueError:
         return
     for at in (-(10**10), 0, 10**10):
-        offset, _, name = found.state(at)
+        offset, _, name = result.state(at)
         assert -86400 < offset < 86400
         assert len(name) >= 3
 

@@ -60,8 +60,8 @@ def _block(
 
 def plain_zone(data: bytes) -> ZoneInfo:
     """Return the zone of a file; the file need not be one that the tz database has."""
-    found: ZoneInfo = _PLAIN.from_file(BytesIO(data))
-    return found
+    result: ZoneInfo = _PLAIN.from_file(BytesIO(data))
+    return result
 
 
 def by_zoneinfo(zone: ZoneInfo, at: int) -> Type:
@@ -97,7 +97,7 @@ def transitions(zone: str) -> tuple[int, ...]:
 def types(data: bytes) -> list[tuple[int, Type]]:
     """The seconds from which each local time type holds, to the end of 2101."""
     listed, footer = table(data)
-    return listed + [each for each in by_rule(footer) if each[0] > listed[-1][0]]
+    return listed + [item for item in by_rule(footer) if item[0] > listed[-1][0]]
 
 
 def table(data: bytes) -> tuple[list[tuple[int, Type]], str]:
@@ -147,15 +147,15 @@ def by_rule(footer: str) -> Iterator[tuple[int, Type]]:
 def _seconds(text: str) -> int:
     """Seconds of ``[-]hours[:minutes[:seconds]]``."""
     parts = [int(part) for part in text.lstrip("+-").split(":")]
-    found: int = sum(part * 60 ** (2 - at) for at, part in enumerate(parts))
-    return -found if text.startswith("-") else found
+    result: int = sum(part * 60 ** (2 - at) for at, part in enumerate(parts))
+    return -result if text.startswith("-") else result
 
 
 def _change(year: int, when: list[str | None]) -> int:
     """The local seconds of ``Mmonth.week.day/time``: week 5 is the last, day 0 is Sunday."""
-    month, week, day = (int(each or 0) for each in when[:3])
+    month, week, day = (int(item or 0) for item in when[:3])
     first = datetime(year, month, 1, tzinfo=UTC)
-    days = [first + timedelta(each) for each in range(31)]
-    fit = [each for each in days if each.month == month and each.isoweekday() % 7 == day]
+    days = [first + timedelta(index) for index in range(31)]
+    fit = [item for item in days if item.month == month and item.isoweekday() % 7 == day]
     midnight = fit[min(week, len(fit)) - 1]
     return int(midnight.timestamp()) + _seconds(when[3] or "2")

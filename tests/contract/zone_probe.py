@@ -55,8 +55,8 @@ def _spark(dataset: str, address: str) -> Any:
     session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     try:
         frame = session.createDataFrame([(address,)], "ip string")
-        found = adapter.enrich(frame, ["time"], dataset=dataset, at=AT)
-        return _row(found.toArrow())
+        table = adapter.enrich(frame, ["time"], dataset=dataset, at=AT)
+        return _row(table.toArrow())
     finally:
         session.stop()
 

@@ -69,8 +69,8 @@ def check(module: Any, dataset: Dataset, asked: Iterable[Ask]) -> None:
     """The local times of a dict, of JSON and of a column are those of `datetime`."""
     single, asked = module.Kernel(dataset), list(asked)
     column = pa.table({"ip": [ADDRESSES[zone] for zone, _ in asked], "at": [at for _, at in asked]})
-    found = tables.enrich(module.State(dataset), column, "time.current_time", time_column="at")
-    for (zone, at), in_column in zip(asked, found["time_current_time"].to_pylist(), strict=True):
+    table = tables.enrich(module.State(dataset), column, "time.current_time", time_column="at")
+    for (zone, at), in_column in zip(asked, table["time_current_time"].to_pylist(), strict=True):
         as_json = json.loads(single.lookup_json(ADDRESSES[zone], at=at))
         as_dict = single.lookup(ADDRESSES[zone], at=at)
         times = [answer["data"]["time"]["current_time"] for answer in (as_json, as_dict)]

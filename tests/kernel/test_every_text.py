@@ -84,8 +84,8 @@ def test_columns_of_texts_are_parsed(module: Any, texts: list[str]) -> None:
     wanted = judged(texts)
     order = random.Random(1).sample(range(len(texts)), len(texts))
     shuffled = parse_column(module, [texts[at] for at in order])
-    for at, found in zip(order, shuffled, strict=True):
-        assert found == wanted[at], ascii(texts[at])
+    for at, item in zip(order, shuffled, strict=True):
+        assert item == wanted[at], ascii(texts[at])
     shaped = list(shapes(random.Random(3)))
     expected_of_shapes = judged(shaped)
     # "::" for no group at all is the one thing there that is no address.
@@ -94,8 +94,8 @@ def test_columns_of_texts_are_parsed(module: Any, texts: list[str]) -> None:
     of_every = wanted[: len(EVERY)]
     for between in (b"1", b":", b".", b"f", b"\0", b"::1"):
         assert parse_column(module, [*EVERY], between) == of_every, between
-    for text, found in zip(EVERY, of_every, strict=True):
-        assert parse_column(module, [text]) == [found], ascii(text)
+    for text, item in zip(EVERY, of_every, strict=True):
+        assert parse_column(module, [text]) == [item], ascii(text)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -103,8 +103,8 @@ def test_no_text_is_parsed_outside_the_bytes(module: Any) -> None:
     for start, length in (
         *((-1, 3), (0, -1), (5, -2), (0, 8), (7, 1), (8, 0), (1 << 62, 7), (0, 1 << 62)),
     ):
-        found = parsed(module.parse_texts, b"1.2.3.4", [0, start], [7, length])
-        assert found == [(4, 0x01020304), (0, 0)], (start, length)
+        result = parsed(module.parse_texts, b"1.2.3.4", [0, start], [7, length])
+        assert result == [(4, 0x01020304), (0, 0)], (start, length)
     assert parsed(module.parse_texts, b"\0", [], []) == []
     assert parse_column(module, ["", "", ""]) == [(0, 0)] * 3
     with pytest.raises(ValueError, match="differ in length"):
@@ -118,8 +118,8 @@ def test_columns_of_texts_are_located(module: Any, texts: list[str]) -> None:
     rows = encoded(texts)
     wanted = list(map(single, rows))
     located = column(state, rows)
-    for text, found, row in zip(texts, located, wanted, strict=True):
-        assert found == row, ascii(text)
+    for text, item, row in zip(texts, located, wanted, strict=True):
+        assert item == row, ascii(text)
     for alone, row in zip(rows[: len(EVERY)], wanted, strict=False):
         for suffix in SUFFIXES if len(alone) < 100 else SUFFIXES[:1]:
             assert column(state, [alone], suffix) == [row], (alone, suffix)
@@ -134,7 +134,7 @@ def test_answers(module: Any, texts: list[str], expected: list[bytes]) -> None:
             assert single_text.lookup_json(text, at=AT) == answer, ascii(text)
     assert state.envelopes_json(texts, AT) == expected
     lines = state.lines()
-    failed = sum(each.startswith(b'{"success":false') for each in expected)
+    failed = sum(item.startswith(b'{"success":false') for item in expected)
     assert lines.add(texts, [AT] * len(texts)) == failed
     assert lines.take().split(b"\n") == [*expected, b""]
     assert lines.take() == b""
@@ -168,8 +168,8 @@ def test_members_and_prefixes(module: Any, texts: list[str], expected: list[byte
             group, _, member = path.partition(".")
             wanted = envelope["data"][group].get(member) if member else envelope["data"][group]
             assert value == wanted == single_text.get(texts[at], path, at=AT), path
-        found = state.rows_and_prefix(texts[at])
-        assert found == reference.rows_and_prefix(texts[at]), texts[at]
+        result = state.rows_and_prefix(texts[at])
+        assert result == reference.rows_and_prefix(texts[at]), texts[at]
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -34,7 +34,7 @@ def tree(module: ModuleType, boundaries: list[int]) -> NDArray[np.uint32]:
     return nodes
 
 
-def found(nodes: NDArray[np.uint32], address: int) -> int:
+def range_of(nodes: NDArray[np.uint32], address: int) -> int:
     at = 0
     for depth in range(128):
         at = int(nodes[at, address >> 127 - depth & 1])
@@ -68,7 +68,7 @@ def test_a_tree_answers_by_range_and_has_no_node_to_spare(boundaries: list[int])
     last = (1 << 128) - 1
     near = {min(value + step, last) for value in boundaries for step in (-1, 0, 1)}
     for address in {*near, 0, last} if boundaries else ():
-        assert found(nodes, address) == sum(each <= address for each in boundaries)
+        assert range_of(nodes, address) == sum(boundary <= address for boundary in boundaries)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -103,7 +103,7 @@ def gathered(
     values = [np.full(len(rows) * width, 7, np.uint8) for _, _, width in lanes]
     validity = [np.full((len(rows) + 7) // 8, 7, np.uint8) for _ in lanes]
     nulls = gather(table, rows, list(lanes), values, validity)
-    return nulls, [each.tobytes() for each in values], [each.tobytes() for each in validity]
+    return nulls, [value.tobytes() for value in values], [flag.tobytes() for flag in validity]
 
 
 def expected(table: Any, rows: Any) -> tuple[int, list[bytes], list[bytes]]:

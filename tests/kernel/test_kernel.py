@@ -65,16 +65,16 @@ def test_rows_prefixes_and_intervals() -> None:
 
 def test_unknown_fields(kernel: Any) -> None:
     unknown: tuple[Any, ...] = ("", "location.", "location.country", "contry", None, 5)
-    for each in (kernel, REFERENCE):
+    for item in (kernel, REFERENCE):
         for name in unknown:
             for names in ((name,), ("ip", name), (["ip", name],)):
                 with pytest.raises(ValueError, match="get: no field "):
-                    each.get("8.8.8.8", *names)
+                    item.get("8.8.8.8", *names)
         for nested in (("ip", ["ip"]), ([["ip"]],), (["ip"], "ip")):
             with pytest.raises(ValueError, match="get: a field is a text; write several texts"):
-                each.get("x", *nested)
+                item.get("x", *nested)
         with pytest.raises(ValueError, match="get_many: a field is a text"):
-            each._open_state().values(["8.8.8.8"], (["ip"],), 0)
+            item._open_state().values(["8.8.8.8"], (["ip"],), 0)
 
 
 def test_every_name_of_a_field_in_both_kernels(kernel: Any) -> None:
@@ -89,21 +89,21 @@ def test_every_name_of_a_field_in_both_kernels(kernel: Any) -> None:
 
 
 def test_the_default_is_for_every_unknown_value(kernel: Any) -> None:
-    for each in (kernel, REFERENCE):
-        assert [each.get(ip, "asn") for ip in ("10.0.0.1", "x", None)] == [None] * 3
-        assert [each.get(ip, "asn", default=0) for ip in ("8.8.8.8", "10.0.0.1", "x")] == [
+    for item in (kernel, REFERENCE):
+        assert [item.get(ip, "asn") for ip in ("10.0.0.1", "x", None)] == [None] * 3
+        assert [item.get(ip, "asn", default=0) for ip in ("8.8.8.8", "10.0.0.1", "x")] == [
             *(15169, 0, 0)
         ]
-        assert each.get("203.0.112.9", "ip", "country", "asn", default="?") == (
+        assert item.get("203.0.112.9", "ip", "country", "asn", default="?") == (
             *("203.0.112.9", "?", "?"),
         )
-        assert each.get("x", ["ip", "time"], default=()) == ((), ())
-        assert each.get("10.0.0.1", "network", default={}) == {}
-        assert "asn" not in each.get("203.0.112.9", "network")
+        assert item.get("x", ["ip", "time"], default=()) == ((), ())
+        assert item.get("10.0.0.1", "network", default={}) == {}
+        assert "asn" not in item.get("203.0.112.9", "network")
         for names in (("ip",), ("ip", "time"), ("time",)):
             for at, error in (("now", TypeError), (True, TypeError), (1e30, ValueError)):
                 with pytest.raises(error):
-                    each.get("x", *names, at=at)
+                    item.get("x", *names, at=at)
 
 
 @pytest.mark.parametrize("name", ["python", "compiled"])

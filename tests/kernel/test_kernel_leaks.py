@@ -91,11 +91,11 @@ def test_answers_come_and_go(ip: str) -> None:
 
     def call() -> None:
         answer = engine.answer(ip, at=0)
-        for each in (answer, pickle.loads(pickle.dumps(answer))):  # noqa: S301
-            views = (each.location, each.time, each.currency, each.network)
-            repr((each, views, each.ip, each.ip_type, each.prefix, each.to_dict()))
+        for item in (answer, pickle.loads(pickle.dumps(answer))):  # noqa: S301
+            views = (item.location, item.time, item.currency, item.network)
+            repr((item, views, item.ip, item.ip_type, item.prefix, item.to_dict()))
             with suppress(AttributeError):
-                getattr(each.location, "country")  # noqa: B009 - type checkers refuse the name
+                getattr(item.location, "country")  # noqa: B009 - type checkers refuse the name
 
     assert max(kept(call, 500)) < 250  # caches of Python vary by about a hundred
 

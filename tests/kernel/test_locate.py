@@ -99,8 +99,8 @@ def test_every_octet_and_group_text() -> None:
         for pattern in ("{}.9.9.9", "9.{}.9.9", "9.9.{}.9", "9.9.9.{}")
     ]
     texts += [f"2a00:{n:x}:{n:04X}::{n:x}" for n in range(0, 1 << 16, scaled(7, 1))]
-    found = column(COMPILED, encoded(texts))
-    assert found == column(REFERENCE, encoded(texts)) == list(map(single, encoded(texts)))
+    result = column(COMPILED, encoded(texts))
+    assert result == column(REFERENCE, encoded(texts)) == list(map(single, encoded(texts)))
 
 
 @pytest.mark.parametrize("whole", ["123.45.6.78", "255.255.255.255", "2a00:1450:4001:82b::200e"])

@@ -53,11 +53,11 @@ def test_lines_of_text(module: Any, separator: str) -> None:
         stripped = [
             line.decode("utf-8", "surrogateescape").strip() for line in text[:cut].split(b"\n")
         ]
-        answers = [single.lookup_json(each, at=AT) for each in stripped if each]
+        answers = [single.lookup_json(item, at=AT) for item in stripped if item]
         lines = state.lines()
         failures = lines.add_text(text[:cut], AT)
-        assert lines.take() == b"".join(each + b"\n" for each in answers)
-        assert failures == sum(each.startswith(b'{"success":false') for each in answers)
+        assert lines.take() == b"".join(answer + b"\n" for answer in answers)
+        assert failures == sum(answer.startswith(b'{"success":false') for answer in answers)
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this
 
 #: Runs each of its arguments as code, in a fork of its own, as where the extension was not built.
 #: Prints the exit status, the output and the errors of each.
-_EACH = """
+_IN_FORKS = """
 import json, os, sys, tempfile
 import click
 
@@ -52,7 +52,7 @@ def command(*arguments: str) -> str:
 
 
 def run(*codes: str, kernel: str = "", without: str = "_compiled") -> list[Shown]:
-    done = python(_EACH, *codes, GEOLOOKUP_KERNEL=kernel, WITHOUT=without)
+    done = python(_IN_FORKS, *codes, GEOLOOKUP_KERNEL=kernel, WITHOUT=without)
     shown: list[Shown] = json.loads(done.stdout)
     return shown
 

@@ -20,7 +20,7 @@ ANSWERS = {"Answer", "CurrencyView", "LocationView", "NetworkView", "TimeView"}
 
 
 def members(protocol: type) -> dict[str, Any]:
-    return {name: value for each in protocol.__mro__ for name, value in vars(each).items()}
+    return {name: value for base in protocol.__mro__ for name, value in vars(base).items()}
 
 
 def public(names: Any) -> set[str]:
@@ -63,7 +63,7 @@ def test_the_classes_and_their_parameters(module: Any) -> None:
     assert len(pairs) > 10
     for pair in pairs:
         own, expected = (
-            [name for name in inspect.signature(each).parameters if name != "self"] for each in pair
+            [name for name in inspect.signature(item).parameters if name != "self"] for item in pair
         )
         assert own == expected, pair
 

@@ -88,7 +88,7 @@ def test_numbers(value: float) -> None:
 @given(st.text(min_size=1))
 def test_strings(value: str) -> None:
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    is_text = not any(0xD800 <= ord(each) < 0xE000 for each in value)
+    is_text = not any(0xD800 <= ord(item) < 0xE000 for item in value)
     assert as_defined((_STRING,), text) == is_text
     assert certain((_STRING,), text) == (is_text and b"\\" not in text)
 

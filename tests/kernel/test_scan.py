@@ -30,7 +30,7 @@ def find(
     families, halves = np.empty(room, np.uint8), np.empty((2, room), np.uint64)
     end = len(text) if end is None else end
     count = module.find_addresses(data, begin, end, starts, ends, families, *halves)
-    columns = (each[:count].tolist() for each in (starts, ends, families, *halves))
+    columns = (item[:count].tolist() for item in (starts, ends, families, *halves))
     hits = zip(*columns, strict=True)
     return [(first, last, family, high << 64 | low) for first, last, family, high, low in hits]
 
@@ -55,8 +55,8 @@ def test_parts_and_room(module: Any) -> None:
     assert [hit[0] for hit in whole] == [0, 8, 20]
     for begin in range(len(text) + 1):
         for end in range(begin, len(text) + 1):
-            found = find(module, text, begin, end)
-            assert found == [hit for hit in whole if begin <= hit[0] < end], (begin, end)
+            result = find(module, text, begin, end)
+            assert result == [hit for hit in whole if begin <= hit[0] < end], (begin, end)
     assert find(module, text, room=2) == whole[:2]
     assert find(module, text, room=0) == []
     for begin, end in ((-1, 2), (2, 1), (0, len(text) + 1)):
@@ -78,15 +78,15 @@ _HEX = "[0-9A-Fa-f:]"
 
 def oracle(data: bytes) -> Hits:
     text = data.decode("latin-1")
-    found: Hits = []
+    actual: Hits = []
     at = 0
     while at < len(text):
         ends = [end for end in range(at + 3, min(at + 46, len(text) + 1)) if _is_one(text, at, end)]
         if ends:
             address = ip_address(text[at : ends[-1]])
-            found.append((at, ends[-1], address.version, int(address)))
+            actual.append((at, ends[-1], address.version, int(address)))
         at = ends[-1] if ends else at + 1
-    return found
+    return actual
 
 
 def _is_one(text: str, start: int, end: int) -> bool:
@@ -103,9 +103,11 @@ def _is_one(text: str, start: int, end: int) -> bool:
         return False
     before, after = text[:start], text[end:]
     if "." not in part:
-        rest = re.match(_HEX + "*", after)
-        assert rest is not None
-        if rest[0] not in ("", ":") or (rest[0] and part.endswith(":") and part[-2:] != "::"):
+        remainder = re.match(_HEX + "*", after)
+        assert remainder is not None
+        if remainder[0] not in ("", ":") or (
+            remainder[0] and part.endswith(":") and part[-2:] != "::"
+        ):
             return False
     elif re.match("[0-9]", after):
         return False
@@ -167,12 +169,14 @@ def split(module: Any, lines: list[bytes], combined: bool) -> list[list[bytes | 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_fields(module: ModuleType) -> None:
     head, both = [*HEAD, b"200", b"2326"], [b"http://a/ b", b""]
-    found = split(module, [COMBINED, COMBINED + b' "1.1.1.1"', COMMON], combined=True)
-    assert found == [[*head, *both, None], [*head, *both, b'"1.1.1.1"'], [None] * 10]
-    found = split(module, [COMMON, COMBINED, COMMON[:-8] + b"- -"], combined=False)
+    result = split(module, [COMBINED, COMBINED + b' "1.1.1.1"', COMMON], combined=True)
+    assert result == [[*head, *both, None], [*head, *both, b'"1.1.1.1"'], [None] * 10]
+    result = split(module, [COMMON, COMBINED, COMMON[:-8] + b"- -"], combined=False)
     rests = [None, COMBINED[len(COMMON) + 1 :], None]
     heads = [head, head, [*HEAD, b"-", b"-"]]
-    assert found == [[*line, None, None, rest] for line, rest in zip(heads, rests, strict=True)]
+    assert result == [
+        [*line, None, None, remainder] for line, remainder in zip(heads, rests, strict=True)
+    ]
 
 
 parts = st.sampled_from(
@@ -182,10 +186,10 @@ parts = st.sampled_from(
 
 @needs_compiled
 @given(st.lists(st.integers(0, len(COMBINED)), max_size=3), st.lists(parts, max_size=6))
-def test_both_kernels_agree_about_damaged_lines(places: list[int], texts: list[bytes]) -> None:
+def test_both_kernels_agree_about_damaged_lines(offsets: list[int], texts: list[bytes]) -> None:
     line = COMBINED
-    for place, text in zip(places, texts, strict=False):
-        line = line[:place] + text + line[place + len(text) // 2 + place % 3 :]
+    for offset, text in zip(offsets, texts, strict=False):
+        line = line[:offset] + text + line[offset + len(text) // 2 + offset % 3 :]
     lines = [line, b"".join(texts), line[: len(line) // 2], b"", COMMON + b"".join(texts)]
     for combined in (True, False):
         assert split(compiled, lines, combined) == split(kernel_python, lines, combined)
@@ -215,7 +219,7 @@ def test_copied_texts(module: Any) -> None:
     module.copy_texts(data, starts[:0], lengths[:0], out[:0].copy())
     for wrong in ([5, 2], [-1, 2], [0, 9]):
         with pytest.raises(ValueError, match="fill"):
-            module.copy_texts(data, *(np.array([each]) for each in wrong), np.zeros(2, np.uint8))
+            module.copy_texts(data, *(np.array([text]) for text in wrong), np.zeros(2, np.uint8))
     with pytest.raises(ValueError, match="fill"):
         module.copy_texts(data, starts, lengths, np.zeros(6, np.uint8))
 

@@ -37,20 +37,22 @@ def defined(data: bytes, at: int) -> Period | None:
     if zone is None:
         return None
     try:
-        return next(each for each in localtime._periods(zone, at) if each.start <= at < each.end)
+        return next(
+            period for period in localtime._periods(zone, at) if period.start <= at < period.end
+        )
     except ValueError:
         return None
 
 
-def members(found: Period | None) -> tuple[object, ...]:
-    return () if found is None else tuple(getattr(found, name) for name in Period.__slots__)
+def members(period: Period | None) -> tuple[object, ...]:
+    return () if period is None else tuple(getattr(period, name) for name in Period.__slots__)
 
 
 def decided(data: bytes, at: int) -> bool:
     """Compare, and return whether the kernel decides."""
-    found = zones.period_in_file(data, at)
-    assert found is None or members(found) == members(defined(data, at)), (data, at)
-    return found is not None
+    result = zones.period_in_file(data, at)
+    assert result is None or members(result) == members(defined(data, at)), (data, at)
+    return result is not None
 
 
 def test_every_zone() -> None:
@@ -99,7 +101,7 @@ def test_damaged_files() -> None:
     rng, answered = random.Random(7), 0
     seeds = [*target.seeds(), *(written(TYPES, [(0, 1)], footer) for footer in FOOTERS)]
     for _ in range(scaled(3_000, 200_000)):
-        data = target.mutate(rng.choice(seeds), lambda each: scrambled(each, rng), rng)
+        data = target.mutate(rng.choice(seeds), lambda seed: scrambled(seed, rng), rng)
         answered += decided(data, rng.choice((*INSTANTS, -(10**10))))
     assert answered > 50
 
@@ -118,5 +120,5 @@ def test_a_table_is_checked_once() -> None:
     table = times + bytes(transitions) + types * struct.pack(">lBB", 3600, 0, 0)
     header = b"TZif2" + bytes(15)
     data = header + bytes(24) + header + counts + table + b"A" * (letters - 1) + b"\0\nUTC0\n"
-    found = zones.period_in_file(data, first + 5)
-    assert (found.offset, found.abbr) == (3600, "A" * (letters - 1))
+    result = zones.period_in_file(data, first + 5)
+    assert (result.offset, result.abbr) == (3600, "A" * (letters - 1))
