@@ -14,6 +14,7 @@ from decimal import Decimal
 
 from geolookup.comparison.measures import Coverage, FieldChange, Kilometres, Share, share
 from geolookup.comparison.values import COMPARED
+from geolookup.contract.fields import NAMES as FIELD_NAMES
 from geolookup.errors import DiffError, near_match
 
 #: The metrics in kilometres; all others are shares.
@@ -106,10 +107,12 @@ def read_gate(text: str, metrics: Metrics) -> Gate:
 
 
 def _split(name: str, metrics: Metrics) -> tuple[str | None, str]:
-    """Return the part that a name begins with, if any, and the metric."""
-    # "ipv4.city_moved" has the part ipv4; "changed.location.city_name" has none.
-    first, dot, metric = name.partition(".")
-    return (first, metric) if dot and first in metrics.parts else (None, name)
+    """Return the part that a name begins with, if any, and the metric, its field by its path."""
+    # "ipv4.city_moved" has the part ipv4; "changed.city", changed.location.city_name, has none.
+    first, _, metric = name.partition(".")
+    part = first if metric and first in metrics.parts else None
+    kind, _, field = (metric if part else name).partition(".")
+    return part, f"{kind}.{FIELD_NAMES.get(field, field)}" if field else kind
 
 
 def evaluate(gate: Gate, measured: Mapping[str, float]) -> Verdict:
