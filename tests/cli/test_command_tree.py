@@ -119,6 +119,20 @@ def test_the_same_option_is_the_same_in_every_command() -> None:
     assert several == TWO_MEANINGS.keys()
     differing = {name for name, texts in helped.items() if len(texts) > 1}
     assert differing - TWO_MEANINGS.keys() == OF_A_COMMAND - TWO_MEANINGS.keys()
+    assert not [name for name, texts in helped.items() if None in texts]
+
+
+def test_a_dataset_or_store_that_is_the_object_is_an_optional_argument() -> None:
+    default = "is by default $GEOLOOKUP_DATASET, else the user's store, else bundled."
+    for name, command in tree():
+        for parameter in command.params:
+            if isinstance(parameter, click.Argument) and parameter.name in ("dataset", "datasets"):
+                assert not parameter.required, name
+                assert f"DATASET {default}" in " ".join((command.help or "").split()), name
+            if isinstance(parameter, click.Argument) and parameter.name == "store":
+                assert not parameter.required or name == "signing-keys trust", name
+            if isinstance(parameter, click.Option) and parameter.name in ("dataset", "store"):
+                assert not parameter.required, name
 
 
 def test_short_options_are_for_the_same_option_everywhere() -> None:
