@@ -73,7 +73,7 @@ class Edge:
         status = (self.store / pointer.CURRENT).stat()
         if self._seen != (status.st_ino, status.st_mtime_ns):
             self._seen = status.st_ino, status.st_mtime_ns
-            self.generation = pointer.standing(pointer.read(self.store))[-1].generation
+            self.generation = pointer.not_withdrawn(pointer.read(self.store))[-1].generation
         return Path(pointer.folder_of(self.store, self.generation), fmt.MANIFEST).is_file()
 
     @property

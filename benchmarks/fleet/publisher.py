@@ -14,7 +14,7 @@ import click
 
 import geolookup
 from benchmarks.data import changed
-from geolookup.mirrors.index import INDEX, Listed, read_index
+from geolookup.mirrors.index import INDEX, IndexEntry, read_index
 
 _PATIENCE = 900
 
@@ -84,7 +84,7 @@ class Publisher:
         pack = self._index_entry().pack
         return pack.bytes if pack else 0
 
-    def _index_entry(self) -> Listed:
+    def _index_entry(self) -> IndexEntry:
         """Return what the mirror has of the current generation."""
         path = self.mirror / INDEX
         return read_index(path.read_bytes(), None, path).now

@@ -19,7 +19,7 @@ from geolookup.dataset.manifest import is_dataset
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import FOLDER_MODE
-from geolookup.integrity import Verified
+from geolookup.integrity import VerifiedDataset
 from geolookup.kernel import check_kernel
 from geolookup.parallel import alongside
 from geolookup.progress import Progress
@@ -118,7 +118,7 @@ def compile_dataset(
 
 def compile_recipe(
     recipe: Recipe, output: Path, options: Options, progress: Progress
-) -> tuple[BuildReport, Verified]:
+) -> tuple[BuildReport, VerifiedDataset]:
     """Build the dataset of a recipe at ``output``, and verify it; on an error write nothing."""
     if options.rejects is not None:
         atomic.check_file(options.rejects, force=True)
@@ -128,7 +128,7 @@ def compile_recipe(
 
 def _compile(
     recipe: Recipe, output: Path, options: Options, progress: Progress
-) -> tuple[BuildReport, Verified]:
+) -> tuple[BuildReport, VerifiedDataset]:
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
     with hide_keys(_mask(recipe)):
@@ -238,7 +238,7 @@ class _Build:
         if path is not None:
             write_rejects(path, self._rejects, _mask(self._plan))
 
-    def finish(self, output: Path) -> tuple[BuildReport, Verified]:
+    def finish(self, output: Path) -> tuple[BuildReport, VerifiedDataset]:
         """Intern the rows, write the dataset and rename it to ``output``."""
         self._write_rejects()
         with self._progress.stage("interning"):

@@ -15,7 +15,7 @@ from geolookup.dataset.metadata import Source
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import create
-from geolookup.integrity import Verified
+from geolookup.integrity import VerifiedDataset
 from geolookup.parallel import in_order, threads_for
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
@@ -122,10 +122,10 @@ def write_signature(folder: Path, output: Path, keys: Sequence[PrivateKey]) -> N
             atomic.sync(stream)
 
 
-def verify(folder: Path, output: Path) -> Verified:
+def verify(folder: Path, output: Path) -> VerifiedDataset:
     """Verify the written dataset before it is renamed into place; OutputError if it is damaged."""
     try:
-        return Verified(folder)
+        return VerifiedDataset(folder)
     except DatasetError as error:
         problem = f"the written dataset is damaged: {Path(error.path).name}: {error.problem}"
         raise OutputError(output, problem, "build it again on another disk") from error

@@ -3,7 +3,7 @@
 Strategy: an archive may contain only the files that its manifest describes, and a delta only
 patches of those that its base does not have; any other member is refused. Sizes are compared with
 the size of the archive and with the free space before a file is written. The digest of each file is
-computed as it is written, and ``verify`` reads all of them again.
+computed while it is written, and ``verify`` reads all of them again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import create
-from geolookup.integrity import Verified
+from geolookup.integrity import VerifiedDataset
 from geolookup.store.adding import copy_file
 
 #: The suffix of a patch, after the name of its file.
@@ -29,7 +29,7 @@ PATCH = ".delta"
 _Described = dict[str, tuple[int, str]]
 
 
-def extract(head: Head, members: Members, folder: Path, base: Path | None) -> Verified:
+def extract(head: Head, members: Members, folder: Path, base: Path | None) -> VerifiedDataset:
     """Write the dataset of an archive to an empty folder, and verify it.
 
     ``base`` is the checked base of a delta, None for a whole dataset. Files that the base has too
@@ -46,7 +46,7 @@ def extract(head: Head, members: Members, folder: Path, base: Path | None) -> Ve
             copy_file(base / name, folder / name, size)
             del missing[name]
     _take_all(members, folder, base, missing)
-    return Verified(folder, lambda name: f"{members.archive}!{name}")
+    return VerifiedDataset(folder, lambda name: f"{members.archive}!{name}")
 
 
 def _shared_files(files: _Described, base: Mapping[str, str]) -> _Described:
@@ -88,7 +88,7 @@ def _take_all(members: Members, folder: Path, base: Path | None, missing: _Descr
             else [_patched_file(members, member, folder / name, base, size)]
         )
         if _write(folder / name, content) != sha256:
-            raise members.error(f"{name} is damaged: its digest is not that of the manifest")
+            raise members.error(f"{name} is damaged: its digest differs from the manifest")
     if missing:
         raise members.error(f"{min(missing)}{suffix} is missing")
 

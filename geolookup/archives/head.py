@@ -125,7 +125,7 @@ def open_archive(archive: Path) -> Iterator[tuple[Head, Members]]:
 def is_archive(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is a file that begins as the archives of ``pack`` do.
 
-    Other tar archives, such as those of a vendor's files, do not.
+    Other tar archives, such as files of vendors, do not.
     """
     try:
         with open_regular(path) as file:
@@ -158,7 +158,7 @@ def _check_sum(members: Members, manifest: bytes) -> None:
     if line is None:
         raise members.error(f"{MANIFEST_SUM} is missing")
     if line != expected:
-        raise members.error(f"{fmt.MANIFEST} is damaged: its digest is not that of {MANIFEST_SUM}")
+        raise members.error(f"{fmt.MANIFEST} is damaged: its digest differs from {MANIFEST_SUM}")
 
 
 def _manifest(text: bytes, archive: Path) -> Manifest:

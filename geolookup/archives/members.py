@@ -21,8 +21,8 @@ from geolookup.filesystem import ReadErrors, open_regular
 #: The suffix of archives.
 SUFFIX = ".tar.zst"
 _CHUNK = 1 << 20
-#: The digest of the manifest, in the format of sha256sum. It is the member after the manifest,
-#: which holds the digests of all other files.
+#: The digest of the manifest, in the format of sha256sum; the member after the manifest. The
+#: manifest holds the digests of all other files.
 MANIFEST_SUM = f"{fmt.MANIFEST}.sha256"
 _PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
 _AGAIN = "fetch it again"
@@ -36,7 +36,7 @@ def sum_line(sha256: str) -> bytes:
 def described_files(manifest: Manifest, path: Path, remedy: str) -> dict[str, tuple[int, str]]:
     """Return size and digest of each file that a manifest describes."""
     if manifest.file_names not in ({*fmt.FILES}, {*fmt.FILES, *fmt.EXPLAINING}):
-        raise DatasetError(path, "the manifest lists other files than those of a dataset", remedy)
+        raise DatasetError(path, "the files in the manifest are not the files of a dataset", remedy)
     files = {}
     for name in manifest.file_names:
         file = manifest.file(name)

@@ -47,14 +47,14 @@ def pack(
     """Write a dataset into one archive file and return the size of that file in bytes.
 
     The archive is a tar file, compressed with Zstandard (RFC 8878), the manifest first; the same
-    dataset gives the same bytes. With ``base`` it is a delta: it has only what the dataset changed
-    against that one, and is unpacked where the base is. ``dataset`` and ``base`` are dataset
-    folders, or stores: then the current generation is meant. ``signing_keys`` is the file of a
-    private key, or several: they sign the dataset in the archive, and the folder stays as it is;
-    without it the archive has the signature of the dataset. With ``force`` an existing file is
-    replaced. Raises DatasetError for a dataset that is missing or damaged, KeyFileError for a file
-    that is not a private key or that others may read, OutputError for an archive that exists,
-    cannot be written, or has the suffix of another format. On an error no archive is left.
+    dataset gives the same bytes. With ``base`` it is a delta: only the changes against the base.
+    A receiver needs the base to unpack it. ``dataset`` and ``base`` are paths that
+    ``geolookup.open`` accepts; of a store the current generation is read. ``signing_keys`` is the
+    file of a private key, or several: they sign the dataset in the archive only. Without keys the
+    archive has the signature of the dataset. With ``force`` an existing file is replaced. Raises
+    DatasetError for a dataset that is missing or damaged, KeyFileError for a file that is not a
+    private key or that others may read, OutputError for an archive that exists, cannot be written,
+    or has the suffix of another format. On an error no archive is left.
     """
     dataset, archive = dataset_path(dataset), Path(output)
     folder = Path(resolve.folder(dataset))
@@ -116,13 +116,13 @@ def _header(base: Path, folder: Path, manifest: Manifest) -> Header:
 
 @contextmanager
 def _output(archive: Path) -> Iterator[_Output]:
-    """Yield what adds members to a new archive; its end is written after the block."""
+    """Yield the output of a new archive; its end is written after the block."""
     with (
         archive.open("wb") as file,
         # In this format each member has exactly one header, whatever its size.
         tarfile.open(  # type: ignore[call-overload]  # the stream is written to only
             mode="w|",
-            fileobj=_Compressed(file),
+            fileobj=_CompressedOutput(file),
             format=tarfile.GNU_FORMAT,
             bufsize=_FRAME,
         ) as tar,
@@ -150,11 +150,11 @@ class _Output:
                 problem = f"{actual} bytes, but the manifest says {size}"
                 raise DatasetError(path, problem, REBUILD)
             # Digest and copy in one pass; a file that changes meanwhile has another digest.
-            digesting = _Digesting(path, file)
+            digesting = _DigestReader(path, file)
             member = _member(path.name, size)
             self._tar.addfile(member, digesting)  # type: ignore[arg-type]  # it reads only
         if digesting.sha256.hexdigest() != sha256:
-            raise DatasetError(path, "damaged: its digest is not that of the manifest", REBUILD)
+            raise DatasetError(path, "damaged: its digest differs from the manifest", REBUILD)
 
 
 def _member(name: str, size: int) -> tarfile.TarInfo:
@@ -164,7 +164,7 @@ def _member(name: str, size: int) -> tarfile.TarInfo:
     return header
 
 
-class _Compressed:
+class _CompressedOutput:
     """An output file; each part written becomes a Zstandard frame."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -177,7 +177,7 @@ class _Compressed:
         return len(data)
 
 
-class _Digesting:
+class _DigestReader:
     """An input file; each read adds to its digest."""
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:

@@ -1,7 +1,7 @@
 """``publish``: a dataset, or the archive of one, becomes the current generation of a store.
 
-Strategy: an archive is unpacked where its generation will be, in a staging directory of the store.
-The files that a delta shares with its base are copied from there.
+Strategy: an archive is unpacked in a staging directory of the store. The files that a delta shares
+with its base are copied from the base.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from geolookup.archives.head import Head, is_archive, open_archive
 from geolookup.archives.members import SUFFIX, Members
 from geolookup.archives.unpack import base_folder
 from geolookup.errors import DatasetError
-from geolookup.integrity import Verified
+from geolookup.integrity import VerifiedDataset
 from geolookup.store import resolve
-from geolookup.store.adding import Arriving, add, check_expected, from_folder
+from geolookup.store.adding import IncomingDataset, add, check_expected, from_folder
 from geolookup.store.changing import store_path
 
 _FULL = "name an archive of the whole dataset with --full, or publish that"
@@ -31,26 +31,26 @@ def publish(
 ) -> str:
     """Make a dataset the current generation of a store; return its id, 64 hexadecimal digits.
 
-    ``dataset`` is a dataset folder, a store (its current generation is published), or an archive of
-    ``pack``. A delta is applied to its base, which may be any generation of the store. Where the
-    archive cannot be published, ``full`` is, which must have the same generation: a dataset or
-    an archive of the whole one. Files are copied; on btrfs and XFS a copy shares their blocks.
-    A generation that the store already has only becomes current. A missing store is created.
-    ``expect`` is the only generation id that is accepted. Raises DatasetError for a missing or
-    damaged dataset, archive or base, for one whose id is not that of its content, and for another
-    id than ``expect``; OutputError for a folder that is not a store or cannot be written; the store
-    stays unchanged.
+    ``dataset`` is a path that ``geolookup.open`` accepts, or an archive of ``pack``; of a store the
+    current generation is published. ``store`` None: the user's store. A missing store is created. A
+    delta is applied to its base, any generation of the store. If the archive cannot be published,
+    ``full`` is published: a dataset, or an archive of the whole one, of the same generation.
+    ``expect`` is the only generation id that is accepted. Files are copied; on btrfs and XFS a copy
+    shares their blocks. A generation that the store already has only becomes current. Raises
+    DatasetError for a missing or damaged dataset, archive or base, for a wrong generation id, and
+    for another id than ``expect``; OutputError for a folder that is not a store or cannot be
+    written. The store then stays unchanged.
 
-    A store that trusts keys (``geolookup signing-keys trust``) takes only what one of them has
-    signed, of the name that it has, and not signed before what it has; DatasetError for any other
-    dataset. The signature of an archive is checked before a file is written.
+    A store that trusts keys (``geolookup signing-keys trust``) accepts only datasets that one of
+    them has signed, with the name of the dataset in the store and no older signature; DatasetError
+    for any other dataset. The signature of an archive is checked before a file is written.
     """
     store = store_path(store)
     if dataset is None or not _is_archive(path := Path(dataset)):
-        arriving = from_folder(Path(resolve.folder(dataset)))
-        check_expected(arriving.generation, expect, arriving.path)
-        add(store, arriving)
-        return arriving.generation
+        incoming = from_folder(Path(resolve.folder(dataset)))
+        check_expected(incoming.generation, expect, incoming.path)
+        add(store, incoming)
+        return incoming.generation
     with open_archive(path) as (head, members):
         generation = head.manifest.generation
         check_expected(generation, expect, path)
@@ -65,19 +65,21 @@ def publish(
 
 
 def _is_archive(path: Path) -> bool:
-    """Return whether a path is an archive, by its name or its beginning, which may be damaged."""
+    """Return whether a path is an archive, by its name or its first bytes; it may be damaged."""
     return path.is_file() and (path.name.endswith(SUFFIX) or is_archive(path))
 
 
-def _from_archive(head: Head, members: Members, store: Path) -> Arriving:
+def _from_archive(head: Head, members: Members, store: Path) -> IncomingDataset:
     """Return the dataset of an archive; if the store has its generation, only the head is read."""
     archive, header = members.archive, head.header
 
-    def write(folder: Path) -> Verified:
+    def write(folder: Path) -> VerifiedDataset:
         base = None if header is None else base_folder(header, store, archive, _FULL)
         return extract(head, members, folder, base)
 
-    return Arriving(archive, head.manifest.generation, head.manifest_text, head.signature, write)
+    return IncomingDataset(
+        archive, head.manifest.generation, head.manifest_text, head.signature, write
+    )
 
 
 def _warn(error: DatasetError, full: str | os.PathLike[str]) -> None:

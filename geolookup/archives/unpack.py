@@ -35,9 +35,9 @@ def unpack(
     A delta needs ``base``: the dataset that it was packed against, or a store that has that
     generation. The result is the dataset that was packed, byte by byte. With ``trusted_keys`` (the
     file of a public key, or several; needs the extra ``sign``) one of these keys must have signed
-    the dataset, which is checked before a file is written. With ``force`` an existing dataset is
-    replaced. Raises DatasetError for an archive that is missing, damaged, not trusted, or not
-    written by ``pack``, for a base that is missing, damaged or another one, and for a dataset that
+    the dataset. The signature is checked before a file is written. With ``force`` an existing
+    dataset is replaced. Raises DatasetError for an archive that is missing, damaged, not trusted,
+    or not written by ``pack``, for a missing, damaged or wrong base, and for a dataset that
     ``verify`` refuses; KeyFileError for a bad key, ValueError for an empty sequence of keys;
     OutputError for a folder that exists or cannot be written. On an error ``output`` does not
     change.
@@ -62,7 +62,7 @@ def base_folder(
 
     ``base`` is a dataset, or a store: then any of its generations may be the base, also one
     that is withdrawn. Every file of the base is read, and must have the digest that the delta
-    states. DatasetError, with the remedy, for a base that is missing, damaged or has other bytes.
+    states. Raises DatasetError, with the remedy, for a missing or damaged base and for other bytes.
     """
     if base is None:
         raise DatasetError(archive, f"a delta of generation {header.base}", remedy)
@@ -84,7 +84,7 @@ def _generation(path: Path, generation: str) -> Path:
 
 
 def _missing(header: Header, path: Path, archive: Path, remedy: str) -> DatasetError:
-    problem = f"a delta of generation {header.base}, which {path} does not have"
+    problem = f"a delta of generation {header.base}, but {path} does not have it"
     return DatasetError(archive, problem, remedy)
 
 

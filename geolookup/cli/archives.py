@@ -17,7 +17,7 @@ _ARCHIVE = "FILE.tar.zst"
 @command("pack", "Pack a dataset into one file.")
 @options.dataset_object
 @options.output("File to write.", _ARCHIVE)
-@options.base("Pack only the changes against this dataset or store, which the receiver has.")
+@options.base("Pack only the changes against this dataset or store of the receiver.")
 @options.signing_keys()
 @options.force("an existing file")
 def pack(

@@ -59,7 +59,7 @@ def polls(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_polling(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a command, with those of polls replaced by one ``polling``."""
+    """Return the options of a command; one ``polling`` replaces the options of polls."""
     names = {option.name for option in fields(Polling)}
     polling = Polling(**{name: values[name] for name in names})
     return {**{name: values[name] for name in values if name not in names}, "polling": polling}
@@ -87,7 +87,7 @@ def follow(
     a delta or the whole archive. The generation is verified before it becomes current. If
     a poll fails, the store keeps its generation, and the next poll tries again. A line is
     printed if a generation is installed, and if polls begin to fail or to succeed again.
-    A store without trusted keys trusts those of --trusted-key from now on.
+    A store that trusts no key trusts the keys of --trusted-key from now on.
     STORE/follow.json has the state.
 
     Ends with 0 on SIGTERM. Exits with 2 if URL is not the address of a mirror, or the
@@ -111,7 +111,7 @@ def _check(source: Source) -> None:
     """Exit with status 2 for an address or a folder that no poll can use."""
     try:
         source.check()
-        with suppress(OSError):  # the poll says what cannot be read, and tries again
+        with suppress(OSError):  # the poll reports an unreadable store, and tries again
             check_store(source.store)
     except GeoLookupError as error:
         fail(str(error))

@@ -117,8 +117,8 @@ def serve(**options: Any) -> None:
     """Answer GET /v1/geo/lookup?ip=ADDRESS to callers with an X-API-Key.
 
     SIGHUP reloads the dataset and the plans. SIGTERM stops the server after the
-    requests in progress. With --follow, a store without trusted keys trusts the keys of
-    --trusted-key from now on.
+    requests in progress. With --follow, a store that trusts no key trusts the keys
+    of --trusted-key from now on.
 
     Example: geolookup serve --accounts sqlite:///accounts.db
     """

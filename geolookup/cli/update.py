@@ -17,13 +17,13 @@ from geolookup.errors import UpdateError
 from geolookup.store.pointer import KEEP
 
 if TYPE_CHECKING:
-    from geolookup.updates.in_store import Updated
+    from geolookup.updates.in_store import UpdateResult
 
 _STATES = {
     "updated": "generation {0.generation} published into {0.store}",
     "current": "generation {0.generation} is current in {0.store}",
-    "withdrawn": "generation {0.generation} stays current in {0.store}, by a rollback or a"
-    " publication there",
+    "withdrawn": "generation {0.generation} stays current in {0.store}, after a rollback"
+    " or a publication in that store",
     "recent": "the last update of {0.store} is recent; nothing done",
 }
 
@@ -46,7 +46,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
     callback=_read_age,
     help="Do nothing if an update succeeded that began less than AGE ago, such as 20h, 7d or 2w.",
 )
-@click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the steps of the update, and change nothing.")
 @options.keep(least=1, usual=None, default=f"as the recipe says, else {KEEP}")
 @options.cache
 @options.signing_keys()
@@ -68,17 +68,17 @@ def update(
     verified, compared with the current generation by the gates of the recipe, and
     published into the store. Old generations are pruned.
 
-    RECIPE may also be a file of `geolookup pack`, which is published, or a mirror: the
-    address (https://, s3://, gs://) or the path of a folder that `geolookup mirror`
-    wrote. It is polled once; `geolookup follow` keeps polling. --if-older, --cache
-    and --signing-key are for recipes, --limit-rate is for mirrors. A store without trusted
-    keys trusts those of --trusted-key from now on.
+    RECIPE may also be a file of `geolookup pack` or a mirror: the address (https://,
+    s3://, gs://) or the path of a folder that `geolookup mirror` wrote. A mirror is
+    polled once; `geolookup follow` keeps polling. --if-older, --cache and --signing-key
+    are for recipes, --limit-rate is for mirrors. A store that trusts no key trusts the
+    keys of --trusted-key from now on.
 
     Exits with 0 if the store is current or was updated, 1 if a source or a mirror
     failed, or a gate or the store refused the result, 2 for misuse or a store or cache
-    that cannot be written. The store stays as it was unless an update succeeds. If a
+    that cannot be written. Unless an update succeeds, the store does not change. If a
     step after the publication fails, such as the removal of an old generation, a line
-    says so, and the exit status is 0.
+    names it, and the exit status is 0.
 
     Example: geolookup update --if-older 7d
     """
@@ -110,7 +110,7 @@ def _as_typed(problem: str) -> str:
     return f"{max(opts.get(name, [name]), key=len)}{space}{text}"
 
 
-def _report(done: Updated, tell: _Lines) -> None:
+def _report(done: UpdateResult, tell: _Lines) -> None:
     if done.state in _STATES:
         tell(_STATES[done.state].format(done))
     for generation in done.removed:

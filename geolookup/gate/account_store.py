@@ -44,9 +44,9 @@ class Requests(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """How many requests of an account are admitted, the first ones, and why the others are not.
+    """The number of admitted requests of an account, the first ones, and the refusal of the others.
 
-    ``refusal`` is ADMITTED if there are no others, EXHAUSTED if the quota is used up, GONE if the
+    ``refusal`` is ADMITTED without others, EXHAUSTED if the quota is used up, GONE if the
     account no longer exists, for example after a restore, or else the time of a retry.
     """
 
@@ -54,7 +54,7 @@ class Decision(NamedTuple):
     refusal: int
 
 
-#: What most requests get; ``admitted`` is not read.
+#: The usual decision; ``admitted`` is not read.
 ALL_ADMITTED = Decision(1, ADMITTED)
 
 
@@ -76,7 +76,7 @@ class Key(NamedTuple):
 
 
 class NewKey(NamedTuple):
-    """A key for ``Store.add``, which creates the account if its name is new."""
+    """A key for ``Store.add``; the account is created if its name is new."""
 
     digest: bytes
     environment: str
@@ -157,7 +157,7 @@ class Store(Protocol):
         """Raise AccountsError if the store is unusable; called once a second."""
 
     def after_fork(self) -> None:
-        """Reset, in a child process, what belongs to the parent."""
+        """Reset the connections of the parent in a child process."""
 
     def close(self) -> None:
         """Close the store."""
@@ -198,7 +198,7 @@ class Admission:
             raise AccountsError("account store", "an account no longer exists", "restore it")
         now = self._store.now()
         self._quota_used_up = refusal == EXHAUSTED
-        # A quota can be raised at any time: it is asked for again after a second.
+        # A quota can be raised at any time: the store decides again after a second.
         self._refused_until = now + SECOND if self._quota_used_up else refusal
         self._raise(now)
 

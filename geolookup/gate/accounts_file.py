@@ -3,7 +3,7 @@
 Strategy: a connection stays with the file that it opened, whatever its path names later. So
 the inodes of the file and its log are noted when it is opened, and compared with those at the
 path before each use. A log that belongs to a replaced file must not be applied to the new one:
-SQLite finds a log by its name alone, so the old one is removed before the new file is opened.
+SQLite finds a log by its name only, so the old one is removed before the new file is opened.
 
 A checkpoint writes the log back and waits for the disk. A background thread does it on its own
 connection, so the deciding connection finds little left when the log must restart: it waits for
@@ -95,7 +95,7 @@ class AccountsFile:
             if _inode(self.path) is None:
                 remedy = "create it with 'geolookup api-keys create', or correct the path"
             else:
-                remedy = "check its permissions and those of its folder, or correct the path"
+                remedy = "check the permissions of the file and its folder, or correct the path"
         if "missing" in problem:
             remedy = "restore it with 'geolookup accounts restore', or correct the path"
         return AccountsError(self.path, problem, remedy)

@@ -69,7 +69,7 @@ def back_up(url: str, output: Path, *, force: bool = False) -> Content:
 
 
 def restore(url: str, backup: Path) -> Content:
-    """Replace the accounts of ``sqlite:///PATH`` by those of a backup, in one transaction.
+    """Replace the accounts of ``sqlite:///PATH`` by a backup, in one transaction.
 
     Returns the content of the backup.
 
@@ -103,7 +103,7 @@ def _fill(rows: sqlite3.Connection, source: sqlite3.Connection) -> None:
 
 
 def _restore(rows: sqlite3.Connection, live: AccountsFile, entry: Entry) -> None:
-    path = Path(os.path.realpath(live.path))  # as SQLite, which follows a link
+    path = Path(os.path.realpath(live.path))  # SQLite follows a link too
     if path.exists() or not _create(rows, path, entry):
         with closing(live.open(create=False)) as target:
             _replace(rows, target, entry)

@@ -117,7 +117,7 @@ def _decide_all(accounts: Accounts, requests: Sequence[_Asked]) -> Sequence[Exce
 
 
 def _outcomes(accounts: Accounts, requests: Sequence[_Asked]) -> list[Exception | None]:
-    """Decide requests by one call of the store, in which each account is once.
+    """Decide requests by one call of the store, with one entry per account.
 
     Example: the requests have the keys A, B, a wrong one, A, A. The store decides one request of B
     and three of A; if it admits two of A, the last one raises RateLimitError.
@@ -140,7 +140,7 @@ def _outcomes(accounts: Accounts, requests: Sequence[_Asked]) -> list[Exception 
         else repeat(admission)
         for admission in numbers
     }
-    # The first requests of an account are admitted, in the order in which they came.
+    # The first requests of an account are admitted, in the order of their arrival.
     return [next(outcomes[admission]) for admission in admissions]
 
 

@@ -21,7 +21,7 @@ _CHECKSUM = 8
 DIGEST_BYTES = 32
 #: Hexadecimal digits of an identifier.
 IDENTIFIER_DIGITS = 12
-#: Copied for each key: faster than a new hash, for which OpenSSL looks up the algorithm.
+#: Copied for each key: OpenSSL looks up the algorithm of a new hash.
 _NO_KEY = sha256()
 _SHAPE = re.compile(rb"geo_(?:live|test)_[a-z2-7]{32}[0-9a-f]{8}")
 
@@ -44,7 +44,7 @@ def digest(key: object) -> bytes | None:
 
 def is_well_formed(key: str) -> bool:
     """Return whether a text has the form of a key and a correct checksum."""
-    # A character beyond ASCII becomes "?", which has no place in the shape.
+    # A character beyond ASCII becomes "?": the shape has none.
     text = key.encode(errors="replace")
     return bool(_SHAPE.fullmatch(text)) and _checksum(text[:-_CHECKSUM]) == text[-_CHECKSUM:]
 

@@ -49,7 +49,7 @@ class Plans(dict[str, Plan]):
 
 
 def read_plans(path: str | PathLike[str] | None = None) -> Plans:
-    """Return the built-in plans and those of a TOML file of ``[plan.NAME]`` tables.
+    """Return the built-in plans and the plans of a TOML file, in tables ``[plan.NAME]``.
 
     ``rate`` is an integer from 1 to 1,000,000, in requests per second; ``quota`` an
     integer number of requests, absent for unlimited. Raises PlansError.
@@ -82,7 +82,7 @@ def _plan(file: str, name: str, table: object) -> Plan:
         raise PlansError(f"{file}: plan.{name} is not a table; write [plan.{name}]")
     for member in table:
         if member not in ("rate", "quota"):
-            raise PlansError(f"{file}: [plan.{name}] has {member!r}; it takes rate and quota")
+            raise PlansError(f"{file}: [plan.{name}] has {member!r}; write rate and quota")
     if "rate" not in table:
         raise PlansError(f"{file}: [plan.{name}] has no rate; write rate = 25, for example")
     quota = table.get("quota")

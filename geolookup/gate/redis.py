@@ -1,6 +1,6 @@
 """Accounts in Redis or Valkey, for workers on several machines.
 
-Strategy: each decision is one script, which the server runs atomically. Time is the
+Strategy: each decision is one script; the server runs it atomically. Time is the
 server's: decisions read its clock, and this process's clock is adjusted to each reply.
 
 An account is a hash ``geolookup:account:N`` (name, plan, created, used, recent) and the list of its
@@ -9,7 +9,7 @@ the accounts; a server without it is new or has lost its data. The list ``geoloo
 audit log, a JSON array for each entry.
 
 In the scripts ARGV[1] is the time, Unix microseconds, or 0 for the clock of the server. Numbers are
-integers below 2**53, which Lua represents exactly.
+integers below 2**53: Lua represents them exactly.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A Redis or Valkey server: its commands, scripts and errors, and whether its writes survive it.
 
-No command is retried, because a request whose reply was lost may have been counted.
+No command is retried: the server may have counted a request whose reply was lost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from geolookup.gate.store_url import PASSWORD, PASSWORD_FILE, redis_password, sp
 _TIMEOUT = 1.0
 #: Milliseconds of one wait for the disk, below the timeout, and the number of waits.
 _SYNC_WAIT, _SYNC_WAITS = 500, 10
-#: Settings with which a server loses or evicts acknowledged writes, and the setting to use.
+#: Settings that make a server lose or evict acknowledged writes, and the setting to use.
 _FORGETS = {
     "appendonly": (("no",), "appendonly yes"),
     "appendfsync": (("no",), "appendfsync everysec"),

@@ -135,7 +135,7 @@ class SQLiteStore:
         self._checkpoints.write_back(changes)
 
     def probe(self) -> None:
-        """Open the file, or see whether it is still there."""
+        """Open the file, or check that it still exists."""
         self._run(lambda _: None)
 
     def after_fork(self) -> None:

@@ -40,7 +40,7 @@ class Outage:
         self._error, self._until = error, monotonic() + _REMEMBERED
 
     def hold(self, seconds: float) -> None:
-        """Remember the failure, if there is one, for as long as a probe takes that begins now."""
+        """Remember the failure, if any, until a probe that begins now has ended."""
         now = monotonic()
         if now < self._until:
             self._until = now + seconds + _REMEMBERED

@@ -32,7 +32,7 @@ from granian.server.mp import MPServer
 from geolookup.errors import SettingsError
 from geolookup.http.listener import with_limits
 from geolookup.http.settings import Settings
-from geolookup.mirrors.child import command, ending, environment
+from geolookup.mirrors.child import command, environment, exit_text
 from geolookup.mirrors.polling import current_in
 from geolookup.remote import backoff_wait
 
@@ -111,7 +111,7 @@ class Supervisor(MPServer):
         delay = backoff.delay(index, time.monotonic() - worker.birth)
         _log.error(
             "worker-%d %s; starting it again in %.1f seconds",
-            *(index + 1, ending(worker.inner.exitcode), delay),
+            *(index + 1, exit_text(worker.inner.exitcode), delay),
         )
         return delay
 

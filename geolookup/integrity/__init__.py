@@ -1,8 +1,8 @@
 """Verification of a dataset: every byte, the structure, the texts. Nothing in it is trusted.
 
-Strategy: each step checks what the next one relies on. First the manifest and its signature, then
-the bytes of the files, then each column, then the columns together. A step yields all damages that
-it finds; the next step runs only if there were none.
+Strategy: each step relies on the steps before it. First the manifest and its signature, then the
+bytes of the files, then each column, then the columns together. A step yields all damages that it
+finds; the next step runs only without damage.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Report:
     files: int = 0
     bytes: int = 0  # of all files but the manifest
     generation: str = ""
-    #: As it was read: the file may be another one by now. Empty if the dataset is damaged.
+    #: The text that was read: the file may change later. Empty if the dataset is damaged.
     manifest_text: _Text = field(default=b"", repr=False)
 
 
-class Verified:
+class VerifiedDataset:
     """A dataset that was verified: only its constructor makes one, and the constructor verifies.
 
     Functions that publish take it as proof, and do not verify again. ``path_of`` makes the path of
@@ -60,13 +60,13 @@ class Verified:
             name = str(Path(error.path).relative_to(folder))
             raise DatasetError(path_of(name), error.problem, error.remedy) from error
 
-    def move_to(self, folder: Path) -> Verified:
+    def move_to(self, folder: Path) -> VerifiedDataset:
         """Rename the files into another folder of the disk; the bytes stay verified."""
         for path in self.folder.iterdir():
             path.rename(folder / path.name)
         return self.with_folder(folder)
 
-    def with_folder(self, folder: Path) -> Verified:
+    def with_folder(self, folder: Path) -> VerifiedDataset:
         """Return this dataset under the name that its folder has been given."""
         renamed = copy(self)
         renamed.folder = folder
@@ -84,12 +84,12 @@ def verify(
     ``dataset`` is what ``geolookup.open`` accepts; of a store its current generation is read.
     Checks the canonical manifest, sizes and digests, the layout of all columns, the
     order of intervals, row numbers, the type and range of values, JSON texts and their
-    checksums, and the generation id, which is computed again from the content. ``deep``
+    checksums, and the generation id, computed again from the content. ``deep``
     adds slower checks: coverage, the names of time zones, and a sample of lookups
     compared with the columns. ``trusted_keys`` is the file of a public key, or several: then one of
     them must have signed the dataset (``geolookup.sign``). The report has ``files`` (their
-    number), ``bytes`` (of all files but the manifest), ``generation``, and ``damages``, which is
-    empty. Raises DatasetError for the first damage, or if there is no dataset, KeyFileError for
+    number), ``bytes`` (of all files but the manifest), ``generation``, and an empty
+    ``damages``. Raises DatasetError for the first damage or a missing dataset, KeyFileError for
     a file that is not a public key, ValueError for an empty sequence of keys;
     ``geolookup.integrity.examine`` returns up to a number of damages instead.
     """
@@ -107,7 +107,7 @@ def examine(
     trusted_keys: TrustedKeys | None = None,
 ) -> Report:
     """Return the report of a dataset, with at most ``limit`` damages; see ``verify``."""
-    from geolookup.store import resolve  # a room below, which verifies
+    from geolookup.store import resolve  # a room below, where datasets are verified
 
     keys = read_trusted_keys(trusted_keys)
     try:

@@ -160,7 +160,7 @@ def generation(tables: Tables) -> Iterator[DatasetError]:
     computed = arrow_files.generation(tables.manifest, tables.batches, tables.release)
     expected = tables.manifest.generation
     if computed != expected:
-        problem = f"'generation' is {expected}, but that of the content is {computed}"
+        problem = f"'generation' is {expected}, but the content gives {computed}"
         yield damage(tables.folder / fmt.MANIFEST, problem)
 
 

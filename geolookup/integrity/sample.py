@@ -54,12 +54,12 @@ def sample(tables: Tables) -> Iterator[DatasetError]:
     try:
         dataset = Dataset(tables.folder)
         for family in (4, 6):
-            chosen = _choose(tables, family)
-            expected = _expected_data(tables, chosen)
+            drawn = _choose(tables, family)
+            expected = _expected_data(tables, drawn)
             for kernel, state in ((Kernel, State), (kernel_python.Kernel, kernel_python.State)):
-                yield from _single(tables, chosen, expected, kernel(dataset))
-                yield from _columns(tables, chosen, state(dataset))
-            yield from _explanations(tables, chosen, dataset)
+                yield from _single(tables, drawn, expected, kernel(dataset))
+                yield from _columns(tables, drawn, state(dataset))
+            yield from _explanations(tables, drawn, dataset)
     except DatasetError as error:
         yield error
 
@@ -85,10 +85,10 @@ def _is_answered(family: int, value: int) -> bool:
     return 0 <= value <= MAX[family] and not carried and not is_private(family, value)
 
 
-def _expected_data(tables: Tables, chosen: _Sample) -> list[dict[str, Any]]:
+def _expected_data(tables: Tables, drawn: _Sample) -> list[dict[str, Any]]:
     """Return the data of each address from the columns, without ip and ip_type."""
-    file = _FILES[chosen.family]
-    intervals = np.array(chosen.intervals, np.int64)
+    file = _FILES[drawn.family]
+    intervals = np.array(drawn.intervals, np.int64)
     locations = _rows(tables, fmt.LOCATION, tables.numbers(file, "location")[intervals])
     networks = _rows(tables, fmt.NETWORK, tables.numbers(file, "network")[intervals])
     countries = _rows(
@@ -127,46 +127,46 @@ def _group(group: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _single(
-    tables: Tables, chosen: _Sample, expected: list[dict[str, Any]], kernel: protocol.Kernel
+    tables: Tables, drawn: _Sample, expected: list[dict[str, Any]], kernel: protocol.Kernel
 ) -> Iterator[DatasetError]:
     """Look each address up as a dict and as JSON bytes."""
-    for value, interval, data in zip(chosen.values, chosen.intervals, expected, strict=True):
-        text = canonical(chosen.family, value)
-        whole = {"ip": text, "ip_type": f"ipv{chosen.family}", **data}
+    for value, interval, data in zip(drawn.values, drawn.intervals, expected, strict=True):
+        text = canonical(drawn.family, value)
+        whole = {"ip": text, "ip_type": f"ipv{drawn.family}", **data}
         answers = kernel.lookup(text, at=_AT), json.loads(kernel.lookup_json(text, at=_AT))
         if any(not answer["success"] or answer["data"] != whole for answer in answers):
-            yield _differs(tables, chosen.family, interval, f"the {kernel.kernel} kernel")
+            yield _differs(tables, drawn.family, interval, f"the {kernel.kernel} kernel")
             return
 
 
-def _columns(tables: Tables, chosen: _Sample, state: protocol.State) -> Iterator[DatasetError]:
+def _columns(tables: Tables, drawn: _Sample, state: protocol.State) -> Iterator[DatasetError]:
     """Locate all addresses as a column, and take their rows."""
-    values, file = chosen.values, _FILES[chosen.family]
+    values, file = drawn.values, _FILES[drawn.family]
     rows = np.zeros(len(values), np.int32)
-    families = np.full(len(values), chosen.family, np.uint8)
+    families = np.full(len(values), drawn.family, np.uint8)
     highs = np.array([value >> 64 for value in values], np.uint64)
     lows = np.array([value & _HALF for value in values], np.uint64)
     state.locate_numbers(families, highs, lows, rows)
     # Ids of IPv6 intervals follow the ids of IPv4 intervals.
-    before = 0 if chosen.family == 4 else tables.rows(fmt.IPV4)
-    intervals = np.array(chosen.intervals, np.int64)
+    before = 0 if drawn.family == 4 else tables.rows(fmt.IPV4)
+    intervals = np.array(drawn.intervals, np.int64)
     bad = rows != intervals + before
     row_numbers = {name: np.zeros(len(values), np.uint32) for name in ("location", "network")}
     state.take_rows(rows, row_numbers["location"], row_numbers["network"])
     for name, numbers in row_numbers.items():
         bad |= numbers != tables.numbers(file, name)[intervals]
     if bad.any():
-        at = chosen.intervals[int(np.argmax(bad))]
-        yield _differs(tables, chosen.family, at, "a lookup of whole columns")
+        at = drawn.intervals[int(np.argmax(bad))]
+        yield _differs(tables, drawn.family, at, "a lookup of whole columns")
 
 
-def _explanations(tables: Tables, chosen: _Sample, dataset: Dataset) -> Iterator[DatasetError]:
+def _explanations(tables: Tables, drawn: _Sample, dataset: Dataset) -> Iterator[DatasetError]:
     """Explain some of the addresses; the provenance files must agree with the answers."""
     sources = tables.manifest.metadata().sources
     # 2,000 values and 100 to explain: every 21st.
-    for value in chosen.values[:: 1 + len(chosen.values) // _EXPLAINED]:
+    for value in drawn.values[:: 1 + len(drawn.values) // _EXPLAINED]:
         try:
-            decisions(dataset, sources, chosen.family, value)
+            decisions(dataset, sources, drawn.family, value)
         except DatasetError as error:
             yield error
             return

@@ -1,6 +1,6 @@
 """The source rows of a dataset built with ``explain = "full"``.
 
-Strategy: where the tables begin is checked first; intervals, numbers of values, ranges and lines
+Strategy: the starts of the tables are checked first; intervals, numbers of values, ranges and lines
 rely on it. Values are columns, with the checksum of a JSON object that is not stored: it is
 rendered again, ``PART`` rows at a time, after a check that all texts fit into memory.
 """

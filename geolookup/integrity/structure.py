@@ -73,7 +73,7 @@ def _jump(tables: Tables) -> Iterator[DatasetError]:
     if not least <= bits <= most or len(stored) != (1 << bits) + 1:
         yield damage(tables.folder / fmt.IPV4_JUMP, f"{len(stored):,} rows are not a jump table")
         return
-    # 16 bits: bucket 1 begins at 1 << 16, which is 0.1.0.0.
+    # 16 bits: bucket 1 begins at 1 << 16 (0.1.0.0).
     firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
     starts = tables.numbers(fmt.IPV4, "start")
     right = np.searchsorted(starts, firsts.astype(np.uint32), side="right") - 1

@@ -1,6 +1,6 @@
 """The columns of a dataset under verification as numpy arrays, and errors for their damage.
 
-``shapes`` checks each column alone: type, nulls, dictionary, and lengths of buffers.
+``shapes`` checks each column by itself: type, nulls, dictionary, and lengths of buffers.
 """
 
 from __future__ import annotations

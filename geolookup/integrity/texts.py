@@ -32,7 +32,7 @@ _TABLES = (fields.LOCATION, fields.NETWORK, fields.COUNTRY)
 #: Rows that are compared at once. Four times as many take 40 MB more and no less time.
 PART = 1 << 14
 _ESCAPED = r'["\\\x00-\x1f]'
-# Of a stated type: to find that of a Python value, Arrow looks for ``dateutil`` each time.
+# With a type: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
 _LINE_FEED, _QUOTE, _OPEN, _CLOSE, _BEGIN, _END, _COMMA, _EMPTY, _NONE = (
     pa.scalar(text, pa.string()) for text in (_SEPARATOR, '"', *"[]{},", "", None)
 )
@@ -145,7 +145,7 @@ def _differ(columns: list[pa.Array], table: str, stored: pa.Array) -> Bools:
 
 
 def _length(column: pa.Array, absent: str) -> Any:
-    """Return the length in bytes of each JSON text; null has that of ``absent``."""
+    """Return the length in bytes of each JSON text; null counts as ``absent``."""
     if not pa.types.is_dictionary(column.type):
         return _lengths(column)
     # The last entry is for null: index -1 reads it.
@@ -174,7 +174,7 @@ def _json_texts(column: pa.Array, absent: str) -> pa.Array:
 
 
 def _decode(column: pa.Array, absent: str) -> pa.Array:
-    """Return each JSON text, ``absent`` for null; null may stay where that is ``_NULL``."""
+    """Return each JSON text, ``absent`` for null; null may stay if ``absent`` is ``_NULL``."""
     if column.null_count == len(column):
         return _repeat(absent, len(column))
     if not pa.types.is_dictionary(column.type):
@@ -196,8 +196,8 @@ def _quote(texts: pa.Array) -> pa.Array:
     if not special.true_count:
         return quoted
     special = without_nulls(special, False)
-    chosen = texts.filter(special)
-    parts = (chosen.slice(begin, PART) for begin in range(0, len(chosen), PART))
+    to_escape = texts.filter(special)
+    parts = (to_escape.slice(begin, PART) for begin in range(0, len(to_escape), PART))
     escaped = pa.chunked_array([_escape(part) for part in parts], pa.string())
     return pc.replace_with_mask(quoted, special, escaped.combine_chunks())
 
@@ -209,7 +209,7 @@ def _escape(texts: pa.Array) -> pa.Array:
 
 def _lists(column: pa.Array) -> pa.Array:
     """Return JSON arrays of texts; a list with an unknown text has no text."""
-    # A slice of a list array has offsets that begin above 0; take writes them anew.
+    # A slice of a list array has offsets that begin above 0; take writes new ones.
     lists = pc.take(column, pa.array(np.arange(len(column))))  # without offset
     quoted = pa.ListArray.from_arrays(lists.offsets, _quote(lists.values))
     joined = pc.binary_join_element_wise(_OPEN, pc.binary_join(quoted, _COMMA), _CLOSE, _EMPTY)

@@ -21,7 +21,7 @@ from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, sweep
 from geolookup.mirrors.index import DELTA_FOLDER, INDEX, PACK_FOLDER, File, Index
-from geolookup.mirrors.listing import Wanted
+from geolookup.mirrors.listing import MirrorGeneration
 
 _LOCK = ".lock"
 #: Where archives are written, before they get their names.
@@ -34,7 +34,7 @@ _ARCHIVE = re.compile(r"[0-9a-f]{64}(?:-[0-9a-f]{64})?\.[0-9a-f]{16}" + re.escap
 
 @contextmanager
 def changing(folder: Path) -> Iterator[None]:
-    """Lock a mirror, created if missing, and remove what killed processes left unfinished.
+    """Lock a mirror, created if missing, and remove unfinished files of killed processes.
 
     Other processes wait. Raises OutputError for a folder that is neither a mirror nor empty.
     """
@@ -61,18 +61,18 @@ def _make(folder: Path) -> None:
 
 
 class Archives:
-    """The archives of a mirror, each written once: those of its former index stay."""
+    """The archives of a mirror, each written once; archives of the former index stay."""
 
     def __init__(self, folder: Path, former: Index | None) -> None:
         self._folder = folder
         self._files = {} if former is None else _files_by_key(former)
         self.added: list[File] = []
 
-    def pack(self, item: Wanted) -> File:
+    def pack(self, item: MirrorGeneration) -> File:
         """Return the archive of a generation."""
         return self._of(_Key(item.generation, None, item.signature), item.folder, None)
 
-    def delta(self, base: Path, item: Wanted) -> File:
+    def delta(self, base: Path, item: MirrorGeneration) -> File:
         """Return the archive that makes a generation from another one, in the folder ``base``."""
         return self._of(_Key(item.generation, base.name, item.signature), item.folder, base)
 
@@ -108,7 +108,7 @@ def _files_by_key(index: Index) -> dict[_Key, File]:
 
 
 def _is_whole(folder: Path, file: File) -> bool:
-    """Return whether a file of a mirror is there, with its size and digest."""
+    """Return whether a file of a mirror exists, with its size and digest."""
     path = folder / file.path
     try:
         return path.stat().st_size == file.bytes and _sha256(path) == file.sha256

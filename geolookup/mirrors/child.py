@@ -1,9 +1,9 @@
 """The installation of a generation, in a process of its own.
 
 A follower waits most of the time. Verifying and unpacking archives needs Arrow and much more
-memory, which ends with the process. Request and result are a line of JSON each, on standard input
-and output. Standard input stays open: when it ends, the follower has died, and the child ends too.
-``command``, ``environment`` and ``end_with_input`` serve other such processes too.
+memory: the process returns it at its end. Request and result are a line of JSON each, on standard
+input and output. Standard input stays open: when it ends, the follower has died, and the child ends
+too. ``command``, ``environment`` and ``end_with_input`` serve other such processes too.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from threading import Thread
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from geolookup.errors import GeoLookupError, MirrorError, PathError
-from geolookup.mirrors.polling import Polled, Status
+from geolookup.mirrors.polling import PollResult, Status
 
-if TYPE_CHECKING:  # a server that only starts processes does not load what fetches files
+if TYPE_CHECKING:  # a server that only starts processes fetches no files
     from geolookup.mirrors.source import Source
 
-#: Seconds in which a child removes unfinished files, before it is killed.
+#: Seconds for a child to remove unfinished files, before it is killed.
 _END = 0.7
 _RETRY = "it is tried again at the next poll"
 
@@ -37,11 +37,11 @@ def command(module: str, *arguments: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment in which that Python finds the modules that this one has."""
+    """Return the environment of a Python that imports the modules of this one."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
-def ending(status: int | None) -> str:
+def exit_text(status: int | None) -> str:
     """Return how a process ended, by its exit status: -9 if signal 9 killed it."""
     if status is None or status >= 0:
         return f"ended with status {status}"
@@ -65,8 +65,8 @@ def _wait() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def install_in_child(source: Source, index_file: Path, before: Status) -> Polled:
-    """Do what ``install`` does, in another process; MirrorError for whatever fails there."""
+def install_in_child(source: Source, index_file: Path, before: Status) -> PollResult:
+    """Call ``install`` in another process; MirrorError if anything in it fails."""
     arguments = {**asdict(source), "store": str(source.store)}
     line = json.dumps({"source": arguments, "index": str(index_file), "before": asdict(before)})
     with _start() as child:
@@ -77,7 +77,7 @@ def install_in_child(source: Source, index_file: Path, before: Status) -> Polled
             raise
     # A child that dies while it writes leaves a line without its end.
     if not answer.endswith("\n"):
-        raise MirrorError(source.store, f"the installation {ending(child.returncode)}", _RETRY)
+        raise MirrorError(source.store, f"the installation {exit_text(child.returncode)}", _RETRY)
     return _outcome(json.loads(answer))
 
 
@@ -100,10 +100,10 @@ def _ask(child: subprocess.Popen[str], line: str) -> str:
     return answers.readline()
 
 
-def _outcome(answer: dict[str, Any]) -> Polled:
+def _outcome(answer: dict[str, Any]) -> PollResult:
     if "error" in answer:
         raise MirrorError(**answer["error"])
-    return Polled(**answer["polled"])
+    return PollResult(**answer["polled"])
 
 
 def _end(child: subprocess.Popen[str]) -> None:
@@ -117,7 +117,7 @@ def _end(child: subprocess.Popen[str]) -> None:
 
 def main() -> None:
     """Read a request, install, and write the result."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the follower, which ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the follower, and it ends this
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     line = sys.stdin.readline()
     end_with_input()

@@ -31,16 +31,16 @@ from geolookup.mirrors.index import (
     Delta,
     File,
     Index,
-    Listed,
+    IndexEntry,
     index_text,
     read_index,
 )
 from geolookup.mirrors.listing import (
     DELTAS,
     MOST_DELTAS,
-    Wanted,
+    MirrorGeneration,
     check_acceptable,
-    wanted_generations,
+    listed_generations,
 )
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.signing.statement import serial_of
@@ -48,7 +48,7 @@ from geolookup.store.changing import store_path
 
 
 @dataclass(frozen=True, slots=True)
-class Mirrored:
+class MirrorResult:
     """The result of ``mirror``; ``state`` is "published", or "current" if the index stays."""
 
     state: str
@@ -64,26 +64,27 @@ def mirror(
     deltas: int = DELTAS,
     signing_keys: SigningKeys = (),
     expires: timedelta | str | None = None,
-) -> Mirrored:
-    """Write the current generation of a store into a folder from which other stores follow it.
+) -> MirrorResult:
+    """Write the current generation of a store into a folder that other stores follow.
 
     The folder is made if it is missing. It gets an archive of the current generation and of the one
     before it, a delta to the current one from each of the ``deltas`` others published last, and an
-    index, which names the withdrawn ones too. Undamaged archives are kept. The index is replaced
-    last, atomically; the files of the former one stay for its readers. ``signing_keys`` is the file
-    of a private key that signs the index, or several. ``expires`` is for how long followers accept
-    it, such as "7d"; by default without end. One call at a time changes a folder, others wait.
-    Returns ``state``, ``index``, ``added`` and ``removed``. Raises DatasetError for a store that is
-    missing or damaged, and for a generation or an index that followers would refuse; OutputError
-    for a folder that is neither a mirror nor empty, or cannot be written; ValueError for an invalid
-    ``deltas`` or ``expires``. On an error the index stays as it was.
+    index. The index lists the withdrawn ones too. Undamaged archives are kept. The index is
+    replaced last, atomically; the files of the former one stay for its readers. ``signing_keys`` is
+    the file of a private key that signs the index, or several. ``expires`` is the time until
+    followers refuse it, such as "7d"; by default they never do. One call at a time changes a
+    folder, others wait. Returns ``state``, ``index``, ``added`` and ``removed``. Raises
+    DatasetError for a store that is missing or damaged, and for a generation or an index that
+    followers would refuse; OutputError for a folder that is neither a mirror nor empty, or cannot
+    be written; ValueError for an invalid ``deltas`` or ``expires``. On an error the index does not
+    change.
     """
     if not 0 <= deltas <= MOST_DELTAS:
         raise ValueError(f"deltas is {deltas}; write 0 to {MOST_DELTAS}")
     limit = None if expires is None else age_limit(expires, "expires")
     keys = read_signing_keys(signing_keys)
     store, folder = store_path(store), Path(output)
-    ask = partial(wanted_generations, store, deltas)
+    ask = partial(listed_generations, store, deltas)
     ask()  # without a store, no folder is made
     with changing(folder):
         text, former = _former(folder)
@@ -92,10 +93,10 @@ def mirror(
         current, entries = _pack_all(ask, check, archives)
         index = _index(current, entries, former, limit)
         if former is not None and limit is None and _is_same(index, former, text, keys):
-            return Mirrored("current", former, tuple(archives.added), ())
+            return MirrorResult("current", former, tuple(archives.added), ())
         _replace(folder, index, keys)
         removed = _prune(folder, index, former)
-    return Mirrored("published", index, tuple(archives.added), removed)
+    return MirrorResult("published", index, tuple(archives.added), removed)
 
 
 def _former(folder: Path) -> tuple[bytes, Index | None]:
@@ -113,8 +114,10 @@ def _former(folder: Path) -> tuple[bytes, Index | None]:
 
 
 def _pack_all(
-    ask: Callable[[], list[Wanted]], check: Callable[[Wanted], None], archives: Archives
-) -> tuple[Wanted, tuple[Listed, ...]]:
+    ask: Callable[[], list[MirrorGeneration]],
+    check: Callable[[MirrorGeneration], None],
+    archives: Archives,
+) -> tuple[MirrorGeneration, tuple[IndexEntry, ...]]:
     """Return the current generation, and all that are listed with their archives.
 
     Retries if the store changes meanwhile: a generation may be pruned or withdrawn.
@@ -126,7 +129,7 @@ def _pack_all(
         try:
             entries = tuple(_entry(item, archives) for item in generations)
         except DatasetError:
-            # The error is real only if the store is as it was asked for; else it is tried again.
+            # The error is real only if the store has not changed since; else try again.
             if ask() == generations:
                 raise
         else:
@@ -134,19 +137,24 @@ def _pack_all(
                 return current, entries
 
 
-def _entry(item: Wanted, archives: Archives) -> Listed:
+def _entry(item: MirrorGeneration, archives: Archives) -> IndexEntry:
     pack = None if item.withdrawn else archives.pack(item)
     deltas = tuple(Delta(base.name, archives.delta(base, item)) for base in item.bases)
-    return Listed(item.generation, item.published_at, pack, deltas, item.withdrawn, item.signature)
+    return IndexEntry(
+        item.generation, item.published_at, pack, deltas, item.withdrawn, item.signature
+    )
 
 
 def _index(
-    current: Wanted, entries: tuple[Listed, ...], former: Index | None, limit: timedelta | None
+    current: MirrorGeneration,
+    entries: tuple[IndexEntry, ...],
+    former: Index | None,
+    limit: timedelta | None,
 ) -> Index:
     """Return the index; its serial is the present time, whose clock may be behind others.
 
-    It is above that of the former index, and above those of the statements: a follower that
-    knows only its dataset accepts no index from before that.
+    It is above the serials of the former index and of the statements: a follower that has only its
+    dataset accepts no older index.
     """
     now = datetime.now(UTC)
     serials = [serial_of(item.signature.encode(), INDEX) for item in entries if item.signature]
@@ -182,7 +190,7 @@ def _replace(folder: Path, index: Index, keys: Sequence[PrivateKey]) -> None:
 
 
 def _set_later(fresh: Path, former: Path) -> None:
-    """Set the modification time of a file to a later second than that of the former one.
+    """Set the modification time of a file to a later second than the former one.
 
     Web servers answer If-Modified-Since by seconds (RFC 9110, section 8.8.2), and some make their
     ETag of second and size: readers would never learn of a second index within one.
@@ -195,10 +203,10 @@ def _set_later(fresh: Path, former: Path) -> None:
 
 
 def _prune(folder: Path, index: Index, former: Index | None) -> tuple[str, ...]:
-    """Remove what neither of the last two indexes names; return the paths.
+    """Remove the archives that neither of the last two indexes lists; return their paths.
 
-    Where both name the same files, nothing is removed: those of the index before stay as long as
-    they would without the additional index.
+    If both list the same files, nothing is removed: the additional index must not shorten the life
+    of the files before it.
     """
     if former is None or {*former.files} == {*index.files}:
         return ()

@@ -20,8 +20,8 @@ from geolookup.mirrors.polling import (
     CURRENT,
     HELD,
     UPDATED,
-    Polled,
     Polling,
+    PollResult,
     Status,
     current_in,
     read_status,
@@ -31,19 +31,19 @@ from geolookup.mirrors.source import FOLDER, Source
 from geolookup.store import pointer
 from geolookup.store.changing import changing
 
-#: The origin of an installed generation, by ``Polled.kind``.
+#: The origin of an installed generation, by ``PollResult.kind``.
 _ORIGINS = {
     "stored": "which was in the store",
     "delta": "from a delta of {0.bytes:,} bytes",
     "pack": "from a pack of {0.bytes:,} bytes",
 }
-Install = Callable[[Source, Path, Status], Polled]
+Install = Callable[[Source, Path, Status], PollResult]
 Tell = Callable[[str], None]
 
 
 @dataclass(slots=True)
 class Follower:
-    """A store that follows a mirror; ``tell`` gets a line of news, ``warn`` one of what failed."""
+    """A store that follows a mirror; ``tell`` gets lines of news, ``warn`` lines of failures."""
 
     source: Source
     polling: Polling
@@ -76,7 +76,7 @@ class Follower:
             self.warn(f"{text}; the next poll is in {wait:.0f} s")
         return wait
 
-    def _after_success(self, polled: Polled) -> float:
+    def _after_success(self, polled: PollResult) -> float:
         if self._failures:
             self.tell("the mirror can be followed again")
         self._failures, self._warned = 0, ""
@@ -86,7 +86,7 @@ class Follower:
         return self.polling.first() if is_first else self.polling.next()
 
 
-def _news(polled: Polled) -> str | None:
+def _news(polled: PollResult) -> str | None:
     """Return a line about a poll that changed the generation, or would have; None for others."""
     if polled.state == UPDATED:
         origin = _ORIGINS[polled.kind].format(polled)
@@ -96,14 +96,16 @@ def _news(polled: Polled) -> str | None:
     return None
 
 
-def poll(source: Source, install: Install | None = None, tell: Tell = lambda _text: None) -> Polled:
+def poll(
+    source: Source, install: Install | None = None, tell: Tell = lambda _text: None
+) -> PollResult:
     """Bring a store to the current generation of a mirror; return the outcome.
 
     The store is created if it is missing. ``install`` installs the generation of a changed index;
     None: in this process. Another poll of the same store is waited for. Raises MirrorError if
     the mirror does not answer, or has nothing that the store accepts, DatasetError for an index,
     an archive or a store that is damaged or refused, OutputError for a store that cannot be
-    written. The store then keeps its generation, and STORE/follow.json says why.
+    written. The store then keeps its generation, and STORE/follow.json has the reason.
     """
     if not (source.store / pointer.GENERATIONS).is_dir():
         with changing(source.store, make=True):
@@ -113,14 +115,14 @@ def poll(source: Source, install: Install | None = None, tell: Tell = lambda _te
         try:
             polled, after = _poll(source, before, install or _installed_here)
         except (GeoLookupError, OSError) as error:
-            with suppress(OutputError):  # the disk may be full: that is not what failed first
+            with suppress(OutputError):  # the disk may be full: the first failure is the cause
                 write_status(source.store, before.after_failure(str(error)))
             raise
         write_status(source.store, after)
     return polled
 
 
-def _installed_here(source: Source, index_file: Path, before: Status) -> Polled:
+def _installed_here(source: Source, index_file: Path, before: Status) -> PollResult:
     from geolookup.mirrors.install import install  # imports Arrow
 
     return install(source, index_file, before)
@@ -142,14 +144,14 @@ def _alone(store: Path, tell: Tell) -> Iterator[None]:
         yield
 
 
-def _poll(source: Source, before: Status, install: Install) -> tuple[Polled, Status]:
+def _poll(source: Source, before: Status, install: Install) -> tuple[PollResult, Status]:
     """Poll; return the outcome, and the state of the follower after it."""
     path, fetched = source.index()
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     current = current_in(source.store)
     # The same bytes as those that were followed last: no signature needs to be checked again.
     if current and _is_followed(before, digest):
-        return Polled(CURRENT, current), before.after_success(
+        return PollResult(CURRENT, current), before.after_success(
             CURRENT, generation=current, bytes=before.bytes + fetched
         )
     polled = _install_index(source, path, before, install)
@@ -164,7 +166,7 @@ def _poll(source: Source, before: Status, install: Install) -> tuple[Polled, Sta
     )
 
 
-def _install_index(source: Source, path: Path, before: Status, install: Install) -> Polled:
+def _install_index(source: Source, path: Path, before: Status, install: Install) -> PollResult:
     """Install the generation of a changed index; forget the index if that fails.
 
     With the ETag of a refused index, a server could answer "not modified" in every later poll.

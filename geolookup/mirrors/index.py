@@ -1,4 +1,4 @@
-"""The index of a mirror: its current generation, and the files that bring a store there.
+"""The index of a mirror: its current generation, and the files that bring a store to it.
 
 It is the payload of an envelope (``signing.envelope``), in the file ``INDEX`` of the mirror. It is
 not trusted: each member is checked when it is read, and paths stay within the mirror.
@@ -55,7 +55,7 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class IndexEntry:
     """A generation of a mirror."""
 
     generation: str
@@ -74,15 +74,15 @@ class Index:
     serial: int  # microseconds since 1970; a later index has a greater one
     published_at: str  # ISO 8601 in UTC
     current: str
-    generations: tuple[Listed, ...]
+    generations: tuple[IndexEntry, ...]
     expires_at: str | None = None  # ISO 8601 in UTC; None: it does not expire
 
     @property
-    def now(self) -> Listed:
+    def now(self) -> IndexEntry:
         """The current generation."""
         return next(item for item in self.generations if item.generation == self.current)
 
-    def entry(self, generation: str) -> Listed | None:
+    def entry(self, generation: str) -> IndexEntry | None:
         """Return the entry of a generation; None if it is not listed."""
         return next((item for item in self.generations if item.generation == generation), None)
 
@@ -149,9 +149,9 @@ def _index(document: Mapping[str, Any]) -> Index:
     return index
 
 
-def _entry(members: Mapping[str, Any]) -> Listed:
+def _entry(members: Mapping[str, Any]) -> IndexEntry:
     signature, pack = members["signature"], members["pack"]
-    entry = Listed(
+    entry = IndexEntry(
         generation=_id(members["generation"]),
         published_at=_time(members["published_at"]),
         pack=None if pack is None else _file(pack),

@@ -1,7 +1,7 @@
 """From the index of a mirror to the current generation of a store.
 
-Strategy: the smallest archive that may do is tried first: none, if the store has the generation;
-a delta, if it has the base; else the pack. If a delta is refused, the pack is fetched in the same
+Strategy: the smallest archive is tried first: none, if the store has the generation; a delta, if
+it has the base; else the pack. If a delta is refused, the pack is fetched in the same
 poll. Only a publication changes the store, in one rename.
 """
 
@@ -17,7 +17,7 @@ from geolookup.archives.publish import publish
 from geolookup.errors import DatasetError, MirrorError, OutputError
 from geolookup.filesystem import open_regular
 from geolookup.mirrors.index import INDEX, File, Index, read_index
-from geolookup.mirrors.polling import CURRENT, HELD, UPDATED, Polled, Status, current_in
+from geolookup.mirrors.polling import CURRENT, HELD, UPDATED, PollResult, Status, current_in
 from geolookup.mirrors.source import Source
 from geolookup.signing.statement import read_statement
 from geolookup.store import pointer
@@ -27,7 +27,7 @@ from geolookup.store.trusted import name_in, trust_of
 _log = logging.getLogger("geolookup")
 
 
-def install(source: Source, index_file: Path, before: Status) -> Polled:
+def install(source: Source, index_file: Path, before: Status) -> PollResult:
     """Make the current generation of an index current in the store; return the outcome.
 
     ``before`` is the state after the last poll. Raises MirrorError, DatasetError for an index or
@@ -36,7 +36,7 @@ def install(source: Source, index_file: Path, before: Status) -> Polled:
     """
     index = _acceptable_index(index_file, f"{source.safe_url}/{INDEX}", source.store, before)
     current = current_in(source.store)
-    # Another generation was made current here, and the mirror has not published since.
+    # Another generation was made current in the store, and the mirror has not published since.
     if current not in ("", index.current) and publication_of(index) == before.followed:
         return _outcome(HELD, current, index)
     kind, size = _Installation(source, index).run()
@@ -60,9 +60,13 @@ def _prune(source: Source) -> None:
         _log.warning("old generations are not all removed: %s", error)
 
 
-def _outcome(result: str, generation: str, index: Index, size: int = 0, kind: str = "") -> Polled:
+def _outcome(
+    result: str, generation: str, index: Index, size: int = 0, kind: str = ""
+) -> PollResult:
     expires_at = index.expires_at or ""
-    return Polled(result, generation, size, kind, index.serial, expires_at, publication_of(index))
+    return PollResult(
+        result, generation, size, kind, index.serial, expires_at, publication_of(index)
+    )
 
 
 def _acceptable_index(path: Path, address: str, store: Path, before: Status) -> Index:
@@ -75,7 +79,7 @@ def _acceptable_index(path: Path, address: str, store: Path, before: Status) -> 
     # The last index, and the signatures in the store in case follow.json is lost.
     accepted = max(before.serial, trust.serial if trust else 0)
     if index.serial < accepted:
-        problem = f"older than what was accepted before (serial {index.serial}, then {accepted})"
+        problem = f"older than an accepted index (serial {index.serial}, accepted {accepted})"
         raise DatasetError(address, problem, _WRITE)
     name = name_in(store)
     if name not in (None, index.name):
@@ -94,7 +98,7 @@ class _Installation:
         self._source, self._store, self._index = source, source.store, index
 
     def run(self) -> tuple[str, int]:
-        """Install the generation; return from what, as ``Polled.kind``, and the bytes of that."""
+        """Install the generation; return its origin (``PollResult.kind``) and the bytes of that."""
         if self._is_taken():
             return "stored", 0
         kind, size = self._fetch()
@@ -118,7 +122,7 @@ class _Installation:
         make_current(self._store, self._index.current, withdrawn, text)
 
     def _fetch(self) -> tuple[str, int]:
-        """Publish the generation from a delta if there is one that does, else from the pack."""
+        """Publish the generation from a delta if one can be applied, else from the pack."""
         pack = cast("File", self._index.now.pack)  # read_index demands one of the current one
         delta = self._delta()
         if delta is not None and delta.bytes < pack.bytes and self._is_published(delta):
@@ -150,7 +154,7 @@ class _Installation:
         publish(archive, self._store, expect=self._index.current)
 
     def _check(self, archive: Path) -> None:
-        """Raise DatasetError for an archive of another name, or other bytes, than the index says.
+        """Raise DatasetError for an archive of another name, or other bytes, than in the index.
 
         A published archive with the wrong name would make the store refuse every later index.
         """

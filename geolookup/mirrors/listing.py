@@ -1,7 +1,7 @@
-"""The generations of a store that a mirror shall list, and whether followers would accept them.
+"""The generations of a store that its mirror lists, and whether followers would accept them.
 
-That is checked before the index is written. An index that followers refuse does no harm to them,
-but they would get no data any more.
+Both are checked before the index is written. An index that followers refuse does no harm to them,
+but they would get no more data.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from geolookup.mirrors.index import INDEX, Index
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement, serial_of
 from geolookup.store import pointer
-from geolookup.store.pointer import Published
+from geolookup.store.pointer import Publication
 from geolookup.store.signatures import check_trusted, manifest_text
 from geolookup.store.trusted import trust_of
 
@@ -31,14 +31,14 @@ _SIGN_AGAIN = "sign it with 'geolookup sign STORE --signing-key KEY'"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A generation that the index shall list; ``folder`` has its dataset."""
+class MirrorGeneration:
+    """A generation for the index; ``folder`` has its dataset."""
 
     folder: Path
     published_at: str
     withdrawn: bool
     signature: str | None = None
-    #: folders of the generations that a delta to this one begins with
+    #: the folders of the bases of its deltas
     bases: tuple[Path, ...] = ()
 
     @property
@@ -47,45 +47,49 @@ class Wanted:
         return self.folder.name
 
 
-def wanted_generations(store: Path, deltas: int) -> list[Wanted]:
+def listed_generations(store: Path, deltas: int) -> list[MirrorGeneration]:
     """Return the current generation, the one before it and those withdrawn, the last first.
 
     Only the current one has bases: the last ``deltas`` others, withdrawn ones too, because a
-    store that follows may still be at one. Raises DatasetError if there is no store.
+    follower may still be at one. Raises DatasetError without a store.
     """
     published = pointer.read_existing(store)
-    standing = pointer.standing(published)
-    current, withdrawn = standing[-1], [item for item in reversed(published) if item.withdrawn]
-    generations = [_standing(store, current, _bases(store, published, current, deltas))]
-    # [-2:-1] is empty where only one stands, which [-2] is not.
-    generations += [_standing(store, item) for item in standing[-2:-1] if _is_readable(store, item)]
-    generations += [Wanted(_folder(store, item), item.at, withdrawn=True) for item in withdrawn]
+    not_withdrawn = pointer.not_withdrawn(published)
+    current, withdrawn = not_withdrawn[-1], [item for item in reversed(published) if item.withdrawn]
+    generations = [_with_signature(store, current, _bases(store, published, current, deltas))]
+    # [-2:-1] is empty if only the current one is left; [-2] would be an error.
+    generations += [
+        _with_signature(store, item) for item in not_withdrawn[-2:-1] if _is_readable(store, item)
+    ]
+    generations += [
+        MirrorGeneration(_folder(store, item), item.at, withdrawn=True) for item in withdrawn
+    ]
     order = {item.generation: number for number, item in enumerate(published)}
     return sorted(generations[:_MOST_LISTED], key=lambda item: -order[item.generation])
 
 
-def _standing(store: Path, item: Published, bases: Sequence[Path] = ()) -> Wanted:
+def _with_signature(store: Path, item: Publication, bases: Sequence[Path] = ()) -> MirrorGeneration:
     folder = _folder(store, item)
     signature = read_signature(folder)
     if signature is not None:
         read_statement(signature, manifest_text(folder), None, folder / SIGNATURE)
     text = None if signature is None else signature.decode()
-    return Wanted(folder, item.at, item.withdrawn, text, tuple(bases))
+    return MirrorGeneration(folder, item.at, item.withdrawn, text, tuple(bases))
 
 
 def _bases(
-    store: Path, published: Sequence[Published], current: Published, deltas: int
+    store: Path, published: Sequence[Publication], current: Publication, deltas: int
 ) -> list[Path]:
     others = [item for item in reversed(published) if item is not current]
     readable = (item for item in others if _is_readable(store, item))
     return [_folder(store, item) for item in islice(readable, deltas)]
 
 
-def _folder(store: Path, item: Published) -> Path:
+def _folder(store: Path, item: Publication) -> Path:
     return Path(pointer.folder_of(store, item.generation))
 
 
-def _is_readable(store: Path, item: Published) -> bool:
+def _is_readable(store: Path, item: Publication) -> bool:
     """Return whether the store still has a generation, in the version of the format read here."""
     try:
         read_manifest(_folder(store, item))
@@ -96,7 +100,7 @@ def _is_readable(store: Path, item: Published) -> bool:
 
 def check_acceptable(
     store: Path,
-    current: Wanted,
+    current: MirrorGeneration,
     *,
     folder: Path,
     former: Index | None,
@@ -117,7 +121,9 @@ def check_acceptable(
     _check_serial(current, former.now.signature, folder / INDEX)
 
 
-def _check_keys(store: Path, current: Wanted, folder: Path, keys: Sequence[PrivateKey]) -> None:
+def _check_keys(
+    store: Path, current: MirrorGeneration, folder: Path, keys: Sequence[PrivateKey]
+) -> None:
     if current.signature is not None and not keys:
         problem = "the current generation is signed, but the index would not be"
         raise DatasetError(folder / INDEX, problem, _NAME_KEY)
@@ -131,12 +137,12 @@ def _check_keys(store: Path, current: Wanted, folder: Path, keys: Sequence[Priva
         )
 
 
-def _check_serial(current: Wanted, former: str | None, index: Path) -> None:
+def _check_serial(current: MirrorGeneration, former: str | None, index: Path) -> None:
     if former is None:
         return
     if current.signature is None:
-        problem = "not signed, but what the mirror has is"
+        problem = "not signed, but the generation in the mirror is"
         raise DatasetError(current.folder, problem, _SIGN_AGAIN)
     path = current.folder / SIGNATURE
     if serial_of(current.signature.encode(), path) < serial_of(former.encode(), index):
-        raise DatasetError(path, "signed before what the mirror has", _SIGN_AGAIN)
+        raise DatasetError(path, "signed before the generation in the mirror", _SIGN_AGAIN)

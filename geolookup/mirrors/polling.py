@@ -1,4 +1,4 @@
-"""How a store polls a mirror, what came of one poll, and the state after it.
+"""The options of polls of a mirror, the result of one, and the state after it.
 
 STORE/follow.json has the state. The follower writes it after each poll; ``geolookup serve`` reads
 it for its probes and metrics. A missing or damaged file counts as a follower that has not polled.
@@ -56,7 +56,7 @@ class Polling:
 
     def next(self) -> float:
         """Return the wait after a poll that succeeded."""
-        return self._delayed(self.every)
+        return self._with_jitter(self.every)
 
     def retry(self, failures: int, retry_after: float | None) -> float:
         """Return the wait after ``failures`` in a row; ``retry_after`` is the mirror's Retry-After.
@@ -65,10 +65,10 @@ class Polling:
         """
         wait = backoff_wait(failures, self.every / _FIRST_PART, self.every)
         limited = min(retry_after or 0.0, max(self.every, _LONGEST_ASKED))
-        return self._delayed(max(wait, limited))
+        return self._with_jitter(max(wait, limited))
 
-    def _delayed(self, wait: float) -> float:
-        """Return a wait with its jitter, which is in proportion to the wait.
+    def _with_jitter(self, wait: float) -> float:
+        """Return a wait with its jitter, in proportion to the wait.
 
         every 300 s, jitter 30 s: 300 s become 300 to 330 s, and 60 s after a failure 60 to 66 s.
         """
@@ -77,14 +77,14 @@ class Polling:
 
 
 @dataclass(frozen=True, slots=True)
-class Polled:
+class PollResult:
     """The outcome of one poll.
 
-    ``state`` is one of ``RESULTS`` but "failed": "current" (the store has what the mirror has),
-    "updated", or "held" (a rollback or a publication here stands until the mirror publishes
-    again). ``generation`` is current in the store. ``kind`` is the origin of an installation:
-    "stored" (the store had it), "delta" or "pack", of so many ``bytes``; empty without one.
-    The other members are members of the index, as in ``Status``.
+    ``state`` is one of ``RESULTS`` but "failed": "current" (the store has the generation of the
+    mirror), "updated", or "held" (a rollback or a publication here stands until the mirror
+    publishes again). ``generation`` is current in the store. ``kind`` is the origin of an
+    installation: "stored" (the store had it), "delta" or "pack", of so many ``bytes``; empty
+    without one. The other members are members of the index, as in ``Status``.
     """
 
     state: str
@@ -168,7 +168,10 @@ def write_status(store: Path, status: Status) -> None:
 
 def current_in(store: Path) -> str:
     """Return the current generation of a store; an empty text if it has none, or lost its files."""
-    standing = pointer.standing(pointer.read(store))
-    if not standing or not Path(pointer.folder_of(store, standing[-1].generation)).is_dir():
+    not_withdrawn = pointer.not_withdrawn(pointer.read(store))
+    if (
+        not not_withdrawn
+        or not Path(pointer.folder_of(store, not_withdrawn[-1].generation)).is_dir()
+    ):
         return ""
-    return standing[-1].generation
+    return not_withdrawn[-1].generation

@@ -2,11 +2,11 @@
 
 ::
 
-    STORE/.follow/index/       the index as it was last accepted, with its ETag
-    STORE/.follow/archives/    the archive that is being fetched; what arrived of it is resumed
+    STORE/.follow/index/       the last accepted index, with its ETag
+    STORE/.follow/archives/    the archive that is being fetched; a partial one is resumed
 
-Both are caches of ``geolookup.remote``, which retries, resumes and limits. A mirror in a
-folder is read where it is.
+Both are caches of ``geolookup.remote``: it retries, resumes and limits downloads. A mirror in a
+folder is read in place.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def is_mirror(name: str) -> bool:
 class Source:
     """The mirror at ``url``, the address of its folder or of its index, for one store.
 
-    ``keep`` and ``limit_rate`` are those of ``Polling``.
+    ``keep`` and ``limit_rate`` have the meaning of ``Polling``.
     """
 
     url: str
@@ -59,26 +59,25 @@ class Source:
         return without_secrets(self.url) if "://" in self.url else self.url
 
     def check(self) -> None:
-        """Raise MirrorError if the address is not that of a mirror."""
+        """Raise MirrorError if no mirror can have the address."""
         self._location(INDEX)
 
     def index(self) -> tuple[Path, int]:
         """Return the file of the present index, and how many bytes of it were fetched.
 
-        A server is asked for an index with another ETag or date than the one here. Raises
-        MirrorError.
+        The request names the ETag or date of the last index. Raises MirrorError.
         """
         return self._file(INDEX, "", LARGEST_ENVELOPE, "index", attempts=3)
 
     def archive(self, file: File) -> Path:
         """Return a file that the index names, with the digest that it states; MirrorError if not.
 
-        Whatever was fetched of other files is removed.
+        Downloads of other files are removed.
         """
         return self._file(file.path, file.sha256, file.bytes, "archives", attempts=6)[0]
 
     def forget_archives(self) -> None:
-        """Remove the archives: they are installed, or not wanted any more."""
+        """Remove the archives: they are installed, or no longer needed."""
         shutil.rmtree(self.store / FOLDER / "archives", ignore_errors=True)
 
     def forget_index(self) -> None:

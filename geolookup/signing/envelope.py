@@ -22,7 +22,7 @@ from geolookup.signing.keys import PrivateKey, PublicKey
 LARGEST_ENVELOPE, MOST_SIGNATURES = 4 << 20, 16
 _AGAIN = "fetch it again"
 _KEY_ID = re.compile(r"[0-9a-f]{64}")
-#: The URL-safe alphabet, which DSSE also admits, in terms of the standard one.
+#: From the URL-safe alphabet (DSSE admits both) to the standard one.
 _STANDARD = str.maketrans("-_", "+/")
 
 
@@ -124,9 +124,9 @@ def _check_signed(
 def _candidates(
     signatures: Sequence[tuple[str, bytes]], trusted: Sequence[PublicKey]
 ) -> Iterator[tuple[PublicKey, bytes]]:
-    """Yield the trusted keys that a signature may be of.
+    """Yield the trusted keys that can have made a signature.
 
-    A key id is what anybody wrote: it only saves verifications. DSSE allows to leave it out.
+    A key id is not signed: it only saves verifications. DSSE makes it optional.
     """
     for keyid, signature in signatures:
         for key in trusted:
@@ -144,4 +144,4 @@ def _why_not(
     if not any(keyid in ours or not keyid for keyid in key_ids):
         problem = f"signed by no trusted key, but by {', '.join(key_ids)}"
         return problem, "sign it with a trusted key, or trust that key"
-    return "its signature is not that of a trusted key: the document was changed", _AGAIN
+    return "no trusted key made its signature: the document was changed", _AGAIN

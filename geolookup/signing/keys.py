@@ -77,7 +77,7 @@ class PrivateKey:
         raise TypeError("a private key is not pickled")
 
 
-#: What names keys to sign with: the file of a private key, a key, or several of these.
+#: Keys to sign with: the file of a private key, a key, or several of these.
 SigningKeys = str | os.PathLike[str] | PrivateKey | Sequence[str | os.PathLike[str] | PrivateKey]
 
 
@@ -103,7 +103,7 @@ def read_public(path: str | os.PathLike[str]) -> PublicKey:
         raise KeyFileError(path, "not an Ed25519 key", _MAKE)
     raw = key.public_bytes_raw()
     if has_small_order(raw):
-        raise KeyFileError(path, "a key for which anybody can make signatures", _MAKE)
+        raise KeyFileError(path, "a key whose signatures anybody can make", _MAKE)
     return PublicKey(raw)
 
 
@@ -111,12 +111,12 @@ def has_small_order(raw: bytes) -> bool:
     """Return whether a public key is one of the points of order 1, 2, 4 or 8.
 
     Anybody can make signatures that such a key verifies, and some libraries accept them
-    (RFC 8032, section 5.1.7, checks no order). Twice a point of order 8 has y = 0, which gives
+    (RFC 8032, section 5.1.7, checks no order). Twice a point of order 8 has y = 0, so
     d y^4 + 2 y^2 = 1; the others have y = 0 or y^2 = 1.
     """
     # 32 bytes, little endian: bits 0-254 are y, bit 255 is the sign of x (RFC 8032, section 5.1.2).
     #   | y, 255 bits | sign of x |
-    # y is reduced: encodings of y + p, which the RFC forbids, are found too.
+    # y is reduced: this finds encodings of y + p too (the RFC forbids them).
     y = (int.from_bytes(raw, "little") & (1 << 255) - 1) % _P
     square = y * y % _P
     # Zero if one factor is: y = 0 (order 4), y = 1 or -1 (orders 1 and 2), the quartic (order 8).
@@ -177,7 +177,7 @@ def generate(path: str | os.PathLike[str]) -> PublicKey:
             raise OutputError(file, "exists already", "choose another name")
     key = Ed25519PrivateKey.generate()
     public = PublicKey(key.public_key().public_bytes_raw())
-    # The private key is renamed into place last: it never stands there without its public key.
+    # The private key is renamed into place last: it never exists without its public key.
     with atomic.staged_file(path, 0o600, force=False) as fresh:
         fresh.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         with atomic.staged_file(public_path, 0o644, force=False) as fresh_public:
@@ -198,7 +198,7 @@ def pem_of(key: PublicKey) -> bytes:
 def _content(path: Path, *, private: bool = False) -> bytes:
     with ReadErrors(path, KeyFileError), open_regular(path) as file:
         text = file.read(_LARGEST_FILE + 1)
-        # Others may read a public key: its mode is no fault.
+        # Others may read a public key, so its mode is not checked first.
         if private and b"PUBLIC KEY" in text:
             raise KeyFileError(path, "a public key", "name its private key")
         _check_mode(path, os.fstat(file.fileno()), private=private)
@@ -226,7 +226,7 @@ def _check_mode(path: Path, status: os.stat_result, *, private: bool) -> None:
 def _check_installed() -> None:
     """Raise SettingsError if the package of the extra ``sign`` is missing."""
     try:
-        import cryptography  # noqa: F401 - only whether it is there
+        import cryptography  # noqa: F401 - only whether it is installed
     except ImportError:
         text = "signatures need the package cryptography; run pip install 'geolookup[sign]'"
         raise SettingsError(text) from None

@@ -23,7 +23,7 @@ from geolookup.filesystem import ReadErrors, open_regular
 from geolookup.signing.envelope import open_envelope, seal
 from geolookup.signing.keys import PrivateKey, PublicKey
 
-#: The file in the folder of a dataset, which the manifest does not describe.
+#: The file in the folder of a dataset; the manifest does not describe it.
 SIGNATURE = "signature.json"
 #: Bytes; a statement with 16 signatures has about 5,000.
 LARGEST_SIGNATURE = 1 << 16
@@ -45,7 +45,7 @@ class Statement:
 def signed_statement(manifest_text: bytes, keys: Sequence[PrivateKey], after: int = 0) -> bytes:
     """Return the signed statement of a manifest, the content of ``signature.json``.
 
-    Its serial is the present time, and greater than ``after`` whatever the clock says.
+    Its serial is the present time, but always greater than ``after``.
     """
     manifest = json.loads(manifest_text)
     digest = hashlib.sha256(manifest_text).hexdigest()
@@ -63,7 +63,7 @@ def read_statement(
 ) -> Statement:
     """Return the statement of a manifest that one of the trusted keys signed.
 
-    ``trusted`` None: no signature is asked for. ``path`` names ``signature.json`` in errors.
+    ``trusted`` None: signatures are not checked. ``path`` names ``signature.json`` in errors.
     Raises DatasetError for a malformed or unsigned one, and one of another manifest.
     """
     statement = _statement(open_envelope(_limit_size(text, path), _KIND, trusted, path), path)
@@ -75,7 +75,7 @@ def read_statement(
 
 
 def serial_of(text: bytes, path: str | os.PathLike[str]) -> int:
-    """Return the serial of a statement without its manifest; no signature is asked for."""
+    """Return the serial of a statement without its manifest; signatures are not checked."""
     return _statement(open_envelope(_limit_size(text, path), _KIND, None, path), path).serial
 
 
@@ -109,7 +109,7 @@ def _limit_size(text: bytes, path: str | os.PathLike[str]) -> bytes:
 def _name_and_generation(manifest_text: bytes) -> tuple[object, object] | None:
     """Return name and generation of a manifest; None for any other text.
 
-    Where no signature is asked for, anybody may have stated the digest of such a text.
+    Without a check of signatures, anybody can state the digest of such a text.
     """
     try:
         manifest = json.loads(manifest_text)

@@ -1,8 +1,8 @@
 """Trust: which signed datasets a store or an engine accepts.
 
 Strategy: one rule everywhere. A dataset is accepted if a trusted key signed the statement of its
-manifest, if it has the name of the dataset before it, and if its serial is not lower. Who returns
-to older data on purpose signs them again.
+manifest, if it has the name of the dataset before it, and if its serial is not lower. To return to
+older data on purpose, sign them again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from geolookup.errors import DatasetError
 from geolookup.signing.keys import PrivateKey, PublicKey, read_public
 from geolookup.signing.statement import Statement, read_statement
 
-#: What names trusted keys: the file of a public key, a key, or several of these.
+#: Trusted keys: the file of a public key, a key, or several of these.
 TrustedKeys = str | os.PathLike[str] | PublicKey | Sequence[str | os.PathLike[str] | PublicKey]
 
 
@@ -39,8 +39,8 @@ class Trust:
     ) -> Statement:
         """Return the statement of a dataset that is accepted; DatasetError for any other.
 
-        ``manifest_text`` is the content of ``manifest.json``, ``signature`` that of
-        ``signature.json``, None if it is missing; ``path`` names the dataset in errors. The
+        ``manifest_text`` is the content of ``manifest.json``, ``signature`` the content
+        of ``signature.json``, None if it is missing; ``path`` names the dataset in errors. The
         files are not read: whoever reads them checks their digests.
         """
         if signature is None:
@@ -51,7 +51,7 @@ class Trust:
             raise DatasetError(path, problem, "keep each dataset in a store of its own")
         if statement.serial < self.serial:
             problem = (
-                f"its signature is older than what was accepted before"
+                f"its signature is older than an accepted one"
                 f" (serial {statement.serial}, but {self.serial} was accepted)"
             )
             raise DatasetError(path, problem, "to return to it on purpose, sign it again")
@@ -62,7 +62,7 @@ _SIGN = "sign it with 'geolookup sign DATASET --signing-key KEY'"
 
 
 def read_trusted_keys(trusted_keys: TrustedKeys | None) -> tuple[PublicKey, ...]:
-    """Return the keys that a caller trusts, none for None: then no signature is asked for.
+    """Return the keys that a caller trusts; none for None: signatures are then not checked.
 
     Raises KeyFileError for a bad file, and ValueError for an empty sequence, such as the files of
     a folder that has none: it must not accept every dataset.

@@ -4,7 +4,7 @@
 
     STORE/current                 the published generations, written atomically (``pointer``)
     STORE/generations/ID/         a dataset, immutable (``adding``)
-    STORE/trusted/*.pem           keys: only what one of them signed is accepted (``trusted``)
+    STORE/trusted/*.pem           keys; only datasets signed by one are accepted (``trusted``)
     STORE/.lock                   held by the process that changes the store (``changing``)
 
 ``adding`` adds a verified generation; ``generations`` lists, rolls back and prunes; ``signatures``

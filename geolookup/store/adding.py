@@ -1,9 +1,9 @@
 """``add``: the one way in which a dataset becomes a generation of a store, and the current one.
 
-Strategy: what arrives states its manifest and its signature first. The store checks whether it
-trusts them before a file is written. The files are written to a staging directory and verified
-there, once. The ``Verified`` folder is renamed, and the pointer replaced. Both steps are one
-rename, so a process that dies leaves the old or the new generation.
+Strategy: manifest and signature come first. The store checks whether it trusts them before a file
+is written. The files are written to a staging directory and verified in it, once. The
+``VerifiedDataset`` folder is renamed, and the pointer replaced. Both steps are one rename, so a
+process that dies leaves the old or the new generation.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import ReadErrors, atomic, open_regular
 from geolookup.filesystem.ownership import FOLDER_MODE, create
-from geolookup.integrity import Verified
+from geolookup.integrity import VerifiedDataset
 from geolookup.signing.statement import SIGNATURE, read_signature
 from geolookup.store import pointer
 from geolookup.store.changing import changing
@@ -31,7 +31,7 @@ from geolookup.store.trusted import trust_of
 
 
 @dataclass(frozen=True, slots=True)
-class Arriving:
+class IncomingDataset:
     """A dataset on its way to a store: its manifest, and a function that writes its files."""
 
     path: Path  # names it in errors
@@ -39,12 +39,12 @@ class Arriving:
     manifest_text: bytes
     signature: bytes | None
     #: Writes the files to an empty folder and verifies them; DatasetError if it cannot.
-    write: Callable[[Path], Verified]
+    write: Callable[[Path], VerifiedDataset]
     #: Checks the dataset if the store has its generation, whose folder is the argument.
     check: Callable[[Path], object] = lambda _target: None
 
 
-def add(store: Path, arriving: Arriving) -> None:
+def add(store: Path, incoming: IncomingDataset) -> None:
     """Make a dataset the current generation of a store; a missing store is created.
 
     Raises DatasetError for a dataset that the store does not trust or that is damaged, OutputError
@@ -53,21 +53,21 @@ def add(store: Path, arriving: Arriving) -> None:
     with changing(store, make=True) as published:
         trust = trust_of(store)
         if trust is not None:
-            trust.check(arriving.manifest_text, arriving.signature, arriving.path)
-        target = Path(pointer.folder_of(store, arriving.generation))
-        if _is_undamaged(target) and not _signs_other_bytes(arriving, target):
-            arriving.check(target)
-            if arriving.signature is not None:
-                adopt_signature(target, arriving.signature)
+            trust.check(incoming.manifest_text, incoming.signature, incoming.path)
+        target = Path(pointer.folder_of(store, incoming.generation))
+        if _is_undamaged(target) and not _signs_other_bytes(incoming, target):
+            incoming.check(target)
+            if incoming.signature is not None:
+                adopt_signature(target, incoming.signature)
         else:
             with atomic.staged_folder(target, FOLDER_MODE) as fresh:
-                if arriving.write(fresh).generation != arriving.generation:
-                    raise DatasetError(arriving.path, "replaced while it was read", "publish again")
+                if incoming.write(fresh).generation != incoming.generation:
+                    raise DatasetError(incoming.path, "replaced while it was read", "publish again")
                 if trust is not None:
                     check_trusted(fresh, trust)  # again: the source may have changed since
-        # A generation that was withdrawn is published anew: its former entry goes.
-        others = [entry for entry in published if entry.generation != arriving.generation]
-        pointer.write(store, [*others, pointer.entry_now(arriving.generation)])
+        # A withdrawn generation is published again: its former entry goes.
+        others = [entry for entry in published if entry.generation != incoming.generation]
+        pointer.write(store, [*others, pointer.entry_now(incoming.generation)])
 
 
 def check_expected(generation: str, expect: str | None, path: Path) -> None:
@@ -82,21 +82,21 @@ def check_expected(generation: str, expect: str | None, path: Path) -> None:
 def _is_undamaged(folder: Path) -> bool:
     """Return whether a folder is an undamaged dataset."""
     try:
-        Verified(folder)
+        VerifiedDataset(folder)
     except DatasetError:
         return False
     return True
 
 
-def _signs_other_bytes(arriving: Arriving, target: Path) -> bool:
+def _signs_other_bytes(incoming: IncomingDataset, target: Path) -> bool:
     """Return whether a signed dataset has other bytes than the generation of its id.
 
     The id is of the values: another version of Arrow, or a base, lays the same ones out otherwise.
     """
-    return arriving.signature is not None and arriving.manifest_text != manifest_text(target)
+    return incoming.signature is not None and incoming.manifest_text != manifest_text(target)
 
 
-def from_folder(source: Path) -> Arriving:
+def from_folder(source: Path) -> IncomingDataset:
     """Return a dataset whose files are copied."""
     manifest = read_manifest(source)
     text, signature = manifest_text(source), read_signature(source)
@@ -108,22 +108,22 @@ def from_folder(source: Path) -> Arriving:
     def check(target: Path) -> None:
         """Verify the source too: other data may state the id of the generation in the store."""
         if not source.samefile(target):
-            Verified(source)
+            VerifiedDataset(source)
 
     write = partial(_copy, source, sizes, texts)
-    return Arriving(source, manifest.generation, text, signature, write, check)
+    return IncomingDataset(source, manifest.generation, text, signature, write, check)
 
 
-def from_verified(dataset: Verified) -> Arriving:
-    """Return a verified dataset on the disk of the store, whose files are moved there."""
+def from_verified(dataset: VerifiedDataset) -> IncomingDataset:
+    """Return a verified dataset on the disk of the store, whose files are moved into the store."""
     folder = dataset.folder
     text, signature = manifest_text(folder), read_signature(folder)
-    return Arriving(folder, dataset.generation, text, signature, dataset.move_to)
+    return IncomingDataset(folder, dataset.generation, text, signature, dataset.move_to)
 
 
 def _copy(
     source: Path, sizes: Mapping[str, int], texts: Mapping[str, bytes | None], fresh: Path
-) -> Verified:
+) -> VerifiedDataset:
     """Copy the files, then verify the copies: the source may change at any time."""
     for name, text in texts.items():
         if text is not None:
@@ -132,13 +132,13 @@ def _copy(
                 atomic.sync(file)
     for name, size in sizes.items():
         copy_file(source / name, fresh / name, size)
-    return Verified(fresh, lambda name: source / name)
+    return VerifiedDataset(fresh, lambda name: source / name)
 
 
 def copy_file(source: Path, target: Path, size: int) -> None:
     """Copy a file of a dataset, and sync it; DatasetError for more bytes than its stated size.
 
-    Not a hard link: whoever may write the source could change the file after it was verified.
+    Not a hard link: a writer of the source could change the file after it was verified.
     """
     if not source.is_file():
         raise DatasetError(source, "missing", REBUILD)

@@ -18,7 +18,7 @@ from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.store import paths, pointer
-from geolookup.store.pointer import Published
+from geolookup.store.pointer import Publication
 
 _LOCK = ".lock"
 #: A generation that is being written, replaced or removed (`publish`, `prune`). Temporary names
@@ -38,11 +38,11 @@ def store_path(store: str | os.PathLike[str] | None) -> Path:
 
 
 @contextmanager
-def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
+def changing(store: Path, *, make: bool = False) -> Iterator[list[Publication]]:
     """Lock a store and yield its published generations; other processes wait.
 
-    ``make`` creates a store in a missing or empty folder. Raises DatasetError if there is
-    no store, OutputError if the folder cannot become one.
+    ``make`` creates a store in a missing or empty folder. Raises DatasetError without
+    a store, OutputError if the folder cannot become one.
     """
     with atomic.output_errors(store):
         if make:
@@ -84,7 +84,7 @@ def check_store(store: Path) -> None:
         raise OutputError(store, "is a dataset, not a store", "choose another name")
     if (store / pointer.GENERATIONS).is_dir():
         return
-    # The generations if another process has just created them, the keys if they were there first.
+    # Another process may have just created the generations; the keys may be older than the store.
     ours = {_LOCK, pointer.GENERATIONS, pointer.TRUSTED}
     if store.exists() and {path.name for path in store.iterdir()} - ours:
         raise OutputError(store, "is not empty and not a store", "choose another name")
@@ -106,8 +106,8 @@ def _make(store: Path) -> None:
 def _tidy(store: Path) -> None:
     """Remove the unfinished files of dead processes: under the lock, no process uses them.
 
-    Other names are not ours. What cannot be removed, such as a file that an engine still maps
-    over NFS, stays for the next change.
+    Other names are not ours. Files that cannot be removed, such as those that an engine maps over
+    NFS, stay for the next change.
     """
     for path in (store / pointer.GENERATIONS).iterdir():
         if _UNFINISHED.match(path.name):

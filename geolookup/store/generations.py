@@ -15,7 +15,7 @@ from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
-from geolookup.store.pointer import Published
+from geolookup.store.pointer import Publication
 
 if TYPE_CHECKING:
     from geolookup.signing.keys import PrivateKey, SigningKeys
@@ -35,11 +35,11 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
     """Return the generations of a store, by default the user's, the last published first.
 
     Each has ``generation`` (its id, 64 hexadecimal digits), ``at`` (when it was last published,
-    ISO 8601 in UTC), ``current`` and ``withdrawn``. Raises DatasetError if there is no store.
+    ISO 8601 in UTC), ``current`` and ``withdrawn``. Raises DatasetError without a store.
     """
     store = store_path(store)
     published = pointer.read_existing(store)
-    current = pointer.standing(published)[-1]
+    current = pointer.not_withdrawn(published)[-1]
     return [
         Generation(entry.generation, entry.at, entry is current, entry.withdrawn)
         for entry in reversed(published)
@@ -49,13 +49,13 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
 def rollback(store: str | os.PathLike[str] | None = None, *, signing_keys: SigningKeys = ()) -> str:
     """Withdraw the current generation of a store, by default the user's; return the new one's id.
 
-    That is the generation before it, which is verified first. A withdrawn generation stays in the
-    store until it is pruned; ``publish`` makes it current again, a rollback never does.
+    The generation before it becomes current; it is verified first. A withdrawn generation stays in
+    the store until it is pruned; ``publish`` makes it current again, a rollback never does.
     ``signing_keys`` is the file of a private key, or several, to sign the new current generation
-    again: if keys are trusted, no older signature is accepted. Raises DatasetError if there is no
-    store, no generation before the current one, a damaged one, or one whose signature the store
-    does not accept, KeyFileError for a bad key, OutputError if the store cannot be written; it
-    stays as it was then.
+    again: if keys are trusted, no older signature is accepted. Raises DatasetError without a
+    store or a generation before the current one, a damaged one, or one whose signature the store
+    does not accept, KeyFileError for a bad key, OutputError if the store cannot be written; the
+    store then does not change.
     """
     from geolookup.integrity import verify  # imports Arrow: slow
     from geolookup.signing.keys import read_signing_keys  # slow, too
@@ -63,21 +63,21 @@ def rollback(store: str | os.PathLike[str] | None = None, *, signing_keys: Signi
     store = store_path(store)
     signers = read_signing_keys(signing_keys)
     with changing(store) as published:
-        standing = pointer.standing(published)
-        if len(standing) < 2:
+        not_withdrawn = pointer.not_withdrawn(published)
+        if len(not_withdrawn) < 2:
             raise DatasetError(store, "no generation before the current one", "publish another")
-        before, current = standing[-2:]
+        before, current = not_withdrawn[-2:]
         verify(pointer.folder_of(store, before.generation))
         _sign_or_check(store, before.generation, signers)
         pointer.write(store, [_mark(entry, {current.generation}) for entry in published])
     return before.generation
 
 
-def _mark(entry: Published, withdrawn: Collection[str]) -> Published:
+def _mark(entry: Publication, withdrawn: Collection[str]) -> Publication:
     """Return an entry of the pointer, the same one unless it has to be marked as withdrawn."""
     if entry.withdrawn or entry.generation not in withdrawn:
         return entry
-    return Published(entry.generation, entry.at, withdrawn=True)
+    return Publication(entry.generation, entry.at, withdrawn=True)
 
 
 def _sign_or_check(store: Path, generation: str, signers: Sequence[PrivateKey]) -> None:
@@ -99,13 +99,13 @@ def make_current(
     For a store that follows another. The generation is verified first, unless it is current
     already. It gets ``signature`` if that is newer than its own. Raises DatasetError if the
     generation is missing or damaged, and for a signature of other bytes, or one that the store does
-    not accept; OutputError if the store cannot be written. The store stays as it was then.
+    not accept; OutputError if the store cannot be written. The store then does not change.
     """
     from geolookup.integrity import verify
 
     with changing(store) as published:
         folder = Path(pointer.folder_of(store, generation))
-        is_current = pointer.standing(published)[-1].generation == generation
+        is_current = pointer.not_withdrawn(published)[-1].generation == generation
         if not (is_current and folder.is_dir()):
             verify(folder)
         _adopt(store, folder, signature)
@@ -136,7 +136,7 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
     before it unless ``keep`` is 1. Engines that use a removed generation continue to
     answer, if the system can remove mapped files; Windows cannot: close those engines
     first. Raises ValueError for a
-    ``keep`` below 1, DatasetError if there is no store, OutputError if it cannot be written.
+    ``keep`` below 1, DatasetError without a store, OutputError if it cannot be written.
     """
     if keep < 1:
         raise ValueError(f"keep is {keep}; at least the current generation is kept")
@@ -152,7 +152,7 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
         return [path.name for path in removed]
 
 
-def _write_pointer(store: Path, remaining: list[Published], removed: list[Path]) -> None:
+def _write_pointer(store: Path, remaining: list[Publication], removed: list[Path]) -> None:
     """Write the pointer before the removal: it never lists a missing generation.
 
     If the disk is too full for it, generations that go anyway are removed first, one by one. The
@@ -173,9 +173,9 @@ def _is_disk_full(error: OutputError) -> bool:
     return isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
-def _generations_to_keep(published: list[Published], keep: int) -> list[Published]:
-    # keep 2 of A B C(withdrawn): the last two are B and C, the last two standing A and B: all stay.
-    to_keep = {*published[-keep:], *pointer.standing(published)[-min(keep, 2) :]}
+def _generations_to_keep(published: list[Publication], keep: int) -> list[Publication]:
+    # keep 2 of A B C(withdrawn): B and C are the last two, A and B the last two not withdrawn.
+    to_keep = {*published[-keep:], *pointer.not_withdrawn(published)[-min(keep, 2) :]}
     return [entry for entry in published if entry in to_keep]
 
 

@@ -1,6 +1,6 @@
 """The pointer of a store: the published generations, and which one is current.
 
-Strategy: one small file lists the generations in the order in which each was last published,
+Strategy: one small file lists the generations in the order of their last publication,
 and marks those that a rollback withdrew. The current one is the last that is not withdrawn.
 History and pointer are one file, so one rename changes both.
 """
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 CURRENT = "current"
 GENERATIONS = "generations"
-#: The folder of the keys that the store trusts; it may be there before the store has a generation.
+#: The folder of the keys that the store trusts; it may exist before the first generation.
 TRUSTED = "trusted"
-#: Generations that stay in a store unless its user says otherwise.
+#: The default number of generations to keep.
 KEEP = 2
 _FORMAT = "geolookup-store"
 _VERSION = 1
 _RESTORE = "restore it, or remove it and publish again"
 
 
-class Published:
+class Publication:
     """An entry of the pointer: id, time of the last publication (UTC), whether withdrawn."""
 
     __slots__ = ("at", "generation", "withdrawn")
@@ -44,13 +44,13 @@ def folder_of(store: str | os.PathLike[str], generation: str) -> str:
     return os.path.join(store, GENERATIONS, generation)
 
 
-def standing(published: Iterable[Published]) -> list[Published]:
+def not_withdrawn(published: Iterable[Publication]) -> list[Publication]:
     """Return the generations that are not withdrawn; the last one is current."""
     return [entry for entry in published if not entry.withdrawn]
 
 
-def read(store: str | os.PathLike[str]) -> list[Published]:
-    """Return the published generations, the newest last; an empty list if there is no store.
+def read(store: str | os.PathLike[str]) -> list[Publication]:
+    """Return the published generations, the newest last; an empty list without a store.
 
     Raises DatasetError for a pointer that is damaged or of another version.
     """
@@ -71,8 +71,8 @@ def read(store: str | os.PathLike[str]) -> list[Published]:
         raise DatasetError(path, "not the pointer of a store", _RESTORE) from None
 
 
-def read_existing(store: str | os.PathLike[str]) -> list[Published]:
-    """Return the published generations, the newest last; DatasetError also if there is no store."""
+def read_existing(store: str | os.PathLike[str]) -> list[Publication]:
+    """Return the published generations, the newest last; DatasetError also without a store."""
     published = read(store)
     if not published:
         remedy = "name a folder made by 'geolookup update' or 'publish'"
@@ -80,14 +80,14 @@ def read_existing(store: str | os.PathLike[str]) -> list[Published]:
     return published
 
 
-def entry_now(generation: str) -> Published:
+def entry_now(generation: str) -> Publication:
     """Return the entry of a generation that is published at present."""
     from geolookup.contract.gregorian import timestamp
 
-    return Published(generation, timestamp())
+    return Publication(generation, timestamp())
 
 
-def _entries(document: Any, path: str) -> list[Published]:
+def _entries(document: Any, path: str) -> list[Publication]:
     # {"format": ..., "published": [{"generation": A, ...}, {"generation": B, "withdrawn": true}]}:
     # current is A, the last one that is not withdrawn.
     if document["format"] != _FORMAT:
@@ -97,27 +97,29 @@ def _entries(document: Any, path: str) -> list[Published]:
         problem = f"format version {version!r}, but this geolookup reads {_VERSION}"
         raise DatasetError(path, problem, "use the version of geolookup that wrote it")
     published = [_entry(entry) for entry in document["published"]]
-    if not standing(published):
+    if not not_withdrawn(published):
         raise ValueError
     return published
 
 
-def _entry(members: Any) -> Published:
+def _entry(members: Any) -> Publication:
     generation, at, withdrawn = members["generation"], members["at"], members["withdrawn"]
     # ``type``: "false" counts as true, and so would any other text.
     if not is_generation(generation) or type(at) is not str or type(withdrawn) is not bool:
         raise ValueError
-    return Published(generation, at, withdrawn=withdrawn)
+    return Publication(generation, at, withdrawn=withdrawn)
 
 
-def write(store: str | os.PathLike[str], published: Sequence[Published]) -> None:
+def write(store: str | os.PathLike[str], published: Sequence[Publication]) -> None:
     """Replace the pointer, atomically and durably."""
     from pathlib import Path
 
     from geolookup.filesystem import atomic
     from geolookup.filesystem.ownership import FILE_MODE
 
-    members = [{name: getattr(entry, name) for name in Published.__slots__} for entry in published]
+    members = [
+        {name: getattr(entry, name) for name in Publication.__slots__} for entry in published
+    ]
     document = {"format": _FORMAT, "format_version": _VERSION, "published": members}
     with atomic.staged_file(Path(store) / CURRENT, FILE_MODE) as fresh:
         fresh.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

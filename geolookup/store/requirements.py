@@ -1,7 +1,7 @@
 """Requirements of an engine on its dataset, and the notice about old data.
 
 The notice is a log record of the level INFO, and is shown only by programs that ask for it: data
-that grow old must not change the output of programs. Who needs a warning states ``max_age``.
+that grow old must not change the output of programs. For a warning, use ``max_age``.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Requirements:
     def check_signed(self, dataset: Dataset, name: str | None, serial: int) -> None:
         """Raise DatasetError unless a trusted key signed a dataset, and every byte is as signed.
 
-        ``name`` and ``serial`` are those of the dataset before it, as ``Trust`` takes them. Without
+        ``name`` and ``serial`` belong to the dataset before it, as in ``Trust``. Without
         keys nothing is checked.
         """
         if self.keys:
@@ -115,7 +115,7 @@ class Requirements:
     def check_replacement(self, old: Dataset, new: Dataset) -> None:
         """Raise DatasetError unless ``new`` is undamaged and may replace ``old``.
 
-        Its signature is checked first: of the same name, and not older than that of ``old``.
+        Its signature is checked first: it must have the same name, and must not be older.
         """
         from geolookup.integrity import verify
 
@@ -124,7 +124,7 @@ class Requirements:
         verify(new.path)
         lost = set(_fields(old)) - set(_fields(new))
         if lost and not self.allow_lost_fields:
-            problem = f"lacks {', '.join(sorted(lost))}, which the old generation has"
+            problem = f"lacks {', '.join(sorted(lost))} of the old generation"
             remedy = "publish data that have them, or open with allow_lost_fields=True"
             raise DatasetError(new.path, problem, remedy)
         self.check(new)

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 def fingerprint(path: str) -> Fingerprint:
-    """Return a value that changes when the dataset of a path changes; None if there is none."""
+    """Return a value that changes when the dataset of a path changes; None without a dataset."""
     # A store has CURRENT, a dataset MANIFEST; a folder with both counts as a store.
     for name in (pointer.CURRENT, fmt.MANIFEST):
         try:
             status = os.stat(os.path.join(path, name))
         except (OSError, ValueError):  # ValueError: not a path at all
             continue
-        # A rename brings another inode; time and size tell where the file system reuses inodes.
+        # A rename brings another inode; time and size differ if the file system reuses inodes.
         return status.st_ino, status.st_mtime_ns, status.st_size
     return None
 
@@ -42,13 +42,13 @@ def folder(path: str | os.PathLike[str] | None) -> str:
     ``path`` is what ``geolookup.open`` accepts.
     """
     path = dataset_path(path)
-    published = pointer.standing(pointer.read(path))
+    published = pointer.not_withdrawn(pointer.read(path))
     return pointer.folder_of(path, published[-1].generation) if published else path
 
 
 def generation(path: str) -> str:
-    """Return the current generation of a path; DatasetError if there is none."""
-    published = pointer.standing(pointer.read(path))
+    """Return the current generation of a path; DatasetError without one."""
+    published = pointer.not_withdrawn(pointer.read(path))
     return published[-1].generation if published else read_manifest(path).generation
 
 
@@ -57,16 +57,16 @@ def open_dataset(
 ) -> Dataset:
     """Open the current dataset of a path, if it passes ``check``.
 
-    ``fallback``: where the current generation of a store does not open, open the last one
+    ``fallback``: if the current generation of a store does not open, open the last one
     before it that does. If the path changes meanwhile, retry with the new dataset: the old
-    one may have been pruned, or replaced while it was read. Raises DatasetError.
+    one may be pruned, or replaced while it was read. Raises DatasetError.
     """
     while True:
         # seen -> read -> same fingerprint: nothing changed meanwhile. Also for errors: the
-        # generation may have been pruned after the pointer was read.
+        # generation may be pruned after the pointer was read.
         seen = fingerprint(path)
         try:
-            published = pointer.standing(pointer.read(path))
+            published = pointer.not_withdrawn(pointer.read(path))
             dataset = (_last_that_opens if fallback else _current)(path, published)
             if check is not None:
                 check(dataset)
@@ -78,7 +78,7 @@ def open_dataset(
                 return dataset
 
 
-def _current(path: str, published: list[pointer.Published]) -> Dataset:
+def _current(path: str, published: list[pointer.Publication]) -> Dataset:
     return _open_in_store(path, published[-1].generation) if published else Dataset(path)
 
 
@@ -92,7 +92,7 @@ def _open_in_store(path: str, generation: str) -> Dataset:
     return dataset
 
 
-def _last_that_opens(path: str, published: list[pointer.Published]) -> Dataset:
+def _last_that_opens(path: str, published: list[pointer.Publication]) -> Dataset:
     """Open a path's current dataset, or the last generation before it that opens."""
     try:
         return _current(path, published)
@@ -110,7 +110,7 @@ def _last_that_opens(path: str, published: list[pointer.Published]) -> Dataset:
 def _warn_of_fallback(error: DatasetError, generation: str) -> None:
     from logging import getLogger
 
-    text = "%s; answering from generation %s, which was published before it"
+    text = "%s; answering from generation %s, published before it"
     getLogger("geolookup").warning(text, error, generation)
 
 

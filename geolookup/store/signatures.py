@@ -70,12 +70,12 @@ def write_signature(dataset: Path, text: bytes) -> None:
 def sign(dataset: str | os.PathLike[str] | None, signing_keys: SigningKeys) -> None:
     """Verify a dataset, or the current generation of a store, and write its ``signature.json``.
 
-    ``signing_keys`` is the file of a private key, or several: then each signs. A signature that is
-    there is replaced; the serial of the new one is greater, in a store than those of all its
-    generations. Needs the extra ``sign``. Raises DatasetError for a dataset that is missing or
-    damaged, and in a store that trusts none of the keys, KeyFileError for a file that is not a
-    private key or that others may read, OutputError if the signature cannot be written, ValueError
-    for no key.
+    ``signing_keys`` is the file of a private key, or several: then each signs. An existing
+    signature is replaced; the serial of the new one is greater, in a store greater than the serials
+    of all its generations. Needs the extra ``sign``. Raises DatasetError for a dataset that is
+    missing or damaged, and in a store that trusts none of the keys, KeyFileError for a file that is
+    not a private key or that others may read, OutputError if the signature cannot be written,
+    ValueError for no key.
     """
     from geolookup.integrity import verify  # imports Arrow: slow
 
@@ -83,12 +83,12 @@ def sign(dataset: str | os.PathLike[str] | None, signing_keys: SigningKeys) -> N
     if not signers:
         raise ValueError("no key to sign with; name the file of a private key")
     if not pointer.read(folder):
-        # The text that was verified: whoever may write the folder may have replaced the file.
+        # The text that was verified: a writer of the folder could have replaced the file.
         text = verify(folder).manifest_text
         sign_dataset(folder, text, signers)
         return
     with changing(folder) as published:
-        current = pointer.standing(published)[-1]
+        current = pointer.not_withdrawn(published)[-1]
         verify(pointer.folder_of(folder, current.generation))
         sign_generation(folder, current.generation, signers)
 
@@ -111,7 +111,7 @@ def check_signers(store: str | os.PathLike[str], keys: Sequence[PrivateKey]) -> 
     """
     trust = trust_of(store)
     if trust is not None and not trust.has_one_of(keys):
-        problem = "takes only what a trusted key signs, and no such key is given"
+        problem = "accepts only datasets that a trusted key signs, and no such key is named"
         raise DatasetError(store, problem, "name one with --signing-key KEY")
 
 

@@ -4,8 +4,8 @@
 
     STORE/trusted/*.pem    public keys (SubjectPublicKeyInfo); without the folder all is accepted
 
-Strategy: whoever may write the folder of a store is trusted, since its pointer and its generations
-are there too. With keys that is only its owner, and root: a store that anybody else may change is
+Strategy: every writer of the folder of a store is trusted, because the folder holds its pointer and
+its generations. With keys that is only its owner, and root: a store that anybody else may change is
 refused, and so is a folder without a key. Neither may silently accept everything.
 """
 
@@ -44,7 +44,7 @@ def trust_of(store: str | os.PathLike[str]) -> Trust | None:
 
 
 def keys_of(store: str | os.PathLike[str]) -> dict[Path, PublicKey]:
-    """Return the trusted keys of a store by their files; the errors are those of ``trust_of``."""
+    """Return the trusted keys of a store by their files; raises the errors of ``trust_of``."""
     folder = Path(store, pointer.TRUSTED)
     if not os.path.lexists(folder):
         return {}
@@ -126,9 +126,9 @@ def distrust(store: str | os.PathLike[str], key_id: str) -> None:
             raise DatasetError(store, f"does not trust the key {key_id}", remedy)
         for path in removed:
             path.unlink()
-        # No folder: all is accepted. An empty folder would refuse all, as ``keys_of`` says.
+        # No folder: all is accepted. With an empty folder ``keys_of`` would refuse all.
         if len(removed) == len(keys_by_path):
-            sweep(Path(store, pointer.TRUSTED))  # or what a killed process left would keep it
+            sweep(Path(store, pointer.TRUSTED))  # or leftovers of a killed process would keep it
             Path(store, pointer.TRUSTED).rmdir()
 
 

@@ -117,7 +117,7 @@ def _end_all() -> None:
 
 
 # ``atexit`` would be too late: a poll that has begun needs pools of threads, and these refuse work
-# from ``threading._shutdown`` on, which runs before. Its calls run in reverse order: the import of
+# from ``threading._shutdown`` on, before ``atexit``. Its calls run in reverse order: the import of
 # the pools above has registered theirs, so this one comes first.
 threading._register_atexit(_end_all)  # type: ignore[attr-defined]  # noqa: SLF001 - as the pools do
 

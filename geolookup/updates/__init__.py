@@ -1,8 +1,8 @@
-"""Updates of a store: download what changed, compile, compare, publish, prune.
+"""Updates of a store, from a recipe, an archive or a mirror.
 
-``update`` is the call. ``from_recipe`` compiles, ``sources`` downloads; ``arriving`` takes archives
-and mirrors. ``in_store`` lets one update at a time work on a store, in a staging directory of its
-own, and records when one last succeeded.
+``update`` is the call. ``from_recipe`` downloads (``sources``) and compiles, ``from_archive``
+publishes an archive, ``from_mirror`` polls a mirror. ``in_store`` lets one update at a time work on
+a store, in a staging directory, and records its last success.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from geolookup.archives.head import is_archive
 from geolookup.progress import Progress
 from geolookup.signing.keys import SigningKeys
 from geolookup.signing.trust import TrustedKeys
-from geolookup.updates.arriving import FromArchive, FromMirror
+from geolookup.updates.from_archive import FromArchive
+from geolookup.updates.from_mirror import FromMirror
 from geolookup.updates.from_recipe import FromRecipe
-from geolookup.updates.in_store import Target, Updated, target_of
+from geolookup.updates.in_store import Target, UpdateResult, target_of
 
 Request = FromRecipe | FromArchive | FromMirror
 
@@ -34,17 +35,17 @@ def update(
     signing_keys: SigningKeys = (),
     trusted_keys: TrustedKeys | None = None,
     limit_rate: int | None = None,
-) -> Updated:
+) -> UpdateResult:
     """Bring a store up to date with a recipe, an archive or a mirror; return the outcome.
 
     ``recipe`` is a recipe file, the name of a packaged recipe, or a file or folder of data; None:
     the packaged recipe "world". The sources that changed are downloaded and compiled. The dataset
     is verified, compared with the current generation by the gates of the recipe, and published.
-    ``recipe`` may also be a file of ``pack``, which is published as ``publish`` does, or a mirror:
-    an address (``https://``, ``s3://``, ``gs://``) or a folder. A mirror is polled, and its current
-    generation is published. A generation that a rollback withdrew is not published again.
+    ``recipe`` may also be a file of ``pack``, published as by ``publish``, or a mirror: an address
+    (``https://``, ``s3://``, ``gs://``) or a folder. A mirror is polled, and its current generation
+    is published. A generation that a rollback withdrew is not published again.
 
-    ``store`` None: the user's store. ``dry_run``: ask the servers what changed, and change nothing.
+    ``store`` None: the user's store. ``dry_run``: ask the servers for changes, and change nothing.
     ``keep`` is the number of generations to keep, the last published; None: as the recipe says,
     else 2. ``trusted_keys``: files of public keys, or keys, for a store that trusts no key yet.
     Another update of the same store is waited for.

@@ -16,7 +16,7 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import BuildError, DatasetError, OutputError, UpdateError, count_text
 from geolookup.filesystem import atomic
-from geolookup.integrity import Verified
+from geolookup.integrity import VerifiedDataset
 from geolookup.progress import Progress
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.store import pointer
@@ -32,7 +32,7 @@ from geolookup.store.trusted import latest_serial
 from geolookup.updates import sources
 from geolookup.updates.in_store import (
     Target,
-    Updated,
+    UpdateResult,
     current_of,
     has_succeeded_within,
     record_success,
@@ -84,19 +84,19 @@ class FromRecipe:
         folder = None if cache is None else Path(cache)
         return cls(plan, target, limit, folder, read_signing_keys(signing_keys))
 
-    def plan(self, tell: Tell) -> Updated:
+    def plan(self, tell: Tell) -> UpdateResult:
         """Report the steps of an update; store and cache do not change."""
         self._check_places()
         check_signers(self.store, self.signers)
         current = current_of(self.store)
         if self._is_recent():
-            return Updated("recent", str(self.store), current)
+            return UpdateResult("recent", str(self.store), current)
         sources.check_local(self.recipe)
         if sources.have_changed(self.recipe, self.cache, tell) or current is None:
             tell(f"would compile, compare and publish into {self.store}")
         else:
             tell("no remote source changed; would compile, and publish if the result differs")
-        return Updated("planned", str(self.store), current)
+        return UpdateResult("planned", str(self.store), current)
 
     def _check_places(self) -> None:
         """Raise OutputError if ``perform`` could not write the store or the cache."""
@@ -106,18 +106,18 @@ class FromRecipe:
         if any(source.remote for source in self.recipe.sources):
             atomic.check_place(self.cache or default_folder())
 
-    def perform(self, progress: Progress, tell: Tell) -> Updated:
+    def perform(self, progress: Progress, tell: Tell) -> UpdateResult:
         """Update the store, and tell each step."""
         self.target.trust()
         with updating(self.store, tell) as staging:
             # When it began, not when it ended: later changes of a server are not in this update.
             began = datetime.now(UTC)
             if self._is_recent():  # also if this update waited for another one
-                return Updated("recent", str(self.store), current_of(self.store))
+                return UpdateResult("recent", str(self.store), current_of(self.store))
             check_signers(self.store, self.signers)
             sources.check_local(self.recipe)
             sources.download(self.recipe, self.cache, progress, tell)
-            # Verified before the build: a damaged generation must not be its previous dataset.
+            # Verified first: a damaged generation must not be the previous dataset of the build.
             current = _Current.of(self.store)
             dataset = self._compile(staging / "dataset", current.dataset, progress, tell)
             if current.generation != current_of(self.store):  # published or rolled back meanwhile
@@ -126,10 +126,10 @@ class FromRecipe:
             state = self._publish(dataset, current.dataset, progress)
             removed, unfinished = self._tidy(staging, began)
         warnings = (*current.warnings, *replaced, *unfinished)
-        return Updated(state, str(self.store), current_of(self.store), removed, warnings)
+        return UpdateResult(state, str(self.store), current_of(self.store), removed, warnings)
 
     def _tidy(self, staging: Path, began: datetime) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Prune, and record the success; return the removed generations, and what failed.
+        """Prune, and record the success; return the removed generations, and the failures.
 
         Both happen after publication, so a failure is only a warning.
         """
@@ -146,8 +146,8 @@ class FromRecipe:
         return has_succeeded_within(self.store, self.recipe.name, self.if_older)
 
     def _compile(
-        self, output: Path, previous: Verified | None, progress: Progress, tell: Tell
-    ) -> Verified:
+        self, output: Path, previous: VerifiedDataset | None, progress: Progress, tell: Tell
+    ) -> VerifiedDataset:
         """Compile the downloaded files with the row numbers of ``previous``, and report losses."""
         from geolookup_builder.compile import Options, compile_recipe
 
@@ -167,7 +167,7 @@ class FromRecipe:
         return dataset
 
     def _publish(
-        self, dataset: Verified, current: Verified | None, progress: Progress
+        self, dataset: VerifiedDataset, current: VerifiedDataset | None, progress: Progress
     ) -> Literal["updated", "current", "withdrawn"]:
         """Publish the dataset unless it is current already, was withdrawn, or a gate fails."""
         if current is not None:
@@ -185,13 +185,13 @@ class FromRecipe:
         add(self.store, from_verified(dataset))
         return "updated"
 
-    def _sign_current(self, current: Verified) -> None:
+    def _sign_current(self, current: VerifiedDataset) -> None:
         """Sign the current generation if one of the keys has not: when a key is replaced."""
         if not is_signed_by(current.folder, self.signers):
             sign(self.store, self.signers)
 
-    def _other_dataset(self, current: Verified | None) -> tuple[str, ...]:
-        """Return a warning if the store has another dataset, with which no gate compares."""
+    def _other_dataset(self, current: VerifiedDataset | None) -> tuple[str, ...]:
+        """Return a warning if the store has another dataset: no gate compares with it."""
         if current is None:
             return ()
         name = read_manifest(current.folder).metadata().name
@@ -223,7 +223,7 @@ class _Current:
     """
 
     generation: str | None
-    dataset: Verified | None = None
+    dataset: VerifiedDataset | None = None
     warnings: tuple[str, ...] = ()
 
     @classmethod
@@ -233,7 +233,7 @@ class _Current:
         if current is None:
             return cls(None)
         try:
-            return cls(current, Verified(Path(pointer.folder_of(store, current))))
+            return cls(current, VerifiedDataset(Path(pointer.folder_of(store, current))))
         except DatasetError as error:
             problem = "no gate was applied, because the current generation is unusable"
             return cls(current, warnings=(f"{problem}: {error}",))
@@ -243,17 +243,17 @@ def is_withdrawn(store: Path, dataset: Path, generation: str) -> bool:
     """Return whether a rollback withdrew a generation with the content of a dataset.
 
     A generation id depends on the row numbers, and these on the previous dataset. That is the
-    current generation, and a rollback makes another one current. So if the ids differ, what
-    the datasets say is compared.
+    current generation, and a rollback makes another one current. If the ids differ, the
+    answers are compared.
     """
     withdrawn = {entry.generation for entry in pointer.read(store) if entry.withdrawn}
     if generation in withdrawn:
         return True
     folders = (Path(pointer.folder_of(store, former)) for former in withdrawn)
-    return any(_say_the_same(folder, dataset) for folder in folders)
+    return any(_has_same_answers(folder, dataset) for folder in folders)
 
 
-def _say_the_same(old: Path, new: Path) -> bool:
+def _has_same_answers(old: Path, new: Path) -> bool:
     """Return whether manifests and answers are equal; False for a generation that does not open."""
     from geolookup.comparison import diff
 

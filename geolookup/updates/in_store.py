@@ -39,18 +39,19 @@ State = Literal["updated", "current", "withdrawn", "recent", "planned"]
 
 
 @dataclass(frozen=True, slots=True)
-class Updated:
-    """What happened, and the current generation of the store, if any.
+class UpdateResult:
+    """The outcome of an update, and the current generation of the store, if any.
 
-    ``state``: "updated", "current" (nothing changed), "withdrawn" (a rollback withdrew what the
-    sources, the archive or the mirror give), "recent" (``if_older``) or "planned" (``dry_run``).
+    ``state``: "updated", "current" (nothing changed), "withdrawn" (a rollback withdrew the
+    generation of the sources, the archive or the mirror), "recent" (``if_older``) or "planned"
+    (``dry_run``).
     """
 
     state: State
     store: str
     generation: str | None
     removed: tuple[str, ...] = ()  # generations that were pruned
-    warnings: tuple[str, ...] = ()  # what failed after the publication, a line each
+    warnings: tuple[str, ...] = ()  # failures after the publication, a line each
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +105,8 @@ def target_of(
 
 def current_of(store: Path) -> str | None:
     """Return the current generation of a store; None if it has none."""
-    standing = pointer.standing(pointer.read(store))
-    return standing[-1].generation if standing else None
+    not_withdrawn = pointer.not_withdrawn(pointer.read(store))
+    return not_withdrawn[-1].generation if not_withdrawn else None
 
 
 @contextmanager
@@ -124,7 +125,7 @@ def updating(store: Path, tell: Callable[[str], None]) -> Iterator[Path]:
             with atomic.output_errors(staging):
                 _remove(staging)
                 staging.mkdir(0o700)
-            yield staging  # outside output_errors: the store is not at fault for what fails here
+            yield staging  # outside output_errors: the store is not the cause of these errors
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 

@@ -22,7 +22,7 @@ Tell = Callable[[str], None]
 
 
 def check_local(recipe: Recipe) -> None:
-    """Raise UpdateError if local files are missing; it names each, and where they come from."""
+    """Raise UpdateError if local files are missing; it names each file and its origin."""
     missing = [
         problem
         for source in recipe.sources
@@ -42,7 +42,7 @@ def _problem(spec: SourceSpec) -> str:
             return ""
     except BuildError as error:  # such as a folder without files
         return f"{spec.name}: {error.problem} {error.path}"
-    return f"{spec.name}: no file {spec.base / spec.path}, which is obtained by hand"
+    return f"{spec.name}: no file {spec.base / spec.path}; it is obtained by hand"
 
 
 def _origin(recipe: Recipe) -> str:
@@ -50,13 +50,10 @@ def _origin(recipe: Recipe) -> str:
     from geolookup_builder.recipe import PACKAGED
 
     if recipe.path.suffix != SUFFIX:
-        return "name a file or folder of data that is there"
+        return "name an existing file or folder of data"
     if recipe.path.parent != PACKAGED:
-        return f"the recipe {recipe.path} names these files; put them there, or correct it"
-    return (
-        "put these files there; 'geolookup recipes show"
-        f" {recipe.path.stem}' says where they come from"
-    )
+        return f"the recipe {recipe.path} names these files; add them, or correct the recipe"
+    return f"obtain these files; 'geolookup recipes show {recipe.path.stem}' names their origin"
 
 
 def download(recipe: Recipe, cache: Path | None, progress: Progress, tell: Tell) -> None:

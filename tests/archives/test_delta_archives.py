@@ -132,7 +132,7 @@ def test_without_its_base(made: Line, tmp_path: Path) -> None:
     publish(shared(2), tmp_path / "store")
     others = (made.datasets[1], made.datasets[2], tmp_path / "store", tmp_path / "nothing")
     for place in others:  # also where it was applied already
-        problem = f"a delta of generation {base}, which {place} does not have"
+        problem = f"a delta of generation {base}, but {place} does not have it"
         assert refused(archive, place, tmp_path / "out") == problem
 
 
@@ -237,8 +237,8 @@ def headers(made: Line) -> Iterator[tuple[str, bytes, str]]:
     ids = [generation(each) for each in made.datasets]
     digest = next(iter(stated["files"].values()))
     for change, problem in (
-        ({"base": ids[2]}, "which {base} does not have"),
-        ({"base": ids[1]}, "which {base} does not have"),
+        ({"base": ids[2]}, "but {base} does not have it"),
+        ({"base": ids[1]}, "but {base} does not have it"),
         ({"generation": ids[2]}, f"{DELTA} and {fmt.MANIFEST} name different generations"),
         ({"generation": "0" * 64}, f"{DELTA} and {fmt.MANIFEST} name different generations"),
         ({"files": {**stated["files"], fmt.COUNTRY: "0" * 64}}, "of other bytes of generation"),

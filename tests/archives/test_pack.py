@@ -185,7 +185,7 @@ def damages(folder: Path) -> Iterator[tuple[str, str]]:
     path.write_bytes(content[:-1])
     yield FIRST, f"{len(content) - 1} bytes, but the manifest says {len(content)}"
     path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
-    yield FIRST, "its digest is not that of the manifest"
+    yield FIRST, "its digest differs from the manifest"
     path.unlink()
     yield FIRST, "cannot be read"
     path.mkdir()
@@ -196,7 +196,7 @@ def damages(folder: Path) -> Iterator[tuple[str, str]]:
     for change, problem in (
         ({FIRST: {}}, "the manifest is damaged"),
         ({FIRST: {"bytes": float("inf"), "sha256": ""}}, "the manifest is damaged"),
-        ({"../../notes.txt": manifest["files"][FIRST]}, "other files than those of a dataset"),
+        ({"../../notes.txt": manifest["files"][FIRST]}, "are not the files of a dataset"),
     ):
         changed = manifest | {"files": manifest["files"] | change}
         (folder / fmt.MANIFEST).write_bytes(canonical(changed))
@@ -272,13 +272,13 @@ def test_other_content_of_the_same_size(archive: Path, tmp_path: Path) -> None:
         changed[place] = member, content[:-1] + bytes([content[-1] ^ 1])
         error = check_refused(archived(tmp_path / "a.tar.zst", changed), tmp_path / "out")
         name = fmt.MANIFEST if member.name == SUM else member.name
-        assert error.problem.startswith(f"{name} is damaged: its digest is ")
+        assert error.problem.startswith(f"{name} is damaged: its digest differs ")
     without = archived(tmp_path / "a.tar.zst", listed[1:])
     assert fmt.MANIFEST in check_refused(without, tmp_path / "out").problem
     text = listed[0][1].replace(b"geolookup-sample", b"geolookup-simple")
     changed = [named(fmt.MANIFEST, text), *listed[1:]]
     error = check_refused(archived(tmp_path / "a.tar.zst", changed), tmp_path / "out")
-    problem = "manifest.json is damaged: its digest is not that of manifest.json.sha256"
+    problem = "manifest.json is damaged: its digest differs from manifest.json.sha256"
     assert error.problem == problem
 
 

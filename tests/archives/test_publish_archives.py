@@ -128,7 +128,7 @@ def test_a_base_that_the_store_lacks(
     prune(store, 1)
     error = check_refused(delta, store)
     assert str(error) == (
-        f"{delta}: a delta of generation {id_of(0)}, which {store} does not have;"
+        f"{delta}: a delta of generation {id_of(0)}, but {store} does not have it;"
         " name an archive of the whole dataset with --full, or publish that"
     )
     pack(shared(0), other := tmp_path / "other.tar.zst")

@@ -1,4 +1,4 @@
-"""``geolookup accounts``, ``keys`` and ``plans`` as a shell runs them."""
+"""``geolookup api-keys`` and ``accounts`` as a shell runs them."""
 
 import json
 import os

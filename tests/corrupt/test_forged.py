@@ -226,7 +226,7 @@ def test_a_base_leaves_the_generation_and_a_name_changes_it(dataset: Path) -> No
     rewrite(dataset, document | {"previous": "0" * 64})
     assert verify(dataset, deep=True).generation == document["generation"]
     (dataset / fmt.MANIFEST).write_bytes(canonical(document | {"name": "forged"}))
-    with pytest.raises(DatasetError, match=r"but that of the content is [0-9a-f]{64};"):
+    with pytest.raises(DatasetError, match=r"but the content gives [0-9a-f]{64};"):
         verify(dataset)
 
 

@@ -13,7 +13,7 @@ from geolookup_builder import output_files
 
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
-from geolookup.integrity import Verified, verify
+from geolookup.integrity import VerifiedDataset, verify
 from geolookup.signing import keys
 from tests.builder.building import isps, unwritable
 from tests.cli.program import run
@@ -28,7 +28,7 @@ def test_two_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second begins before the first ends, and ends after it."""
     verified = output_files.verify
 
-    def another_ends_now(folder: Path, output: Path) -> Verified:
+    def another_ends_now(folder: Path, output: Path) -> VerifiedDataset:
         (tmp_path / "b.csv").write_text("network,isp\n8.8.8.0/24,second\n", encoding="utf-8")
         done = run("build", str(tmp_path / "b.csv"), "--output", str(output), alone=True)
         assert done.returncode == 0

@@ -27,7 +27,7 @@ from geolookup.remote import cache as download_cache
 from geolookup.remote.address import Remote
 from geolookup.remote.cache import Cached, Kept, sha256_of
 from geolookup.store import pointer
-from geolookup.store.pointer import CURRENT, Published
+from geolookup.store.pointer import CURRENT, Publication
 from tests.builder.test_recipe import GOOD, WRONG
 from tests.conftest import ROOT
 from tests.damage import refused
@@ -46,7 +46,7 @@ _TIME = "2026-11-23T10:00:00Z"
 
 
 def _pointers() -> Iterator[bytes]:
-    entries = [Published(name, _TIME, withdrawn=name == _IDS[1]) for name in _IDS]
+    entries = [Publication(name, _TIME, withdrawn=name == _IDS[1]) for name in _IDS]
     for published in (entries[:1], entries):
         pointer.write(scratch(), published)
         yield (scratch() / CURRENT).read_bytes()
@@ -58,13 +58,13 @@ def _read_pointer(data: bytes) -> None:
     published = accepted(lambda: pointer.read(scratch()), DatasetError, scratch(), refused)
     if published is None:
         return
-    assert pointer.standing(published)
+    assert pointer.not_withdrawn(published)
     assert all(is_generation(entry.generation) for entry in published)
     pointer.write(scratch(), published)
     assert _members(pointer.read(scratch())) == _members(published)
 
 
-def _members(published: list[Published]) -> list[tuple[str, str, bool]]:
+def _members(published: list[Publication]) -> list[tuple[str, str, bool]]:
     return [(entry.generation, entry.at, entry.withdrawn) for entry in published]
 
 

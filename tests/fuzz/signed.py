@@ -22,7 +22,7 @@ from geolookup.mirrors.index import (
     Delta,
     File,
     Index,
-    Listed,
+    IndexEntry,
     index_text,
     payload,
     read_index,
@@ -96,8 +96,10 @@ def _mutate_signature(data: bytes, change: Change, rng: random.Random) -> bytes:
 
 def _indexes() -> Iterator[bytes]:
     pack, delta = (File(f"{name}/{_IDS[3]}.tar.zst", 1 << 20, _IDS[3]) for name in ("p", "d"))
-    now = Listed(_IDS[0], _TIME, pack, (Delta(_IDS[1], delta),), withdrawn=False, signature="{}")
-    gone = Listed(_IDS[2], _TIME, None, (), withdrawn=True, signature=None)
+    now = IndexEntry(
+        _IDS[0], _TIME, pack, (Delta(_IDS[1], delta),), withdrawn=False, signature="{}"
+    )
+    gone = IndexEntry(_IDS[2], _TIME, None, (), withdrawn=True, signature=None)
     for expires in (None, _TIME):
         yield payload(Index("acme", 7, _TIME, _IDS[0], (now, gone), expires))
 

@@ -160,7 +160,7 @@ def test_a_forgetful_server_is_named(with_settings: Callable[[dict[str, str]], s
     with open_accounts(url) as accounts:
         key = accounts.create_key("Acme", "free")
     done = run("api-keys", "revoke", identifier(digest(key) or b""), "--accounts", url)
-    assert done.stdout.startswith("revoked ")
+    assert done.stdout.endswith(" is revoked\n")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "appendonly" in done.stderr
 

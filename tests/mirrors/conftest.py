@@ -20,7 +20,7 @@ from geolookup.integrity import verify
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX, Index, index_text, read_index
-from geolookup.mirrors.polling import Polled
+from geolookup.mirrors.polling import PollResult
 from geolookup.mirrors.source import Source
 from geolookup.signing.keys import PublicKey
 from geolookup.store.signatures import sign
@@ -54,7 +54,7 @@ class Edge:
     def trust(self, keys: Sequence[PublicKey]) -> None:
         trust(self.store, keys)
 
-    def poll(self) -> Polled:
+    def poll(self) -> PollResult:
         return poll(self.source)
 
     def index(self) -> Index:

@@ -19,7 +19,7 @@ from geolookup.mirrors import archive_files
 from geolookup.mirrors import folder as mirror_folder
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.index import INDEX, Index
-from geolookup.mirrors.listing import wanted_generations
+from geolookup.mirrors.listing import listed_generations
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
 from tests.cli.program import umask
@@ -214,13 +214,13 @@ def test_the_time_of_the_index_is_in_a_later_second(tmp_path: Path) -> None:
 def test_the_withdrawn_generations_that_are_listed(store: Path) -> None:
     """The last ones, so many that the index stays small."""
     published = pointer.read(store)
-    gone = [pointer.Published(f"{n:064x}", published[0].at, withdrawn=True) for n in range(120)]
+    gone = [pointer.Publication(f"{n:064x}", published[0].at, withdrawn=True) for n in range(120)]
     pointer.write(store, [*gone, *published])
-    listed = [each.generation for each in wanted_generations(store, 0)]
+    listed = [each.generation for each in listed_generations(store, 0)]
     assert listed[:2] == [id_of(2), id_of(1)]
     assert listed[2:] == [each.generation for each in reversed(gone)][:98]
     pointer.write(store, [*published, *gone])
-    assert len(wanted_generations(store, 0)) == 100
+    assert len(listed_generations(store, 0)) == 100
 
 
 def test_what_killed_processes_left_goes(store: Path, mirrored: Path) -> None:

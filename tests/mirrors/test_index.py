@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from geolookup import DatasetError
 from geolookup.contract.gregorian import timestamp
-from geolookup.mirrors.index import KIND, Delta, File, Index, Listed, index_text, read_index
+from geolookup.mirrors.index import KIND, Delta, File, Index, IndexEntry, index_text, read_index
 from geolookup.signing.envelope import seal
 from tests.signing.keys import private_keys, public_keys
 from tests.skips import needs
@@ -31,12 +31,12 @@ files = st.builds(
 
 
 @st.composite
-def _listed(draw: st.DrawFn, generation: str, *, withdrawn: bool) -> Listed:
+def _listed(draw: st.DrawFn, generation: str, *, withdrawn: bool) -> IndexEntry:
     bases = st.lists(ids.filter(lambda each: each != generation), max_size=3, unique=True)
     deltas = [] if withdrawn else [Delta(base, draw(files)) for base in draw(bases)]
     pack = None if withdrawn else draw(files)
     signature = draw(st.none() | names)
-    return Listed(generation, draw(times), pack, tuple(deltas), withdrawn, signature)
+    return IndexEntry(generation, draw(times), pack, tuple(deltas), withdrawn, signature)
 
 
 @st.composite
@@ -55,8 +55,10 @@ def indexes(draw: st.DrawFn) -> Index:
 A, B, C, DIGEST = "a" * 64, "b" * 64, "c" * 64, "d" * 64
 PACK = File(f"packs/{A}.0123456789abcdef.tar.zst", 23_000_000, DIGEST)
 SMALL = File(f"deltas/{B}-{A}.0123456789abcdef.tar.zst", 900_000, DIGEST)
-NOW = Listed(A, "2026-11-23T10:00:00Z", PACK, (Delta(B, SMALL),), withdrawn=False, signature=None)
-GONE = Listed(C, "2026-11-22T10:00:00Z", None, (), withdrawn=True, signature="{}")
+NOW = IndexEntry(
+    A, "2026-11-23T10:00:00Z", PACK, (Delta(B, SMALL),), withdrawn=False, signature=None
+)
+GONE = IndexEntry(C, "2026-11-22T10:00:00Z", None, (), withdrawn=True, signature="{}")
 INDEX = Index("acme", 7, "2026-11-23T10:00:01Z", A, (NOW, GONE))
 
 

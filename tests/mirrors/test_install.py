@@ -23,9 +23,9 @@ from geolookup import publish
 from geolookup.errors import DatasetError, MirrorError, OutputError
 from geolookup.mirrors import child
 from geolookup.mirrors.folder import mirror
-from geolookup.mirrors.index import Delta, File, Index, Listed
+from geolookup.mirrors.index import Delta, File, Index, IndexEntry
 from geolookup.mirrors.install import _Installation
-from geolookup.mirrors.polling import Polled, Status
+from geolookup.mirrors.polling import PollResult, Status
 from geolookup.mirrors.source import Source
 from geolookup.signing.envelope import LARGEST_ENVELOPE
 from tests.mirrors.conftest import Edge, content_of, folder_act
@@ -43,7 +43,7 @@ def index(**sizes: int) -> Index:
     """An index whose deltas from generations have sizes; that of the pack is 100."""
     ids = {"here": HERE, "also_here": ALSO_HERE, "elsewhere": ELSEWHERE}
     deltas = tuple(Delta(ids[name], file(name, size)) for name, size in sizes.items())
-    listed = Listed(NOW, "2026-11-23T10:00:00Z", file("pack", 100), deltas, False, None)
+    listed = IndexEntry(NOW, "2026-11-23T10:00:00Z", file("pack", 100), deltas, False, None)
     return Index("geo", 1, "2026-11-23T10:00:00Z", NOW, (listed,))
 
 
@@ -154,7 +154,7 @@ def test_archives_that_contradict_the_index_leave_the_store(followed: Edge, tmp_
 
 install = import_module("geolookup.mirrors.install")
 BEFORE = Status(url="https://x/", serial=7)
-POLLED = Polled("updated", "a" * 64, 5, "pack", 9, "", "f")
+POLLED = PollResult("updated", "a" * 64, 5, "pack", 9, "", "f")
 
 
 class Fake:
@@ -179,7 +179,7 @@ class Fake:
             raise subprocess.TimeoutExpired("child", seconds)
 
 
-def install_in(fake: Fake, store: Path, monkeypatch: pytest.MonkeyPatch) -> Polled:
+def install_in(fake: Fake, store: Path, monkeypatch: pytest.MonkeyPatch) -> PollResult:
     monkeypatch.setattr(child, "_start", lambda: fake)
     return child.install_in_child(Source("https://x/", store, 3), store / "index.json", BEFORE)
 
@@ -249,7 +249,7 @@ def test_the_child_answers_in_a_line(
     signals: dict[int, Any] = {}
     called: list[object] = []
 
-    def installed(*arguments: object) -> Polled:
+    def installed(*arguments: object) -> PollResult:
         called.append(arguments)
         if len(called) > 2:
             raise full

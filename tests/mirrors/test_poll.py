@@ -212,7 +212,7 @@ def test_an_index_that_must_not_be_followed(followed: Edge) -> None:
     index = followed.index()
     past, later = timestamp(datetime.now(UTC) - timedelta(seconds=5)), index.serial + 1
     for changes, match in (
-        ({"serial": 5}, "older than what was accepted before"),
+        ({"serial": 5}, "older than an accepted index"),
         ({"expires_at": past, "serial": later}, "expired at"),
         ({"name": "evil"}, "the dataset is 'evil', but the store has 'geo'"),
     ):

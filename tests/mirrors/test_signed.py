@@ -93,7 +93,7 @@ def test_what_followers_refuse_is_refused(signed: Pair, keys: list[Path]) -> Non
     sign(store, key)
     mirror(store, folder, signing_keys=key)
     rollback(store)
-    assert_refused(signed, "signed before what the mirror has", key)
+    assert_refused(signed, "signed before the generation in the mirror", key)
     sign(store, key)
     mirror(store, folder, signing_keys=key)
     rollback(store, signing_keys=key)
@@ -131,7 +131,7 @@ def test_an_index_that_was_signed_before_is_refused(trusting: Edge, keys: list[P
     for remembered in (True, False):
         if not remembered:
             (trusting.store / "follow.json").unlink()
-        with pytest.raises(DatasetError, match="older than what was accepted"):
+        with pytest.raises(DatasetError, match="older than an accepted"):
             trusting.poll()
         assert trusting.current == wanted
 

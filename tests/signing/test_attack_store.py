@@ -57,13 +57,13 @@ def statement(number: int, owner: int, serial: int) -> bytes:
 
 
 class AttackedStore(RuleBasedStateMachine):
-    """The store, and the model: its standing generations in order, and the serial of each."""
+    """The store, and the model: its not_withdrawn generations in order, and the serial of each."""
 
     def __init__(self) -> None:
         super().__init__()
         self.place = Path(mkdtemp(prefix="geolookup-tests-"))
         self.store = self.place / "store"
-        self.standing: list[int] = []
+        self.not_withdrawn: list[int] = []
         self.serials: dict[int, int] = {}
 
     @property
@@ -90,7 +90,7 @@ class AttackedStore(RuleBasedStateMachine):
         offered = copied(datasets()[number], self.place / "offered")
         if about is not None:
             (offered / "signature.json").write_bytes(statement(about, owner, serial))
-        last = self.standing[-1:]
+        last = self.not_withdrawn[-1:]
         is_accepted = (
             about == number
             and owner == PUBLISHER
@@ -103,13 +103,13 @@ class AttackedStore(RuleBasedStateMachine):
         )
         if is_accepted:
             self.serials[number] = serial
-            self.standing = [*(each for each in self.standing if each != number), number]
+            self.not_withdrawn = [*(each for each in self.not_withdrawn if each != number), number]
 
     def _as(self, kind: str, offered: Path, number: int) -> Path:
         """Return the dataset, or an archive of it: a delta where the store has another one."""
         if kind == "folder":
             return offered
-        archive, last = self.place / "offered.tar.zst", self.standing[-1:]
+        archive, last = self.place / "offered.tar.zst", self.not_withdrawn[-1:]
         is_delta = kind == "delta" and last not in ([], [number])
         base = datasets()[last[0]] if is_delta else None
         geolookup.pack(offered, archive, base=base, force=True)
@@ -125,11 +125,11 @@ class AttackedStore(RuleBasedStateMachine):
         assert "\n" not in str(caught.value)
         assert content(self.store) == before
 
-    @precondition(lambda self: len(self.standing) > 1)
+    @precondition(lambda self: len(self.not_withdrawn) > 1)
     @rule(owner=st.sampled_from((None, PUBLISHER, SOMEBODY)))
     def roll_back(self, owner: int | None) -> None:
         """Without a signature only to a generation that has the greatest serial too."""
-        before = self.standing[-2]
+        before = self.not_withdrawn[-2]
         signing_keys: SigningKeys = () if owner is None else key_files()[owner]
         is_accepted = owner == PUBLISHER or (
             owner is None and self.serials[before] == self.accepted
@@ -139,28 +139,28 @@ class AttackedStore(RuleBasedStateMachine):
             is_accepted=is_accepted,
         )
         if is_accepted:
-            self.standing.pop()
+            self.not_withdrawn.pop()
         if owner == PUBLISHER:
             was, self.serials[before] = self.accepted, latest_serial(self.store)
             assert self.serials[before] > was
 
-    @precondition(lambda self: self.standing)
+    @precondition(lambda self: self.not_withdrawn)
     @rule()
     def prune(self) -> None:
         geolookup.prune(self.store, keep=1)
         kept = {each.generation for each in geolookup.generations(self.store)}
         gone = {number for number in DATASETS if generation(datasets()[number]) not in kept}
-        self.standing = [each for each in self.standing if each not in gone]
+        self.not_withdrawn = [each for each in self.not_withdrawn if each not in gone]
         self.serials = {each: serial for each, serial in self.serials.items() if each not in gone}
 
     @invariant()
     def the_current_one_is_the_models(self) -> None:
         """It has the greatest serial too: what is pruned takes no greater one with it."""
-        if not self.standing:
+        if not self.not_withdrawn:
             return
-        expected = generation(datasets()[self.standing[-1]])
+        expected = generation(datasets()[self.not_withdrawn[-1]])
         assert geolookup.verify(self.store, deep=True).generation == expected
-        assert self.serials[self.standing[-1]] == self.accepted
+        assert self.serials[self.not_withdrawn[-1]] == self.accepted
         with geolookup.open(self.store, trusted_keys=private_keys()[PUBLISHER].public) as engine:
             assert engine.generation == expected
         with pytest.raises(geolookup.DatasetError):

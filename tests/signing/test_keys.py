@@ -87,7 +87,7 @@ def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path) -> None:
             raw = (y | sign).to_bytes(32, "little")
             key = ed25519.Ed25519PublicKey.from_public_bytes(raw)
             (tmp_path / "key").write_bytes(key.public_bytes(_PEM, _SPKI))
-            with pytest.raises(KeyFileError, match="anybody can make signatures"):
+            with pytest.raises(KeyFileError, match="signatures anybody can make"):
                 read_public(tmp_path / "key")
             assert not any(PublicKey(raw).verify(forged, bytes([number])) for number in range(64))
     # Without that check they verify.

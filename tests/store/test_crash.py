@@ -177,32 +177,32 @@ def test_any_sequence_of_changes(
     published: list[int] = []
     withdrawn: set[int] = set()
     for change, number in [("publish", 0), *changes]:
-        standing = [each for each in published if each not in withdrawn]
+        not_withdrawn = [each for each in published if each not in withdrawn]
         if change == "publish":
             publish(shared(number), store)
             published = [*(each for each in published if each != number), number]
             withdrawn.discard(number)
         elif change == "prune":
             keep = number or 2  # 0: the default
-            kept = {*published[-keep:], *standing[-min(keep, 2) :]}
+            kept = {*published[-keep:], *not_withdrawn[-min(keep, 2) :]}
             gone = prune(store, number) if number else prune(store)
             assert set(gone) == {id_of(each) for each in published if each not in kept}
             published = [each for each in published if each in kept]
-        elif len(standing) > 1:
-            assert rollback(store) == id_of(standing[-2])
-            withdrawn.add(standing[-1])
+        elif len(not_withdrawn) > 1:
+            assert rollback(store) == id_of(not_withdrawn[-2])
+            withdrawn.add(not_withdrawn[-1])
         else:
             before = (store / "current").read_bytes()
             with pytest.raises(geolookup.DatasetError, match="no generation before"):
                 rollback(store)
             assert (store / "current").read_bytes() == before
         ids, listed = [id_of(each) for each in published], generations(store)
-        standing = [each for each in published if each not in withdrawn]
+        not_withdrawn = [each for each in published if each not in withdrawn]
         assert [each.generation for each in pointer.read(store)] == ids
         assert {path.name for path in (store / "generations").iterdir()} == set(ids)
         assert {each.generation for each in listed} == set(ids)
         assert {each.generation for each in listed if each.withdrawn} == {
             id_of(each) for each in published if each in withdrawn
         }
-        assert [each.generation for each in listed if each.current] == [id_of(standing[-1])]
-        assert answers_of(store) == answers_of(shared(standing[-1]))
+        assert [each.generation for each in listed if each.current] == [id_of(not_withdrawn[-1])]
+        assert answers_of(store) == answers_of(shared(not_withdrawn[-1]))

@@ -183,7 +183,7 @@ def claimed(tmp_path: Path) -> Path:
 
 
 def both_ids() -> str:
-    return f"'generation' is {id_of(3)}, but that of the content is {id_of(2)};"
+    return f"'generation' is {id_of(3)}, but the content gives {id_of(2)};"
 
 
 def test_publish_refuses_it(store: Path, claimed: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import geolookup
 from geolookup.remote import transfer
-from geolookup.updates.in_store import Updated
+from geolookup.updates.in_store import UpdateResult
 from tests.conftest import ROOT
 from tests.remote.serving import FAST
 from tests.updates.publisher import Publisher, publishing
@@ -32,7 +32,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data" / "store"
 
 
-Update = Callable[..., Updated]
+Update = Callable[..., UpdateResult]
 
 
 def environment() -> dict[str, str]:
@@ -54,7 +54,7 @@ def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
 def update(publisher: Publisher, store: Path) -> Update:
     """``geolookup.update`` by the publisher's recipe into the user's store."""
 
-    def call(**options: Any) -> Updated:
+    def call(**options: Any) -> UpdateResult:
         return geolookup.update(publisher.recipe, **options)
 
     return call

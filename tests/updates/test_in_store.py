@@ -22,7 +22,7 @@ from geolookup.contract.gregorian import timestamp
 from geolookup.errors import UpdateError
 from geolookup.remote import Limits, transfer
 from geolookup.store import pointer
-from geolookup.store.pointer import Published
+from geolookup.store.pointer import Publication
 from geolookup.updates import in_store
 from tests.cli.program import run
 from tests.remote.serving import Handler, cut, file, serving, status, to, trickle
@@ -94,7 +94,7 @@ def test_the_order_of_generations_is_not_that_of_the_clock(
     """The clock was years ahead at the first update, and is right at the second."""
     ahead = "2099-01-01T00:00:00Z"
     with monkeypatch.context() as patch:
-        patch.setattr(pointer, "entry_now", lambda of: Published(of, ahead))
+        patch.setattr(pointer, "entry_now", lambda of: Publication(of, ahead))
         update()
     publisher.put(COUNTRY, countries("DE"))
     assert update().state == "updated"

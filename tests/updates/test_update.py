@@ -265,10 +265,10 @@ def test_files_by_hand(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(UpdateError) as caught:
         geolookup.update("dbip-lite")
     city, asn, origin = caught.value.problems
-    missing = f"{tmp_path}/folder/dbip-city-lite-*.csv.gz, which is obtained by hand"
+    missing = f"{tmp_path}/folder/dbip-city-lite-*.csv.gz; it is obtained by hand"
     assert city == f"DB-IP City Lite: no file {missing}"
     assert str(tmp_path / "folder" / "dbip-asn-lite-*.csv.gz") in asn
-    assert "'geolookup recipes show dbip-lite' says where" in origin
+    assert "'geolookup recipes show dbip-lite' names" in origin
     done = run("update", "dbip-lite", "--dry-run")
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 3
@@ -292,7 +292,7 @@ def test_local_sources_alone(store: Path, tmp_path: Path) -> None:
         assert done.returncode == 1
         assert done.stderr.splitlines() == [
             f"geolookup: empty: no file in the folder {tmp_path}/empty",
-            "geolookup: name a file or folder of data that is there",
+            "geolookup: name an existing file or folder of data",
         ]
     (tmp_path / "r.toml").write_text(f"update = {{kep = 1}}\n{text}", encoding="utf-8")
     with pytest.raises(BuildError, match="unknown key update"):

@@ -18,17 +18,17 @@ An example: the base has the rows 10, 20, 30, 40, and the file 10, 15, 21, 31, 4
 file is inserted, none is deleted: positions [], [1]. The kept rows have grown by 0, 1, 1, 1.
 Way 2 writes that as the position 1 and the value 1, then 5 for the inserted row: 15 = 10 + 5.
 
-The patch mode of zstd, which aligns no rows, takes four to eight times as many bytes
+The patch mode of zstd aligns no rows: its patches have four to eight times as many bytes
 (``docs/benchmarks.md``).
 
-A patch is not trusted: its arrays are bounded by what the manifests describe before memory is taken
-for them. The caller checks the digest of the result.
+A patch is not trusted. The manifests describe the columns and so bound its arrays before memory is
+allocated. The caller checks the digest of the result.
 
-Strategy: the manifest says where each column of a file lies. Columns are compared with those of the
-base by their names, the bytes between them (``frame``) as one more column. The indexes over the
-starts of intervals follow from another file of the same dataset: most of their numbers differ
-after each inserted interval, and none needs to be written. Memory is taken for the file and for a
-few columns at a time.
+Strategy: the manifest has the byte range of each column of a file. Columns are compared with the
+columns of the base by name, the bytes between them (``frame``) as one more column. The indexes over
+the starts of intervals follow from another file of the same dataset. Most of their numbers differ
+after each inserted interval, and none needs to be written. Memory is allocated for the file and for
+a few columns at a time.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from geolookup.dataset.intervals import jump_table, sparse_index
 from geolookup.dataset.manifest import FileDescription, Manifest, read_manifest
 from geolookup.errors import REBUILD, DatasetError
 
-#: The index, by file and column: what computes it, and the file and the column of the starts.
+#: For each index, by file and column: its function, and the file and the column of the starts.
 _DERIVED: dict[tuple[str, str], tuple[Callable[[Unsigned], Unsigned], str, str]] = {
     (fmt.IPV4_JUMP, "interval"): (jump_table, fmt.IPV4, "start"),
     (fmt.IPV6_SPARSE_INDEX, "start_high"): (sparse_index, fmt.IPV6, "start_high"),
@@ -83,7 +83,7 @@ def file_patches(base: Path, target: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _patch(base: Path, former: Manifest, target: Path, manifest: Manifest, name: str) -> bytes:
-    """Write alignment, columns and frame, in the order in which ``apply_patch`` reads them."""
+    """Write alignment, columns and frame, in the order of ``apply_patch``."""
     before = _File.from_path(base / name, former.file(name))
     file = _File.from_path(target / name, manifest.file(name))
     rows = align(base / name, target / name, before.parts.rows, file.parts.rows)
@@ -104,9 +104,9 @@ def apply_patch(base: Path, target: Path, name: str, patch: bytes) -> memoryview
 
     ``base`` is the folder of the base, whose files have the digests that its manifest states.
     ``target`` is the folder of the new dataset: it has its manifest already, and the files that
-    others are derived from. The bytes have the size that the manifest states; their digest is
-    not checked. Raises PatchError, a ValueError, for a patch that is damaged or hostile, OSError
-    for a file that cannot be read.
+    others are derived from. The bytes have the size that the manifest states; their digest is not
+    checked. Raises PatchError, a ValueError, if the patch is damaged or hostile, OSError if a file
+    cannot be read.
     """
     manifest = read_manifest(target)
     description = manifest.file(name)
@@ -148,8 +148,8 @@ class _File:
     def empty(cls, parts: Parts) -> _File:
         """Return a file of zeros, to be filled.
 
-        Its memory returns to the system with the last view of it. That of a large array does
-        not: the allocator keeps it, beside what ``verify`` takes next.
+        Its memory returns to the system with the last view of it. The allocator would keep the
+        memory of a large array, beside the memory of ``verify``.
         """
         return cls(parts, np.frombuffer(mmap(-1, parts.size), np.uint8))
 
@@ -200,7 +200,7 @@ def _starts(folder: Path, manifest: Manifest, name: str, column: str) -> Unsigne
     try:
         file = _File.from_path(folder / name, manifest.file(name))
     except FileNotFoundError:
-        raise PatchError(f"{name} is not there before it") from None
+        raise PatchError(f"{name} does not precede it") from None
     part = file.parts.by_name.get(column)
     if not isinstance(part, Numbers) or part.width != (4 if name == fmt.IPV4 else 8):
         raise PatchError(f"{name} has no starts")

@@ -2,9 +2,9 @@
 
 ``read_column`` reads it. Numbers are written in the smallest of three ways (the grammar is in
 ``archives.delta``). Way 1, rows with other values: the new values. Way 2, rows after an inserted
-one, which all grow by the same: where the growth changes. Way 0, files without a common history:
-the values themselves. A patch is therefore never much larger than the file. Arithmetic wraps.
-Texts are written if they differ or are new.
+one, all of which grow by the same: the changes of the growth. Way 0, files without a common
+history: the values themselves. A patch is therefore never much larger than the file. Arithmetic
+wraps. Texts are written if they differ or are new.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Values = Unsigned | TextColumn
 
 
 def column_text(values: Values, former: Values, rows: Alignment) -> bytes:
-    """Write a column (n,); ``former`` (m,) is that of the base, of the same kind and width."""
+    """Write a column (n,); ``former`` (m,) is the same column of the base."""
     if isinstance(values, TextColumn):
         return _texts_text(values, cast("TextColumn", former), rows)
     return _numbers_text(values, cast("Unsigned", former), rows)
 
 
 def read_column(streams: Streams, values: Values, former: Values, rows: Alignment) -> None:
-    """Fill a column (n,) as written; PatchError for what does not fit in."""
+    """Fill a column (n,) as written; PatchError for values that do not fit in."""
     if isinstance(values, TextColumn):
         _read_texts(streams, values, cast("TextColumn", former), rows)
     else:
@@ -86,7 +86,7 @@ def _read_numbers(streams: Streams, values: Unsigned, former: Unsigned, rows: Al
 
 
 def _before(common: Unsigned, inserted: I64) -> Unsigned:
-    """Return the value of the kept row before each inserted one; 0 if there is none."""
+    """Return the value of the kept row before each inserted one, else 0."""
     # Of rows 1, 2 and 5 inserted: 1, 1 and 3 kept rows are before them.
     rows = inserted - np.arange(len(inserted))  # how many kept rows are before
     # A zero in front: with no kept row before, index 0.
@@ -117,7 +117,7 @@ def _read_texts(streams: Streams, texts: TextColumn, former: TextColumn, rows: A
     lengths = np.append(former.lengths, new)[source]
     # Sums of fewer than 2^32 lengths below 2^32 fit.
     if new.sum() != len(data) or lengths.sum() != len(texts.data):
-        raise PatchError("the lengths of texts are not those of their bytes")
+        raise PatchError("the lengths of texts differ from their bytes")
     offsets = np.append(0, np.cumsum(new)).astype(np.int32)
     both = pa.concat_arrays([former.array(), TextColumn(offsets, data).array()])
     texts.offsets[0], texts.offsets[1:] = 0, np.cumsum(lengths)

@@ -1,7 +1,7 @@
 """The parts of a file, by its entry in the manifest: numbers, texts, and the bytes between.
 
 A manifest may come with a hostile archive. Each part lies in the file and no two overlap, so the
-work and the memory for all parts are bounded by the size of the file, whatever a patch says.
+work and the memory for all parts are bounded by the size of the file, whatever a patch states.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Texts:
     data: ByteRange
     count: int
     by_row: bool
-    width: ClassVar[int] = 0  # unlike that of any numbers
+    width: ClassVar[int] = 0  # unlike the width of any numbers
 
     @property
     def ranges(self) -> tuple[ByteRange, ...]:
@@ -132,7 +132,7 @@ class Parts:
     frame: tuple[ByteRange, ...]
 
 
-#: Those of a file that is not there.
+#: The parts of a missing file.
 NONE = Parts(0, 0, {}, ())
 
 

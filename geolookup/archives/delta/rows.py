@@ -1,4 +1,4 @@
-"""Which rows of a file are those of its base: the others are deleted or inserted.
+"""The alignment of the rows of a file and of its base: the others are deleted or inserted.
 
 Intervals are the same if they begin at the same address, whatever their number; other rows if
 they have the same number.
@@ -76,7 +76,7 @@ def _same(former: Addresses, starts: Addresses) -> tuple[Bools, Bools]:
     base_mask = np.zeros(len(former), bool)
     if not len(former):  # a further partition
         return base_mask, np.zeros(len(starts), bool)
-    # The former interval that holds each start; it begins there or before.
+    # The former interval that holds each start; it begins at the start or before.
     at = former.search(starts) - 1
     target_mask = former[at].equals(starts)
     base_mask[at[target_mask]] = True

@@ -184,7 +184,7 @@ def test_hostile_manifests(pair: tuple[Path, Path], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [fmt.IPV4_JUMP, fmt.IPV6_SPARSE_INDEX])
 def test_an_index_over_nothing(tmp_path: Path, name: str) -> None:
-    """The starts that it follows from are missing, are none, or are not there before it."""
+    """The starts that it follows from are missing, are none, or are does not precede it it."""
     column = "interval" if name == fmt.IPV4_JUMP else "start_high"
     index = pa.table({column: np.arange(5)})
     starts = {"start": np.zeros(1, np.uint32), "start_high": np.zeros(1, np.uint64)}
@@ -198,7 +198,7 @@ def test_an_index_over_nothing(tmp_path: Path, name: str) -> None:
     for pair, problem in (
         ((base, base), "has no starts"),
         ((base, none), "has no starts"),
-        ((late, late), "not there before"),
+        ((late, late), "does not precede it"),
     ):
         with pytest.raises(PatchError, match=problem):
             apply_patch(*pair, name, SAME + UNCHANGED * 2)

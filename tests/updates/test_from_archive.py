@@ -13,7 +13,8 @@ from geolookup import publish
 from geolookup.archives.pack import pack
 from geolookup.errors import OutputError
 from geolookup.store.generations import generations, rollback
-from geolookup.updates.arriving import FromArchive, FromMirror
+from geolookup.updates.from_archive import FromArchive
+from geolookup.updates.from_mirror import FromMirror
 from geolookup.updates.from_recipe import is_withdrawn
 from geolookup.updates.in_store import target_of
 from tests.archives.test_pack import archived, members
